@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 use url::Url;
 
-/// The most headers of a response.
+/// Maximum number of headers of a response.
 pub(crate) const MAX_HEADERS: usize = 200;
 
 /// Sends requests to addresses that the [`Guard`] allows. Cheap to clone; connections are not kept.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// The most addresses of one name that are tried.
+/// Maximum number of addresses of one name that are tried.
 const MAX_TRIED: usize = 8;
 
 impl Guard {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// The most characters of a URL.
+/// Maximum number of characters of a URL.
 const MAX_URL_CHARS: usize = 8 << 10;
 
 /// Ports that browsers refuse, because servers of other protocols listen there: the list of the

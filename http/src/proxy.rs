@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use url::Url;
 
-/// The most bytes of a proxy's answer.
+/// Maximum number of bytes of a proxy's answer.
 const MAX_ANSWER_BYTES: usize = 16 << 10;
 
 /// An HTTP proxy: `http://user:password@proxy.example:3128`. Its `CONNECT` requests name an address, never a host name.

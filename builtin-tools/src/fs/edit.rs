@@ -37,7 +37,7 @@ use toolkit::{
     ToolErrorKind, Workspace, WriteOptions,
 };
 
-/// The most edits in one call.
+/// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
 
 /// A replacement.

@@ -18,13 +18,13 @@ use toolkit::prelude::*;
 
 /// Default number of files that one call returns.
 const FILES: usize = 100;
-/// The most files of one call.
+/// Maximum number of files of one call.
 const MAX_FILES: usize = 1_000;
-/// The most files that are passed over.
+/// Maximum number of files that are passed over.
 const MAX_PASSED: usize = 100_000;
 /// Number of files that need approval and may be left out before a call returns fewer files than there are.
 const SPARE: usize = 1_000;
-/// The most text of names, in bytes.
+/// Maximum text of names, in bytes.
 const MAX_BYTES: usize = 48 * 1024;
 
 /// Finds files by the pattern of their names, the newest first. What ignore files such as `.gitignore` name is left out,

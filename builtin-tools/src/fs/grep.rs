@@ -24,11 +24,11 @@ use words::Answer;
 
 /// Default number of results that one call returns.
 const RESULTS: u64 = 100;
-/// The most results of one call.
+/// Maximum number of results of one call.
 const MAX_RESULTS: u64 = 1_000;
-/// The most results that are passed over.
+/// Maximum number of results that are passed over.
 const MAX_PASSED: u64 = 1_000_000;
-/// The most lines that are shown before and after each match.
+/// Maximum number of lines that are shown before and after each match.
 const MAX_CONTEXT: usize = 20;
 
 /// The output for the files with matches.

@@ -9,7 +9,7 @@ use toolkit::{CancellationToken, Interrupted, Left, Workspace};
 
 /// Maximum number of patches mentioned at once; the next call mentions further ones.
 const MAX_TOLD: usize = 5;
-/// The most files that are named of a patch.
+/// Maximum number of files that are named of a patch.
 const MAX_NAMED: usize = 20;
 
 /// Runs a call, and adds to its answer the notes on interrupted patches in the workspace: for each patch once.

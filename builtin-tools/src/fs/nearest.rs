@@ -8,11 +8,11 @@ use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
 
-/// The most lines of the text that are looked for.
+/// Maximum number of lines of the text that are looked for.
 const MAX_ASKED: usize = 2_000;
 /// Maximum number of positions at which a repeated line is compared.
 const MAX_REPEATED: usize = 4;
-/// The most places that are weighed against each other.
+/// Maximum number of places that are weighed against each other.
 const MAX_PLACES: usize = 100_000;
 /// Maximum number of compared bytes of a line.
 const MAX_COMPARED: usize = 400;

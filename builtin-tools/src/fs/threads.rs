@@ -2,7 +2,7 @@
 
 use std::thread;
 
-/// The most threads.
+/// Maximum number of threads.
 const MAX: usize = 8;
 
 /// Returns the number of threads: the machine's parallelism, within limits.

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolkit::{CancellationToken, FileKind, ToolError, ToolErrorKind, escape_line, nearest};
 
-/// The most entries of one directory. They have to be held together to be sorted.
+/// Maximum number of entries of one directory. They have to be held together to be sorted.
 const MAX_ENTRIES: usize = 1_000_000;
 /// After how many of them it is looked whether the walk was cancelled.
 const NAMES_AT_ONCE: usize = 1_024;

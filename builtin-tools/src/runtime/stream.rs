@@ -19,7 +19,7 @@ pub(super) const TICK: Duration = Duration::from_millis(150);
 const PROGRESS: Duration = Duration::from_millis(500);
 /// Maximum number of bytes reported at once; of more, the last ones.
 const MAX_BYTES: u64 = 32 << 10;
-/// The most bytes that are held back because they may be a part of a private key.
+/// Maximum number of bytes that are held back because they may be a part of a private key.
 const MAX_HELD: usize = 16 << 10;
 /// Minimum length of a line that may belong to a private key whose beginning was not seen.
 const KEY_LINE: usize = 40;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most bytes that are kept. The oldest answer makes room for the next.
+/// Maximum number of bytes that are kept. The oldest answer makes room for the next.
 const MAX_BYTES: usize = 64 << 20;
 
 /// Cached answers, by key, for all callers of the process. A key contains everything that the answer depends on, including

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 
 /// Maximum size in bytes of a page whose main content is extracted. A larger one is returned whole, as plain text.
 const MAX_HTML_BYTES: usize = 3 << 20;
-/// The most elements of such a page.
+/// Maximum number of elements of such a page.
 const MAX_ELEMENTS: usize = 60_000;
 /// The deepest nesting of such a page.
 const MAX_DEPTH: usize = 200;

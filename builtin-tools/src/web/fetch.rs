@@ -21,11 +21,11 @@ use toolkit_http::http::header::{ACCEPT, CACHE_CONTROL, HeaderValue};
 use toolkit_http::http::{HeaderMap, StatusCode};
 use toolkit_http::{Client, Request, Response, retry_after};
 
-/// The most characters of a page that one call returns.
+/// Maximum number of characters of a page that one call returns.
 const MAX_CHARS: usize = 40_000;
-/// The most characters of an error page.
+/// Maximum number of characters of an error page.
 const MAX_ERROR_CHARS: usize = 4_000;
-/// The most characters of a title.
+/// Maximum number of characters of a title.
 const MAX_TITLE_CHARS: usize = 300;
 
 /// Accepted media types: Markdown if a site offers it, then types that can be converted to it.

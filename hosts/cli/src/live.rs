@@ -14,7 +14,7 @@ use toolkit::{Content, Event, Events, Progress, TerminalApprover, Toolbox, escap
 
 /// Minimum time between two progress lines.
 const EVERY: Duration = Duration::from_millis(500);
-/// The most bytes that wait for the end of a question, and the most that are compared with the result.
+/// Maximum number of bytes that wait for the end of a question, and the most that are compared with the result.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The events of a running call.

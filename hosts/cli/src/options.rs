@@ -132,7 +132,7 @@ fn caller_help() -> String {
 
 /// Heading of the options that identify the caller.
 const CALLER: &str = "Caller";
-/// The most columns of a help text.
+/// Maximum number of columns of a help text.
 pub(crate) const MAX_COLUMNS: usize = 100;
 
 /// Returns the command without the shared options and without the arguments of `call`.

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 /// Maximum number of returned validation errors.
 const MAX_PROBLEMS: usize = 10;
-/// The most characters of one of them.
+/// Maximum number of characters of one of them.
 const LONGEST_PROBLEM: usize = 300;
-/// The most levels of a schema.
+/// Maximum number of levels of a schema.
 const DEEPEST: usize = 64;
 /// Maximum number of schemas that references lead to, in total: each counts once for each path to it.
 const MAX_FOLLOWED: usize = 10_000;

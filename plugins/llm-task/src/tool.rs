@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
 
-/// The most bytes of prompt, input and schema together.
+/// Maximum number of bytes of prompt, input and schema together.
 const LONGEST_TASK: usize = 512 << 10;
 /// Maximum number of answers of a model: the second request includes the validation errors of the first answer.
 const ATTEMPTS: u32 = 2;

@@ -25,7 +25,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// The most bytes of a request's body.
+/// Maximum number of bytes of a request's body.
 const LONGEST_BODY: usize = 16 << 20;
 
 /// A request as it came.

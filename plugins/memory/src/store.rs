@@ -16,7 +16,7 @@ use toolkit::{Retry, ToolErrorKind};
 
 /// Time to wait in cases in which SQLite itself does not.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The most bytes of a value that is read or written: no file makes more of it.
+/// Maximum number of bytes of a value that is read or written: no file makes more of it.
 const LONGEST_VALUE: i32 = 1 << 20;
 /// Version of the schema, stored in the database.
 const VERSION: i32 = 2;

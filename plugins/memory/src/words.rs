@@ -8,7 +8,7 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// The most terms of a query that count.
+/// Maximum number of terms of a query that count.
 const MAX_TERMS: usize = 64;
 /// Minimum length in characters of a word that also matches as a prefix. Korean particles follow words of two characters.
 const SHORTEST_PREFIX: usize = 3;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use toolkit::Secret;
 use toolkit::prelude::*;
 
-/// The most bytes of an answer.
+/// Maximum number of bytes of an answer.
 const LONGEST_ANSWER: usize = 1 << 20;
 
 /// A business phone number, by its id and an access token.

@@ -36,7 +36,7 @@ pub(crate) struct NotApplied {
     pub(crate) why: Misplaced,
 }
 
-/// The most lines of a file: a list of them is made.
+/// Maximum number of lines of a file: a list of them is made.
 const MAX_LINES: usize = 16_000_000;
 
 /// Applies hunks to a file of less than 4 GiB.

@@ -151,11 +151,11 @@ impl PatchError {
     }
 }
 
-/// The most bytes of a patch.
+/// Maximum number of bytes of a patch.
 const MAX_BYTES: usize = 32 << 20;
-/// The most files of a patch.
+/// Maximum number of files of a patch.
 const MAX_CHANGES: usize = 500;
-/// The most hunks of a patch.
+/// Maximum number of hunks of a patch.
 const MAX_HUNKS: usize = 100_000;
 
 /// Reads a patch.

@@ -10,9 +10,9 @@ use super::patch::{Hunk, Sign};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most places that are named.
+/// Maximum number of places that are named.
 const MAX_NAMED: usize = 10;
-/// The most blocks that are looked into.
+/// Maximum number of blocks that are looked into.
 const MAX_BLOCKS: usize = 1_000;
 
 /// Location of a hunk.

@@ -9,9 +9,9 @@ use crate::fs::returns::Returns;
 use crate::fs::splice::{LineNumbers, Splice};
 use std::ops::Range;
 
-/// The most places that one call replaces.
+/// Maximum number of places that one call replaces.
 pub(super) const MAX_PLACES: usize = 1_000_000;
-/// The most bytes that a file has after an edit.
+/// Maximum number of bytes that a file has after an edit.
 pub(crate) const MAX_BYTES: usize = 256 << 20;
 
 /// A text and its replacement.

@@ -15,7 +15,7 @@ use std::io::{self, Read};
 const MAX_BYTES_HELD: usize = 64 * 1024;
 /// Number of bytes read before the search: the whole of most files, for which this read is then enough.
 const MAX_BYTES_AT_THE_START: usize = 64 * 1024;
-/// The most lines that are shown of one match that goes over several.
+/// Maximum number of lines that are shown of one match that goes over several.
 const MAX_LINES_OF_A_MATCH: usize = 50;
 
 /// The range of a file's matches to return.

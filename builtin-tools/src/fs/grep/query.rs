@@ -4,9 +4,9 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use toolkit::{ToolError, ToolErrorKind};
 
-/// The most memory for a compiled pattern, in bytes.
+/// Maximum memory for a compiled pattern, in bytes.
 const MAX_BYTES_OF_PATTERN: usize = 10 << 20;
-/// The most memory that a pattern may take while it searches, in bytes, for each thread.
+/// Maximum memory that a pattern may take while it searches, in bytes, for each thread.
 const MAX_BYTES_OF_STATES: usize = 32 << 20;
 /// Maximum memory of a search per thread, in bytes: the lines around a match, or a whole file for multiline searches.
 pub(super) const MAX_BYTES_AT_ONCE: usize = 32 << 20;

@@ -4,11 +4,11 @@ use super::lines::{self, Ending, Line};
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
 
-/// The most lines that one call returns.
+/// Maximum number of lines that one call returns.
 pub(super) const MAX_LINES: u64 = 2_000;
-/// The most bytes that one call returns, line numbers included.
+/// Maximum number of bytes that one call returns, line numbers included.
 pub(crate) const MAX_BYTES: usize = 50 * 1024;
-/// The most characters of one line.
+/// Maximum number of characters of one line.
 pub(crate) const MAX_LINE_CHARACTERS: usize = 2_000;
 /// No character takes more bytes in UTF-8.
 const BYTES_A_CHARACTER: usize = 4;

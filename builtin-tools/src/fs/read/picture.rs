@@ -10,15 +10,15 @@ use std::thread;
 use std::time::Duration;
 use toolkit::prelude::*;
 
-/// The most pixels a side.
+/// Maximum number of pixels a side.
 pub(super) const MAX_SIDE: u32 = 2_000;
-/// The most bytes.
+/// Maximum number of bytes.
 pub(super) const MAX_BYTES: usize = 5_000_000;
 /// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
-/// The most pixels a side that are decoded.
+/// Maximum number of pixels a side that are decoded.
 const MAX_DECODED_SIDE: u32 = 30_000;
-/// The most bytes that decoding may take.
+/// Maximum number of bytes that decoding may take.
 const MAX_DECODED_BYTES: u64 = 256 << 20;
 /// Interval between checks whether an image can be decoded.
 const LOOK: Duration = Duration::from_millis(10);

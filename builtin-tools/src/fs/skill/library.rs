@@ -8,7 +8,7 @@ use toolkit::{SkillFiles, SkillPlace, SkillSource, SkillSources, escape_line};
 
 /// The file that makes a directory a skill.
 const FILE: &str = "SKILL.md";
-/// The most skills.
+/// Maximum number of skills.
 const MAX_SKILLS: usize = 200;
 /// Maximum number of entries examined to list the files of a skill, and their maximum depth.
 const MAX_LOOKED_AT: usize = 1_000;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-/// The most bytes of an output that one call returns.
+/// Maximum number of bytes of an output that one call returns.
 pub(super) const MAX_BYTES: u64 = 50 * 1024;
 
 /// Some lines of a file. Text after the last line feed, such as a prompt, is a line too.

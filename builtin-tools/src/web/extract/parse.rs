@@ -5,7 +5,7 @@ use html5ever::tendril::TendrilSink as _;
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
 
-/// The most nodes of a tree.
+/// Maximum number of nodes of a tree.
 const MAX_NODES: usize = 400_000;
 /// The bytes that are parsed before the nodes are counted again. A short tag can make a node for each formatting element that is open
 /// (`<b a=1><b a=2>…<p>`), so a page of some kilobytes could otherwise fill the memory.

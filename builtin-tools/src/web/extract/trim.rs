@@ -51,7 +51,7 @@ const WORDS: &[&str] = &[
 const COMMENTS: &str =
     "#comments, #disqus_thread, .comments, .comment-list, .comments-area, section.comment-section";
 
-/// The fewest characters of a content beside which comments are left out.
+/// Minimum number of characters of a content beside which comments are left out.
 const MIN_CONTENT: usize = 500;
 
 /// Removes the elements around the content.

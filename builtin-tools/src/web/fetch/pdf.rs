@@ -8,9 +8,9 @@ use toolkit::prelude::*;
 use toolkit::{Retry, ToolErrorKind, escape_line};
 use toolkit_sandbox::{Command, Limits, Mode, Output, Sandbox, Stdin};
 
-/// The most bytes of text.
+/// Maximum number of bytes of text.
 const MAX_TEXT_BYTES: u64 = 16 << 20;
-/// The most memory of the program.
+/// Maximum memory of the program.
 const MAX_MEMORY: u64 = 1 << 30;
 /// The longest time.
 const WITHIN: Duration = Duration::from_secs(30);

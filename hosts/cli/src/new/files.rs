@@ -10,7 +10,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use toolkit::escape_line;
 
-/// The most bytes of a manifest that is read.
+/// Maximum number of bytes of a manifest that is read.
 const LONGEST_MANIFEST: u64 = 1 << 20;
 
 /// The kind of crate to create.

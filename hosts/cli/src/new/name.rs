@@ -3,7 +3,7 @@
 use super::files::What;
 use toolkit::{Toolkit, escape_line};
 
-/// The most characters of a name, so that the names of tools that begin with it have their 64 bytes.
+/// Maximum number of characters of a name, so that the names of tools that begin with it have their 64 bytes.
 const LONGEST: usize = 50;
 
 /// Words that cargo or Rust keep: keywords, crates that come with the compiler, directories of a build, and names that

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of a manifest that is read.
+/// Maximum number of bytes of a manifest that is read.
 const LONGEST_MANIFEST: u64 = 1 << 20;
 
 /// Location of a new crate relative to existing workspaces.

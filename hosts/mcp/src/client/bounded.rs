@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// The most requests of a server that wait for their answers to be sent.
+/// Maximum number of requests of a server that wait for their answers to be sent.
 const MOST: usize = 1_000;
 /// Time that a server may leave the maximum number of requests unanswered before the connection ends.
 const PATIENCE: Duration = Duration::from_secs(30);

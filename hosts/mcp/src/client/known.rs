@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const DIRECTORY: &str = "mcp-tools";
 /// Maximum size of the file in bytes: more than a record can have.
 const LARGEST: u64 = 16 << 20;
-/// The most characters that are kept of a description, to be shown beside a new one.
+/// Maximum number of characters that are kept of a description, to be shown beside a new one.
 const MAX_OF_DESCRIPTION: usize = 1_000;
 /// Maximum number of recorded tools of a server, including removed ones. Any further tool needs approval like a changed one.
 const MOST: usize = 2_000;

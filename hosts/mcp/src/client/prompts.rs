@@ -19,9 +19,9 @@ use toolkit::{Source, Tool, ToolOutput, Toolbox};
 
 /// Time limit for a server to list its prompts.
 const LIST_WITHIN: Duration = Duration::from_secs(10);
-/// The most prompts that are taken of a server.
+/// Maximum number of prompts that are taken of a server.
 const MAX_PROMPTS: usize = 1_000;
-/// The most pages of a list that are read.
+/// Maximum number of pages of a list that are read.
 const MAX_PAGES: usize = 100;
 
 /// A prompt, as its server calls it and as it is called here.

@@ -21,9 +21,9 @@ const LIST: &str = "resource_list";
 const READ: &str = "resource_read";
 /// The group of the tools.
 const GROUP: &str = "mcp";
-/// The most resources that are listed of a server, and as many templates.
+/// Maximum number of resources that are listed of a server, and as many templates.
 const MAX_LISTED: usize = 1_000;
-/// The most pages of a list that are read.
+/// Maximum number of pages of a list that are read.
 const MAX_PAGES: usize = 100;
 
 /// Returns true if this is the name of one of the tools.

@@ -38,11 +38,11 @@ const LONGEST_WAIT: Duration = Duration::from_mins(5);
 const GOOD: Duration = Duration::from_mins(1);
 /// Maximum number of stored diagnostics.
 const MAX_NOTICED: usize = 100;
-/// The most pages of a list.
+/// Maximum number of pages of a list.
 const MAX_PAGES: usize = 1_000;
-/// The most bytes of a tool's definition.
+/// Maximum number of bytes of a tool's definition.
 const LARGEST_TOOL: usize = 256 << 10;
-/// The most bytes of a list that are read.
+/// Maximum number of bytes of a list that are read.
 const LARGEST_LIST: usize = 32 << 20;
 /// Delay between a change of a list and reading the list again, since changes come in bursts.
 const SETTLE: Duration = Duration::from_millis(50);
@@ -86,7 +86,7 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    /// The most tools that are remembered.
+    /// Maximum number of tools that are remembered.
     const MAX_NAMES: usize = 1_000;
 
     pub(super) fn add(&mut self, name: impl Into<String>, why: impl Into<String>) {

@@ -55,7 +55,7 @@ pub(super) struct Started {
     pub(super) said: LastWords,
 }
 
-/// The most characters of a line that are kept.
+/// Maximum number of characters of a line that are kept.
 const MAX_OF_LINE: usize = 1_000;
 /// Time to wait for the last lines of a server that did not connect.
 const LAST_BREATH: Duration = Duration::from_millis(250);

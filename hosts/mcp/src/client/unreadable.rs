@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const MARK: &str = "toolkit/unreadable";
 /// The longest id that is looked for, in bytes.
 const MAX_ID_BYTES: usize = 1_024;
-/// The most levels of JSON that are read.
+/// Maximum number of levels of JSON that are read.
 const MAX_LEVELS: u32 = 127;
 /// The longest top-level key that matters, in bytes.
 const MAX_KEY_BYTES: usize = 8;

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use toolkit::CancellationToken;
 use tower_service::Service;
 
-/// The most connections at once; further ones wait.
+/// Maximum number of connections at once; further ones wait.
 const MOST: usize = 1_024;
 /// Time limit for the head of a request.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);

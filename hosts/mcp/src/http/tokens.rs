@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The most bytes of the file, about 5,000 clients.
+/// Maximum number of bytes of the file, about 5,000 clients.
 const MAX_BYTES: u64 = 1 << 20;
-/// The most bytes of a client's name.
+/// Maximum number of bytes of a client's name.
 const MAX_NAME: usize = 64;
 
 /// Tokens of clients, one for each, kept in a file as digests. A client with a token of its own has a session that no other

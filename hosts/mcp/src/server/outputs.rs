@@ -14,7 +14,7 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 
 const PREFIX: &str = "toolkit://output/";
-/// The most outputs that are remembered of one session; the oldest go first. Their files stay.
+/// Maximum number of outputs that are remembered of one session; the oldest go first. Their files stay.
 const MAX_PER_SESSION: usize = 1_000;
 /// Maximum number of outputs of all sessions.
 const MAX_OUTPUTS: usize = 10_000;

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use toolkit::SharedReads;
 
-/// The most sessions that are kept of principals of the protocol without sessions. The one that was not used for the
+/// Maximum number of sessions that are kept of principals of the protocol without sessions. The one that was not used for the
 /// longest time is ended first.
 const MAX_SESSIONS: usize = 1_000;
-/// The most sessions of one connection: a proxy may send the requests of several services through one.
+/// Maximum number of sessions of one connection: a proxy may send the requests of several services through one.
 const MAX_PER_CONNECTION: usize = 16;
 
 /// The sender of a request, by a name that belongs to one person or program.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex as AsyncMutex;
 
-/// The most bytes of memory that are kept for the next messages.
+/// Maximum number of bytes of memory that are kept for the next messages.
 const KEPT: usize = 64 << 10;
 
 /// The messages that wait, and where they go. Clones write to the same stream.

@@ -20,9 +20,9 @@ type Show = dyn Fn(&str, &str) + Send + Sync;
 const PATH: &str = "/callback";
 /// Time limit for a connection to send its request.
 const WORD: Duration = Duration::from_secs(5);
-/// The most bytes of that.
+/// Maximum number of bytes of that.
 const MOST: usize = 16 << 10;
-/// The most connections at once.
+/// Maximum number of connections at once.
 const MAX_AT_ONCE: usize = 32;
 
 /// Lets a person at this machine sign in: shows them the address, and waits at a port of 127.0.0.1 for their browser.

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 
 /// The directory in that of the toolkit's data.
 const DIRECTORY: &str = "mcp-oauth";
-/// The most bytes of a file that is read.
+/// Maximum number of bytes of a file that is read.
 const LARGEST: u64 = 1 << 20;
 /// Time limit for another process to refresh the token.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -55,7 +55,7 @@ impl Exit {
         self.end == End::Code(0)
     }
 
-    /// The exit code, where it ended by itself.
+    /// Returns the exit code, if the process exited.
     pub fn code(&self) -> Option<i32> {
         match self.end {
             End::Code(code) => Some(code),
@@ -81,7 +81,7 @@ impl Exit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes of output so far. Always 0 where the output goes to [pipes](crate::Output::Pipes).
+    /// Number of bytes of output so far. Always 0 if the output goes to [pipes](crate::Output::Pipes).
     pub bytes: u64,
     /// Line feeds in them.
     pub newlines: u64,
@@ -91,7 +91,7 @@ pub struct Progress {
     /// The reason for which writing failed: the system's error number. `EFBIG` if the output exceeded its
     /// [limit](crate::Limits::with_output).
     pub write_error: Option<i32>,
-    /// The limit that the job went beyond, for which it is ended.
+    /// The exceeded limit, because of which the job is ended.
     pub exceeded: Option<Limit>,
     /// True if every process has closed the output, and all of it is in the file.
     pub closed: bool,

@@ -24,7 +24,7 @@ pub enum Part {
     Network,
     /// The command can connect only to sockets in the file system that it has created itself.
     Sockets,
-    /// Other processes can be neither seen nor signalled, and none of the job's can outlive it.
+    /// Other processes can be neither seen nor signalled, and no process can outlive the job.
     Processes,
     /// System calls that commands do not need, and that could extend their access, are refused.
     SystemCalls,
@@ -90,8 +90,8 @@ pub struct Containment {
     pub notes: Vec<String>,
     /// The paths that may be changed, as they were when the command started.
     pub writable: Vec<std::path::PathBuf>,
-    /// The directory for temporary files of its own, by the path that the command has for it: `TMPDIR`. That is `/tmp`, or where the
-    /// system offers no mounts the directory of [`Sandbox::with_tmp`](crate::Sandbox::with_tmp) itself. `None` where it has none.
+    /// The private directory for temporary files, by the path that the command sees: `TMPDIR`. That is `/tmp`, or, if the system has
+    /// no private mounts, the directory of [`Sandbox::with_tmp`](crate::Sandbox::with_tmp) itself. `None` if there is none.
     pub tmp: Option<std::path::PathBuf>,
     /// True if the command has a loopback network of its own: the processes of the job reach each other at `127.0.0.1` and `::1`, and
     /// nothing else is reachable. If this is false with the network off, the command has no IP at all.

@@ -42,7 +42,7 @@ pub(crate) struct Ends {
     pub(crate) containment: Containment,
 }
 
-/// Starts a command in a process group of its own.
+/// Starts a command in a separate process group.
 pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> {
     let why = "this program does not call `toolkit_sandbox::init` first in its `main`";
     let mut containment = Containment::default();

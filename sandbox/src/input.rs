@@ -20,7 +20,7 @@ pub struct Input {
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// `None` once it is closed. Not blocking.
+    /// `None` once it is closed. Non-blocking.
     sink: Mutex<Option<Arc<OwnedFd>>>,
     terminal: Option<Arc<OwnedFd>>,
     /// The last byte that was written.
@@ -38,7 +38,7 @@ impl Input {
     /// Writes all bytes, waiting while the command does not read: nothing is buffered here beyond the system's pipe. If the future
     /// is dropped, a part may have been written.
     ///
-    /// A terminal takes at most 4095 bytes a line as long as the program has it collect lines.
+    /// In canonical mode, a terminal accepts at most 4095 bytes per line.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ use crate::{inside, socket};
 pub enum Feature {
     /// A supervisor can be started.
     Supervisor,
-    /// A user namespace, in which everything else is allowed to be set up.
+    /// A user namespace, in which the other namespaces can be created.
     UserNamespace,
     /// A private mount namespace, with read-only mount trees.
     Mounts,
@@ -90,7 +90,7 @@ impl Strength {
         Feature::ALL.into_iter().map(|feature| (feature, self.why_missing(feature)))
     }
 
-    /// The version of Landlock's interface, 0 without it.
+    /// Returns the version of Landlock's interface; 0 without Landlock.
     pub fn landlock_abi(&self) -> u32 {
         self.landlock
     }

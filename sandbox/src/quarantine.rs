@@ -27,8 +27,8 @@ pub enum Repositories {
 /// A pattern matches the last components of a path in lower case; with a final `/` it matches a directory, or anything else with its name.
 /// `*` stands for any text within one component. Case does not matter. Symlinks are not followed, and are moved like files.
 ///
-/// A new repository of git (`.git`, or a bare one of any name) stays if git runs nothing because of it: it has no hooks but samples, its
-/// configuration holds only keys that are known to be harmless, and it leads nowhere else.
+/// A new git repository (`.git`, or a bare one of any name) stays if it makes git run nothing: it has no hooks except samples, its
+/// configuration has only known harmless keys, and it refers to no other location.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Quarantine {
     pub(crate) directories: Vec<PathBuf>,
@@ -81,7 +81,8 @@ impl Quarantine {
         self
     }
 
-    /// The directory that things are moved to. It is made where it is missing, for its owner alone. It should be on the same file system.
+    /// Sets the directory that files are moved to. It is created if it is missing, accessible only by its owner. It should be on the same
+    /// file system.
     #[must_use]
     pub fn with_store(mut self, directory: impl Into<PathBuf>) -> Self {
         self.store = Some(directory.into());

@@ -73,7 +73,7 @@ impl Sandbox {
         self
     }
 
-    /// Keeps this file or directory within a writable one as it is.
+    /// Protects this file or directory within a writable one from changes.
     ///
     /// If the path is missing, an empty directory that nobody can write to takes its place (or that of its first missing parent) until
     /// the job is gone, so that the command cannot create it. Directories between the writable one and this one cannot be renamed or
@@ -84,8 +84,8 @@ impl Sandbox {
         self
     }
 
-    /// Keeps the command from reading this file or directory: keys, credential stores. One that is missing when the command starts is
-    /// not hidden if it comes later.
+    /// Hides this file or directory from the command: keys, credential stores. One that does not exist when the command starts is not
+    /// hidden if it is created later.
     #[must_use]
     pub fn with_hidden(mut self, path: impl Into<PathBuf>) -> Self {
         self.hidden.push(path.into());

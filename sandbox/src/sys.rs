@@ -29,7 +29,7 @@ pub(crate) fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
-/// Makes a process that goes on here, as a copy of this one.
+/// Creates a process that continues here, as a copy of this one.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: this process has one thread (see the module), so the copy is whole.
     match unsafe { libc::fork() } {
@@ -114,11 +114,11 @@ pub(crate) struct Reaped {
     pub(crate) status: i32,
     pub(crate) user: Duration,
     pub(crate) system: Duration,
-    /// The most memory that was resident, in bytes, of the largest process.
+    /// Peak resident memory of the largest process, in bytes.
     pub(crate) peak: u64,
 }
 
-/// Waits for any child. `None` where there is none that has ended yet, and it is not to `block`.
+/// Waits for any child. `None` if none has ended and `block` is false.
 ///
 /// # Errors
 ///
@@ -158,7 +158,7 @@ pub(crate) fn reap(block: bool) -> io::Result<Option<Reaped>> {
 
 /// Returns a child that was stopped, and was not returned before. It is not waited for.
 pub(crate) fn stopped() -> Option<i32> {
-    // SAFETY: an all-zero `siginfo_t` is a valid one, and the call writes there only; where it says nothing, the id stays zero.
+    // SAFETY: an all-zero `siginfo_t` is valid, and the call writes only to it; if it reports nothing, the id stays zero.
     unsafe {
         let mut told: libc::siginfo_t = std::mem::zeroed();
         let result = libc::waitid(libc::P_ALL, 0, &raw mut told, libc::WSTOPPED | libc::WNOHANG);
@@ -166,7 +166,7 @@ pub(crate) fn stopped() -> Option<i32> {
     }
 }
 
-/// Gives every signal its default disposition, and blocks none.
+/// Sets every signal to its default disposition, and unblocks all.
 pub(crate) fn reset_signals() {
     // The kernel's `sigaction`, of which zeros are the default with an empty mask. The C library's own function refuses the two signals
     // that it reserves, which the host may have inherited as ignored.
@@ -232,7 +232,7 @@ pub(crate) fn close_but(kept: &[&OwnedFd]) {
     for last in kept.into_iter().map(Some).chain([None]) {
         let next = last.map_or(u32::MAX, |kept| kept.saturating_sub(1));
         if first <= next {
-            // SAFETY: the caller never comes back to the owners of these.
+            // SAFETY: the caller never returns to the owners of these.
             unsafe { libc::syscall(libc::SYS_close_range, first, next, 0_u32) };
         }
         first = first.max(last.unwrap_or(u32::MAX).saturating_add(1));
@@ -316,8 +316,8 @@ pub(crate) fn landlock_version() -> io::Result<i32> {
     }
 }
 
-/// Installs a seccomp filter for this process. With `listens`, returns the descriptor over which the calls that the filter hands
-/// over (`SECCOMP_RET_USER_NOTIF`) are answered; it is closed on `execve`.
+/// Installs a seccomp filter for this process. With `listens`, returns the descriptor for answering the calls that the filter forwards
+/// (`SECCOMP_RET_USER_NOTIF`); it is closed on `execve`.
 pub(crate) fn install_filter(
     program: &[seccompiler::sock_filter],
     listens: bool,
@@ -354,7 +354,7 @@ const NOTIFICATION_RECEIVE: usize = 0xc050_2100;
 const NOTIFICATION_SEND: usize = 0xc018_2101;
 const NOTIFICATION_ID_VALID: usize = 0x4008_2102;
 
-/// Makes an `ioctl` whose argument is a structure of the size that the request names.
+/// Performs an `ioctl` whose argument is a structure of the size that the request encodes.
 fn control<T>(fd: BorrowedFd<'_>, request: usize, argument: *mut T) -> io::Result<i64> {
     // SAFETY: the callers pass a request together with the structure that it takes.
     match unsafe { libc::syscall(libc::SYS_ioctl, fd.as_raw_fd(), request, argument) } {
@@ -413,7 +413,7 @@ pub(crate) fn bound_file(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     if fd < 0 { Err(io::Error::last_os_error()) } else { owned(RawFd::try_from(fd).unwrap_or(-1)) }
 }
 
-/// Reads the memory of a thread's process, all of these bytes or none.
+/// Reads memory of a thread's process: all of these bytes or none.
 pub(crate) fn read_memory(thread: i32, address: u64, bytes: &mut [u8]) -> io::Result<()> {
     let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     let address = usize::try_from(address).map_err(|_| io::ErrorKind::InvalidInput)?;

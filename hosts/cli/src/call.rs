@@ -68,7 +68,7 @@ fn print(
         (Some(output), Some(path)) => save_to(path, output, console).map(Some),
         _ => Ok(None),
     };
-    // Printed also when it could not be saved, so that it is not lost.
+    // Printed even if it could not be saved, so that it is not lost.
     match format {
         Format::Json => print_json(&serde_json::to_value(result)?, console)?,
         Format::Text => {
@@ -83,7 +83,7 @@ fn print(
     saving.map(|_| ())
 }
 
-/// Writes the first block with bytes, or else the text.
+/// Saves the first block with bytes, or else the text.
 fn save_to(path: &Path, output: &ToolOutput, console: &mut Console<'_>) -> Result<Saved, Stop> {
     let block = output.content.iter().enumerate().find_map(|(index, block)| Some((index, block.as_bytes()?)));
     let text;

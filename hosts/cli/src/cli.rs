@@ -42,9 +42,8 @@ use toolkit_mcp::{ClientOptions, McpServers};
 
 /// Runs the command with the tools that are linked into this process and the arguments that it was started with.
 ///
-/// Meant to be all of a program's `main`: it listens to Ctrl-C while a tool runs, and a blocking tool that does
-/// not end is left to the end of the process. Where this process was started to look after commands, it does that and
-/// nothing else.
+/// Meant as the whole `main` of a program: it handles Ctrl-C while a tool runs, and does not wait for a blocking tool when
+/// the process ends. If this process was started to supervise commands, it does only that.
 pub fn main() -> ExitCode {
     #[cfg(any(feature = "runtime", feature = "web"))]
     toolkit_sandbox::init();

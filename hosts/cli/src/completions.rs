@@ -17,7 +17,7 @@ pub(crate) fn run(
     console: &mut Console<'_>,
 ) -> Result<(), Stop> {
     let mut command = command(program, toolbox);
-    // Into memory: the generators panic where a reader goes away.
+    // Into memory: the generators panic if the reader closes the stream.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, program, &mut script);
     console.print(&String::from_utf8_lossy(&script))

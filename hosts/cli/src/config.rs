@@ -43,7 +43,7 @@ pub(crate) fn command() -> Command {
         .subcommand(
             Command::new("show")
                 .about("Prints what is in effect, one value a line with where it was written; secrets are left out")
-                // As it is anyway.
+                // Accepted, but without an effect: this is the default.
                 .arg(flag("origins", "Says where each value was written").hide(true)),
         )
         .subcommand(Command::new("schema").about("Prints the JSON Schema of the configuration, for editors"))

@@ -131,7 +131,7 @@ fn code(name: &str) -> String {
     if name.contains('`') { format!("`` {name} ``") } else { format!("`{name}`") }
 }
 
-/// A text of several lines, which is Markdown as it is.
+/// Formats a text of several lines, which is Markdown already.
 fn block(text: &str) -> String {
     escape_terminal(text.trim_end()).into_owned()
 }

@@ -89,7 +89,7 @@ impl From<ToolErrorKind> for Exit {
 pub(crate) enum Stop {
     /// A wrong command line, or a request for help.
     Parse(clap::Error),
-    /// Anything else.
+    /// Any other error.
     Error { exit: Exit, message: String },
 }
 

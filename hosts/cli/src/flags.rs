@@ -21,7 +21,7 @@ use toolkit::{Tool, escape_terminal, nearest};
 const BEFORE_THE_NAME: [&str; 9] =
     ["args", "save", "output", "o", "workspace", "agent", "channel", "model", "session"];
 
-/// The id of the flag that shows the help. No parameter with a flag has it.
+/// ID of the flag that shows the help, which no parameter has.
 const HELP: &str = "--help";
 
 /// Heading of a tool's flags in its help.
@@ -115,7 +115,7 @@ impl<'a> Flags<'a> {
         self.list.iter().filter(move |flag| purpose == Purpose::Parsing || is_shell_word(&flag.long))
     }
 
-    /// The JSON text of each parameter that the words after the tool's name give a value.
+    /// Returns the JSON text of each parameter that the words after the tool's name set.
     pub(crate) fn parse(&self, program: &str, words: Vec<OsString>) -> Result<Vec<(&'a str, String)>, Stop> {
         let mut matches = self.command(program, Purpose::Parsing).try_get_matches_from(words).map_err(
             |error| match error.kind() {

@@ -19,7 +19,7 @@
 //! toolkit completions bash
 //! ```
 //!
-//! It is a library too, so that a command with tools of your own is three lines:
+//! It is also a library, so that a command with your own tools is three lines:
 //!
 //! ```no_run
 //! # extern crate toolkit_cli as my_tools;
@@ -30,7 +30,7 @@
 //! }
 //! ```
 //!
-//! A host that brings services along, or a version of its own, uses [`Cli`].
+//! A host with its own services or version uses [`Cli`].
 //!
 //! # Arguments of a tool
 //!
@@ -61,7 +61,7 @@
 //! | 130 | the call was cancelled, by Ctrl-C for instance |
 //! | 143 | the call was cancelled by SIGTERM |
 //!
-//! A reader of standard output that goes away, as in `toolkit list | head -1`, is no error.
+//! A closed reader of standard output, as in `toolkit list | head -1`, is not an error.
 //!
 //! # Questions and long outputs
 //!

@@ -14,7 +14,7 @@ use toolkit::{Content, Event, Events, Progress, TerminalApprover, Toolbox, escap
 
 /// Minimum time between two progress lines.
 const EVERY: Duration = Duration::from_millis(500);
-/// Maximum number of bytes that wait for the end of a question, and the most that are compared with the result.
+/// Maximum number of bytes that are kept during a prompt, and that are compared with the result.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The events of a running call.
@@ -62,7 +62,7 @@ impl Live {
             while let Poll::Ready(Some(event)) = self.events.poll_next(task) {
                 self.take(event.event);
             }
-            // Once the call is over, no question of it is left.
+            // A call that is over has no open question.
             if polled.is_ready() || !TerminalApprover::is_asking() {
                 self.show(console);
             }

@@ -126,7 +126,7 @@ pub(crate) struct Host<'a> {
     pub(crate) format: Format,
 }
 
-/// The servers of a configuration, for a tool alone where it is known which is called.
+/// Returns the servers of a configuration, or only that of the called tool if it is known.
 pub(crate) fn servers_of(
     configuration: &Configuration,
     caller: &Caller,

@@ -19,7 +19,7 @@ pub(crate) struct Parameter<'a> {
     pub(crate) ty: ParameterType<'a>,
 }
 
-/// The parameters of a tool, in the order of its schema; none where the schema is not valid.
+/// Returns the parameters of a tool, in the order of its schema; none if the schema is invalid.
 pub(crate) fn parameters(tool: &Tool) -> Vec<Parameter<'_>> {
     let Ok(root) = tool.input_schema() else { return Vec::new() };
     let mut parameters = Vec::new();
@@ -160,7 +160,7 @@ impl<'a> ParameterType<'a> {
         found.into_iter().map(|schema| Self { root: self.root, any_of: vec![schema] }).collect()
     }
 
-    /// The schema, where it is one.
+    /// Returns the schema, if there is only one.
     pub(crate) fn schema(&self) -> Option<&'a Value> {
         match self.any_of.as_slice() {
             [only] => Some(only),
@@ -168,7 +168,7 @@ impl<'a> ParameterType<'a> {
         }
     }
 
-    /// The types of the items of a tuple; none where it is no tuple.
+    /// Returns the types of a tuple's items; empty if it is not a tuple.
     pub(crate) fn tuple(&self) -> Vec<Self> {
         let items = self.keyword("prefixItems").and_then(Value::as_array).into_iter().flatten();
         items.map(|schema| Self { root: self.root, any_of: vec![schema] }).collect()

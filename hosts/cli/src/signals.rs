@@ -13,7 +13,7 @@ use std::thread;
 use tokio::runtime::Builder;
 use toolkit::CancellationToken;
 
-/// Listens on a thread of its own, so that a tool that blocks its thread can still be interrupted.
+/// Waits for signals on a separate thread, so that a tool that blocks its thread can still be interrupted.
 ///
 /// It listens as long as this value lives.
 pub(crate) struct Watch {

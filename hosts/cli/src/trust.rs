@@ -246,7 +246,7 @@ fn ask(shown: &str) -> Result<bool, Stop> {
 #[cfg(unix)]
 fn discard_typed() -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    // The flag is that of this opening alone: the shell's own stays as it is.
+    // The flag belongs only to this open file: the shell's own is unchanged.
     let mut terminal =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open("/dev/tty")?;
     let mut typed = [0; 4096];

@@ -1,4 +1,4 @@
-//! Text wrapped at words, as wide as the terminal is.
+//! Wrapping of text at words, to the width of the terminal.
 
 use std::env;
 use terminal_size::{Width, terminal_size_of};

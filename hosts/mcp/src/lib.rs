@@ -26,7 +26,7 @@
 //! user, and is not shown tools of which every call would be denied. [`ServerOptions::client_approves`] relies on the client's own approval
 //! of calls instead.
 //!
-//! A tool that wants more of its client than a person's answers, such as its model, takes the `rmcp::service::Peer<RoleServer>` with
+//! A tool that needs more of its client than the user's answers, such as its model, gets the `rmcp::service::Peer<RoleServer>` with
 //! [`ToolContext::attached`](toolkit::ToolContext::attached).
 //!
 //! A handler of your own, with prompts, resources or completions, forwards requests about tools to a [`ToolServer`], whose methods are

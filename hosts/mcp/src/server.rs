@@ -147,9 +147,9 @@ impl ServerOptions {
 
 /// The tools of a toolkit, for one client. Cheap to clone; clones serve the same client.
 ///
-/// It is a handler for rmcp by itself. To add tools to a handler of your own, forward `list_tools`, `call_tool`, `get_tool`,
-/// `on_initialized`, `on_roots_list_changed`, `set_level`, `accepted_subscription_filter`, `listen` and `on_custom_request`, and, for outputs that were too long,
-/// `list_resources` and `read_resource`:
+/// It is itself a handler for rmcp. To add tools to your own handler, forward `list_tools`, `call_tool`, `get_tool`, `on_initialized`,
+/// `on_roots_list_changed`, `set_level`, `accepted_subscription_filter`, `listen` and `on_custom_request`, and, for outputs that were too
+/// long, `list_resources` and `read_resource`:
 ///
 /// ```
 /// use rmcp::ServerHandler;

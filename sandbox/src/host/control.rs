@@ -164,7 +164,7 @@ impl Control {
         });
     }
 
-    /// The spawner is gone. The supervisor ends the job by itself, if it lives.
+    /// Records that the spawner is gone. The supervisor, if it lives, ends the job by itself.
     pub(crate) fn orphaned(&self) {
         self.state.send_modify(|state| {
             state.orphaned = true;

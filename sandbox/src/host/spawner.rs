@@ -1,4 +1,4 @@
-//! The spawner that runs for this process, started when it is first needed and again when it was killed.
+//! The running spawner of this process, started on first use and again after it was killed.
 
 use std::collections::HashMap;
 use std::io;
@@ -170,7 +170,7 @@ impl Heard for Spawner {
                 *running = None;
             }
         }
-        // Its end of the socket is closed, so it is ending; one that only closed it would be waited for without end.
+        // Its end of the socket is closed, so it is exiting; one that only closed it would be waited for forever.
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = process.kill();
         let _ = process.wait();

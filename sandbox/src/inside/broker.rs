@@ -1,7 +1,7 @@
 //! The broker: connects sockets for the processes of a sandbox, since a filter for system calls cannot see where a socket is connected to.
 //!
 //! Every `connect` in the sandbox waits until the broker, which is the first process of the sandbox, has answered it. The broker copies
-//! the address once, so the process cannot exchange it after the check. Of a path it opens the file (`O_PATH`), decides about that very
+//! the address once, so the process cannot exchange it after the check. For a path it opens the file (`O_PATH`), decides about that very
 //! file, and connects to it through `/proc/self/fd`, so the path cannot be exchanged either. It lets a process connect to:
 //!
 //! * a socket in the file system that a process of this sandbox has bound. If the sandbox has its own network, the kernel reports the file
@@ -49,7 +49,7 @@ pub(super) struct Broker {
     known: HashMap<(u64, u64), OwnedFd>,
     /// Processes that wait for a connection, and the number of the socket that each connects.
     helpers: HashMap<i32, u64>,
-    /// Sockets that were connected, or are about to be, for a call that was interrupted. When it is made again, that is its result.
+    /// Sockets that were connected, or are about to be, for a call that was interrupted. A repeated call gets that result.
     unheard: HashSet<u64>,
 }
 
@@ -186,7 +186,7 @@ impl Broker {
         Ok(Wanted { socket, number, address, _file: Some(file) })
     }
 
-    /// Opens the socket at a path, as the thread sees it, if it is one of the sandbox's own.
+    /// Opens the socket at a path, as the thread sees it, if it belongs to the sandbox.
     fn file(&mut self, thread: i32, path: &Path) -> Result<OwnedFd, Errno> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let directory = if path.is_absolute() { "/".to_owned() } else { format!("/proc/{thread}/cwd") };
@@ -279,7 +279,7 @@ fn is_bound_here(identity: (u64, u64)) -> bool {
     })
 }
 
-/// The descriptors of a process that are one of these sockets. `None` where they are not listed.
+/// Returns the descriptors of a process that refer to one of these sockets. `None` if they cannot be listed.
 fn listed_sockets(process: i32, numbers: &HashSet<String>) -> Option<Vec<i32>> {
     let open = std::fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
     let is_one = |target: PathBuf| {

@@ -19,7 +19,7 @@ pub(super) fn drop_bounds() -> Result<(), Failure> {
         return Ok(());
     }
     for number in 0..64 {
-        // The first that the kernel does not know is followed by none.
+        // No capability follows the first unknown one.
         match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
             Ok(()) => {}
             Err(rustix::io::Errno::INVAL) => break,

@@ -18,7 +18,7 @@ pub(crate) fn write(pid: i32) -> Result<(), Failure> {
         map("uid_map", &format!("{user} {user} 1")).map_err(|error| failed(&error))?;
     }
     if !(all && map("gid_map", &same("/proc/self/gid_map")).is_ok()) {
-        // Without this a process could leave groups that keep it from something.
+        // Without this a process could leave groups that restrict its access.
         map("setgroups", "deny").map_err(|error| failed(&error))?;
         map("gid_map", &format!("{group} {group} 1")).map_err(|error| failed(&error))?;
     }

@@ -1,4 +1,4 @@
-//! The first process in a sandbox that has process ids of its own.
+//! The first process of a sandbox with its own process ids.
 //!
 //! It lives as long as any other process, adopts and waits for orphans, and reports to the supervisor how the command ended. The command
 //! cannot affect it: the first process of a namespace receives no signal from within that it does not handle, it has capabilities that the
@@ -60,12 +60,12 @@ pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
     stay(command, &socket, broker)
 }
 
-/// Prepares this process to connect sockets for the command: where it is handed the calls, and whether it is kept from abstract sockets of
-/// others.
+/// Prepares this process to connect sockets for the command. Returns the descriptor for the calls, and true if abstract sockets of others
+/// are blocked.
 fn brokers(child: &mut Child) -> Option<(OwnedFd, bool)> {
     let plan = child.plan.as_ref().filter(|plan| plan.seccomp)?;
     let (ours, theirs) = socket::packets().ok()?;
-    // The command is kept from them by the same means, in rules below these.
+    // The same mechanism blocks them for the command, in nested rules.
     let abstract_names = !plan.has_loopback() && is_scoped(plan);
     child.broker = Some(theirs);
     Some((ours, abstract_names))
@@ -120,7 +120,7 @@ fn stay(command: i32, socket: &OwnedFd, mut broker: Option<Broker>) -> ! {
                     .duration(reaped.system)
                     .number(reaped.peak)
                     .finish();
-                // The length before it is not needed between packets.
+                // Packets need no length prefix.
                 let _ = socket::send(socket, &message[4..], &[], true);
             }
             Ok(Some(reaped)) => {

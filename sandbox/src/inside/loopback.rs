@@ -6,8 +6,8 @@ use std::os::fd::AsFd as _;
 
 use crate::sys;
 
-/// Switches it on: a new network has it, but down. The process needs the rights of an administrator of that network, which the first
-/// one of its namespaces has.
+/// Switches the loopback on: a new network has one, but it is down. The process needs the administrator's rights for the network,
+/// which the first process of its namespaces has.
 pub(super) fn up() -> io::Result<()> {
     let any = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     sys::switch_on(any.as_fd(), c"lo")

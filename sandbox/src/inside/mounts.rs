@@ -97,7 +97,7 @@ fn place(path: &Path, is_directory: bool) -> Result<(), Failure> {
 enum Kind {
     Private,
     Visible,
-    /// Stays as it is, and can't be renamed since it is a mount.
+    /// Unchanged, and cannot be renamed since it is a mount.
     Pinned,
     Writable,
     Protected,
@@ -256,7 +256,7 @@ fn mount_read_only(path: &Path) -> Result<(), Failure> {
     rustix::mount::mount_remount(path, flags, "").map_err(failed(path))
 }
 
-/// A `/dev` with the few devices that programs need, and terminals and shared memory of its own.
+/// Arranges a `/dev` with the few devices that programs need, and private terminals and shared memory.
 fn arrange_devices(devices: &[(&str, OwnedFd)]) -> Result<(), Failure> {
     let dev = Path::new("/dev");
     cover(dev, "mode=755,size=1m")?;
@@ -291,7 +291,7 @@ fn arrange_devices(devices: &[(&str, OwnedFd)]) -> Result<(), Failure> {
 /// Directory of the file with which hidden files are covered.
 const NOTHING: &str = ".hidden";
 
-/// A `/proc` that shows the namespace's own processes. It is read-only: root's number is enough to write to much of it.
+/// Mounts a `/proc` that shows the namespace's own processes. It is read-only: root's user id suffices to write to much of it.
 fn processes() -> Result<(), Failure> {
     let path = Path::new("/proc");
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;

@@ -18,8 +18,8 @@ pub(super) struct Placeholder {
     directory: OwnedFd,
 }
 
-/// The first part of a path that does not exist or is a placeholder, its parents without symbolic links. `None` where all of it
-/// exists.
+/// Returns the first component of a path that does not exist or is a placeholder, with its parents resolved. `None` if the whole
+/// path exists.
 fn first_missing(path: &Path) -> Option<PathBuf> {
     for at in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
         let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { continue };
@@ -97,7 +97,7 @@ impl Placeholder {
         })
     }
 
-    /// Takes it away, unless another job has it or it is no placeholder.
+    /// Removes the placeholder, unless another job uses it or it has been replaced.
     pub(super) fn remove(&self) {
         let alone = rustix::fs::flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok();
         if alone && self.is_there() {

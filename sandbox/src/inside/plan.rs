@@ -305,7 +305,7 @@ fn leads_out(
             ));
         }
     }
-    // Unless it is named by itself, too.
+    // Unless the configuration names it separately.
     let named = |target: &PathBuf| sandbox.writable.contains(target);
     writable.retain(|path| named(path) || !left_out.contains(path));
 }

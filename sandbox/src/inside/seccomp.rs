@@ -266,7 +266,7 @@ fn program(network: bool, local: Local) -> Made<BpfProgram> {
     pairs.extend(datagrams()?);
     refused.insert(libc::SYS_socket, single);
     refused.insert(libc::SYS_socketpair, pairs);
-    // The limits of other processes, which one without process ids of its own could end by them.
+    // The limits of other processes: without its own process ids, a command could end them that way.
     let others = condition(0, SeccompCmpOp::Ne, 0)?;
     let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     refused.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![others, sets])?]);
@@ -346,8 +346,8 @@ fn prepared(network: bool, local: Local) -> &'static Result<BpfProgram, String> 
 
 /// Refuses them from now on, and gives up the way to new privileges.
 ///
-/// With [`Local::Brokered`], returns where the broker answers. A sandbox around this one may have such a place already, of which a
-/// process has one at most; then there are only pairs, and nothing to answer.
+/// With [`Local::Brokered`], returns the descriptor on which the broker answers. A sandbox around this one may have one already, and a
+/// process can have only one; then only socket pairs are allowed, and there is nothing to answer.
 pub(crate) fn restrict(network: bool, local: Local) -> Result<Option<OwnedFd>, Failure> {
     rustix::thread::set_no_new_privs(true).map_err(|error| Failure::new(Step::Seccomp, error))?;
     let install = |local: Local| {

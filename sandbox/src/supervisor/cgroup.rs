@@ -85,7 +85,8 @@ fn remove_left(within: &Path) {
     }
 }
 
-/// The directory in which groups can be made, really tried. In a process of its own, which is moved to a group and back.
+/// Returns the directory in which groups can be created, found by trying it. Run in a separate process, which is moved to a
+/// group and back.
 pub(crate) fn usable() -> Option<PathBuf> {
     let own = fs::read_to_string("/proc/self/cgroup").ok()?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;

@@ -124,7 +124,7 @@ pub(crate) mod report {
     /// The command's process, about to execute the program. The sender's credentials come with the message, as the supervisor sees
     /// them.
     pub(crate) const HERE: u8 = b'h';
-    /// The master of the command's terminal comes with it; then the end of the name of its other side.
+    /// Sends the master of the command's terminal; the message has the end of the name of its other side.
     pub(crate) const TERMINAL: u8 = b't';
     /// The command ended: status, then user time, system time and peak memory.
     pub(crate) const EXIT: u8 = b'e';
@@ -183,7 +183,7 @@ impl Child {
 
     fn become_command(&self) -> Result<std::convert::Infallible, Failure> {
         let prepare = |error| Failure::new(Step::Prepare, error);
-        // In its supervisor's session it would not get a terminal of its own, and signals to groups would reach further than to it.
+        // In its supervisor's session it would not get its own terminal, and signals to groups would reach other processes.
         setsid().map_err(prepare)?;
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(prepare)?;
         sys::reset_signals();
@@ -213,7 +213,7 @@ impl Child {
         Err(self.execute())
     }
 
-    /// Opens the terminal, where it is to have one, and makes it the session's.
+    /// Opens the terminal, if it gets one, and makes it the controlling terminal.
     fn terminal(&self) -> Result<Option<OwnedFd>, Failure> {
         let Some((rows, columns)) = self.run.terminal else { return Ok(None) };
         let failed = |error| Failure::new(Step::Terminal, error);

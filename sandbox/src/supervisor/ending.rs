@@ -19,7 +19,7 @@ pub(super) struct Ending {
     init: Option<i32>,
     /// Time at which TERM is followed by KILL.
     pub(super) deadline: Instant,
-    /// Since when it is killed, and when again.
+    /// Start of the killing, and time of the next KILL.
     killing: Option<(Instant, Instant)>,
     /// True if no caller needs to know how the command ended.
     pub(super) at_once: bool,

@@ -113,7 +113,7 @@ pub(super) fn launch(
                 let _ = cgroup.add(ready.pid);
             }
             let begun = ready.begin(&run, &plan, &[&stdin, &stdout, &stderr]);
-            // That the output is closed is seen only when this process has it open no more.
+            // The closing of the output is detected only once this process no longer has it open.
             drop((stdin, stdout, stderr));
             let Ready { pid, reports, errors, .. } = ready;
             if let Err(failure) = begun {

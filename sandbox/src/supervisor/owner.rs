@@ -44,7 +44,7 @@ struct Owner {
     report: Option<OwnedFd>,
     pump: Option<Pump>,
     identity: Identity,
-    /// Kept open where the output is a terminal; then its end is not seen there.
+    /// Kept open if the output is a terminal; then reading does not detect the end of the output.
     slave: Option<OwnedFd>,
     command: i32,
     init: Option<i32>,
@@ -189,7 +189,7 @@ impl Owner {
         if closed != self.told.2 || (self.bytes() != self.told.1 && self.told.0.elapsed() >= BEAT) {
             self.progress(false);
         }
-        // After the progress that it is about.
+        // After the progress that they refer to.
         self.answer_waits();
     }
 
@@ -305,7 +305,7 @@ impl Owner {
                 }
             }
         }
-        // The job was dropped. Where that came with a last word, there is grace; otherwise the host is dying.
+        // The job was dropped. With a final message there is a grace period; otherwise the host is dying.
         if self.alone && self.ending.is_none() {
             self.abandon();
         }

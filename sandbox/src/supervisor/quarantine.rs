@@ -157,7 +157,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Looks through a directory, also one that its owner may not read: that can be a place to hide something.
+    /// Searches a directory, even one that its owner may not read, since files could be hidden there.
     fn into(&mut self, directory: &OwnedFd, name: &OsStr, below: &Path, within: Within) {
         match open(directory, name) {
             Ok(inner) => self.through(&inner, below, within),
@@ -199,7 +199,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// A repository at `path`. Moving `mark` away, which is in `directory`, leaves nothing that git takes for one.
+    /// Handles a repository at `path`. After moving `mark` in `directory` away, git no longer detects a repository.
     fn repository(
         &mut self,
         repository: &OwnedFd,

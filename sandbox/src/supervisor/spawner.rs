@@ -35,9 +35,9 @@ use crate::{probe, socket};
 
 /// Requests of the host to the spawner, in the first byte of a packet.
 pub(crate) mod ask {
-    /// A handle of the host's process comes with it.
+    /// Sends a handle of the host's process.
     pub(crate) const HELLO: u8 = 0;
-    /// A supervisor for the socket that comes with it; then the job's number, and the namespaces that it takes.
+    /// Requests a supervisor for the socket that comes with it; the message has the job's number and namespaces.
     pub(crate) const JOB: u8 = 1;
     /// Probes the features that contain commands; the result goes to the socket that comes with the request.
     pub(crate) const PROBE: u8 = 2;
@@ -80,7 +80,7 @@ pub(crate) fn run() -> ! {
 }
 
 fn prepare() -> rustix::io::Result<(Spawner, OwnedFd)> {
-    // The socket goes elsewhere, so that the three standard streams stay occupied.
+    // The socket is moved, so that the three standard streams stay occupied.
     let given = sys::take_standard_input();
     let socket = rustix::io::fcntl_dupfd_cloexec(&given, 3)?;
     let null = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;

@@ -94,7 +94,7 @@ pub(crate) fn descendants(pid: i32) -> Vec<i32> {
 /// Returns true if one process descends from the other.
 fn descends(pid: i32, from: i32) -> bool {
     let mut at = pid;
-    // A chain that is longer changes while it is followed.
+    // A longer chain must have changed during the walk.
     for _ in 0..100_000 {
         match stat(at) {
             Some(stat) if stat.parent == from => return true,
@@ -138,7 +138,7 @@ pub(crate) fn describe(pid: i32) -> Option<Process> {
     })
 }
 
-/// The state letter of a process; `None` where it is gone.
+/// Returns the state letter of a process; `None` if it is gone.
 pub(crate) fn state(pid: i32) -> Option<char> {
     stat(pid).map(|stat| stat.state)
 }

@@ -21,7 +21,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// `None` where there is nothing to look for.
+    /// Returns `None` if there is nothing to measure.
     pub(super) fn new(limits: Limits) -> Option<Self> {
         limits.are_watched().then(|| Self { limits, next: Instant::now() + PAUSE })
     }

@@ -42,7 +42,7 @@ pub(super) static CLIENTS: &[Client] = &[
     Client { name: "vscode",      format: Format::Json, keys: &["servers"],         entry: typed,    user: vscode,   project: Some(".vscode/mcp.json") },
     Client { name: "windsurf",    format: Format::Json, keys: &["mcpServers"],      entry: plain,    user: windsurf, project: None },
     Client { name: "zed",         format: Format::Json, keys: &["context_servers"], entry: zed,      user: of_zed,   project: Some(".zed/settings.json") },
-    // No client of its own: the form that most of them read, printed, or written to a file that is named.
+    // Not a client, but the form that most of them read, printed or written to a given file.
     Client { name: "json",        format: Format::Json, keys: &["mcpServers"],      entry: plain,    user: nowhere,  project: None },
 ];
 
@@ -84,7 +84,7 @@ impl Client {
         (self.entry)(start)
     }
 
-    /// The file that its servers are in: that of the project where that is wanted or the only one, else that of the user.
+    /// Returns the file with the client's servers: that of the project if it is requested or the only one, else that of the user.
     pub(super) fn file(&self, workspace: &Path, of_project: bool) -> Option<PathBuf> {
         let in_project = || self.project.map(|file| workspace.join(file));
         let file = if of_project { in_project() } else { (self.user)().or_else(in_project) }?;
@@ -136,7 +136,7 @@ pub(super) fn is_ours(entry: &Value, program: &str) -> bool {
     is_known && (*first, *second) == ("mcp", "serve")
 }
 
-/// The command line of an entry, whichever client's it is.
+/// Returns the command line of an entry of any client.
 fn command_of(entry: &Map<String, Value>) -> Vec<&str> {
     let of = |name: &str| -> Vec<&str> {
         match entry.get(name) {

@@ -35,7 +35,7 @@ pub(super) struct Changed {
 }
 
 impl Format {
-    /// The member `name` of the object that these keys lead to from the root of a text; `None` where there is none.
+    /// Returns the member `name` of the object at this path of keys in a text; `None` if there is none.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, Stop> {
 ///
 /// # Errors
 ///
-/// Why the text cannot be changed; it is not understood, or has something else there.
+/// The reason for which the text cannot be changed: it is not understood, or the path is occupied.
 pub(super) fn changed(
     text: &str,
     dialect: Dialect,

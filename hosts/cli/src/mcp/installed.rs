@@ -34,7 +34,7 @@ impl Installed {
     }
 
     fn key(file: &Path, name: &str) -> String {
-        // The same before the file is made and after it is removed.
+        // The same key before the file is created and after it is removed.
         let directory = file.parent().and_then(|directory| directory.canonicalize().ok());
         let place = directory.zip(file.file_name()).map(|(directory, name)| directory.join(name));
         format!("{name}\n{}", place.as_deref().unwrap_or(file).display())

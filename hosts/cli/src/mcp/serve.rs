@@ -94,7 +94,7 @@ pub(super) fn request(matches: &mut ArgMatches) -> ServeRequest {
     ServeRequest { http, hosts, origins, profile, client_approves, session_idle }
 }
 
-/// Serves until the client goes, or until this is interrupted.
+/// Serves until the client disconnects, or until an interrupt.
 pub(super) fn run(
     request: ServeRequest,
     toolkit: Toolkit,

@@ -142,7 +142,7 @@ fn user_file(load: &LoadOptions) -> Result<PathBuf, Stop> {
     })
 }
 
-/// The file with a server, or without it, if that can be used.
+/// Returns the text of the file with a server, or without it, if the result is valid.
 fn change(file: &Path, before: &str, name: &str, settings: Option<&Value>) -> Result<String, Stop> {
     let left = |why: &str| Stop::failed(format!("{} is left as it is: {why}", file.display()));
     let after = edit::changed(before, Dialect::Json5, place(before, name), name, settings)
@@ -165,7 +165,7 @@ fn change(file: &Path, before: &str, name: &str, settings: Option<&Value>) -> Re
     }
 }
 
-/// A directory beside a file: relative names in a configuration belong to where it is.
+/// Returns a directory beside a file, since relative paths in a configuration are relative to its location.
 fn tempfile_beside(file: &Path) -> PathBuf {
     let parent = file.parent().unwrap_or(Path::new("."));
     parent.join(format!(".toolkit-check-{}", std::process::id()))

@@ -1,4 +1,4 @@
-//! The token that clients need over HTTP: made once, and kept where its owner alone can read it.
+//! The token that clients need over HTTP: created once, and stored so that only its owner can read it.
 
 use crate::console::Console;
 use crate::definitions::print_json;
@@ -111,14 +111,14 @@ fn needed(data_dir: Option<&Path>) -> Result<&Path, Stop> {
     })
 }
 
-/// A token and where it is kept.
+/// A token and its file.
 pub(super) struct Token {
     pub(super) text: String,
     pub(super) path: PathBuf,
     pub(super) is_new: bool,
 }
 
-/// The token in the data directory, made there where none is yet.
+/// Returns the token in the data directory, and creates it if there is none.
 pub(super) fn of(data_dir: Option<&Path>) -> Result<Token, Stop> {
     let directory = needed(data_dir)?;
     let path = directory.join(FILE);

@@ -6,8 +6,8 @@ use toolkit::{Toolkit, escape_line};
 /// Maximum number of characters of a name, so that the names of tools that begin with it have their 64 bytes.
 const LONGEST: usize = 50;
 
-/// Words that cargo or Rust keep: keywords, crates that come with the compiler, directories of a build, and names that
-/// Windows has for devices.
+/// Names reserved by cargo, Rust or the system: keywords, crates that come with the compiler, build directories, and
+/// device names of Windows.
 const KEPT: &[&str] = &[
     "abstract",
     "alloc",

@@ -10,7 +10,7 @@ const LONGEST_MANIFEST: u64 = 1 << 20;
 /// Location of a new crate relative to existing workspaces.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// No workspace is above it, or one that has it among its members: it builds as it is.
+    /// There is no workspace above the crate, or one that lists it as a member: it builds as it is.
     Free,
     /// A workspace above the crate does not list it as a member. Without its own workspace the crate would not build.
     Within {

@@ -25,7 +25,7 @@ pub(super) const MAX_ROUNDS: usize = 16;
 /// The code of the error of a server that needs a person to visit an address first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 
-/// The most that it may want to know in one of these rounds.
+/// Maximum number of questions in one of these rounds.
 const MAX_AT_ONCE: usize = 16;
 
 pub(super) async fn call(

@@ -18,7 +18,7 @@ struct UnderWay {
 
 #[derive(Debug)]
 struct Call {
-    /// Once it is sent.
+    /// Set once the request is sent.
     token: Option<ProgressToken>,
     context: ToolContext,
 }

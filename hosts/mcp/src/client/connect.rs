@@ -115,7 +115,8 @@ pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> 
         Err(failure) => failure.is_of_protocol,
     };
     if is_older && server.sign_ins() != sign_ins {
-        // Signing in can take longer than an answer in the newer protocol is waited for, which then comes in the midst of the older.
+        // A sign-in can take longer than the timeout of the newer protocol, whose answer would then arrive during the older
+        // handshake.
         drop(first);
         first = attempt(server, auto()).await;
     }
@@ -274,7 +275,7 @@ fn reason(server: &Server, error: &ClientInitializeError) -> String {
     }
 }
 
-/// Lets a task of its own see to the end of it, once the guard is gone.
+/// Spawns a task that ends the connection once the guard is dropped.
 fn kept(
     running: RunningService<RoleClient, Handler>,
     said: LastWords,

@@ -158,7 +158,7 @@ fn shown(address: &Url) -> String {
     format!("{}{}", address.origin().ascii_serialization(), path)
 }
 
-/// An address for people, where it is one.
+/// Returns a URL in the form for people, if it is valid.
 pub(super) fn shown_address(address: &str) -> String {
     Url::parse(address).map_or_else(|_| "its address".to_owned(), |address| shown(&address))
 }

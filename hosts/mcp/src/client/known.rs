@@ -244,7 +244,7 @@ mod tests {
             assert_eq!(changes.len(), 1);
             assert_eq!(changes["x"], Change { before: old.clone(), now: new.clone() });
         }
-        // A tool that goes and comes again is no new one.
+        // A tool that disappears and returns is not new.
         assert!(known().note(&[]).0.is_empty());
         known().accept("x", &new).unwrap();
         assert!(known().note(&[("x", new), ("y", old.clone())]).0.is_empty());
@@ -301,7 +301,7 @@ mod tests {
     fn what_is_kept_can_be_read_again_however_much_there_was() {
         let directory = tempfile::tempdir().unwrap();
         let known = || Known::of(Some(directory.path()), "a");
-        // As long as it gets, once it is written.
+        // The maximum length of an escaped text.
         let long = "\u{1}".repeat(5_000);
         let names: Vec<String> = (0..MOST + 10).map(|number| format!("{number:064}")).collect();
         let all: Vec<(&str, Said)> = names

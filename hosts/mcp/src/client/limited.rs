@@ -112,7 +112,7 @@ fn waiting(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     (!is_first).then(|| request.id.clone())
 }
 
-/// The answer to a request, where it is the only message.
+/// Returns the answer to a request, if it is the only message.
 fn answering(message: ServerJsonRpcMessage, id: RequestId) -> ServerJsonRpcMessage {
     match message {
         // Who cannot read the request does not know its id.

@@ -34,7 +34,7 @@ pub(super) struct Lines<R, W: AsyncWrite> {
     has_ended: bool,
 }
 
-/// A line that is not kept.
+/// A line that is too long to be stored.
 struct Overlong {
     scan: Scan,
     bytes: usize,
@@ -53,7 +53,7 @@ impl Waiting {
     /// Takes note of a message on its way to the server.
     pub(super) fn sends(&self, message: &TxJsonRpcMessage<RoleClient>) {
         match message {
-            // It is answered when it ends.
+            // The request is answered at the end of the line.
             JsonRpcMessage::Request(request)
                 if matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) => {}
             JsonRpcMessage::Request(request) => {

@@ -134,7 +134,7 @@ impl Resources {
         let server = known.and_then(|server| server.upgrade()).ok_or_else(|| {
             ToolError::failed(format!("the MCP server `{}` is no longer there", escape_line(name)))
         })?;
-        // It is judged as a tool of the server would be.
+        // The policy is applied as to a tool of the server.
         let own = Tool::builder(format!("{}__{}", server.prefix, context.tool_name()))
             .source(Source::mcp(&*server.name))
             .read_only()

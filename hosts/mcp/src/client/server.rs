@@ -34,7 +34,7 @@ use toolkit::{
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
-/// A connection that lasted so long was a good one: the next wait is the first again.
+/// Duration of a connection after which the delay before reconnecting is reset.
 const GOOD: Duration = Duration::from_mins(1);
 /// Maximum number of stored diagnostics.
 const MAX_NOTICED: usize = 100;
@@ -46,7 +46,7 @@ const LARGEST_TOOL: usize = 256 << 10;
 const LARGEST_LIST: usize = 32 << 20;
 /// Delay between a change of a list and reading the list again, since changes come in bursts.
 const SETTLE: Duration = Duration::from_millis(50);
-/// The longest that they are waited for, where one comes after the other.
+/// Maximum delay while changes keep coming.
 const LONGEST_SETTLE: Duration = Duration::from_secs(10);
 /// Time without a change of the list after which the delay is reset to its initial value.
 const CALM: Duration = Duration::from_secs(5);
@@ -267,7 +267,7 @@ impl Server {
         }
     }
 
-    /// The connection, which is made anew where it ended.
+    /// Returns the connection, and reconnects if it has ended.
     pub(super) async fn peer(&self, context: &ToolContext) -> Result<Peer<RoleClient>, ToolError> {
         let mut state = self.state();
         let mut has_tried = false;

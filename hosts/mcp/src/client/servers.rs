@@ -28,7 +28,7 @@ pub struct ClientOptions {
     /// Time limit for a server to start and list its tools; 30 seconds by default. A toolbox waits for tools no longer than
     /// [`prepare_timeout`](toolkit::Builder::prepare_timeout): tools that come later are in later toolboxes.
     pub start_within: Duration,
-    /// The most tools that are taken of one server; 1,000 by default.
+    /// Maximum number of tools per server; 1,000 by default.
     pub most_tools: usize,
     /// The directory that servers work in which name no other, and that sandboxes let them write to; that of the process by default.
     pub workspace: PathBuf,
@@ -125,9 +125,9 @@ impl ClientOptions {
 
 /// The MCP servers of a configuration; their tools are named `server__tool`. Cheap to clone.
 ///
-/// Given to [`Builder::tool_source`](toolkit::Builder::tool_source), all of them are started together when the first toolbox is made. One
-/// that is slow or cannot be had delays or hides no other; it is tried again after a while, longer each time, and when one of its
-/// tools is called. A command ends with this process.
+/// Passed to [`Builder::tool_source`](toolkit::Builder::tool_source), all servers are started together when the first toolbox is created.
+/// A server that is slow or unavailable neither delays nor hides others; it is tried again after a delay, longer each time, and when one
+/// of its tools is called. A command ends with this process.
 ///
 /// ```no_run
 /// use toolkit::prelude::*;

@@ -62,7 +62,7 @@ const LAST_BREATH: Duration = Duration::from_millis(250);
 /// Minimum length in bytes of a value that is redacted in a server's output: a shorter one may be any word.
 const SHORTEST_SECRET: usize = 6;
 
-/// The last lines that a server wrote to its standard error, as they came.
+/// The last lines of a server's standard error, unescaped.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LastWords {
     lines: Arc<Mutex<VecDeque<String>>>,

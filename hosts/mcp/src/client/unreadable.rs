@@ -57,8 +57,8 @@ pub(super) fn reason(error: &ErrorData) -> Option<&str> {
     error.data.as_ref()?.get(MARK)?.as_str()
 }
 
-/// Looks for the top-level keys of a JSON object that is not parsed: in pieces, keeping none of them, and through text that is no
-/// valid JSON.
+/// Finds the top-level keys of a JSON object without parsing it: piece by piece, without storing them, and even in text that is
+/// not valid JSON.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub(super) struct Scan {

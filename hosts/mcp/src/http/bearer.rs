@@ -17,7 +17,7 @@ use tower_service::Service;
 /// Lets requests through that have a token, `Authorization: Bearer …`.
 ///
 /// Clients may share the token given to [`new`](Self::new), so their requests have no [`Principal`]: each session of the protocol, or each
-/// [`Connection`](crate::Connection), is a session of its own. A client with one of the [tokens of clients](Self::clients) is the principal
+/// [`Connection`](crate::Connection), has a separate session. A client with one of the [tokens of clients](Self::clients) is the principal
 /// of its name, with one session over all its connections.
 #[derive(Clone)]
 pub struct Bearer<S> {

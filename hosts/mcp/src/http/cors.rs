@@ -23,7 +23,7 @@ const MAX_AGE: &str = "600";
 
 /// Lets pages of some origins call a service, by cross-origin resource sharing.
 ///
-/// It answers a preflight itself, since a browser sends none with a token: put it around [`Bearer`](crate::Bearer). Requests of other
+/// It answers preflights itself, since browsers send them without a token: put it around [`Bearer`](crate::Bearer). Requests of other
 /// origins pass without the headers that a page needs to read the answer; [`HttpService`](crate::HttpService) refuses them.
 #[derive(Debug, Clone)]
 pub struct Cors<S> {
@@ -51,7 +51,7 @@ impl<S> Cors<S> {
 struct Pattern {
     scheme: String,
     host: Host<String>,
-    /// `None` for any.
+    /// `None` means any port.
     port: Option<u16>,
 }
 

@@ -1,4 +1,4 @@
-//! Connections, as many as there may be, until it is over.
+//! Accepts and serves connections, up to a maximum number, until shutdown.
 
 use super::service::HttpBody;
 use crate::server::Connection;

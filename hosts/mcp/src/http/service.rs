@@ -36,12 +36,12 @@ pub struct HttpOptions {
     pub allowed_hosts: Vec<String>,
     /// Origins, `https://name:port`, of pages that may send requests; those of this machine by default.
     pub allowed_origins: Vec<String>,
-    /// The most bytes of a request; 4 MiB by default.
+    /// Maximum number of bytes of a request; 4 MiB by default.
     pub max_body: usize,
     /// Time limit for a request to arrive; 30 seconds by default.
     pub body_within: Duration,
-    /// The most sessions and requests at once; 1,000 by default. Each session ends with its client, or when nothing came for
-    /// `idle`.
+    /// Maximum number of concurrent sessions and requests; 1,000 by default. Each session ends with its client, or after the time `idle`
+    /// without a request.
     pub most_sessions: usize,
     /// Time for which a session is kept without a request; half an hour by default.
     pub idle: Duration,
@@ -156,7 +156,7 @@ impl<H: ServerHandler> HttpService<H> {
         Self { inner, stateless, options: Arc::new(options) }
     }
 
-    /// The body of a request, if it comes in time and is not too large.
+    /// Reads the body of a request, with limits of time and size.
     async fn whole<B>(&self, body: B) -> Result<Bytes, Response<HttpBody>>
     where
         B: Body<Data: Send> + Send,
@@ -255,7 +255,7 @@ fn refused_initialize(headers: &http::HeaderMap, body: &[u8]) -> Option<Response
     if version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str()) {
         return None;
     }
-    // Few bodies are one, and none that is long: the others are not read twice.
+    // Few bodies are an `initialize`, and none that is long: the others are not parsed twice.
     let word = format!("\"{INITIALIZE}\"");
     if body.len() > LONGEST_INITIALIZE || !body.windows(word.len()).any(|part| part == word.as_bytes()) {
         return None;

@@ -16,8 +16,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Maximum number of bytes of a client's name.
 const MAX_NAME: usize = 64;
 
-/// Tokens of clients, one for each, kept in a file as digests. A client with a token of its own has a session that no other
-/// client reaches, whichever connections it uses.
+/// Tokens of clients, one for each, stored in a file as digests. A client with its own token has a session that no other client
+/// can access, whichever connections it uses.
 ///
 /// A token that is added or removed while a server runs counts from the next request on.
 #[derive(Debug)]
@@ -50,12 +50,12 @@ impl ClientTokens {
         &self.path
     }
 
-    /// Makes a token for a client and returns it. It is not kept in plain text, so it cannot be shown again.
+    /// Creates a token for a client and returns it. It is not stored in plain text, so it cannot be shown again.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the name is empty, longer than 64 bytes, or has other characters than letters, digits, `-`, `_` and `.`;
-    /// `AlreadyExists` if the client has a token; else when the file cannot be read or written.
+    /// `InvalidInput` if the name is empty, longer than 64 bytes, or has characters other than letters, digits, `-`, `_` and `.`;
+    /// `AlreadyExists` if the client has a token; otherwise an error of reading or writing the file.
     pub fn add(&self, name: &str) -> io::Result<String> {
         let is_of_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
         if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_of_name) {
@@ -74,7 +74,7 @@ impl ClientTokens {
         Ok(token)
     }
 
-    /// Takes a client's token away. Returns false if the client has none.
+    /// Removes a client's token. Returns false if the client has none.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Asking the client while the call runs, by a request of its own: the protocol up to 2025-11-25.
+//! Approval by the client during the call, through a separate request: the protocol up to 2025-11-25.
 
 use super::{Shared, answered};
 use rmcp::RoleServer;
@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use toolkit::{Answer, Answering, Approver, DeniedBy, PendingAsk, Question};
 
 impl Shared {
-    /// The approver of a call: the client's own approval of the call where the server relies on that, else `approver`.
+    /// Returns the approver of a call: the client's own approval if the server relies on it, else `approver`.
     pub(super) fn approver<A: Approver>(&self, approver: A) -> Relying<A> {
         Relying { client_approves: self.options.client_approves, approver }
     }
@@ -20,7 +20,7 @@ impl Shared {
 /// An approver that relies on the client's own approval of a call, if the server does.
 pub(super) struct Relying<A> {
     client_approves: bool,
-    /// Answers everything else.
+    /// Answers all other questions.
     approver: A,
 }
 
@@ -82,7 +82,8 @@ struct Asked<'a> {
     id: Option<RequestId>,
 }
 
-/// The call was cancelled or is over, or the answer came from elsewhere: the client can take the question off the screen.
+/// Cancels the request when the call was cancelled or is over, or was answered elsewhere, so that the client can remove
+/// the prompt.
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) else { return };

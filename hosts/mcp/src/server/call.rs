@@ -24,7 +24,7 @@ pub(super) async fn call(
         let fingerprint = Fingerprint::of(&name, &arguments);
         let running = server.0.suspended.take(&state, &fingerprint, server.0.principal())?;
         let running = running.answered(input_responses.unwrap_or_default());
-        // Its own session, which is another one if the client came back by another connection.
+        // The call's own session, which differs if the client returned by another connection.
         let server = running.server.clone();
         return drive(&server, running, fingerprint, &context).await;
     }

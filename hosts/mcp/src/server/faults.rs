@@ -14,7 +14,7 @@ use toolkit::escape_line;
 /// The method with which a session begins.
 pub(crate) const INITIALIZE: &str = "initialize";
 
-/// The error for a request that is none of the protocol's: its parameters are wrong, or there is no such method.
+/// Returns the error for an invalid request: its parameters are wrong, or the method does not exist.
 pub(super) fn refusal(request: &CustomRequest) -> ErrorData {
     let CustomRequest { method, params, .. } = request;
     match look(method, params.as_ref()) {

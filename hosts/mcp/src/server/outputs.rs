@@ -114,7 +114,7 @@ impl Outputs {
     }
 }
 
-/// Text from a byte on, and where it goes on. It ends between characters.
+/// Reads text from an offset, and returns the next offset. The text ends at a character boundary.
 async fn chunk(path: &std::path::Path, offset: u64) -> std::io::Result<(String, Option<u64>)> {
     let mut file = File::open(path).await?;
     let size = file.metadata().await?.len();

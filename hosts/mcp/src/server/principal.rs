@@ -18,9 +18,8 @@ const MAX_PER_CONNECTION: usize = 16;
 
 /// The sender of a request, by a name that belongs to one person or program.
 ///
-/// A layer that authenticates puts it into the extensions of the HTTP request. All requests of one principal share a
-/// session, so give each client a principal of its own. Requests without one share a session with the requests of the
-/// same [`Connection`].
+/// An authenticating layer adds it to the extensions of the HTTP request. All requests of one principal share a session, so give
+/// each client a separate principal. Requests without one share a session with the requests of the same [`Connection`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 
@@ -36,10 +35,10 @@ impl Principal {
     }
 }
 
-/// A connection, which owns the sessions of the requests that came by it and name no [`Principal`].
+/// A connection, which owns the sessions of its requests without a [`Principal`].
 ///
-/// [`serve_http`](crate::serve_http) puts a clone into the extensions of each request. A host with a listener of its own does the
-/// same, or each request without a principal is a session of its own. The sessions end when the last clone is dropped.
+/// [`serve_http`](crate::serve_http) adds a clone to the extensions of each request. A host with its own listener does the same;
+/// otherwise each request without a principal has a separate session. The sessions end when the last clone is dropped.
 #[derive(Clone, Default)]
 pub struct Connection(Arc<Mutex<SessionsOfConnection>>);
 
@@ -95,13 +94,13 @@ pub(super) struct Sessions {
     principal: Option<Principal>,
     /// The owner of a session of the protocol: the sender of its first request.
     owner: OnceLock<Option<Principal>>,
-    /// The sessions of requests that belong to none of the protocol's; `None` if all requests belong to this server.
+    /// Sessions of requests without a protocol session; `None` if all requests belong to this server.
     stateless: Option<Arc<Stateless>>,
     /// Counts this server, as long as it lives.
     _live: Option<Live>,
 }
 
-/// The sessions of requests that belong to none of the protocol's: one for each principal, else one for each connection.
+/// Sessions of requests without a protocol session: one for each principal, else one for each connection.
 #[derive(Debug)]
 pub(crate) struct Stateless {
     base: ToolServer,

@@ -50,7 +50,7 @@ impl Roots {
         self.is_stale.load(Ordering::Acquire)
     }
 
-    /// The caller with the boundary that the client's roots leave.
+    /// Returns the caller with the boundary restricted to the client's roots.
     pub(super) async fn bound(&self, toolkit: &Toolkit, caller: &Caller) -> Caller {
         let peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(peer) = peer else { return caller.clone() };

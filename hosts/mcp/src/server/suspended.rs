@@ -90,7 +90,7 @@ impl Suspended {
             });
             if is_same { waiting.remove(state) } else { None }
         };
-        // One text for all of it: who guesses learns nothing.
+        // One message for all cases, so that guessing discloses nothing.
         found.map(|found| found.running).ok_or_else(|| {
             ErrorData::invalid_params(
                 "no call waits for this `requestState`: it counts once, for the same tool and arguments, and only for some \

@@ -34,9 +34,9 @@ struct Buffer {
     end: usize,
     /// Up to here, behind `start`, there is no line feed.
     searched: usize,
-    /// The most bytes of a line. Of a longer one nothing is kept.
+    /// Maximum number of bytes of a line. Longer ones are discarded.
     limit: usize,
-    /// The rest of a line that is too long comes.
+    /// True while the rest of a line that is too long is skipped.
     skips: bool,
 }
 
@@ -45,7 +45,7 @@ impl Buffer {
         Self { bytes: Vec::new(), start: 0, end: 0, searched: 0, limit, skips: false }
     }
 
-    /// The next line, where all of it was read.
+    /// Returns the next complete line.
     fn line(&mut self) -> Option<&[u8]> {
         loop {
             let unread = &self.bytes[self.searched..self.end];
@@ -119,7 +119,7 @@ impl<R, W: AsyncWrite + Unpin> Lines<R, W> {
         }
     }
 
-    /// The message of a line, if it is one. A line that is JSON and no message gets an error.
+    /// Parses a line to a message. A line that is JSON but not a message gets an error.
     fn message(&mut self, line: Line) -> Option<Message> {
         match line {
             Line::Message(message) => return Some(*message),
@@ -145,7 +145,7 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        // It is added now, so that the first flush that runs writes all that were added by then.
+        // It is added now, so that the first flush writes all messages added by then.
         let added = self.output.add(&message);
         let output = self.output.clone();
         async move {

@@ -23,7 +23,7 @@ struct Shared<W> {
 struct Writer<W> {
     /// `None` once the stream is closed or has failed.
     stream: Option<W>,
-    /// The messages that are being written. They are kept here, so that a write that is given up halfway can be continued.
+    /// Messages being written. They are stored here, so that an abandoned write can be continued.
     batch: Vec<u8>,
     written: usize,
 }

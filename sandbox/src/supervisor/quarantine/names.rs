@@ -66,7 +66,7 @@ impl Names {
     }
 }
 
-/// A name as it is compared: file systems differ in whether case matters.
+/// Folds a name for comparison: on some file systems case does not matter.
 fn folded(name: &std::ffi::OsStr) -> Cow<'_, str> {
     let name = name.to_string_lossy();
     if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {

@@ -95,7 +95,7 @@ pub(super) fn without(text: &str, keys: &[&str], name: &str) -> Result<String, S
     let mut place = 0;
     for range in ranges {
         after.push_str(&text[place..range.start]);
-        // The empty line that came with it.
+        // The empty line that was added with it.
         for blank in ["\r\n\r\n", "\n\n"] {
             if after.ends_with(blank) {
                 after.truncate(after.len() - blank.len() / 2);
@@ -190,7 +190,7 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |before| before + 1)
 }
 
-/// Looks whether nothing else changed.
+/// Checks that nothing else changed.
 fn check(before: &str, after: &str, keys: &[&str], name: &str, wanted: Option<&Value>) -> Result<(), String> {
     let said = |text: &str| parse(text).map(|document| value(document.as_item()));
     let (mut before, mut after) = (said(before)?, said(after)?);
@@ -201,7 +201,7 @@ fn check(before: &str, after: &str, keys: &[&str], name: &str, wanted: Option<&V
     };
     take(&mut before);
     let found = take(&mut after);
-    // A table that is only there as the one above of others is none without them.
+    // A table that exists only as the parent of others vanishes with them.
     for whole in [&mut before, &mut after] {
         let is_empty = |all: &Value| all.as_object().is_some_and(Map::is_empty);
         if let (Some(whole), [key]) = (whole.as_object_mut(), keys)

@@ -19,7 +19,7 @@ use toolkit::{McpOAuth, McpUrl};
 pub(super) const MAX_IN_VAIN: u32 = 3;
 /// Time for which a failure to find a way to refresh the token is remembered.
 const KNOWN: Duration = Duration::from_mins(1);
-/// A token that lasts no longer is replaced before it is used.
+/// Minimum remaining lifetime of a token in seconds; otherwise it is refreshed before use.
 const NEARLY: u64 = 30;
 /// Time after a failed sign-in before the user is asked again.
 const REST: Duration = Duration::from_mins(5);
@@ -82,7 +82,7 @@ enum By {
 pub(super) struct Token {
     /// The token, where one may still be good.
     pub(super) usable: Option<String>,
-    /// The one that is kept, good or not.
+    /// The stored token, valid or not.
     pub(super) kept: Option<String>,
 }
 
@@ -160,7 +160,7 @@ impl Authority {
         found.unwrap_or_else(|error| Err(AuthError::InternalError(error.to_string())))
     }
 
-    /// The token that is kept, as it is.
+    /// Returns the stored token, valid or not.
     pub(super) async fn kept(&self) -> Option<String> {
         self.store.kept().await.ok().flatten()?.token()
     }

@@ -183,7 +183,7 @@ impl Authority {
 /// Checks that the authorization server publishes, at its own address, the endpoints that the MCP server named: the MCP server may have
 /// named metadata of its own that claims the issuer of another.
 async fn same(metadata: &AuthorizationMetadata) -> Result<(), String> {
-    // Without a name it is the server itself.
+    // Without an issuer, the server itself is the authorization server.
     let Some(issuer) = &metadata.issuer else { return Ok(()) };
     openable(issuer)?;
     let manager = AuthorizationManager::new(issuer.as_str()).await.map_err(|error| told(&error))?;

@@ -21,7 +21,7 @@ type Events = BoxStream<'static, Result<Sse, SseError>>;
 /// Maximum number of times that one request is sent while concurrent requests sign in.
 const MAX_TRIES: u32 = 16;
 
-/// Sends requests with the token that is kept.
+/// Sends requests with the stored token.
 #[derive(Clone, Debug)]
 pub(in crate::client) struct SignedIn {
     http: reqwest::Client,
@@ -69,7 +69,7 @@ impl SignedIn {
             if signed_in == MAX_IN_VAIN {
                 break;
             }
-            // Others may wait for it, so that it goes on where this request is cancelled.
+            // Other requests may wait for the sign-in, so that it goes on if this one is cancelled.
             let (authority, ended) = (Arc::clone(&self.authority), self.ended.clone());
             let signing_in = tokio::spawn(async move {
                 tokio::select! {

@@ -16,11 +16,11 @@ use tokio::time::timeout;
 /// Gets the name of a server and the address to open.
 type Show = dyn Fn(&str, &str) + Send + Sync;
 
-/// The path that a browser comes back to.
+/// Path of the redirect URL.
 const PATH: &str = "/callback";
 /// Time limit for a connection to send its request.
 const WORD: Duration = Duration::from_secs(5);
-/// Maximum number of bytes of that.
+/// Maximum number of bytes of that request.
 const MOST: usize = 16 << 10;
 /// Maximum number of connections at once.
 const MAX_AT_ONCE: usize = 32;

@@ -107,7 +107,7 @@ impl Store {
         self.inner.blocking(Inner::read).await
     }
 
-    /// Forgets all of it. Gives back whether there was something.
+    /// Removes the tokens. Returns true if there were any.
     pub(super) async fn forget(&self) -> io::Result<bool> {
         // Who renews a token just now would bring it back.
         let guard = self.acquire_refresh_guard().await.map_err(io::Error::other)?;

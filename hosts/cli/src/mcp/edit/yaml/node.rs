@@ -78,7 +78,7 @@ impl Node {
     }
 }
 
-/// The one document of a text; `None` where there is none.
+/// Parses the only document of a text; `None` if there is none.
 pub(super) fn parse(text: &str) -> Result<Option<Node>, String> {
     // If the parser panics, the command still reports why the file is left unchanged.
     catch_unwind(AssertUnwindSafe(|| Reader::new(text).document()))
@@ -92,7 +92,7 @@ struct Reader<'a> {
     places: Vec<usize>,
 }
 
-/// An event and where it is, in bytes, with its line.
+/// An event with its position in bytes, and its line.
 struct At<'a> {
     event: Event<'a>,
     start: usize,

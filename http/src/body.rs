@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// The accepted encodings in requests.
 pub(crate) const ACCEPT_ENCODING: &str = "gzip, deflate";
 
-/// A body as it comes.
+/// A body that is being received.
 pub(crate) enum Body {
     Plain(Limited),
     Gzip(Box<MultiGzDecoder<Limited>>),

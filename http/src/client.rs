@@ -55,7 +55,7 @@ impl Request {
         Self::new(Method::GET, url.into(), Bytes::new())
     }
 
-    /// A request that sends something. Its redirects are not followed: the response is returned as it is.
+    /// Creates a request with a body. Its redirects are not followed: the response is returned as it is.
     pub fn post(url: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
         Self::new(Method::POST, url.into(), Bytes::from(body.into()))
     }
@@ -71,7 +71,7 @@ impl Request {
         self
     }
 
-    /// Adds a header that only the origin of the URL gets: after a redirect to another origin it is left out.
+    /// Adds a header that is sent only to the origin of the URL: after a redirect to another origin it is left out.
     #[must_use]
     pub fn with_credential(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);

@@ -46,7 +46,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// An address is refused, or no connection comes about in time.
+    /// If an address is refused, or no connection is established in time.
     pub async fn connect(&self, target: &Target) -> Result<TcpStream, ConnectError> {
         let within = self.settings.connect_timeout;
         let timed_out = || ConnectError::TimedOut { host: target.host().clone(), within };

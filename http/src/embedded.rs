@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The well-known NAT64 prefix, `64:ff9b::/96` (RFC 6052). A translator on the path connects to the IPv4 address in it.
 const NAT64: [u16; 6] = [0x64, 0xff9b, 0, 0, 0, 0];
 
-/// An address as it is connected to: an IPv4-mapped address is the IPv4 address itself.
+/// Returns an address in the form that is connected to: an IPv4-mapped address becomes the IPv4 address.
 pub(crate) fn canonical(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),

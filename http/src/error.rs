@@ -16,7 +16,7 @@ pub enum ConnectError {
         /// The host.
         host: Host,
     },
-    /// No connection came about.
+    /// No connection was established.
     #[error("no connection to `{host}`: {reason}")]
     Failed {
         /// The host.
@@ -71,7 +71,7 @@ pub enum FetchError {
         /// The rule.
         refused: Refused,
     },
-    /// No connection came about.
+    /// No connection was established.
     #[error(transparent)]
     Connect(ConnectError),
     /// TLS failed: the certificate, mostly.

@@ -24,7 +24,7 @@ const BLOCKED_PORTS: [u16; 83] = [
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct GuardSettings {
-    /// The only hosts that are allowed; `None` allows all that are not blocked.
+    /// The only allowed domains; `None` allows all that are not blocked.
     pub allowed_domains: Option<Vec<DomainRule>>,
     /// Hosts that are refused, also where they are allowed.
     pub blocked_domains: Vec<DomainRule>,
@@ -119,7 +119,7 @@ impl Target {
         &self.host
     }
 
-    /// The port; the scheme's usual one where the URL names none.
+    /// Returns the port; the scheme's default if the URL names none.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -3,16 +3,16 @@
 //! Every tool that fetches an address that a model or a page names does it through this crate. Nothing is fetched that
 //! the [`Guard`] has not checked:
 //!
-//! * The scheme is `http` or `https`, the URL holds no user name or password, and its port is none that browsers block.
+//! * The scheme is `http` or `https`, the URL has no user name or password, and its port is not blocked by browsers.
 //! * The host is not blocked, and is among the allowed ones where there are such ([`DomainRule`]).
 //! * The host's address, or *every* address that its name resolves to, is public by the registries of IANA ([`SPECIAL_RANGES`]), or
 //!   in a range that the settings allow. An IPv4 address within an IPv6 address (mapped, NAT64, 6to4, Teredo, ISATAP) is checked as well.
 //! * Addresses of cloud metadata services, which return a machine's credentials, are refused in any case.
-//! * The connection goes to the address that was checked. The name is not looked up a second time.
+//! * The connection goes to the checked address. The name is not resolved a second time.
 //!
 //! [`Client`] adds: each redirect is checked as the first URL was, at most five, without the credentials of another origin. Time is
-//! limited for connecting, for the first byte, between bytes and in total; bytes are limited for headers and, after decompression,
-//! for the body. Cookies are neither kept nor sent.
+//! limited for connecting, for the first byte, between bytes and in total; bytes are limited for headers and, after decompression, for
+//! the body. Cookies are neither stored nor sent.
 //!
 //! ```no_run
 //! use toolkit_http::{Client, Guard, GuardSettings, Limits, Request};

@@ -17,7 +17,7 @@ pub fn client(timeout: Duration) -> ClientBuilder {
     Client::builder().connect_timeout(CONNECT_WITHIN.min(timeout)).timeout(timeout).redirect(Policy::none())
 }
 
-/// The whole of an answer; `None` if it has more than `most` bytes.
+/// Reads the whole answer; `None` if it has more than `most` bytes.
 ///
 /// # Errors
 ///

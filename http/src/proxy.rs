@@ -31,7 +31,7 @@ impl FromStr for Proxy {
 
     fn from_str(text: &str) -> Result<Self, InvalidProxy> {
         let text = text.trim();
-        // Variables of the environment often leave the scheme out.
+        // Environment variables often omit the scheme.
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         let url = Url::parse(&whole).map_err(|_| InvalidProxy("it is not a URL"))?;
         if url.scheme() != "http" {
@@ -89,7 +89,7 @@ impl Proxy {
     }
 }
 
-/// Proxies by scheme, with hosts that are connected to directly. The default has none.
+/// Proxies by scheme, with hosts that are connected to directly. Empty by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Proxies {
@@ -131,7 +131,7 @@ impl Proxies {
         })
     }
 
-    /// The proxy that a connection goes through.
+    /// Returns the proxy for a connection.
     pub(crate) fn of(&self, target: &Target) -> Option<&Proxy> {
         let proxy = if target.is_secure() { self.https.as_ref() } else { self.http.as_ref() };
         let is_direct = |bypass: &Bypass| match (bypass, target.host()) {

@@ -1,4 +1,4 @@
-//! A simple command by its words: a function, a builtin of the shell, or a program.
+//! Judges a simple command by its words: a function, a builtin of the shell, or a program.
 
 use crate::class::Class;
 use crate::lookup::Lookup;
@@ -133,7 +133,7 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
 
 /// The identity of a program.
 enum Identity {
-    /// The one of its name: its file, or none where it is not installed.
+    /// The program of that name: its file, or `None` if it is not installed.
     Known(Option<PathBuf>),
     /// Another program, as text.
     Other(&'static str),

@@ -86,7 +86,7 @@ pub fn has_assumed_shape(name: &str, value: &str) -> bool {
 /// they are used.
 pub(crate) fn misfit(name: &str, value: &str, command: &str, cwd: &Path) -> Option<&'static str> {
     match name {
-        // bash takes it as it is if it leads to the same directory.
+        // bash keeps the value if it leads to the same directory.
         "PWD" if Path::new(value) != cwd => Some("may give the directory another name"),
         "LC_ALL" | "LC_CTYPE" | "LANG" if !command.is_ascii() && !is_plain_locale(value) => {
             Some("may have bash read the command otherwise")

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Facts about a command at any place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// The variables that get a value, with it if it is the same everywhere.
+    /// The assigned variables, with the value if it is the same everywhere.
     values: BTreeMap<String, Only>,
     /// The variables that may get other attributes or another scope, or be gone.
     reshaped: BTreeSet<String>,

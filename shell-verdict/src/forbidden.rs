@@ -156,7 +156,7 @@ fn rights(judge: &mut Judge<'_>, base: &str, words: &[&str], values: &[Value], p
         return;
     }
     part.is(Class::Dangerous, format!("{base} changes all below a directory"));
-    // The first may be a mode or an owner, which is no directory of the system.
+    // The first operand may be a mode or an owner, which is not a system directory.
     if operands(values).any(|value| is_of_system(judge, value, Link::Followed)) {
         part.is(Class::Forbidden, "it changes the rights of a directory of the system, or the home");
     }

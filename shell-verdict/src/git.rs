@@ -187,7 +187,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     }
     part.class = part.class.max(Class::GitRead);
     if name == "submodule" {
-        // It is a script.
+        // The command is a script.
         part.starts.extend(
             ["basename", "git-sh-i18n--envsubst", "git-submodule", "sed", "sh", "uname"].map(str::to_owned),
         );

@@ -1,7 +1,7 @@
 //! Guards: variables and arguments that keep a program from running or writing something while it reads.
 //!
-//! Most are variables of its environment. A command can take variables away in many ways, so it is not proved to only read once it names
-//! one of them, and a program that has an argument of the same effect gets that, too.
+//! Most are variables of its environment. A command can remove variables in many ways, so it is not proved read-only if it names one of
+//! them, and a program that has an argument with the same effect gets that, too.
 
 use crate::class::Class;
 use crate::environment;
@@ -77,7 +77,7 @@ pub(crate) const GO: Guard = Guard {
     ],
     arguments: "",
 };
-/// man. A page of another width than usual is not kept.
+/// `man`, which does not cache a page of an unusual width.
 pub(crate) const MAN: Guard = Guard {
     variables: &[("MANPAGER", "cat"), ("PAGER", "cat"), ("LESSSECURE", "1"), ("MANWIDTH", "100")],
     arguments: "",

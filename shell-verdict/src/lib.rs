@@ -86,8 +86,8 @@ pub fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     walk::judge(command, situation)
 }
 
-/// The files that git tracks below a directory, by their real paths, as the index of its repository names them. `None` where the
-/// directory is in no repository, or the index is not understood.
+/// Returns the files that git tracks below a directory, by their real paths, from the index of its repository. `None` if the directory is
+/// in no repository, or the index cannot be parsed.
 pub fn tracked_files(directory: &Path) -> Option<Vec<PathBuf>> {
     git::tracked(directory)
 }

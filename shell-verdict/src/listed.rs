@@ -35,7 +35,7 @@ pub(crate) enum Split {
     Nul,
 }
 
-/// All that a program may print, by its words; `None` where that is not known, or too much.
+/// Returns everything that a program may print, by its words; `None` if that is unknown, or too much.
 pub(crate) fn of_words(words: &[&str], cwd: &Path, situation: &Situation<'_>) -> Option<Listed> {
     // Its guards as arguments do not change its output.
     let guarded: Vec<&str> =
@@ -107,7 +107,7 @@ pub(crate) fn of_text(text: &str, cwd: &Path, situation: &Situation<'_>) -> Opti
     others.iter().all(|command| passes_on(command)).then_some(listed)
 }
 
-/// The words of the commands of a pipe, where nothing in them is expanded.
+/// Returns the words of the commands of a pipeline, if they contain no expansion.
 fn pipe(text: &str) -> Option<Vec<Vec<String>>> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;
@@ -155,7 +155,7 @@ fn searched(words: &[&str], cwd: &Path, situation: &Situation<'_>) -> Option<Lis
             "-i" | "-w" | "-F" | "-S" | "--ignore-case" | "--word-regexp" | "--fixed-strings"
             | "--smart-case" => {}
             "-g" | "--glob" => globs.push(value()?.to_owned()),
-            // A file of one of these types is searched although it is hidden.
+            // A hidden file of one of these types is searched as well.
             "-t" | "--type" => {
                 value()?;
                 hidden = true;
@@ -175,7 +175,7 @@ fn searched(words: &[&str], cwd: &Path, situation: &Situation<'_>) -> Option<Lis
         _ => return None,
     };
     let place = cwd.join(root.trim_end_matches('/')).canonicalize().ok()?;
-    // As it is written, without links.
+    // Literally, without symlinks.
     let is_plain = root.split('/').all(|name| name != "." && name != "..") && cwd.join(root) == place;
     if !lists || !is_plain || !place.is_dir() {
         return None;

@@ -34,7 +34,7 @@ pub(crate) struct Program {
 pub(crate) enum Lookup {
     Found(Program),
     NotThere,
-    /// A relative directory is looked through before it is found.
+    /// A relative directory precedes the one with the program.
     Depends,
 }
 

@@ -21,7 +21,7 @@ pub(crate) use starts::starts;
 static PROGRAMS: LazyLock<HashMap<&'static str, Arc<Spec>>> =
     LazyLock::new(|| spec::read_table(include_str!("options/table.txt")));
 
-/// Judges a program of the table. Whether it is one.
+/// Judges a program of the table. Returns true if it is one.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     let Some(spec) = PROGRAMS.get(base) else { return false };
     let mut reading = Reading::new(judge, spec, base, part);
@@ -33,8 +33,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     true
 }
 
-/// Reads the options of a program that is no more than a wrapper of the one that follows: how many words they take, and
-/// whether all are known.
+/// Reads the options of a wrapper before its command: returns the number of their words, and whether all are known.
 pub(crate) fn before_command(
     judge: &mut Judge<'_>,
     spec_line: &'static str,
@@ -177,7 +176,7 @@ impl Reading<'_, '_> {
         at.min(values.len())
     }
 
-    /// Reads one option; how many of the words after it are its values.
+    /// Reads one option; returns the number of words after it that are its values.
     fn option(&mut self, text: &str, after: &[Value]) -> usize {
         if text.starts_with("--") || self.spec.has_long_with_one_dash {
             return self.long(text, after);
@@ -249,7 +248,7 @@ impl Reading<'_, '_> {
                 self.takes(takes, name, &Value::unknown(), after);
                 0
             }
-            // It is an error.
+            // This is an error.
             (false, Some(_)) => {
                 self.unknown(name);
                 0
@@ -284,7 +283,7 @@ impl Reading<'_, '_> {
     /// The value is the next word.
     fn value(&mut self, takes: Takes, name: &str, after: &[Value]) -> usize {
         let Some(value) = after.first() else {
-            // It is an error, but who knows.
+            // Probably an error, but that is not certain.
             self.unknown(name);
             return 0;
         };

@@ -141,7 +141,7 @@ fn begins_anew(judge: &mut Judge<'_>, run: impl FnOnce(&mut Judge<'_>)) {
         judge.state.plain_patterns = true;
         let mut exported: Vec<String> = judge.state.assigned.keys().cloned().collect();
         if judge.loses_env {
-            // Where it has no `PATH` it makes one of its own.
+            // Without a `PATH` the shell sets its own default.
             exported.extend(judge.situation().env.keys().cloned().chain(["PATH".to_owned()]));
         }
         for name in exported {

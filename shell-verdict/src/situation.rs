@@ -115,8 +115,8 @@ pub struct Situation<'a> {
     /// Decides on an access to a path. The path is absolute and without `..`; the caller must check whether it exists, and resolve
     /// symlinks.
     pub decide: &'a dyn Fn(&Path, Access) -> Decision,
-    /// Decides on a search below a directory, as strict as the strictest of the files that it opens. Without it a search
-    /// counts as [`Access::ReadTree`].
+    /// Decides on a search below a directory, by the strictest decision of the files that it opens. Without it a search counts as
+    /// [`Access::ReadTree`].
     pub search: Option<&'a DecideSearch<'a>>,
 }
 

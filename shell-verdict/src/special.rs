@@ -65,7 +65,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
                 || values.iter().all(|value| {
                     matches!(value.text(), Some("-a" | "--all" | "-g" | "--save" | "size" | "speed"))
                 }) => {}
-        // Without it they ask for the names of other machines.
+        // Without it they resolve the names of other machines.
         "lsof" | "netstat" if asks_for_no_names(base, values) => {
             return options::judge(judge, base, values, part);
         }

@@ -1,4 +1,4 @@
-//! Programs that start another than their words seem to name, or do more than start it.
+//! Programs that start another one than their words suggest, or have a further effect.
 
 use crate::class::Class;
 use crate::verdict::Part;
@@ -13,7 +13,7 @@ pub(crate) fn look(base: &str, values: &[Value], part: &mut Part) {
                 part.has(Class::Code, format!("{base} runs a shell where it names no command"));
             }
         }
-        // Newer ones take the first word for the command, if it is no priority.
+        // Newer versions read the first word as the command, if it is not a priority.
         "chrt" => {
             let is_option = |text: &str| text.len() > 1 && text.starts_with('-');
             let takes_nothing = |text: &str| {

@@ -1,4 +1,4 @@
-//! The state at a place of a command: variables, the directory, functions.
+//! The state at a position of a command: variables, the directory, functions.
 
 use crate::facts::Facts;
 use crate::names;
@@ -44,11 +44,11 @@ pub(crate) fn is_number(text: &str) -> bool {
 /// Maximum number of directory entries and words that are examined for a command.
 const BUDGET: usize = 20_000;
 
-/// The state at a place of a command.
+/// The state at a position of a command.
 #[derive(Clone)]
 pub(crate) struct State<'a> {
     pub(crate) situation: &'a Situation<'a>,
-    /// The directory; `None` once it is not known.
+    /// The directory; `None` if it is unknown.
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) assigned: Rc<BTreeMap<String, Variable>>,
     pub(crate) functions: Rc<BTreeMap<String, Rc<Function>>>,

@@ -34,7 +34,7 @@ pub struct Part {
     pub text: String,
     /// The name of the program, without its directory, where that is known.
     pub program: Option<String>,
-    /// The file that the program is, where it is installed.
+    /// The program's file, if it is installed.
     pub executable: Option<PathBuf>,
     /// The directory that the program runs in, where that is known.
     pub directory: Option<PathBuf>,
@@ -61,7 +61,7 @@ pub struct Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ground {
-    /// The program as such. Who allowed this program, with these first words, has answered it.
+    /// The program as such. A permission for this program, with these first words, covers it.
     Program,
     /// A path that is used: another decision than that about the command.
     Path,

@@ -55,7 +55,7 @@ pub(crate) struct Judge<'a> {
     pub(crate) arguments: BTreeMap<usize, &'static str>,
     /// Name of the program of the present simple command, and the position in the command at which it ends, if it is written literally.
     pub(crate) name_end: Option<(String, usize)>,
-    /// The command itself, once it is read.
+    /// The text of the command, once it is parsed.
     command: Option<Rc<str>>,
     /// The repositories examined for this command, which may name git any number of times.
     pub(crate) repositories: Rc<Repositories>,
@@ -228,7 +228,7 @@ impl<'a> Judge<'a> {
         self.depth -= 1;
     }
 
-    /// Runs something with a state of its own, as a subshell does.
+    /// Runs a function with a copy of the state, as a subshell does.
     pub(crate) fn apart(&mut self, run: impl FnOnce(&mut Self)) {
         let state = self.state.clone();
         run(self);
@@ -448,7 +448,7 @@ impl<'a> Judge<'a> {
         self.assigned(name.to_owned(), value, part);
     }
 
-    /// A variable goes to all programs from here on.
+    /// Records that a variable goes to all programs from here on.
     pub(crate) fn export(name: &str, value: &Variable, part: &mut Part) {
         let text = match value {
             Variable::Text(text) => Some(text.as_str()),

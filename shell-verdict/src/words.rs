@@ -32,7 +32,7 @@ pub(crate) enum Value {
         /// True if each word is a regular file, and not a symlink.
         are_files: bool,
     },
-    /// Any number of words, each of which is one of these.
+    /// Any number of words from this list.
     Listed(Rc<[String]>),
     /// An unknown value that begins with this.
     Unknown {
@@ -87,7 +87,7 @@ pub(crate) struct Found {
 /// The reason for which a word cannot be understood.
 pub(crate) type Unclear = &'static str;
 
-/// The values of a word of a command, in order. A variable without quotes can come to none.
+/// Returns the values of a word of a command, in order. An unquoted variable can result in none.
 pub(crate) fn fields(word: &str, state: &State<'_>, found: &mut Found) -> Result<Vec<Value>, Unclear> {
     if is_plain(word) {
         return Ok(vec![Value::Text(word.to_owned())]);

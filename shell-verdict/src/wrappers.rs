@@ -1,4 +1,4 @@
-//! Programs that start the one that their words name.
+//! Programs that start the program named by their words.
 
 mod table;
 mod xargs;
@@ -121,7 +121,7 @@ fn denied(mut tried: Part, part: &mut Part) {
     }
 }
 
-/// Notes that the words before the command, which are not known, decide where it begins.
+/// Records that unknown words before the command determine its beginning.
 fn unknown_before(values: &[Value], base: &str, part: &mut Part) {
     if values.iter().any(Value::may_split) {
         part.has(Class::Code, format!("which command {base} runs is not known before it does"));
@@ -211,7 +211,7 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     judge.loses_env = loses_env;
 }
 
-/// `env -S` takes a text apart in a way of its own.
+/// Judges `env -S`, which splits a text by its own rules.
 fn split_string(judge: &mut Judge<'_>, text: Option<&str>, part: &mut Part) {
     match text.filter(|text| !text.contains(['\\', '\'', '"', '$', '#'])) {
         Some(text) => {
@@ -302,7 +302,7 @@ fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             judge.path(value, Access::Write, part);
         }
     }
-    // Some take the words after the file, or after `--`, for a command.
+    // Some read the words after the file, or after `--`, as a command.
     for operands in 0..2 {
         forbidden_in(judge, "script | aefqE:I:O:B:T:m:o:c: | --command: | text", values, operands, part);
     }

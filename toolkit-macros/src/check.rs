@@ -16,7 +16,7 @@ macro_rules! checks {
         impl Check {
             pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Whether the compiler reports it, by what the expansion makes it check.
+            /// Returns true if the compiler reports the violation, through checks in the expansion.
             pub(crate) fn is_left_to_the_compiler(self) -> bool {
                 matches!(self, Self::ConstantName | Self::RangeType | Self::LengthType | Self::PatternType)
             }

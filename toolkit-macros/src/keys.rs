@@ -10,7 +10,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ExprPath, ExprUnary, FieldValue, Lit, LitStr, Member, Meta, Path, Token, UnOp};
 
-/// A key and how it is written.
+/// A key and its form.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) form: Form,

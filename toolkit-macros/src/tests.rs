@@ -1,4 +1,4 @@
-//! The proof that the compile-fail cases bite: each check is broken by a named case, and with that check switched off
+//! Proof that the compile-fail cases are effective: a named case violates each check, and with that check switched off
 //! the case reports something else.
 
 use crate::check::{Check, tests::found};

@@ -1,5 +1,5 @@
-//! `#[tool]`: parse, check, expand. Every step adds to one list of errors; only when it is empty at the end does the
-//! function become a tool.
+//! `#[tool]`: parse, check, expand. Every step adds to one list of errors; the function becomes a tool only if it is
+//! empty at the end.
 
 mod attribute;
 pub(crate) mod expand;

@@ -63,8 +63,7 @@ pub(crate) fn kind(ty: &Type) -> Kind {
     last_segment(ty).map_or(Kind::Unknown, |segment| Kind::of(&segment.ident.to_string()))
 }
 
-/// The owned form of a parameter's type (without `Option`), or `None` for a reference that is none of the
-/// known ones.
+/// Returns the owned form of a parameter's type (without `Option`), or `None` for an unknown kind of reference.
 pub(crate) fn held(ty: &Type) -> Option<Held> {
     let Type::Reference(reference) = ty else {
         return Some(Held {

@@ -27,7 +27,7 @@ pub(crate) struct Setting {
     pub(crate) line: usize,
     /// The names of the table and of the key: `["dependencies", "serde", "workspace"]`.
     pub(crate) path: Vec<String>,
-    /// The value as it is written, without comments.
+    /// The value as written, without comments.
     pub(crate) value: String,
 }
 
@@ -46,7 +46,7 @@ impl Manifest {
         Self { settings }
     }
 
-    /// The value at a path, if it is set there.
+    /// Returns the value at a path, if it is set there.
     pub(crate) fn get(&self, path: &[&str]) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.path == path)
     }

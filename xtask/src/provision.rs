@@ -96,7 +96,7 @@ const NODE_PACKAGES: Tool = Tool {
          is(own + 'server-filesystem', '2026.8.31'); is(own + 'server-memory', '2026.8.31');",
     ],
     install: Install::Locally(&[
-        // Node has certificates of its own, and would know no proxy that this machine trusts.
+        // Node has its own certificates, and does not trust a proxy that this machine trusts.
         "env",
         "NODE_OPTIONS=--use-system-ca",
         "target/tools/python/bin/npm",

@@ -8,7 +8,7 @@ pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'
     }
 }
 
-/// The known name that is the fewest edits away, unless more than half of it would have to be edited.
+/// Returns the known name with the smallest edit distance, unless more than half of it would have to be edited.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|candidate| (edit_distance(name, candidate), candidate))

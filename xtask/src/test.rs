@@ -14,9 +14,9 @@ use crate::workspace::{self, Result, Workspace};
 /// The tests to run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// Packages, or none for all.
+    /// Packages; all if empty.
     packages: Vec<String>,
-    /// A part of the names of the tests, or none for all.
+    /// A part of the names of the tests; `None` for all.
     filter: Option<String>,
 }
 

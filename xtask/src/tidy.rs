@@ -106,7 +106,7 @@ fn ignored_tests_say_why(files: &[SourceFile]) -> Vec<Fault> {
             let bare = code.contains("#[ignore]") || code.contains("#[ignore=\"\"]");
             let conditional =
                 code.starts_with("#[cfg_attr(") && (code.contains(",ignore)") || code.contains(",ignore,"));
-            // Anything else is a comment or a string.
+            // Other matches are in a comment or a string.
             if code.starts_with("#[") && (bare || conditional) {
                 faults.push(file.fault(line, "say why: `#[ignore = \"reason\"]`".to_owned()));
             }
@@ -243,14 +243,14 @@ fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
     dependencies
 }
 
-/// Splits the path of a setting into that of the dependency it is about and the rest.
+/// Splits the path of a setting into that of the dependency and the rest.
 fn split_dependency(path: &[String]) -> Option<(&[String], &[String])> {
     const KINDS: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
     let kind = if path.first()? == "target" { 2 } else { 0 };
     if !KINDS.contains(&path.get(kind)?.as_str()) {
         return None;
     }
-    // `dependencies = { … }` has no name of its own in the path.
+    // The path of `dependencies = { … }` contains no name.
     Some(path.split_at((kind + 2).min(path.len())))
 }
 

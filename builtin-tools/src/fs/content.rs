@@ -19,7 +19,7 @@ impl<'a> Content<'a> {
     ///
     /// # Errors
     ///
-    /// When it is no text, or a change of it could not keep the other bytes.
+    /// If it is not text, or a change could not preserve the other bytes.
     pub(super) fn of(bytes: &'a [u8], path: &str) -> Result<Self, ToolError> {
         let as_it_is = Self { bytes: Cow::Borrowed(bytes), form: None };
         if text::is_plain(bytes) {
@@ -93,7 +93,7 @@ impl<'a> Content<'a> {
         self.form.is_some()
     }
 
-    /// A changed content as the file has it.
+    /// Encodes a changed content in the file's encoding.
     ///
     /// # Errors
     ///

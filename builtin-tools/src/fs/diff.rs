@@ -271,7 +271,7 @@ impl<'a> Walk<'a> {
         [&self.old[self.last.old.bytes.end..], &self.new[self.last.new.bytes.end..]]
     }
 
-    /// Goes on to the end of the next change; false where both sides end.
+    /// Advances to the end of the next change; false at the end of both sides.
     fn step(&mut self) -> bool {
         let [old, new] = self.rest();
         let same = line_start(&old[..same_start(old, new)]);

@@ -37,7 +37,7 @@ impl Looseness {
 /// A part of a text, and its folded form.
 #[derive(Debug)]
 enum Piece {
-    /// Seen as it is.
+    /// Unchanged.
     Same(Range<usize>),
     /// Seen as one ASCII character.
     As(Range<usize>, u8),
@@ -83,7 +83,7 @@ pub(super) fn mark(bytes: &[u8]) -> usize {
     if bytes.starts_with(BOM) { BOM.len() } else { 0 }
 }
 
-/// The bytes behind parts of a folded file. None of the parts is empty, and they are in order, without overlaps.
+/// Returns the original bytes of parts of a folded file. No part is empty, and they are in order, without overlaps.
 pub(super) fn resolve(bytes: &[u8], looseness: Looseness, parts: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::with_capacity(parts.len());
     let mut parts = parts.iter();
@@ -155,7 +155,7 @@ fn pieces(
     }
 }
 
-/// Goes through a line without its ending.
+/// Folds a line without its ending.
 fn content(
     bytes: &[u8],
     mut line: Range<usize>,

@@ -74,7 +74,7 @@ pub fn check_read(file: &[u8], buffer: usize, limit: u64) {
             let is_last = at + 1 == count && is_open;
             let line = if is_last { line } else { line.strip_suffix('\r').unwrap_or(line) };
             let text = shown.strip_prefix(&format!("{number:>6}→")).expect("the number of the line");
-            // A line that is not valid is decoded by itself, and cut by its bytes.
+            // An invalid line is decoded separately, and cut by its bytes.
             if line.contains('\u{FFFD}') {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Leave to write is none to read.
+//! Permission to write does not include reading.
 
 use std::path::Path;
 use toolkit::Workspace;

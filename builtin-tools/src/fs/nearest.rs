@@ -1,6 +1,6 @@
 //! Describes the text of a file that is most similar to one which was not found, and the differences.
 //!
-//! It is for the model to read, so it must not be made for a file that may not be read.
+//! The text is shown to the model, so it must not be produced for a file that may not be read.
 
 use super::fold::{self, Looseness};
 use std::collections::HashMap;
@@ -229,7 +229,7 @@ fn indentation(line: &[u8]) -> String {
     }
 }
 
-/// A line as it is, cut around a place.
+/// Returns a line literally, cut around an offset.
 fn shown(line: &[u8], around: usize) -> String {
     let around = around.min(line.len());
     let begins = |at: &usize| line.get(*at).is_none_or(|byte| !matches!(byte, 0x80..=0xBF));

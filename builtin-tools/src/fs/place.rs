@@ -32,7 +32,7 @@ impl Place {
         })
     }
 
-    /// A path at or below it as it is shown: relative to the workspace within it, else absolute.
+    /// Returns a path at or below the place in the shown form: relative to the workspace within it, else absolute.
     pub(super) fn shown(&self, path: &Path) -> String {
         self.doors.shown(path)
     }

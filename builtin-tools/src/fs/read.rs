@@ -25,14 +25,13 @@ use toolkit::{
     CancellationToken, Content, FileVersion, Opened, OpenedFile, Progress, Repaired, ToolErrorKind, Workspace,
 };
 
-/// The largest file of which the encoding is looked for in all of it.
+/// Maximum size of a file whose whole content is used to detect the encoding.
 const MAX_DECIDED_BYTES: u64 = 64 << 20;
-/// The largest file that is known again by its content, of which all is read for that: some hundredths of a second. A larger
-/// one is known by its size, its times and which file it is.
+/// Maximum size of a file whose version is determined by its content, which takes some hundredths of a second. For a larger
+/// one, its size, its times and its identity are used.
 const MAX_KNOWN_BYTES: u64 = 64 << 20;
 
-/// The lines that are shown, counted from 1, and how many there are where that is known; `None` where all of a file is shown that
-/// has no lines.
+/// The shown lines, counted from 1, and the total number if it is known; `None` if the whole of a file without lines is shown.
 type Shown = Option<(Range<u64>, Option<u64>)>;
 
 /// Reads a text file and returns its lines, numbered from 1, as `     1→text`. Also shows pictures (PNG, JPEG, GIF,
@@ -123,7 +122,7 @@ fn with_note(mut output: ToolOutput, repaired: Option<&Repaired>) -> ToolOutput 
 
 /// The data from which the version of a read file is determined.
 enum SeenFile {
-    /// All of it was read at once.
+    /// The whole file was read at once.
     Whole(FileVersion),
     /// The file is read again to determine its version.
     Part(File),

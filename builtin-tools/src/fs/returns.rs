@@ -13,7 +13,7 @@ pub(super) struct Returns<'f> {
 }
 
 impl<'f> Returns<'f> {
-    /// `None` where no line of the file ends so.
+    /// Returns `None` if no line of the file ends with `\r\n`.
     pub(super) fn of(file: &'f [u8]) -> Option<Self> {
         let is_alone = |at: &usize| file.get(at + 1) != Some(&b'\n');
         let mut places = memchr::memchr_iter(b'\r', file).filter(is_alone).peekable();

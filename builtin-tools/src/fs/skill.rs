@@ -91,7 +91,7 @@ pub async fn skill(
     .await
 }
 
-/// `is_asked`: whether leave is needed to read its files.
+/// Formats the skill; `is_asked` is true if reading its files needs approval.
 fn output(found: &Skill, base: Option<String>, files: &[String], more: usize, is_asked: bool) -> ToolOutput {
     let Skill { name, owner, description, body, .. } = found;
     let mut text = format!("Skill {name}, of {owner}.\n");

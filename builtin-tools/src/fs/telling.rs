@@ -47,7 +47,7 @@ fn toolbox(tool: toolkit::Tool) -> TestToolbox {
 async fn what_takes_long_is_told_and_nothing_else() {
     for (tool, arguments, words) in cases() {
         let name = tool.name().to_owned();
-        // On a machine with much else to do it may really take long.
+        // On a busy machine it may really take long.
         let mut tries = 0;
         let quick = loop {
             let calm = toolbox(tool.clone());

@@ -25,13 +25,13 @@ pub(crate) struct Form {
 pub(crate) enum Kind {
     /// Text.
     Text(Form),
-    /// Text in UTF-8 with bytes in it that are none.
+    /// UTF-8 text with some invalid bytes.
     Damaged,
     /// No text.
     Binary,
 }
 
-/// A text, of which its form gives back each byte.
+/// A text from whose form every byte can be restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Decoded<'a> {
     /// The text, without its byte order mark.
@@ -59,7 +59,7 @@ impl Form {
         self.encoding != UTF_16LE && self.encoding != UTF_16BE
     }
 
-    /// A text as bytes in this form, with the mark. `None` where a character cannot be written in it.
+    /// Encodes a text in this form, with the byte order mark. `None` if a character cannot be encoded.
     pub(crate) fn encode(self, text: &str) -> Option<Vec<u8>> {
         let mut bytes = self.mark().to_vec();
         if self.encoding == UTF_16LE {
@@ -143,7 +143,7 @@ pub(super) fn is_plain(bytes: &[u8]) -> bool {
     true
 }
 
-/// The text of a whole file. `None` where it is no text, or where some of its bytes would be lost.
+/// Decodes a whole file. `None` if it is not text, or if some of its bytes would be lost.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Decoded<'_>> {
     let Kind::Text(form) = kind(bytes, true) else { return None };
     let content = &bytes[form.mark().len()..];

@@ -20,7 +20,7 @@ use toolkit::{CancellationToken, FileKind, ToolError, ToolErrorKind, escape_line
 
 /// Maximum number of entries of one directory. They have to be held together to be sorted.
 const MAX_ENTRIES: usize = 1_000_000;
-/// After how many of them it is looked whether the walk was cancelled.
+/// Number of entries between checks for cancellation.
 const NAMES_AT_ONCE: usize = 1_024;
 
 /// The part of a tree that is wanted. It never includes ignored or hidden files again.
@@ -190,7 +190,7 @@ impl<'a> Tree<'a> {
         (is_wanted, is_wanted && is_dir && self.doors.may_name(path))
     }
 
-    /// The names in a directory, sorted, and whether some are missing; `None` where there is nothing to be had.
+    /// Returns the sorted names in a directory, and whether some are missing; `None` if it cannot be listed.
     fn names(&mut self, path: &Path) -> Option<(Vec<(OsString, Kind)>, bool)> {
         let (entries, is_incomplete) = self.doors.entries(path, MAX_ENTRIES, self.cancel).ok()?;
         let mut names: Vec<(OsString, Kind)> =

@@ -202,13 +202,13 @@ pub(super) fn changes(mode: ExecSandboxMode) -> &'static str {
 struct Needs {
     writable: BTreeSet<PathBuf>,
     visible: BTreeSet<PathBuf>,
-    /// Directories that hold too much else to let a command write there, and hold back the rest.
+    /// Directories with too much other content for a sandbox to let a command write there and still restrict the rest.
     too_wide: Vec<PathBuf>,
     /// True if the command uses files in the shared `/tmp`.
     is_temporary: bool,
     /// True if the command uses files that another command of the session left in the session's `/tmp`.
     is_private: bool,
-    /// The session's own directory for temporary files, where a command has it by its own name.
+    /// The session's private directory for temporary files, if the command refers to it by its real path.
     named_tmp: Option<PathBuf>,
     /// Every path of the command, with its access.
     paths: Vec<(PathBuf, Access)>,

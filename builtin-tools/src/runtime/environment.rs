@@ -113,7 +113,7 @@ const LONGEST_LISTED: usize = 200;
 /// The environment of a command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Environment {
-    /// All of it.
+    /// All variables.
     pub(super) variables: BTreeMap<String, String>,
     /// Variables set by the model that need approval.
     pub(super) asked: Vec<String>,

@@ -54,7 +54,7 @@ pub struct ExplainedPart {
     pub text: String,
     /// Position of the text, in bytes from the beginning of the text around it.
     pub span: [usize; 2],
-    /// The file that the program is, where it is installed.
+    /// The program's file, if it is installed.
     pub executable: Option<PathBuf>,
     /// Words after expansion, `null` for each that is unknown until the command runs.
     pub words: Vec<Option<String>>,

@@ -172,7 +172,7 @@ impl Running {
         stopped
     }
 
-    /// Waits for the end of its own process.
+    /// Waits for the end of the command's own process.
     pub(super) async fn ended(&self) -> Ended {
         let mut state = self.state.subscribe();
         loop {
@@ -186,7 +186,7 @@ impl Running {
         }
     }
 
-    /// The end of its own process, if it has ended.
+    /// Returns the end of the command's own process, if it has ended.
     pub(super) fn has_ended(&self) -> Option<Ended> {
         self.state.borrow().clone()
     }

@@ -22,11 +22,11 @@ pub(super) struct Jobs {
 #[derive(Debug, Default)]
 struct TakenUp {
     by_number: BTreeMap<u64, Arc<Running>>,
-    /// The places that are kept for commands that have not been taken up yet.
+    /// Number of places reserved for commands that are not jobs yet.
     reserved: usize,
 }
 
-/// A place that is kept for a command. Dropping it gives it back.
+/// A reserved place for a job. Dropping it releases the place.
 #[derive(Debug)]
 pub(super) struct Place(Option<Arc<Jobs>>);
 
@@ -44,11 +44,11 @@ impl Jobs {
         format!("job_{}", self.count.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Keeps a place for one that is about to start.
+    /// Reserves a place for a command that is about to start.
     ///
     /// # Errors
     ///
-    /// `Unavailable` where `most` run already, or have a place kept for them.
+    /// `Unavailable` if `most` jobs are running or reserved.
     pub(super) fn reserve(self: &Arc<Self>, most: usize) -> Result<Place, ToolError> {
         let mut jobs = self.lock();
         jobs.prune();
@@ -57,11 +57,11 @@ impl Jobs {
         Ok(Place(Some(Arc::clone(self))))
     }
 
-    /// Takes one up, to live on when its call is over: in the place that is kept for it, or else in a free one.
+    /// Adds a command as a job, which outlives its call: in its reserved place, or else in a free one.
     ///
     /// # Errors
     ///
-    /// `Unavailable` where none is kept and `most` run already, or have a place kept for them.
+    /// `Unavailable` without a reserved place, if `most` jobs are running or reserved.
     pub(super) fn take_up(
         self: &Arc<Self>,
         running: &Arc<Running>,
@@ -71,7 +71,7 @@ impl Jobs {
         let mut place = place.take().map_or_else(|| self.reserve(most), Ok)?;
         let mut jobs = self.lock();
         jobs.by_number.insert(number(&running.id), Arc::clone(running));
-        // It is the job's now.
+        // The place now belongs to the job.
         jobs.reserved -= 1;
         place.0 = None;
         running.to_background();

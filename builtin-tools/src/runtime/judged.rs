@@ -25,7 +25,7 @@ const MAX_FOUND: usize = 4_000;
 /// Maximum number of `PATH` values for which the programs are cached.
 const MAX_PATHS: usize = 16;
 
-/// A command, and all that it is judged by.
+/// A command, with the data for its verdict.
 #[derive(Debug)]
 pub(super) struct Command {
     pub(super) text: String,
@@ -365,7 +365,7 @@ fn is_entry(pointer: &str) -> bool {
         .is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The words of a part, where all of them are known.
+/// Returns the words of a part, if all of them are known.
 pub(super) fn words(part: &Part) -> Option<String> {
     let words: Option<Vec<&str>> = part.words.iter().map(Option::as_deref).collect();
     words.filter(|words| !words.is_empty()).map(|words| words.join(" "))

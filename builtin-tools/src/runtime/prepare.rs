@@ -91,13 +91,13 @@ fn fits(text: &str, variables: &BTreeMap<String, String>) -> Result<(), ToolErro
     }
 }
 
-/// The directory for temporary files, as a contained command has it. Where `/tmp` cannot be its own, it is this one by its own name.
+/// Returns the path of the directory for temporary files in a sandbox. If it cannot replace `/tmp`, it has its own path.
 fn own_tmp(session_tmp: Option<&Tmp>) -> String {
     let own = session_tmp.filter(|_| !tmp::is_put_in_place()).and_then(Tmp::directory);
     own.and_then(|own| own.into_os_string().into_string().ok()).unwrap_or_else(|| "/tmp".to_owned())
 }
 
-/// The host's environment, as far as it is text.
+/// Returns the host's environment variables that are valid text.
 fn host_variables() -> impl Iterator<Item = (String, String)> {
     env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }

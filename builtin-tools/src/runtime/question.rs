@@ -18,7 +18,7 @@ pub(super) struct Around<'a> {
     pub(super) claim: Option<&'a str>,
     /// Description of the sandbox that the command will run in.
     pub(super) sandbox: String,
-    /// More than usual, that the model wants.
+    /// The escalation that the model requests.
     pub(super) escalation: Option<String>,
     /// True if every command needs approval.
     pub(super) is_always: bool,

@@ -28,7 +28,7 @@ const LEFTOVERS: Duration = Duration::from_millis(30);
 const AT_ONCE: Duration = Duration::from_millis(100);
 /// Maximum number of verdicts on one command, which is judged again if files have changed during the permission prompt.
 const MAX_JUDGEMENTS: usize = 3;
-/// The terminal of a command that wants one.
+/// Size of the terminal of a command with a terminal.
 const TERMINAL: Size = Size { rows: 40, columns: 120 };
 
 /// The arguments of a call.
@@ -231,7 +231,7 @@ fn feed(running: &Arc<Running>, input: &Input<'_>) {
     }
     let running = Arc::downgrade(running);
     tokio::spawn(async move {
-        // Who does not read it does not want it.
+        // An error is ignored: the command may not read its input.
         let written = sink.write(&text).await;
         if written.is_ok() && !stays_open {
             let _ = sink.close().await;
@@ -251,7 +251,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-/// Waits for its end, or until it goes to the background.
+/// Waits for the command's end, or until it goes to the background.
 async fn follow(
     ctx: &ToolContext,
     settings: &ExecSettings,
@@ -278,7 +278,7 @@ async fn follow(
                 break running.ended().await;
             }
             () = sleep_until(yields_at.unwrap_or(running.started)), if yields_at.is_some() => {
-                // Where there is no room, it stays where it is.
+                // Without room it stays in the foreground.
                 match jobs.take_up(running, settings.max_background, place) {
                     Ok(()) => return told::in_background(ctx, running).await,
                     Err(_) => yields_at = None,

@@ -82,7 +82,7 @@ fn file_of(entry: DirEntry) -> Option<PathBuf> {
     is_file.then(|| entry.into_path())
 }
 
-/// The globs of `rg -g`, as it reads them. `None` where one is none.
+/// Parses the globs of `rg -g`. `None` if one is invalid.
 fn globs(directory: &Path, globs: &[String]) -> Option<Override> {
     let mut builder = OverrideBuilder::new(directory);
     for glob in globs {

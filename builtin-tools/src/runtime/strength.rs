@@ -10,9 +10,9 @@ use toolkit_sandbox::{Feature, probe};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CommandStrength {
-    /// `whole`: a sandbox holds back all that it should. `partial`: it lacks something. `none`: there is none.
+    /// `whole`: a sandbox enforces every restriction. `partial`: it lacks some. `none`: there is no sandbox.
     pub sandbox: &'static str,
-    /// The version of Landlock's interface, 0 without it.
+    /// Version of Landlock's interface; 0 without Landlock.
     pub landlock_abi: u32,
     /// All features, available or not.
     pub features: Vec<CommandFeature>,
@@ -36,7 +36,7 @@ pub struct CommandFeature {
 ///
 /// # Errors
 ///
-/// Where `tools.exec` cannot be used as it is configured.
+/// If `tools.exec` has an invalid configuration.
 pub fn strength(ctx: &ToolContext) -> Result<CommandStrength, ToolError> {
     let settings: ExecSettings = ctx.config()?;
     let found = probe();

@@ -407,7 +407,7 @@ fn tail(path: &Path) -> io::Result<String> {
     Ok(clean(&String::from_utf8_lossy(&end)))
 }
 
-/// The result of a command that goes on.
+/// Returns the result of a command that runs on in the background.
 pub(super) async fn in_background(
     ctx: &ToolContext,
     running: &Arc<Running>,

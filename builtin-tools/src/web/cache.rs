@@ -1,4 +1,4 @@
-//! Answers that are kept for a while.
+//! A cache of answers with an expiry time.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -27,7 +27,7 @@ struct Entry {
 }
 
 impl WebCache {
-    /// The answer under a key, if it is still good.
+    /// Returns the answer under a key, if it has not expired.
     pub(super) fn get<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = kept.entries.get(key).filter(|entry| entry.until > Instant::now())?;

@@ -32,7 +32,7 @@ const TITLE_WITHIN_BYTES: usize = 64 << 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExtractedPage {
-    /// The title, as the page has it.
+    /// Title of the page.
     pub title: Option<String>,
     /// The main content.
     pub text: String,
@@ -82,7 +82,7 @@ pub(super) fn extract(html: &str, url: &str, form: Form) -> ExtractedPage {
     tidy::tidy(&document);
     links::make_absolute(&document, url);
     trim::trim(&document);
-    // Readability changes its document, so each try gets one of its own.
+    // Readability changes its document, so each attempt gets a copy.
     let html = document.html().to_string();
     let trimmed = Candidate::of(document);
     let tries = [CandidateSelectMode::Readability, CandidateSelectMode::DomSmoothie];

@@ -88,7 +88,7 @@ pub async fn web_fetch(
     }
 }
 
-/// A page as it is kept.
+/// A cached page.
 struct Fetched {
     /// Final URL, after redirects.
     url: String,
@@ -238,7 +238,7 @@ fn head(fetched: &Fetched, title: Option<&str>) -> String {
     head
 }
 
-/// A URL with its host in letters, where it is in punycode.
+/// Returns a URL with its host in Unicode, if it is in punycode.
 fn shown_url(url: &str) -> String {
     let host = toolkit_http::Guard::default().check_url(url).ok().map(|target| target.host().to_string());
     match host {
@@ -264,7 +264,7 @@ fn picture(fetched: &Fetched, data: &[u8], media_type: &str) -> ToolOutput {
         .with_title(format!("Fetched {}", titles::short(&fetched.url)))
 }
 
-/// The error of a response that is none of success, with the beginning of its page.
+/// Returns the error for a response without success, with the beginning of its page.
 async fn error_page(ctx: &ToolContext, response: Response, format: PageFormat) -> ToolError {
     let (status, wait) = (response.status, retry_after(&response.headers));
     let url = response.url.to_string();

@@ -186,7 +186,7 @@ fn unreachable(chosen: &Chosen, error: &FetchError) -> ToolError {
     ToolError::unavailable(message).with_retry(Retry::Now)
 }
 
-/// The error of a response that is none of success.
+/// Returns the error for a response without success.
 fn refused(chosen: &Chosen, status: StatusCode, wait: Option<Duration>, body: &[u8]) -> ToolError {
     let name = chosen.provider.name();
     let said = String::from_utf8_lossy(body);

@@ -39,7 +39,7 @@ pub(crate) struct Said {
     pub(crate) is_cut: bool,
 }
 
-/// What was used, of all attempts together.
+/// Token usage of all attempts together.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, Default)]
 #[serde(rename_all = "camelCase")]

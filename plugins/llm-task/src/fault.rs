@@ -57,7 +57,7 @@ pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError 
     ToolError::unavailable(message).with_retry(Retry::Now)
 }
 
-/// An answer that is none of Chat Completions.
+/// Converts an answer that is not from Chat Completions to an error.
 pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
     ToolError::unavailable(format!(
         "what stands at `plugins.llm-task.baseUrl` gave an answer that cannot be read ({what}; HTTP status {})",

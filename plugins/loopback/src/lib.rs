@@ -1,6 +1,6 @@
 //! An HTTP server on loopback with answers set by a test, for the tests of plugins that communicate with a platform.
 //!
-//! It is as small as a test needs it: HTTP/1.1, one request a connection, and answers that a well-behaved server would
+//! It is as small as tests permit: HTTP/1.1, one request per connection, and answers that a well-behaved server would
 //! not give.
 //!
 //! ```
@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 /// Maximum number of bytes of a request's body.
 const LONGEST_BODY: usize = 16 << 20;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// `POST`.
@@ -47,7 +47,7 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null where it is none.
+    /// Returns the body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -92,7 +92,7 @@ impl Answer {
     }
 }
 
-/// The server. It ends when it is dropped.
+/// The server. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Loopback {
     url: String,
@@ -164,7 +164,7 @@ async fn connection(
     came.send_modify(|requests| requests.push(request));
     match answer {
         Answer::Close => Ok(()),
-        // Until the client goes.
+        // Until the client disconnects.
         Answer::Hang => stream.read(&mut [0]).await.map(|_| ()),
         Answer::Give { status, headers, body } => {
             let mut head = format!(

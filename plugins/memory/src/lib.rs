@@ -1,6 +1,6 @@
-//! Notes that an agent keeps and finds again, in an SQLite database of its own.
+//! Notes that an agent stores and finds again, in its own SQLite database.
 //!
-//! `memory_store` keeps a note, `memory_search` finds notes by their words, the best first. A host needs nothing but
+//! `memory_store` stores a note, `memory_search` finds notes by their words, the best first. A host only needs
 //! `toolkit::link!(toolkit_memory)`.
 //!
 //! ```json5

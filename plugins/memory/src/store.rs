@@ -140,7 +140,7 @@ impl Memory {
         Ok(Stored { id, is_new: true, notes: notes + 1 })
     }
 
-    /// The notes with any of the words of `query`, the best first. Blocks.
+    /// Returns the notes with any of the words of `query`, the best first. Blocks.
     pub(crate) fn search(
         &self,
         agent: Option<&str>,

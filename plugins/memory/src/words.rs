@@ -1,4 +1,4 @@
-//! The words of a text, as they are indexed and sought.
+//! The words of a text, for indexing and searching.
 //!
 //! SQLite's own tokenizers fall short of three things: `unicode61` takes a whole sentence of Chinese for one word, and knows neither
 //! symbols nor the letters of later versions of Unicode; `trigram` finds no word of two characters. So texts are folded and split
@@ -14,7 +14,7 @@ const MAX_TERMS: usize = 64;
 const SHORTEST_PREFIX: usize = 3;
 const SHORTEST_KOREAN_PREFIX: usize = 2;
 
-/// A text as the index gets it: its words, each once for each place, with a space between.
+/// Returns a text in the form for the index: its words, separated by spaces.
 pub(crate) fn indexed(text: &str) -> String {
     let mut indexed = String::with_capacity(text.len());
     for run in runs(text) {

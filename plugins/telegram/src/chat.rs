@@ -16,7 +16,7 @@ pub(crate) enum Chat {
 }
 
 impl Chat {
-    /// The chat that is named, else that of the caller's conversation.
+    /// Returns the named chat, or else that of the caller's conversation.
     pub(crate) fn of(ctx: &ToolContext, named: Option<&str>) -> Result<Self, ToolError> {
         let conversation = ctx.caller().conversation_id.as_deref();
         let Some(text) = named.or(conversation) else {

@@ -1,8 +1,8 @@
 //! Tools for conversations on WhatsApp, by its
 //! [Cloud API](https://developers.facebook.com/documentation/business-messaging/whatsapp).
 //!
-//! `whatsapp_send_contact` sends cards of contacts, `whatsapp_send_location` a place. They are there in sessions of the channel `whatsapp`
-//! alone. A host needs `toolkit::link!(toolkit_whatsapp)`, an access token and the id of a business phone number:
+//! `whatsapp_send_contact` sends contact cards, `whatsapp_send_location` a place. They are available only in sessions of the channel
+//! `whatsapp`. A host needs `toolkit::link!(toolkit_whatsapp)`, an access token and the ID of a business phone number:
 //!
 //! ```json5
 //! {

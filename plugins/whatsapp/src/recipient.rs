@@ -13,7 +13,7 @@ const SHORTER: usize = 12;
 pub(crate) struct Recipient(String);
 
 impl Recipient {
-    /// The number that is named, else that of the caller's conversation.
+    /// Returns the given number, or else that of the caller's conversation.
     pub(crate) fn of(ctx: &ToolContext, named: Option<&str>) -> Result<Self, ToolError> {
         let conversation = ctx.caller().conversation_id.as_deref();
         let Some(text) = named.or(conversation) else {
@@ -51,8 +51,9 @@ impl Recipient {
         }
     }
 
-    /// The other number by which WhatsApp knows the same person. In three countries a digit came or went with the years, and it takes
-    /// mobile numbers with and without: a 1 after Mexico's code, a 9 after Argentina's, a 9 after the area in Brazil.
+    /// Returns the other number by which WhatsApp knows the same person. In three countries a digit was added or removed over the
+    /// years, and WhatsApp accepts mobile numbers with and without it: a 1 after Mexico's code, a 9 after Argentina's, a 9 after the
+    /// area code in Brazil.
     fn other_spelling(&self) -> Option<Self> {
         let digits = self.0.strip_prefix('+')?;
         let at = if digits.starts_with("55") { 4 } else { 2 };

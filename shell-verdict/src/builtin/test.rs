@@ -7,7 +7,7 @@ use crate::verdict::Part;
 use crate::walk::{Judge, Word, is_name};
 use crate::words::Value;
 
-/// Judges one. Which operators there are depends on the number of words.
+/// Judges a test. The available operators depend on the number of words.
 pub(super) fn test(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
     let mut words = values(words);
     if name == "[" && words.last().and_then(Value::text) == Some("]") {

@@ -37,7 +37,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
                 flags.is_number |= option.contains('i');
                 flags.is_array |= option.contains(['a', 'A']);
                 flags.exports |= option.contains('x');
-                // Behind a name, or behind `--`, it is none.
+                // After a name, or after `--`, it is not an option.
                 let is_first = words.first().and_then(|word| word.value.text()) == Some(option);
                 only_shows |=
                     is_first && matches!(name, "declare" | "typeset") && matches!(option, "-p" | "-f" | "-F");
@@ -45,7 +45,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
             Some(variable) if is_name(variable) => {
                 if declares && !only_shows {
                     judge.reshape(variable, part);
-                    // Where it is made anew it holds nothing.
+                    // A newly declared variable is empty.
                     judge.state.assign(variable.to_owned(), Variable::Unknown);
                 }
                 if flags.is_number {

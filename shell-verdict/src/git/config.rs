@@ -26,7 +26,7 @@ pub(crate) struct Repositories {
     read_of_tracked: Cell<u64>,
 }
 
-/// The directories that a repository is in, or why it is not only read.
+/// The directories of a repository, or the reason for which it is not only read.
 type Checked = Result<Vec<PathBuf>, String>;
 
 /// The files that a git command reads in addition to the repository itself.
@@ -102,7 +102,7 @@ impl Repositories {
         }
         let mut found = check(directory, looks, &self.read);
         for path in found.iter_mut().flatten() {
-            // It is no link itself.
+            // The path itself is not a symlink.
             let is_known = is_real && *path == directory.join(".git");
             if !is_known && let Ok(real) = path.canonicalize() {
                 *path = real;
@@ -480,7 +480,7 @@ fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
         }
         let value = line[key.len()..].trim_start().trim_start_matches('=').trim();
         each(section, name.as_deref(), &key.to_ascii_lowercase(), value)?;
-        // A value goes on in the next line after a backslash, but a comment does not.
+        // A value continues on the next line after a backslash, but a comment does not.
         if line.contains(['#', ';']) && line.ends_with('\\') {
             return Err(String::new());
         }

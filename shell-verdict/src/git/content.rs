@@ -107,7 +107,7 @@ fn asked(
         part.because(Class::GitRead, Decision::Ask, Ground::Detail, why);
     }
     let situation = judge.situation();
-    // That the repository is outside is decided by itself, so only the name of a file counts there.
+    // That the repository is outside is decided separately, so only the name of a file counts there.
     let is_outside = !tracked.root.starts_with(situation.workspace)
         && !situation.workspace.canonicalize().is_ok_and(|workspace| tracked.root.starts_with(workspace));
     let root = if is_outside { situation.workspace } else { &tracked.root };
@@ -239,7 +239,7 @@ pub(super) fn without_magic(name: &str, values: &[Value]) -> Vec<Value> {
     replaced.collect()
 }
 
-/// The words that select files.
+/// Returns the words that select files.
 fn pathspecs<'v>(judge: &Judge<'_>, name: &str, values: &'v [Value]) -> Vec<Option<&'v str>> {
     let end = values.iter().position(|value| value.text() == Some("--"));
     if let Some(end) = end {

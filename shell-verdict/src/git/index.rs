@@ -98,7 +98,7 @@ const REPOSITORY: u32 = 0b1110;
 /// Kind of an entry that stands for a whole directory.
 const DIRECTORY: u32 = 0b0100;
 
-/// Shows the name and the kind of each entry. `None` where the index, or an entry, is not understood.
+/// Passes the name and the kind of each entry to `each`. `None` if the index, or an entry, cannot be parsed.
 fn each_name(bytes: &[u8], each: &mut dyn FnMut(&[u8], u32) -> Option<()>) -> Option<()> {
     let mut name: Vec<u8> = Vec::new();
     let mut is_understood = true;
@@ -128,7 +128,7 @@ fn bytes(git_dir: &Path, read: &Cell<u64>) -> Result<Option<Vec<u8>>, String> {
     fs::read(&index).map(Some).map_err(|_| unreadable(git_dir))
 }
 
-/// An entry as it is written.
+/// An encoded entry.
 struct Raw<'b> {
     mode: u32,
     modified: (u32, u32),
@@ -140,7 +140,8 @@ struct Raw<'b> {
     name: &'b [u8],
 }
 
-/// Shows each entry, until one is enough. `None` where the index is not understood. The format: git's `gitformat-index(5)`.
+/// Passes each entry to `see`, until it returns true. `None` if the index cannot be parsed. The format: git's
+/// `gitformat-index(5)`.
 fn each_entry(bytes: &[u8], see: &mut dyn FnMut(&Raw<'_>) -> bool) -> Option<()> {
     /// The size of the fields before the name: times, device, inode, mode, owner, size, a hash of 20 bytes, flags.
     const FIXED: usize = 62;

@@ -70,7 +70,7 @@ impl Pattern {
 /// A pathspec with its magic.
 struct Spec {
     is_excluded: bool,
-    /// `None` where it may mean anything.
+    /// `None` if it may match anything.
     pattern: Option<Pattern>,
     /// True if the pathspec matches exactly what the pattern matches.
     is_exact: bool,
@@ -107,7 +107,7 @@ impl Spec {
     }
 }
 
-/// A path from the beginning of the work tree, as git writes it. `None` for one that leads out of it.
+/// Returns a path relative to the work tree, in git's form. `None` for one that leads out of it.
 fn whole(prefix: &Path, rest: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for component in prefix.components().chain(Path::new(rest).components()) {

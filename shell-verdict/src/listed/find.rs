@@ -47,7 +47,7 @@ struct Expression {
     is_backwards: bool,
 }
 
-/// All that `find` may print, if it does nothing else.
+/// Returns everything that `find` may print, if it has no other effect.
 pub(super) fn listed(words: &[&str], cwd: &Path) -> Option<Listed> {
     let (roots, expression) = roots(words)?;
     if expression
@@ -74,7 +74,8 @@ fn roots<'w, 'a>(words: &'a [&'w str]) -> Option<(Vec<&'w str>, &'a [&'w str])> 
     Some((if roots.is_empty() { vec!["."] } else { roots.to_vec() }, expression))
 }
 
-/// Each path below these for which an expression may act, as `find` writes it. `None` where that is not worked out, or too much.
+/// Returns each path below these for which an expression may act, in the form of `find`. `None` if that is not supported, or too
+/// much.
 pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<Vec<String>> {
     let expression = read(expression)?;
     let mut found = Vec::new();
@@ -123,7 +124,7 @@ struct Seen<'p> {
     kind: FileType,
     /// True if an action may run for the file.
     acts: bool,
-    /// True if everything below it is left out for sure.
+    /// True if everything below it is certainly left out.
     is_left_out: bool,
 }
 

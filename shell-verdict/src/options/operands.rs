@@ -1,4 +1,4 @@
-//! The meaning of the words of a program that are no options.
+//! Operands of a program: the words that are not options.
 
 use super::Reading;
 use super::spec::Kind;
@@ -14,7 +14,7 @@ impl Reading<'_, '_> {
         let mut operands = std::mem::take(&mut self.operands);
         if self.spec.has_expression && !self.has_expression && !operands.is_empty() {
             let expression = operands.remove(0);
-            // An option could name files, and more words would be some.
+            // An option could name files, and further words would be files too.
             if expression.text().is_none() && expression.may_be_option() && self.spec.is_safe {
                 let base = self.base;
                 self.part.has(
@@ -61,7 +61,7 @@ impl Reading<'_, '_> {
         let reads_input = self.base == "rg" && self.judge.reads_pipe && !self.is_listing && !self.has_file;
         // Some releases of these read the apparent first operand as the value of an option.
         let may_be_none = matches!(self.base, "eza" | "exa");
-        // And newer ones take the names of files from their input, if they are given none and it is no terminal.
+        // Newer ones read the names of files from their input, if they are given none and it is not a terminal.
         if may_be_none && operands.is_empty() {
             let base = self.base;
             self.part.has(Class::Unknown, format!("{base} may read the names of files from its input"));

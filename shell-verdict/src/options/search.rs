@@ -22,7 +22,7 @@ impl Searching {
     /// Takes note of an option of `rg`.
     pub(super) fn rg(&mut self, name: &str, value: &Value) {
         match (name, value.text()) {
-            // A file of a type that is named is searched although it is hidden.
+            // A hidden file of a named type is searched as well.
             ("-." | "--hidden" | "-t" | "--type", _) => self.hidden = true,
             ("-g" | "--glob", Some(glob)) if !glob.contains('\n') => self.globs.push(glob.to_owned()),
             ("--iglob", Some(glob)) if glob.starts_with('!') => {}

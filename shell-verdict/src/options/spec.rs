@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub(super) enum Takes {
     Nothing,
     Text,
-    /// A value that is attached, or none.
+    /// An optional attached value.
     Maybe,
-    /// A number that is attached or the next word, or none.
+    /// An optional number, attached or as the next word.
     Number,
     /// A value, which the last word may be without.
     Next,
@@ -74,7 +74,7 @@ impl Takes {
     }
 }
 
-/// The meaning of the words of a program that are no options.
+/// The meaning of a program's operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -100,7 +100,7 @@ pub(super) struct Spec {
     pub(super) has_long_with_one_dash: bool,
     /// After the first operand nothing is an option.
     pub(super) options_come_first: bool,
-    /// The beginning of an option's name is none.
+    /// True if the program accepts no abbreviations of option names.
     pub(super) has_no_abbreviations: bool,
     /// True if prefixes of option names do not count as the option: there are too many other options to list.
     pub(super) has_whole_names: bool,

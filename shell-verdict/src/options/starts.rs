@@ -18,7 +18,7 @@ pub(crate) fn starts(line: &'static str, values: &[Value], operands: usize) -> B
             continue;
         };
         let Some(text) = value.text() else {
-            // It may be an option, a value or more words.
+            // The word may be an option, a value or several words.
             waiting.push((at + 1, operands));
             continue;
         };

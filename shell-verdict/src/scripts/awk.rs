@@ -119,7 +119,7 @@ fn read(program: &str) -> Result<(), (Class, &'static str)> {
     Ok(())
 }
 
-/// The program taken apart. `None` where that is not certain.
+/// Returns the tokens of the program. `None` if they are uncertain.
 fn tokens(program: &str) -> Option<Vec<Token>> {
     let text: Vec<char> = program.chars().collect();
     let mut tokens = Vec::new();

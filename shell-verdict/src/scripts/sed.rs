@@ -237,7 +237,7 @@ fn bracket(text: &[char], mut at: usize) -> Option<usize> {
                 at += 2;
                 let name = text[at..].iter().take_while(|c| c.is_ascii_alphanumeric()).count();
                 at += name;
-                // Of others sed has an idea of its own where they end.
+                // The end of others is specific to sed.
                 if name == 0 || text.get(at)? != &kind || text.get(at + 1)? != &']' {
                     return None;
                 }

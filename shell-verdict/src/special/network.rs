@@ -174,7 +174,7 @@ pub(super) fn fetches_or_publishes(base: &str, values: &[Value]) -> bool {
     }
     let commands =
         PACKAGES.iter().filter(|(names, _)| names.contains(&base)).flat_map(|(_, commands)| *commands);
-    // The word behind an option may be its value, and in some the command has two words.
+    // The word after an option may be its value, and some commands have two words.
     let is_plain = words.first().is_some_and(|word| !word.starts_with('-') && !word.is_empty());
     let is_nested =
         matches!(words.first(), Some(&("pip" | "mod" | "workspace" | "workspaces" | "global" | "package")));

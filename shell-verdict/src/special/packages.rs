@@ -75,7 +75,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             let is_asked = matches!(words[..], ["-version" | "--version" | "-fullversion"])
                 && !has_variable(judge, &["JAVA_TOOL_", "_JAVA_", "JDK_"]);
             if is_asked {
-                // Without it the machine writes a file of figures about itself.
+                // Without it Java writes a file of performance data.
                 judge.needs(guards::JAVA, part);
             }
             is_asked
@@ -415,7 +415,7 @@ fn man(judge: &mut Judge<'_>, base: &str, words: &[&str], part: &mut Part) -> bo
                 .map(str::to_owned),
             );
         }
-        // A page of another width than usual is not kept.
+        // A page of an unusual width is not cached.
         judge.needs(guards::MAN, part);
     }
     is_asked

@@ -85,7 +85,7 @@ fn short(letters: &str, next: Option<&str>) -> Short {
                     'o' | 'O' => {}
                     'p' | 'q' => read.is_plain &= is_number(),
                     _ => {
-                        // Taken for the older manner, the value is letters of its own.
+                        // In the BSD style, the value consists of letters.
                         read.has_e |= value.contains('e') && value.chars().all(|c| OLD.contains(c));
                         read.has_e |= !read.takes_next && value.contains('e');
                         read.is_plain = false;

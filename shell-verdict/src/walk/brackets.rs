@@ -37,7 +37,7 @@ pub(super) fn brackets(text: &str) -> Brackets<'_> {
     }
 }
 
-/// bash takes none with nothing in it.
+/// Returns the commands in the brackets, which bash requires not to be empty.
 fn subshells(text: &str) -> Brackets<'_> {
     let inner = innermost(text);
     if inner.trim().is_empty() { Brackets::Unclear } else { Brackets::Subshells(inner) }

@@ -231,7 +231,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// A function of the command is called, where there is one of this name. Whether it is that for certain, and nothing else.
+    /// Judges the call of a function, if there is one of this name. Returns true if it is certainly the function, and nothing
+    /// else.
     pub(crate) fn call(&mut self, name: &str, part: &mut Part) -> bool {
         let Some(function) = self.state.functions.get(name).cloned() else { return false };
         // Another may have the same name within it.

@@ -205,7 +205,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Works something out of which nothing is kept.
+    /// Runs a function, and discards its changes of the state.
     fn trying<T>(&mut self, run: impl FnOnce(&mut Self, &mut Part) -> T) -> T {
         let state = self.state.clone();
         let result = run(self, &mut Part::new(0..0, ""));

@@ -77,7 +77,7 @@ fn parsed(source: &Source) -> Result<ast::Program, String> {
 fn is_altered(token: &Token, source: &Source) -> bool {
     let Token::Word(text, span) = token else { return false };
     let written = &source.text[source.span(span)];
-    // A here-document has its end after it, which has no place of its own, and some have no tabs before their lines.
+    // The end of a here-document follows it without a recorded position, and leading tabs are removed in some.
     if written.is_empty() || written.starts_with(text) {
         return false;
     }

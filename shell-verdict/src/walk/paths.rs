@@ -92,7 +92,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Counts the files as read that a search opens. Where it is not certain which these are, it is all below the operand.
+    /// Counts the files that a search opens as read. If they are uncertain, everything below the operand counts.
     pub(crate) fn searched(&mut self, value: &Value, search: &Search, part: &mut Part) {
         let tree = Access::ReadTree { follows_links: false };
         let path = value.text().filter(|given| !given.is_empty()).and_then(|given| self.absolute(given));

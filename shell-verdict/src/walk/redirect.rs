@@ -51,7 +51,7 @@ impl Judge<'_> {
             ast::IoRedirect::File(_, kind, target) => match target {
                 T::Filename(word) => match kind {
                     K::Read => self.target(&word.value, Access::Read, into),
-                    // Opened for both, it is made where it is not.
+                    // Opening for reading and writing creates a missing file.
                     K::ReadAndWrite => {
                         self.target(&word.value, Access::Read, into);
                         self.target(&word.value, Access::Write, into);
@@ -111,7 +111,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The file of a redirection, which is one word.
+    /// Returns the file of a redirection, which is one word.
     fn target(&mut self, word: &str, access: Access, into: &mut Part) {
         let mut values = self.fields(word, into);
         let value = if values.len() == 1 { values.remove(0) } else { Value::unknown() };

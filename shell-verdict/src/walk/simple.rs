@@ -24,7 +24,7 @@ pub(crate) struct Word {
 pub(crate) struct Assigned {
     pub(crate) name: String,
     pub(crate) value: Variable,
-    /// A list, as it is written.
+    /// True if the value is a list, as written.
     pub(crate) is_list: bool,
 }
 
@@ -82,7 +82,7 @@ impl Judge<'_> {
             let assigned =
                 assigned.into_iter().filter(|assigned| !(reads && assigned.name == "IFS")).collect();
             self.name_end = self.name_end(simple, source);
-            // A function of the name may run anything else.
+            // A function with this name may run anything else.
             let program = words[0].value.text().filter(|name| !self.state.functions.contains_key(*name));
             let program = program.map(str::to_owned);
             self.with_environment(assigned, program.as_deref(), &mut part, |judge, part| {
@@ -109,7 +109,7 @@ impl Judge<'_> {
         (is_apart && source.text[span.clone()] == name.value).then(|| (name.value.clone(), span.end))
     }
 
-    /// Judges a command that gets variables of its own.
+    /// Judges a command with variables set only for it.
     fn with_environment(
         &mut self,
         assigned: Vec<Assigned>,
@@ -177,7 +177,7 @@ impl Judge<'_> {
                 }
                 self.apart(|judge| judge.list(&shell.list, source, part));
                 self.substituted = self.output_of_list(&shell.list, source);
-                // It may be a part of the word before it, which is another one then.
+                // It may be a part of the word before it, which then has another value.
                 let start = source.byte(shell.loc.start.index);
                 let before = source.text[..start].trim_end_matches(['<', '>', '(']);
                 let joins = before.ends_with(|c: char| !c.is_whitespace());

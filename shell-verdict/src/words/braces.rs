@@ -1,4 +1,4 @@
-//! Braces: `{a,b}` and `{1..3}`, which come before everything else.
+//! Braces: `{a,b}` and `{1..3}`, which are expanded before everything else.
 
 use super::Unclear;
 use crate::state::State;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// Maximum number of words from one brace expansion.
 const MAX: usize = 256;
 
-/// The words that one comes to.
+/// Returns the words that a word expands to.
 pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w, str>>, Unclear> {
     if !word.contains('{') {
         return Ok(vec![Cow::Borrowed(word)]);
@@ -16,7 +16,7 @@ pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w,
     let mut words: Vec<Cow<'_, str>> = Vec::new();
     while let Some(word) = waiting.pop() {
         match first(&word)? {
-            // One of which nothing is left is none.
+            // An empty result is not a word.
             None if word.is_empty() => {}
             None => words.push(Cow::Owned(word)),
             Some(Found { open, close, members }) => {
@@ -26,7 +26,7 @@ pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w,
                 }
             }
         }
-        // Each takes as long to read as it is.
+        // The time to read a word is proportional to its length.
         if waiting.len() + words.len() > MAX
             || !state.spend(1 + waiting.last().map_or(0, |word| word.len() / 256))
         {
@@ -71,7 +71,7 @@ fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
         match bytes[at] {
             b'{' => (depth, at) = (depth + 1, at + 1),
             b'}' if depth > 0 => (depth, at) = (depth - 1, at + 1),
-            // With neither a comma nor dots before it, it is a character.
+            // Without a comma or dots before it, the brace is literal.
             b'}' if from == open + 1 && !word[from..at].contains("..") => at += 1,
             b'}' => {
                 let inner = &word[open + 1..at];

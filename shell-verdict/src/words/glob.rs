@@ -89,7 +89,7 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>, found: &mut Found) -> Op
     }
     let cwd = state.cwd.as_deref()?;
     let mut odd = Vec::new();
-    // Each with the text before it, as it is written, and the directory that it is.
+    // Each with the text before it, as written, and its directory.
     let is_absolute = pattern.first().is_some_and(|(c, _)| *c == '/');
     let start = if is_absolute { PathBuf::from("/") } else { cwd.to_owned() };
     let mut so_far = vec![(String::new(), start)];
@@ -212,7 +212,7 @@ fn bracket(after: &[(char, bool)]) -> Option<usize> {
     // A bracket in the first position belongs to the set.
     let close = after.iter().skip(skip + 1).position(|(c, is_quoted)| *c == ']' && !is_quoted)?;
     let length = skip + 1 + close + 1;
-    // A class ends with a bracket of its own.
+    // A character class has its own closing bracket.
     let has_class =
         after[..length].windows(2).any(|two| two[0].0 == '[' && matches!(two[1].0, ':' | '.' | '='));
     if has_class {

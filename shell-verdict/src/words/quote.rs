@@ -22,7 +22,7 @@ pub(super) fn ansi_c(text: &str) -> Result<(Option<String>, usize), Unclear> {
 
 type Rest<'t> = std::iter::Peekable<std::str::CharIndices<'t>>;
 
-/// Reads the characters after a backslash. `None` where shells differ, or the text would end.
+/// Reads the characters after a backslash. `None` if shells differ, or the text ends early.
 fn escape(rest: &mut Rest<'_>) -> Option<Vec<u8>> {
     let (_, c) = rest.next()?;
     let byte = match c {

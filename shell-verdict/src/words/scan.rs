@@ -66,7 +66,7 @@ pub(super) struct Scan<'t, 's> {
     at: usize,
     state: &'s State<'s>,
     found: &'s mut Found,
-    /// True if it is assigned, and not a word of a command.
+    /// True for an assigned value, false for a word of a command.
     is_assigned: bool,
 }
 
@@ -414,7 +414,7 @@ impl<'t, 's> Scan<'t, 's> {
         if operation.is_empty() { Ok(()) } else { Err("an expansion is not known") }
     }
 
-    /// A text in an expansion, which is expanded in turn.
+    /// Expands a text within an expansion.
     fn within(&mut self, text: &str, is_quoted: bool) -> Result<(), Unclear> {
         // Within double quotes a single quote is literal in some expansions: a command with one there needs approval.
         if is_quoted && text.contains(['\'', '"']) {

@@ -1,4 +1,4 @@
-//! `xargs`, which starts a command with the words that it reads.
+//! `xargs`, which starts a command with words from its input.
 
 use super::{denied, forbidden_from, forbidden_in};
 use crate::class::Class;
@@ -10,7 +10,7 @@ use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
 
-/// The words of `xargs` before its command, where they are of one of the usual ways.
+/// The words of `xargs` before its command, in one of the usual forms.
 struct Before {
     /// Number of words before the command.
     length: usize,
@@ -113,7 +113,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
     denied(alone, part);
     let Some(input) = judge.input.clone() else { return };
-    // The words that it reads, where they are known.
+    // The words of its input, if they are known.
     let lines: Vec<&str> = input.lines().take(MAX_LINES).collect();
     match mark {
         None => {

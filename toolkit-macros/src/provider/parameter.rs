@@ -26,7 +26,7 @@ pub(super) fn read(
 ) -> Vec<Parameter> {
     let types = function.signature.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(typed) => Some(&*typed.ty),
-        // It is reported with the signature.
+        // Reported with the signature.
         FnArg::Receiver(_) => None,
     });
     let mut parameters: Vec<Parameter> = Vec::new();
@@ -75,7 +75,7 @@ fn parameter(ty: &Type, knows_caller: bool) -> Option<Parameter> {
         .or_else(|| config.map(|ty| Parameter::Config(ty.clone(), borrowed)))
 }
 
-/// `Caller`, however it is taken.
+/// Returns true for `Caller`, taken in any way.
 fn is_caller(ty: &Type) -> bool {
     match ty {
         Type::Reference(reference) => is_caller(&reference.elem),

@@ -105,7 +105,7 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
     }
 }
 
-/// The descriptor's field for a key, where it is a plain one.
+/// Returns the descriptor's field for a simple key.
 fn field(
     entry: &Entry,
     name: &Text,

@@ -409,7 +409,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
     }
 }
 
-/// The future in its box. With a service that is none it need not be `Send`: one mistake is one error.
+/// Returns the boxed future. With an invalid service it need not be `Send`: one mistake is one error.
 fn boxed(future: &TokenStream, parameters: &[Parameter], span: Span) -> TokenStream {
     let services = parameters.iter().filter_map(|parameter| match parameter {
         Parameter::Service(service) | Parameter::Config(service) => Some(&service.ty),

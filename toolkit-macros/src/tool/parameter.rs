@@ -25,7 +25,7 @@ pub(super) enum Parameter {
     Service(Service),
     /// `Config<T>` or `&Config<T>`.
     Config(Service),
-    /// An argument of its own.
+    /// A single argument.
     Argument(Box<Argument>),
     /// `#[args]`: all arguments in one struct.
     Whole(Type),

@@ -70,7 +70,7 @@ pub(super) fn parse<'a>(
         let problem = "this line stands after `*** End Patch`; leave it out";
         return Err(PatchError::new(end + 2 + index, problem));
     }
-    // A patch that came with CRLF has them on its own lines too.
+    // A patch that was converted to CRLF has CRLF on its own lines too.
     let came_with_returns = lines[begin].ends_with('\r');
     let indent = &lines[begin][..lines[begin].len() - lines[begin].trim_start().len()];
     let body = &lines[begin + 1..end];

@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 ///
 /// # Errors
 ///
-/// Where it is neither such a command nor the fence of a code block: a command that is passed over would seem to have been run.
+/// If it is neither such a command nor a code fence: a skipped command would seem to have run.
 pub(super) fn before(line: &str) -> Result<Option<&str>, String> {
     let line = line.trim();
     if line.is_empty() || line.starts_with("```") {

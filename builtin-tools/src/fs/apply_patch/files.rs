@@ -20,7 +20,7 @@ pub(super) struct Name {
 /// The state of a name after the patch.
 #[derive(Debug, Clone, Copy, Default)]
 struct End {
-    /// True if nothing has it afterwards.
+    /// True if the path is free afterwards.
     goes: bool,
     /// True if the content is moved or copied to another path.
     is_carried: bool,
@@ -171,7 +171,7 @@ async fn read_access(ctx: &ToolContext, path: &Path) -> Result<Option<PathBuf>, 
 }
 
 impl Taken {
-    /// Checks the files once it is known where they are, which outside the workspace is not before it was allowed.
+    /// Checks the files once their locations are known, which for files outside the workspace is only after approval.
     ///
     /// # Errors
     ///

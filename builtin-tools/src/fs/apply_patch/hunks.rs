@@ -181,7 +181,7 @@ impl Said {
 
 /// Lines next to each other, of which some go and some come.
 struct Run<'a> {
-    /// The first that goes, or before which the new ones come.
+    /// Index of the first removed line, or of the line before which new ones are inserted.
     at: usize,
     gone: Vec<&'a str>,
     come: Vec<&'a str>,

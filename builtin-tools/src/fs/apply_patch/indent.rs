@@ -185,7 +185,7 @@ impl Flattened<'_> {
         let own = |new: usize| depth(self.new[new].as_bytes()).to_vec();
         let Some(&first) = come.first() else { return Some(Vec::new()) };
         if come.iter().any(|new| own(*new) != asked) {
-            // Lines that kept their indentation begin where the line is that they replace or follow.
+            // Lines that kept their indentation have that of the line that they replace or follow.
             let mut neighbours = gone
                 .first()
                 .copied()

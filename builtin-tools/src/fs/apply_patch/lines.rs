@@ -45,7 +45,7 @@ impl Level {
         }
     }
 
-    /// A line as it is seen.
+    /// Returns a line in the form for comparison at this level.
     pub(super) fn see(self, line: &[u8]) -> Cow<'_, [u8]> {
         let without_return = || line.strip_suffix(b"\r").unwrap_or(line);
         match self {
@@ -160,7 +160,7 @@ impl Index {
 pub(super) struct Block<'a> {
     index: Arc<Index>,
     seen: Vec<Cow<'a, [u8]>>,
-    /// The line of it that the fewest lines of the file are like, and where it is in the block.
+    /// The rarest line of the block in the file, with its index in the block.
     rarest: (usize, &'a str),
 }
 

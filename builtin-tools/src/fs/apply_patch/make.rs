@@ -1,4 +1,4 @@
-//! A patch that was worked out, put into the files: all of it or nothing.
+//! Applies the computed changes of a patch to the files: all of them or none.
 
 use super::outcome::{Fate, Known, Mode, Outcome};
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub(super) fn make(
     order.sort_by_key(|(at, fate)| match fate {
         Fate::Added(_) if modes.get(at).is_some_and(|mode| mode.like.is_some()) => 0,
         Fate::Changed(_) if modes.get(at).is_some_and(|mode| mode.like.is_some()) => 1,
-        // It comes where one was moved away.
+        // The file is created where one was moved away.
         Fate::Added(_) if known[*at].content.is_some() => 3,
         Fate::Added(_) | Fate::Changed(_) | Fate::Moved { .. } => 2,
         Fate::Deleted => 4,

@@ -20,11 +20,11 @@ pub(super) struct Known {
     pub(super) shown: String,
     /// Content; `None` if there is no file.
     pub(super) content: Option<Vec<u8>>,
-    /// True if it is executable; `None` where nothing is, or the system has no bit for that.
+    /// True if it is executable; `None` if there is no file, or the system has no executable bit.
     pub(super) executable: Option<bool>,
     /// True if errors may quote it.
     pub(super) is_readable: bool,
-    /// True if the session knows all of it.
+    /// True if the session has read the whole file.
     pub(super) is_read: bool,
 }
 
@@ -55,9 +55,9 @@ pub(super) enum Fate {
 /// The mode that a file gets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Mode {
-    /// The file that it comes from.
+    /// Index of the source file.
     pub(super) like: Option<usize>,
-    /// True if it is executable, if that is no other's.
+    /// The executable bit, unless it comes from another file.
     pub(super) executable: Option<bool>,
 }
 
@@ -93,7 +93,7 @@ impl Outcome {
     }
 }
 
-/// A file as it is at a point of the patch.
+/// State of a file at a point of the patch.
 struct State<'a> {
     content: Option<Content<'a>>,
     /// Index of the file that the content was moved from.

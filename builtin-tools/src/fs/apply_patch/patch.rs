@@ -1,4 +1,4 @@
-//! A parsed patch, whichever format it is written in.
+//! A parsed patch, in any format.
 
 /// A patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) enum Action<'a> {
     Update {
         /// Destination, if the file is moved or copied.
         to: Option<String>,
-        /// True if it stays as well where it is.
+        /// True if the original is kept.
         is_copy: bool,
         /// The changes in its content.
         hunks: Vec<Hunk<'a>>,
@@ -162,7 +162,7 @@ const MAX_HUNKS: usize = 100_000;
 ///
 /// # Errors
 ///
-/// Where it is in no format that is understood, or too large.
+/// If its format is unknown, or it is too large.
 pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
     if input.len() > MAX_BYTES {
         return Err(PatchError::new(1, "the patch has more than 32 MiB; make several of it"));

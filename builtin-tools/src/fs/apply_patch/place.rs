@@ -82,7 +82,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         if old == 0 {
             return self.place_new_lines(hunk, from);
         }
-        // Where all old lines may be none, they are.
+        // If all old lines may be padding, they are.
         if old == hunk.padding {
             return self.place_new_lines(&hunk.without_padding(), from);
         }
@@ -117,7 +117,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         Ok(None)
     }
 
-    /// Lines that come where none go or stay around them.
+    /// Locates a hunk that only adds lines, without context.
     fn place_new_lines(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Placed, Misplaced> {
         let at = |at| Placed { at, level: Level::Endings, missing: 0 };
         let count = self.lines.count();
@@ -184,8 +184,8 @@ impl<'f, 'h> Placer<'f, 'h> {
         Ok(None)
     }
 
-    /// Checks that the changes of a hunk come after the lines that it names, or that these are among its own, which end
-    /// before the line `end`: else it would be in the wrong place.
+    /// Checks that the changes of a hunk come after its anchors, or that these are among its own lines, which end before the
+    /// line `end`: otherwise the location would be wrong.
     fn check_anchors(&mut self, hunk: &Hunk<'_>, end: usize) -> Result<(), Misplaced> {
         match self.earliest(hunk)? {
             Some(anchor) if anchor >= end => {
@@ -215,7 +215,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         Ok(last)
     }
 
-    /// The line, counted from 1, that begins the block which a hunk names and is not in, though it comes after it.
+    /// Returns the line, counted from 1, that begins the block named by a hunk, if the hunk comes after that block.
     pub(super) fn left_block(&mut self, hunk: &Hunk<'_>, placed: &Placed) -> Option<usize> {
         let end = placed.at + hunk.old().count();
         let lines: Vec<usize> = self.anchors(hunk)?.into_iter().filter(|line| *line < end).collect();

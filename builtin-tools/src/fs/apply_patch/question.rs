@@ -158,7 +158,7 @@ impl Look {
         for target in targets {
             let content = target.read(look.room())?;
             look.versions.push(content.as_ref().map(|content| content.version.clone()));
-            // Leave to write is none to read.
+            // Permission to write does not include reading.
             let is_readable = content.is_none() || may_tell(workspace, target.path());
             let executable = content.as_ref().and_then(|content| content.executable);
             let is_read = content.as_ref().is_none_or(|content| is_read(workspace, target.path(), content));

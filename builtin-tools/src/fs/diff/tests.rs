@@ -244,7 +244,7 @@ fn of_very_many_lines_those_between_changes_far_from_each_other_are_known_to_sta
     let old = format!("{between}b\n");
     for (come, last, expected) in [
         (FARTHEST - 1, "c\n", (FARTHEST, 1)),
-        // It is not looked for where a longer change ends, unless it is the only one.
+        // The end of a longer change is not searched for, unless it is the only one.
         (FARTHEST, "c\n", (MAX_LINES + FARTHEST + 1, MAX_LINES + 1)),
         (FARTHEST, "b\n", (FARTHEST, 0)),
     ] {

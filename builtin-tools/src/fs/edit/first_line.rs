@@ -34,7 +34,7 @@ pub(super) fn widen(
     let mut last = "";
     for range in &found.ranges {
         let missing = before(file, range.start);
-        // Many places have the same indentation, which is read once.
+        // Many matches have the same indentation, which is evaluated once.
         if decided.is_some() && missing == last {
             continue;
         }
@@ -60,7 +60,7 @@ pub(super) fn widen(
     Ok(Some(missing.to_owned()))
 }
 
-/// The spaces and tabs before `at`, where nothing else is before them on the line.
+/// Returns the spaces and tabs before `at`, if nothing else precedes it on the line.
 fn before(file: &[u8], at: usize) -> &str {
     // From the place backwards: a line may be long, and have many places.
     let spaces = file[..at].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();

@@ -42,7 +42,7 @@ pub(crate) enum Step {
     Come(usize),
 }
 
-/// Old lines where they were found, and the lines that come in their place. None has its ending.
+/// Old lines at their match, and the lines that replace them, without line endings.
 pub(crate) struct Block<'a> {
     /// The old lines as they were given.
     pub(crate) old: Vec<&'a str>,
@@ -62,7 +62,7 @@ pub(crate) struct Block<'a> {
     /// The line that each is below: the nearest before it that is indented less.
     old_parents: Vec<Option<usize>>,
     new_parents: Vec<Option<usize>>,
-    /// The old lines with text, one for each pair of an indentation as it was given and as it is in the file.
+    /// The old lines with text, one for each pair of a requested indentation and the file's.
     depths: Vec<usize>,
 }
 
@@ -300,7 +300,7 @@ impl<'a> Block<'a> {
                 return vote;
             }
         }
-        // Between two lines of the block it is most probably as deep as one of them.
+        // Between two lines of the block, it is most probably as deep as one of them.
         if let (Some(before), Some(after)) = (before, after)
             && let vote @ Vote::For(_) = self.compare(first, &[before, after])
         {
@@ -316,7 +316,7 @@ impl<'a> Block<'a> {
             after.is_none() && opens_block(self.new[first]) && first > 0 && is_blank(self.new[first - 1]);
         match before {
             _ if is_known && begins_anew => Vote::Doubtful,
-            // It is below the line before by the one, and nowhere by the other.
+            // In one frame it is below the line before, in the other it is not.
             Some(before) if !is_known => Vote::of(deeper(self.asked(before)), deeper(self.there(before))),
             _ => Vote::Unclear,
         }

@@ -78,8 +78,8 @@ impl Reindent {
     /// Returns true if the rule holds for other depths too, though all old lines are at one: `pair`. The depths of the new
     /// lines differ from it by multiples of `step`, and the file is indented by `above` more than above, where that is known.
     ///
-    /// Of one depth it is not known how much of it is one level: two tabs for four spaces may be a tab for two spaces, or
-    /// a tab for four and one level that was left out.
+    /// With a single depth, the width of a level is unknown: two tabs for four spaces may mean a tab for two spaces, or a tab
+    /// for four and one omitted level.
     pub(super) fn is_clear_of_one_depth(&self, pair: Pair<'_>, step: usize, above: Option<usize>) -> bool {
         let (asked, there) = (pair.0.len(), pair.1.len());
         match self {

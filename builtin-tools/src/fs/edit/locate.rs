@@ -171,7 +171,7 @@ impl<'a> LineStarts<'a> {
         Self { file, at: fold::mark(file), line: 1 }
     }
 
-    /// Goes to a line, counted from 1.
+    /// Advances to a line, counted from 1.
     fn of(&mut self, line: usize) -> &Self {
         while self.line < line {
             let end = memchr::memchr(b'\n', &self.file[self.at..]);
@@ -207,7 +207,7 @@ impl Places {
     }
 }
 
-/// All places of `needle` without overlaps, or the only one; none if it is nowhere.
+/// Returns all matches of `needle` without overlaps, or the only one; empty if there is none.
 fn search(
     bytes: &[u8],
     needle: &[u8],

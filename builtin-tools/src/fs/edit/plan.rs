@@ -1,4 +1,4 @@
-//! The changes that one call of `edit` makes in a file: all of its replacements against the original, or none.
+//! The changes of one call of `edit` in a file: all of its replacements against the original, or none.
 
 use super::first_line::widen;
 use super::frame::{Frame, Unclear};
@@ -17,11 +17,11 @@ pub(crate) const MAX_BYTES: usize = 256 << 20;
 /// A text and its replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Replacement<'a> {
-    /// The text that goes.
+    /// The old text.
     pub(crate) old: &'a str,
-    /// The text that comes.
+    /// The new text.
     pub(crate) new: &'a str,
-    /// True if it is replaced in all of its places.
+    /// True if all matches are replaced.
     pub(crate) all: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Part {
     pub(crate) first: Range<usize>,
     /// The line of the original on which the first place begins, counted from 1.
     pub(crate) line: usize,
-    /// True if everything that is the same in the old and the new text stays as the file has it.
+    /// True if the parts that are equal in the old and the new text are kept as they are in the file.
     pub(crate) is_minimal: bool,
     /// The frame that the new text's indentation followed, if the old text's indentation differs from the file's.
     pub(crate) frame: Option<Frame>,
@@ -54,7 +54,7 @@ pub(crate) struct Part {
 /// The reason for which nothing changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlanError {
-    /// The replacement that it is about, counted from 0.
+    /// Index of the replacement, counted from 0.
     pub(crate) index: usize,
     /// The problem.
     pub(crate) problem: Problem,
@@ -67,7 +67,7 @@ pub(crate) enum Problem {
     Empty,
     /// The new text is the old text.
     Identical,
-    /// The text that goes is not in one place.
+    /// The old text does not have exactly one match.
     Miss(Miss),
     /// The text was found with another indentation, and the indentation of a new line is ambiguous.
     NotIndented {
@@ -85,7 +85,7 @@ pub(crate) enum Problem {
     },
     /// The file would become too large.
     TooLarge,
-    /// The file would stay as it is.
+    /// The file would be unchanged.
     NothingChanges,
 }
 
@@ -166,7 +166,7 @@ fn knows_returns(replacement: &Replacement<'_>) -> bool {
     replacement.old.contains('\r') || replacement.new.contains('\r')
 }
 
-/// The file as it is searched.
+/// Returns the file in the form that is searched.
 fn with_line_feeds<'a>(file: &'a [u8], returns: Option<&'a Returns<'_>>) -> &'a [u8] {
     returns.map_or(file, |returns| &returns.with_line_feeds)
 }

@@ -25,7 +25,7 @@ const MAX_WORDS: usize = 4_000;
 pub(super) struct Rewritten {
     /// The splices in order, each with the start of its match.
     pub(super) splices: Vec<(usize, Splice)>,
-    /// True if everything that is the same in the old and the new text stays as the file has it.
+    /// True if the parts that are equal in the old and the new text are kept as they are in the file.
     pub(super) is_minimal: bool,
     /// The frame that the new text's indentation followed, if the old text's indentation differs from the file's.
     pub(super) frame: Option<Frame>,
@@ -133,7 +133,7 @@ struct Change {
 }
 
 impl Change {
-    /// The words of it that differ; `None` if there are too many to compare.
+    /// Returns the differing words of the change; `None` if there are too many to compare.
     fn by_words(&self, old: &str, new: &str) -> Option<Vec<Self>> {
         let (gone, come) = (words(old, &self.gone), words(new, &self.come));
         if gone.len() + come.len() > MAX_WORDS {
@@ -200,12 +200,12 @@ fn changed_lines(old: &str, new: &str) -> (Vec<Change>, bool) {
 #[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Word<'a> {
     text: &'a str,
-    /// True if only white space follows on the line: such white space may not be in the file, and is not the same as that
+    /// True if only white space follows on the line: such white space may be absent in the file, and differs from that
     /// between words.
     is_end: bool,
 }
 
-/// The words of a part of a text.
+/// Returns the words of a part of a text.
 fn words<'a>(text: &'a str, part: &Range<usize>) -> Vec<Word<'a>> {
     let mut words = Vec::new();
     let mut at = part.start;
@@ -313,7 +313,7 @@ impl Place {
 /// Line endings of a file, for ranges that are requested in order.
 struct Endings<'a> {
     file: &'a [u8],
-    /// The new text's own, for a file that has none.
+    /// The new text's own ending, for a file without line endings.
     own: &'static [u8],
     known: Option<Known>,
 }

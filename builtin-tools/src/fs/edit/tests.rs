@@ -56,7 +56,7 @@ fn texts_are_found_and_the_rest_stays() {
         ("a\nb\n", "a\n", "a\r\n", "a\r\nb\n", "Exact 1 1"),
         ("a\r\nb", "a\r", "x", "x\nb", "Exact 1 1"),
         ("a\rb\r", "a\rb", "x\ry", "x\ry\r", "Exact 1 1"),
-        // The last line has no ending, and keeps having none.
+        // The last line has no ending, and stays so.
         ("a\nb", "b\n", "x\n", "a\nx", "Endings 1 2"),
         ("a\r\nb", "a\nb\n", "a\nx\ny\n", "a\r\nx\r\ny", "Endings 1 1"),
         ("a\n  b ", "b\n", "x\n", "a\n  x ", "Endings 1 2"),
@@ -66,7 +66,7 @@ fn texts_are_found_and_the_rest_stays() {
         ("a\nb\n", "a  \nb  ", "a  \nx", "a\nx\n", "Trailing 1 1"),
         ("a \r\nb\r\n", "a\nb", "x\nb", "x \r\nb\r\n", "Trailing 1 1"),
         ("f(\n  \n)\n", "f(\n\n)", "f(\n1\n)", "f(\n1  \n)\n", "Trailing 1 1"),
-        // White space that the file does not have at the end of a line is new between words.
+        // White space that the file lacks at the end of a line is new between words.
         ("\"\n", "\"\t", "\n\"\ta\n", "\n\"\ta\n\n", "Trailing 1 1"),
         ("a\nb\n", "a \nb", "a x\nb", "a x\nb\n", "Trailing 1 1"),
         // Typographic characters.
@@ -118,7 +118,7 @@ fn what_is_not_in_one_place_changes_nothing() {
             false,
             "0 Miss(Several { looseness: Endings, count: 2, lines: [1, 3] })",
         ),
-        // One of several is not chosen because it is nearer, and all are not taken by a looser form.
+        // A nearer match is not preferred, and a looser match never includes all.
         (
             "a \nb\na\t\nb",
             "a\nb",

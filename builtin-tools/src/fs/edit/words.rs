@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// Maximum number of listed replacements with a looser match.
 const MAX_NAMED: usize = 10;
 
-/// The arguments that a replacement came by.
+/// The names of a replacement's arguments.
 struct Named {
     old: String,
     new: String,

@@ -109,7 +109,7 @@ fn walk(
                 Entry::File(name) => {
                     files += 1;
                     let path = directory.path().join(name);
-                    // One that is gone by now is none.
+                    // A file that is gone by now is skipped.
                     if let Ok(metadata) = path.symlink_metadata()
                         && metadata.is_file()
                     {

@@ -36,7 +36,7 @@ pub(super) struct Found {
     pub(super) matches: Vec<Match>,
     /// True if the file is binary: its matches are not shown.
     pub(super) is_binary: bool,
-    /// True if lines were so long that they were searched in pieces.
+    /// True if there were lines so long that they were searched in pieces.
     pub(super) has_pieces: bool,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Search<'a> {
     query: &'a Query,
     searcher: Searcher,
     decoded: Vec<u8>,
-    /// The beginning of a file, which is all of most.
+    /// The beginning of the file, which for most is the whole file.
     start: Vec<u8>,
 }
 
@@ -186,7 +186,7 @@ struct Collecting<'a> {
     wanted: Wanted,
     breaks: &'a RefCell<Vec<u64>>,
     found: Found,
-    /// The lines that come before the next match, if it is shown.
+    /// Lines before the next match, if it is shown.
     before: VecDeque<Line>,
     /// Size of the text held.
     held: usize,

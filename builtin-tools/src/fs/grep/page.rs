@@ -21,7 +21,7 @@ pub(super) struct Page {
     pub(super) matches: u64,
     /// True if there are further results.
     pub(super) has_more: bool,
-    /// True if lines were so long that they were searched in pieces.
+    /// True if there were lines so long that they were searched in pieces.
     pub(super) has_pieces: bool,
 }
 

@@ -15,9 +15,9 @@ pub(super) struct Pieces<'a, R> {
     inner: R,
     /// Length of the current line.
     run: usize,
-    /// The end of that line so far, once it is long.
+    /// The last bytes of that line so far, once it is long.
     tail: Vec<u8>,
-    /// The bytes that come before anything else is read: a line feed that is not in the file, and the tail again.
+    /// Bytes to return before further reads: a line feed that is not in the file, and the tail again.
     pending: Vec<u8>,
     given: usize,
     /// Number of returned line feeds.

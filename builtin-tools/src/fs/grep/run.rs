@@ -317,7 +317,7 @@ impl OfFile {
     }
 }
 
-/// Searches a file, with its size where that is known; `None` where there is nothing to report.
+/// Searches a file, with its size if it is known; `None` if there is nothing to report.
 fn searched(
     search: &mut Search<'_>,
     file: Result<(File, Option<u64>), Refused>,

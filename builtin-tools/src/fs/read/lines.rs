@@ -32,7 +32,7 @@ impl Line {
 
     /// Returns at most `most` characters of the line, and the number of omitted characters.
     pub(super) fn text(&self, most: usize) -> (String, u64) {
-        // The cut may have gone through a character: leave its beginning out.
+        // The cut may be within a character, whose beginning is then left out.
         let whole = self.start.len() as u64 == self.length;
         let bytes = if whole { &self.start } else { until_character(&self.start) };
         let text = String::from_utf8_lossy(bytes);

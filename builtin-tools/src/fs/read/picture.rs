@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// JPEG qualities that are tried before an image is scaled down.
 const QUALITIES: [u8; 3] = [85, 70, 50];
 
-/// A picture as it is handed over.
+/// An image in the form for the model.
 #[derive(Debug)]
 pub(super) struct Picture {
     pub(super) data: Vec<u8>,
@@ -109,7 +109,7 @@ fn turn(check: &impl Fn() -> io::Result<()>) -> io::Result<MutexGuard<'static, (
     }
 }
 
-/// Width and height of a picture once it is the right way up.
+/// Returns the width and height of an image after applying its orientation.
 fn upright(orientation: Orientation, width: u32, height: u32) -> (u32, u32) {
     match orientation {
         Orientation::Rotate90
@@ -149,7 +149,7 @@ fn shrink(
         if picture.width().max(picture.height()) > most { picture.thumbnail(most, most) } else { picture }
     };
     picture = smaller(picture, most);
-    // To turn it takes a second one, so it is small by now.
+    // Rotation needs a second copy, so it comes after scaling down.
     picture.apply_orientation(orientation);
     while most >= 16 {
         check()?;

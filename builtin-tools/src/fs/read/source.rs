@@ -57,7 +57,7 @@ impl<R: BufRead> BufRead for Source<R> {
     }
 }
 
-/// Decodes as it is read.
+/// Decodes while reading.
 pub(super) struct Decoding<R> {
     from: R,
     decoder: Decoder,

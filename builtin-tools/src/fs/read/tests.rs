@@ -513,7 +513,7 @@ proptest! {
             text.push_str(ending);
         }
         fixture.file("f", Form { encoding, has_mark: true }.encode(&text).unwrap());
-        // A last line without a character and without an ending is none.
+        // An empty last line without an ending does not count.
         let expected: Vec<&str> = text.lines().collect();
         let mut seen = Vec::new();
         let mut offset = Some(1);

@@ -22,7 +22,7 @@ pub(super) struct Skill {
     pub(super) body: String,
     /// Owner of the skill.
     pub(super) owner: String,
-    /// The real path of its directory; none for one that is in the program.
+    /// Real path of its directory; `None` for a skill in the program.
     pub(super) base: Option<PathBuf>,
 }
 

@@ -108,11 +108,11 @@ fn so_many_control_characters_are_text_and_one_more_is_none() {
     // Of UTF-8 a quarter.
     assert_eq!(kind(&[repeated(1, 2), repeated(b'a', 6)].concat(), true), Kind::Text(Form::PLAIN));
     assert_eq!(kind(&[repeated(1, 3), repeated(b'a', 6)].concat(), true), Kind::Binary);
-    // Of anything else one in fifty.
+    // Of any other byte, one in fifty.
     let with = |count: usize| [repeated(1, 1), repeated(b'a', count), repeated(0xE9, 1)].concat();
     assert!(matches!(kind(&with(48), true), Kind::Text(_)));
     assert_eq!(kind(&with(47), true), Kind::Binary);
-    // As many bytes that are none of UTF-8 as characters that are: another encoding.
+    // As many invalid bytes as valid UTF-8 characters: another encoding.
     assert!(matches!(kind(b"\xC3\xB6 \xFF", true), Kind::Text(_)));
     // A UTF-8 byte order mark does not make content with a NUL text.
     assert_eq!(kind(b"\xEF\xBB\xBFa\0b", true), Kind::Binary);

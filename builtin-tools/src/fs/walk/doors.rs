@@ -53,7 +53,7 @@ impl Doors {
         path.starts_with(self.workspace()) || path.starts_with(self.tree.path())
     }
 
-    /// Opens the file that the tree is, at its beginning; `None` where it is a directory.
+    /// Opens the file that is the root of the tree, at its beginning; `None` if it is a directory.
     pub(in crate::fs) fn open_root(&self) -> Result<Option<File>, Refused> {
         let refused = |_: io::Error| Refused::Unreadable;
         let Some(mut file) = self.tree.file().map_err(refused)? else { return Ok(None) };
@@ -92,7 +92,7 @@ impl Doors {
         self.tree.may_read(path)
     }
 
-    /// A path as it is shown.
+    /// Returns a path in the shown form.
     pub(in crate::fs) fn shown(&self, path: &Path) -> String {
         self.tree.shown(path)
     }

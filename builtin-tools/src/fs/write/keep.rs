@@ -1,11 +1,12 @@
-//! The form of a file that is kept while its content is replaced: the encoding, the byte order mark, the line endings.
+//! The form of a file that is preserved while its content is replaced: the encoding, the byte order mark, the line
+//! endings.
 
 use crate::fs::diff::{MAX_LINES, count_lines, same_lines, split};
 use crate::fs::text::{self, Decoded, Endings, Form};
 use encoding_rs::UTF_8;
 use std::borrow::Cow;
 
-/// A content as it is written.
+/// A content in the form to write.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) bytes: Vec<u8>,
@@ -73,7 +74,7 @@ impl Kept {
     }
 }
 
-/// The content of a file in UTF-8, with its mark, where it is text in another encoding; else as it is.
+/// Returns the content of a file in UTF-8, with its mark, if it is text in another encoding; else unchanged.
 pub(super) fn readable(bytes: &[u8], form: Option<Form>) -> Cow<'_, [u8]> {
     let (form, text) = match form {
         Some(form) if form.encoding == UTF_8 => return Cow::Borrowed(bytes),
@@ -160,7 +161,7 @@ mod tests {
             (&b"a\n"[..], "b\n", &b"b\n"[..]),
             (b"a\r\n", "b\nc\n", b"b\r\nc\r\n"),
             (b"a\r\n", "b\nc", b"b\r\nc"),
-            // It has endings of its own.
+            // The new content has its own endings.
             (b"a\r\n", "b\r\nc\n", b"b\r\nc\n"),
             (b"a\n", "b\r\n", b"b\r\n"),
             // Lines that stay keep theirs, new ones get that of most.

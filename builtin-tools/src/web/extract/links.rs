@@ -3,7 +3,7 @@
 use dom_query::Document;
 use toolkit_http::Url;
 
-/// The longest address of a picture or link that is kept: longer ones are data.
+/// Maximum length of an image or link address: longer ones are data.
 const MAX_LINK_BYTES: usize = 2_000;
 
 /// Makes all addresses absolute. Links that lead to no page (`javascript:`, `data:`, a fragment) lose their address.

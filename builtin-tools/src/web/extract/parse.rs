@@ -38,7 +38,7 @@ pub(super) fn parse(html: &str) -> (Document, bool) {
     (parser.finish(), true)
 }
 
-/// The depth of the node that comes last: at most that of the elements that are open.
+/// Returns the depth of the last node, which is at most that of the open elements.
 fn depth_of_last(document: &Document) -> usize {
     std::iter::successors(Some(document.root()), dom_query::NodeRef::last_child).take(MAX_OPEN + 2).count()
 }

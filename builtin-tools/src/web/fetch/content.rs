@@ -38,7 +38,7 @@ impl Document {
     }
 }
 
-/// The media type of a response in lower case, without parameters; empty where the header is missing or is none.
+/// Returns the media type of a response in lower case, without parameters; empty if the header is missing or invalid.
 pub(super) fn media_type(headers: &HeaderMap) -> String {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let name = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

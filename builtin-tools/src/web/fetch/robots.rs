@@ -1,4 +1,4 @@
-//! `robots.txt` (RFC 9309), where a person wants it respected.
+//! `robots.txt` (RFC 9309), if the configuration respects it.
 
 use super::super::{cache, network};
 use std::sync::Arc;

@@ -28,7 +28,7 @@ pub(super) trait SearchProvider: Sync {
     /// Returns the name in the configuration.
     fn name(&self) -> &'static str;
 
-    /// The variable of the environment that holds its key; `None` where it needs none.
+    /// Returns the environment variable with its key; `None` if it needs none.
     fn variable(&self) -> Option<&'static str>;
 
     /// Returns the default address.
@@ -168,7 +168,7 @@ pub(super) fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(plain).filter(|text| !text.is_empty())
 }
 
-/// A text without tags and entities: providers mark the words that were found.
+/// Returns a text without tags and entities: providers mark the words that were found.
 pub(super) fn plain(text: &str) -> String {
     if !text.contains(['<', '&']) {
         return text.trim().to_owned();

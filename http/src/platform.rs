@@ -10,7 +10,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Returns a client whose requests, from the connection to the last byte of the answer, take at most `timeout`. It follows no
 /// redirect, which would forward the secrets to another host.
 pub fn client(timeout: Duration) -> ClientBuilder {
-    // Who has decided on a provider before keeps it.
+    // An existing choice of a provider is kept.
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }

@@ -2,7 +2,7 @@
 //!
 //! 1. New namespaces ([`identity`]: the user keeps its number in them; [`loopback`]: all that there is of a network).
 //! 2. Mounts ([`mounts`]): everything is read-only except the writable paths; hidden paths are covered.
-//! 3. Where process ids are the sandbox's own, a first process ([`init`]) that stays, and connects sockets ([`broker`]).
+//! 3. With its own process ids, a first process ([`init`]) that stays, and connects sockets ([`broker`]).
 //! 4. No new privileges, Landlock ([`landlock`]), no capabilities ([`capabilities`]), filtered system calls ([`seccomp`]).
 
 mod broker;

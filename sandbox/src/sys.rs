@@ -172,7 +172,7 @@ pub(crate) fn reset_signals() {
     // that it reserves, which the host may have inherited as ignored.
     let default = [0_usize; 8];
     for signal in 1..=64 {
-        // SAFETY: the kernel reads less than that, and is given no place to write to. Those two that cannot be changed are refused.
+        // SAFETY: the kernel reads less than that, and gets no address to write to. The two signals that cannot be changed are refused.
         unsafe {
             libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), ptr::null_mut::<usize>(), 8_usize)
         };

@@ -49,7 +49,7 @@ pub(crate) const NEUTRAL: &[(&str, &str)] = &[
 /// Commands that an alias of the repository may take the place of.
 const REPLACEABLE: &[&str] = &["whatchanged", "pack-redundant"];
 
-/// Judges git. Whether it was it.
+/// Judges git. Returns true if the command is git.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     if base != "git" {
         return false;

@@ -7,7 +7,7 @@ use crate::test::Selection;
 use crate::workspace::{self, Result, Workspace};
 use crate::{docs, provision, test, tidy, timing};
 
-/// Runs every step, even after a failed one; returns an error if any failed.
+/// Runs every step, whatever became of those before it; an error if any failed.
 pub(crate) fn run(workspace: &Workspace) -> Result {
     let mut report = Report::default();
     let mut tally = Tally::default();
@@ -20,7 +20,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
     report.step("tidy", || tidy::run(workspace));
     report.step("features", || features(workspace));
     report.step("readme", || first_command(workspace));
-    // Last, so that the test results end the output.
+    // Last, so that what the tests say closes the output.
     report.step("test", || test::run(workspace, &Selection::default(), &mut tally));
     report.step("long", || test::long(workspace, &mut tally));
     println!("\n{}{}\ntests: {tally}", report.table(), timing::slowest());

@@ -330,7 +330,7 @@ impl<'a> Walk<'a> {
 fn numbers(range: &Range<usize>) -> String {
     match range.len() {
         1 => format!("{}", range.start + 1),
-        // Where nothing is, the line before is named.
+        // For an empty range, the header names the line before.
         0 => format!("{},0", range.start),
         count => format!("{},{count}", range.start + 1),
     }

@@ -162,7 +162,7 @@ struct AskedAbout {
     other_names: u64,
 }
 
-/// Returns the change in the form for the prompt, and the hash by which it is recognised. The content is not kept during the
+/// Returns the change in the form for the prompt, and the data by which it is recognised. The content is not kept during the
 /// prompt.
 async fn draft_for_question(
     ctx: &ToolContext,

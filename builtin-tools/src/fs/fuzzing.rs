@@ -12,7 +12,7 @@ use super::text::{self, Form, Kind};
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// If a property does not hold.
 pub fn edit(input: &[u8]) {
     let mut parts = input.splitn(3, |&byte| byte == 0);
     let (Some(file), Some(old), Some(new)) = (parts.next(), parts.next(), parts.next()) else { return };
@@ -25,7 +25,7 @@ pub fn edit(input: &[u8]) {
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// If a property does not hold.
 pub fn patch(input: &[u8]) {
     let mut parts = input.splitn(2, |&byte| byte == 0);
     let (Some(file), Some(patch)) = (parts.next(), parts.next()) else { return };
@@ -38,7 +38,7 @@ pub fn patch(input: &[u8]) {
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// If a property does not hold.
 pub fn read(input: &[u8]) {
     let [buffer, limit, file @ ..] = input else { return };
     check_read(file, usize::from(*buffer) + 1, u64::from(*limit) + 1);
@@ -48,7 +48,7 @@ pub fn read(input: &[u8]) {
 ///
 /// # Panics
 ///
-/// Where it does not hold.
+/// If a property does not hold.
 pub fn check_read(file: &[u8], buffer: usize, limit: u64) {
     // Whatever kind is detected, the file is read in some encoding.
     let form = match text::kind(&file[..file.len().min(text::SAMPLE_BYTES)], file.len() <= text::SAMPLE_BYTES)
@@ -107,7 +107,7 @@ fn without_ending(text: &str) -> Option<&str> {
 ///
 /// # Panics
 ///
-/// Where it does not hold.
+/// If a property does not hold.
 pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     let plan = match plan(file, &[Replacement { old, new, all }]) {
         Ok(plan) => plan,
@@ -178,7 +178,7 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
 ///
 /// # Panics
 ///
-/// Where it does not hold.
+/// If a property does not hold.
 pub fn check_patch(file: &[u8], patch: &str) {
     let Ok(parsed) = parse(patch) else { return };
     let count = patch.split('\n').count();

@@ -66,7 +66,7 @@ fn named(
         let is_left_out = || name_fits(entry.path(), &exclude_dir);
         entry.depth() == 0 || !is_directory || !is_left_out()
     });
-    // How many bytes a character has depends on the locale, and more may be taken in than is.
+    // The number of bytes per character depends on the locale, and the pattern may match more here than it does there.
     let include: Vec<String> = include.iter().map(|pattern| pattern.replace('?', "*")).collect();
     let fits =
         move |path: &Path| (include.is_empty() || name_fits(path, &include)) && !name_fits(path, &exclude);

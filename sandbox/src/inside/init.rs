@@ -85,7 +85,7 @@ fn wait(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> Child {
     sys::close_but(&[&errors, &report]);
     seccomp::prepare();
     if namespaces & libc::CLONE_NEWNET != 0 {
-        // Where it stays down, it reaches nothing either: less works, and nothing holds less.
+        // If the loopback stays down, nothing is reachable either: fewer programs work, but no restriction is weaker.
         let _ = loopback::up();
     }
     // An error is reported later, when there is a job to report it to.

@@ -22,7 +22,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Gives it the socket of a job. Whether it lives to take it.
+    /// Gives the supervisor the socket of a job. Returns true if it lives to receive it.
     pub(super) fn give(&self, job: BorrowedFd<'_>) -> bool {
         socket::send(&self.jobs, &[0], &[job], true).is_ok()
     }

@@ -84,7 +84,7 @@ impl Pump {
         self.source = None;
     }
 
-    /// Reads once. Whether there may be more. Where the source blocks, so does this.
+    /// Reads once. Returns true if there may be more. Blocks if the source blocks.
     pub(crate) fn read(&mut self) -> bool {
         let Some(source) = &self.source else { return false };
         if self.buffer.is_empty() {

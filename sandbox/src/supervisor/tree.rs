@@ -105,7 +105,7 @@ fn descends(pid: i32, from: i32) -> bool {
     false
 }
 
-/// Signals a process below `root`. Where its id has become another's meanwhile, that one is left alone.
+/// Signals a process below `root`. If its id belongs to another process by now, that one is left alone.
 pub(crate) fn signal(pid: i32, root: i32, signals: &[Signal]) -> bool {
     let Some(id) = Pid::from_raw(pid) else { return false };
     let Ok(handle) = pidfd_open(id, PidfdFlags::empty()) else { return false };

@@ -57,7 +57,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
 }
 
 fn apply_lines(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
-    // Who does not know of the byte order mark leaves it.
+    // A patch without a byte order mark keeps the file's.
     let knows_mark = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.starts_with('\u{FEFF}'));
     if count_lines(file) > MAX_LINES {
         return Err(NotApplied { hunk: 0, why: Misplaced::TooAlike });
@@ -72,7 +72,7 @@ fn apply_lines(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
         if placed.level > Level::Endings {
             loose.push((index + 1, placed.at + 1, placed.level));
         }
-        // Where there are no old lines, the line before is stated.
+        // Without old lines, the header states the line before.
         let line = placed.at + usize::from(hunk.old().next().is_some());
         moved.extend(hunk.at.filter(|stated| *stated != line).map(|stated| (index + 1, line, stated)));
         left.extend(search.left_block(hunk, &placed).map(|block| (index + 1, placed.at + 1, block)));

@@ -203,7 +203,7 @@ impl Flattened<'_> {
         if !gone.is_empty() && has_form_of_gone {
             return Some(gone.iter().map(|old| there(*old)).collect());
         }
-        // How deep the lines below one that opens a block are is not known.
+        // The depth of the lines below one that opens a block is unknown.
         if come.iter().any(|new| opens(self.new[*new])) {
             return None;
         }

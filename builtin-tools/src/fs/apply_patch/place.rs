@@ -207,7 +207,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             match self.lines_of(text, last.map_or(0, |last| last + 1), 1).first() {
                 Some(line) => last = Some(*line),
                 None if is_new() => {}
-                // Where many lines are alike, it may only not have been found.
+                // With many similar lines, the search may only have reached its limit.
                 None if self.budget.is_spent() => return Err(Misplaced::TooAlike),
                 None => return Err(Misplaced::AnchorAbsent { anchor }),
             }

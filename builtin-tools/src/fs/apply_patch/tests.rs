@@ -311,7 +311,7 @@ fn unified_diffs() {
         ("a\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\r\n", Ok("a\nx\r\nb\n")),
         ("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n@@ -2 +3 @@\n-b\r\n+y\r\n", Ok("a\r\nx\ny\r\n")),
         ("a\r\n", "--- f\n+++ f\n@@ -0,0 +1 @@\n+x\ry\n", Ok("x\ry\na\r\n")),
-        // Who does not know of carriage returns gets the file's.
+        // A patch without carriage returns gets the file's.
         ("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\r\nx\r\nb\r\n")),
         ("a\r\nb\r\nc\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n@@ -3,0 +4 @@\n+y\n", Ok("x\r\nb\r\nc\ny\r\n")),
         ("a\r\nb\r\n", "--- f\r\n+++ f\r\n@@ -1,2 +1,2 @@\r\n-a\r\n+x\r\n b\r\n", Ok("x\r\nb\r\n")),

@@ -43,7 +43,7 @@ pub(super) fn rewrite(
 ) -> Result<Rewritten, Unclear> {
     let (old, new) = (fold::with_plain_endings(replacement.old), fold::with_plain_endings(replacement.new));
     let exact = |splices| Rewritten { splices, is_minimal: true, frame: None };
-    // Who changes nothing but line endings means them.
+    // A request that changes only line endings means them literally.
     if old == new {
         let whole = |range: &Range<usize>| (range.start, Splice::new(range.clone(), replacement.new));
         return Ok(exact(found.ranges.iter().map(whole).collect()));

@@ -10,13 +10,13 @@ use std::thread;
 use std::time::Duration;
 use toolkit::prelude::*;
 
-/// Maximum number of pixels a side.
+/// Maximum number of pixels per side of a returned image.
 pub(super) const MAX_SIDE: u32 = 2_000;
-/// Maximum number of bytes.
+/// Maximum number of bytes of a returned image.
 pub(super) const MAX_BYTES: usize = 5_000_000;
 /// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
-/// Maximum number of pixels a side that are decoded.
+/// Maximum number of pixels per side of an image that is decoded.
 const MAX_DECODED_SIDE: u32 = 30_000;
 /// Maximum number of bytes that decoding may take.
 const MAX_DECODED_BYTES: u64 = 256 << 20;

@@ -81,7 +81,7 @@ fn config(settings: &McpUrl) -> Result<StreamableHttpClientTransportConfig, Stri
 }
 
 pub(super) fn client() -> Result<reqwest::Client, String> {
-    // Who has decided on one before keeps it.
+    // An existing choice of a provider is kept.
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }

@@ -115,7 +115,7 @@ fn waiting(message: &ClientJsonRpcMessage) -> Option<RequestId> {
 /// Returns the answer to a request, if it is the only message.
 fn answering(message: ServerJsonRpcMessage, id: RequestId) -> ServerJsonRpcMessage {
     match message {
-        // Who cannot read the request does not know its id.
+        // A server that cannot parse the request does not know its id.
         ServerJsonRpcMessage::Error(mut error) if error.id.is_none() => {
             error.id = Some(id);
             ServerJsonRpcMessage::Error(error)

@@ -99,7 +99,7 @@ impl LeftOut {
 /// A connection that has just come about.
 struct Begun {
     connection: Connection,
-    /// The task that receives changes of the list, if the protocol has a subscription request.
+    /// The subscription to changes of the list, if the protocol has a request for it.
     subscription: Option<Subscription>,
     /// Number of tools.
     tools: usize,
@@ -422,7 +422,7 @@ impl Server {
             let request = ListToolsRequest { params, ..ListToolsRequest::default() };
             let answer = connection.peer.send_request(ClientRequest::ListToolsRequest(request)).await;
             let unlisted = |why: String| format!("its tools cannot be listed: {why}");
-            // Where one tool is not as it should be, the whole is of no type: the others count all the same.
+            // A list with an invalid tool does not parse as a whole: the other tools are used all the same.
             let mut page = match answer.map_err(|error| unlisted(failure::of_request(&error)))? {
                 ServerResult::ListToolsResult(page) => serde_json::to_value(page).unwrap_or_default(),
                 ServerResult::CustomResult(page) => page.0,

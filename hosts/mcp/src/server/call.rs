@@ -52,7 +52,7 @@ pub(super) async fn call(
     };
     // Tools that were found are in the list from now on. Clients without a session ask for the list when they need it.
     if shown.is_some_and(|before| toolbox.shown().len() != before) && !is_stateless(&context) {
-        // Who is gone needs no list.
+        // A client that is gone needs no list.
         let _ = context.peer.notify_tool_list_changed().await;
     }
     Ok(result::result(server, &toolbox, result).into())

@@ -109,7 +109,7 @@ impl Store {
 
     /// Removes the tokens. Returns true if there were any.
     pub(super) async fn forget(&self) -> io::Result<bool> {
-        // Who renews a token just now would bring it back.
+        // A concurrent refresh would write the token again.
         let guard = self.acquire_refresh_guard().await.map_err(io::Error::other)?;
         let inner = Arc::clone(&self.inner);
         let forgotten =
@@ -202,7 +202,7 @@ impl Inner {
     fn remove(&self) -> io::Result<bool> {
         let Some(file) = &self.file else { return Ok(self.memory().take().is_some()) };
         let mut was_there = false;
-        // Who ended in the middle of writing leaves something too.
+        // A process that was killed while writing leaves a file too.
         for path in [file.with_extension("new"), file.clone()] {
             match fs::remove_file(path) {
                 Ok(()) => was_there = true,

@@ -21,7 +21,7 @@ pub struct Proxy {
     authorization: Option<String>,
 }
 
-/// An error of parsing a [`Proxy`]. It does not repeat the URL, which may hold a password.
+/// An error of parsing a [`Proxy`]. It does not repeat the URL, which may contain a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the proxy's address cannot be used: {0}; write it as \"http://proxy.example:3128\"")]
 pub struct InvalidProxy(&'static str);
@@ -117,7 +117,7 @@ impl Proxies {
     ///
     /// # Errors
     ///
-    /// A variable holds an address that is no HTTP proxy.
+    /// If a variable contains an address that is not an HTTP proxy.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, InvalidProxy> {
         let first = |names: &[&str]| {
             names.iter().filter_map(|name| variable(name)).find(|value| !value.trim().is_empty())

@@ -13,7 +13,7 @@ pub enum Refused {
     /// The URL has another scheme than `http` and `https`.
     #[error("URLs of the scheme `{0}` are refused; use http or https")]
     Scheme(String),
-    /// The URL holds a user name or a password.
+    /// The URL contains a user name or a password.
     #[error("URLs with a user name or password are refused; leave out the part before `@`")]
     UserInfo,
     /// The port belongs to another protocol than HTTP.

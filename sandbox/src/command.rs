@@ -60,8 +60,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// A command that runs `program` in `/`, with no arguments, no environment, no input and no output. A name without a slash is
-    /// looked for in the `PATH` of the command's own environment.
+    /// Creates a command that runs `program` in `/`, with no arguments, no environment, no input and no output. A name without a
+    /// slash is searched for in the `PATH` of the command's own environment.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -167,7 +167,7 @@ impl Command {
         self
     }
 
-    /// Starts it. Any runtime may be used, and several at once; the job does not depend on it afterwards.
+    /// Starts the command. Any runtime may be used, and several at once; the job does not depend on it afterwards.
     ///
     /// # Errors
     ///

@@ -82,7 +82,7 @@ impl fmt::Display for Part {
 pub struct Containment {
     /// The files that the command may change; `None` without a sandbox.
     pub mode: Option<Mode>,
-    /// The parts that hold.
+    /// The parts in effect.
     pub held: Vec<Part>,
     /// Requested parts that are not in effect, each with the reason.
     pub missing: Vec<(Part, String)>,

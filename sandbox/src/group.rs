@@ -120,7 +120,7 @@ pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> 
             _ => SpawnError::NotExecutable { program, source },
         }
     })?;
-    // It holds the other ends of the pipes.
+    // It owns the other ends of the pipes.
     drop(process);
     let group = Arc::new(Group {
         number: crate::host::number().map_err(failed("starting a thread"))?,

@@ -24,8 +24,8 @@ use refused::refused;
 
 /// A started command, and all processes that descend from it.
 ///
-/// Dropping it ends them all: with the command's [grace](Command::grace), without being waited for. Its methods can be called from
-/// any number of tasks at once, in any runtime.
+/// Dropping it ends all of them: with the command's [grace](Command::grace), without waiting. Its methods can be called from any number of
+/// tasks at once, in any runtime.
 pub struct Job {
     backend: Backend,
     containment: Arc<Containment>,

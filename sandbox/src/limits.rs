@@ -23,14 +23,14 @@ impl Limits {
         Self::default()
     }
 
-    /// Bytes of output that are written to the [file](crate::Output::File). The file holds that much of the beginning.
+    /// Limits the bytes of output written to the [file](crate::Output::File), which then has that much of the beginning.
     #[must_use]
     pub fn with_output(mut self, bytes: u64) -> Self {
         self.output = Some(bytes);
         self
     }
 
-    /// Processes and threads at once.
+    /// Limits the number of concurrent processes and threads.
     #[must_use]
     pub fn with_processes(mut self, count: u32) -> Self {
         self.processes = Some(count);
@@ -50,12 +50,12 @@ impl Limits {
         self.output
     }
 
-    /// Processes and threads at once.
+    /// Returns the maximum number of concurrent processes and threads.
     pub fn processes(&self) -> Option<u32> {
         self.processes
     }
 
-    /// Bytes of memory at once.
+    /// Returns the maximum number of bytes of memory.
     pub fn memory(&self) -> Option<u64> {
         self.memory
     }

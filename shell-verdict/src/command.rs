@@ -120,7 +120,7 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         part.is(Class::Unknown, format!("{base} is not known to only read"));
         forbidden::hidden(values, part);
     }
-    // It looks for these itself.
+    // The program searches for these itself.
     for started in part.starts.clone() {
         let is_there = !matches!(judge.situation().programs.find(&started), Lookup::NotThere);
         if let Identity::Other(why) = identify(judge, &started)
@@ -183,7 +183,7 @@ fn identify(judge: &Judge<'_>, name: &str) -> Identity {
     if is_temporary(&path) || is_temporary(&real) {
         return Identity::Other("a program in a directory that everybody writes to");
     }
-    // These look for the program that they start in files of the current directory.
+    // These determine the program to start from files of the current directory.
     if path.components().any(|part| part.as_os_str() == "shims") {
         return Identity::Other("a stand-in that chooses which program to start");
     }

@@ -1,4 +1,4 @@
-//! Properties that hold of any command: the fuzzer checks them.
+//! Properties that hold for any command: the fuzzer checks them.
 
 use crate::{Access, Decision, Programs, Shell, Situation, Verdict, judge};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 ///
 /// # Panics
 ///
-/// When something does not hold.
+/// If a property does not hold.
 pub fn verdict(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let own = judged(text, Shell::Bash);

@@ -232,7 +232,7 @@ fn compared(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
 }
 
-/// Looks whether the configuration of a repository can make a command that reads run something.
+/// Checks whether the configuration of a repository can make a reading command run something.
 fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     let situation = judge.situation();
     let mut ask = |text: String| part.because(Class::Code, Class::Code.decision(), Ground::Detail, text);

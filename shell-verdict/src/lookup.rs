@@ -63,7 +63,7 @@ impl Programs {
 
     /// Finds the program for a name, independent of the directory.
     pub(crate) fn find(&self, name: &str) -> Lookup {
-        // Which program is behind the others depends on the directory that holds when the command runs.
+        // After a relative directory, the program depends on the working directory when the command runs.
         let fixed = self.directories.iter().take_while(|directory| is_fixed(directory)).count();
         let (fixed, others) = self.directories.split_at(fixed);
         match self.find_in(fixed, name) {

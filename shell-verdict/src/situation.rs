@@ -131,7 +131,7 @@ impl Situation<'_> {
 
 impl fmt::Debug for Situation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The environment may hold secrets.
+        // The environment may contain secrets.
         f.debug_struct("Situation")
             .field("cwd", &self.cwd)
             .field("workspace", &self.workspace)

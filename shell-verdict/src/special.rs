@@ -242,7 +242,7 @@ fn asks_for_no_names(base: &str, values: &[Value]) -> bool {
             letters.contains('n') && letters.bytes().all(|byte| b"atnulpxwrse46i".contains(&byte))
         }),
     };
-    // The option before it may take it for its value.
+    // The option before it may take it as its value.
     let takes_next = |word: &str| {
         word.starts_with(['-', '+'])
             && word.ends_with(['A', 'D', 'K', 'c', 'd', 'e', 'k', 'm', 'o', 'p', 'u', 's', 'L', 'r'])

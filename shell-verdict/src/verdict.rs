@@ -15,9 +15,9 @@ pub struct Verdict {
     pub class: Class,
     /// Each simple command, in the order of the text; nested ones are in its own parts.
     pub parts: Vec<Part>,
-    /// Reasons that belong to no single part, as where the command cannot be parsed.
+    /// Reasons that belong to no single part, such as a syntax error.
     pub reasons: Vec<Reason>,
-    /// Variables that the command has to get beside its environment, for the verdict to hold.
+    /// Variables that the command must get in addition to its environment for the verdict to hold.
     pub env: Vec<(String, String)>,
     /// Arguments with the same purpose, if a program accepts them: the text to insert, and its position in the command, in bytes and in
     /// order. [`Verdict::guarded`] inserts them.

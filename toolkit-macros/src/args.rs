@@ -41,7 +41,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let options = options(attribute, &mut errors);
     check_item(&input, &mut errors);
     if let Data::Union(_) = &input.data {
-        // No derive takes it.
+        // No derive accepts it.
         let errors = errors.into_tokens();
         return quote!(#errors #item);
     }

@@ -8,7 +8,7 @@ use syn::Error;
 
 macro_rules! checks {
     ($($name:ident,)*) => {
-        /// A rule. Each is broken by at least one compile-fail case, which a test holds.
+        /// A rule. A test checks that each is violated by at least one compile-fail case.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(crate) enum Check { $($name,)* }
 

@@ -152,7 +152,7 @@ pub(crate) fn mentions_impl(tokens: &TokenStream) -> Option<Span> {
     mentions_ident(tokens, "impl")
 }
 
-/// The place of an integer that no JSON number holds.
+/// Returns the span of an integer type that JSON numbers cannot represent.
 pub(crate) fn wide_integer(tokens: &TokenStream) -> Option<Span> {
     ["u128", "i128", "NonZeroU128", "NonZeroI128"].iter().find_map(|name| mentions_ident(tokens, name))
 }

@@ -1,4 +1,4 @@
-//! `apply_patch`: many changes of many files at once.
+//! `apply_patch`: changes several files in one call.
 
 mod begin;
 mod command;

@@ -323,7 +323,7 @@ fn make(
 ) -> Result<Made, ToolError> {
     let shown = target.shown().to_owned();
     let content = target.read(MAX_BYTES as u64)?.ok_or_else(|| is_absent(&shown))?;
-    // Leave to write is none to read.
+    // Permission to write does not include reading.
     let is_hidden = !may_tell(workspace, target.path());
     let seen = check_seen(workspace, target.path(), &shown, &content.version)?;
     let is_other = asked.is_some_and(|asked| !asked.version.is_same(&content.version));

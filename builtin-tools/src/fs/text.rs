@@ -1,4 +1,4 @@
-//! The kind of text that a file holds: its byte order mark, its encoding, its line endings.
+//! The kind of text in a file: its byte order mark, its encoding, its line endings.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};

@@ -21,7 +21,7 @@ pub(super) mod tests {
     use std::sync::{Mutex, MutexGuard, PoisonError};
     use toolkit::testing::TestToolbox;
 
-    /// The answer is the same for any number, so it does no harm that this holds for the whole process.
+    /// The answer is the same for any number, so this may affect the whole process.
     pub(super) static FORCED: AtomicUsize = AtomicUsize::new(0);
     static ONE_AFTER_THE_OTHER: Mutex<()> = Mutex::new(());
 

@@ -25,7 +25,7 @@ const MAX_ELEMENTS: usize = 60_000;
 /// The deepest nesting of such a page.
 const MAX_DEPTH: usize = 200;
 
-/// The bytes of a page in which its title is looked for.
+/// Number of bytes of a page in which its title is searched for.
 const TITLE_WITHIN_BYTES: usize = 64 << 10;
 
 /// The content of a page.

@@ -1,4 +1,4 @@
-//! The options and subcommands of the command itself, as clap knows them and as the rest of the code takes them.
+//! The options and subcommands of the command: their clap definitions, and their parsed form.
 
 use crate::config::{self, ConfigRequest};
 use crate::docs;

@@ -19,7 +19,7 @@ use toolkit::{Caller, Toolkit};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The standard streams cannot be had for the protocol alone.
+    /// The standard streams cannot be reserved for the protocol.
     #[error("standard input and output cannot be kept for the protocol: {0}")]
     Streams(#[source] io::Error),
     /// The first message is not a valid beginning of the protocol.

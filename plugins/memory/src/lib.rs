@@ -26,8 +26,8 @@
 //!
 //! # Limits
 //!
-//! A note has 4,000 characters and 10 tags of 40 characters at most, an agent 10,000 notes (`maxNotes`). A query has 500
-//! characters, of which the first 64 terms count, and finds 20 notes at most. Where another process writes, a call waits for
+//! A note has at most 4,000 characters and 10 tags of 40 characters, an agent 10,000 notes (`maxNotes`). A query has at most 500
+//! characters, of which the first 64 terms count, and finds at most 20 notes. While another process writes, a call waits for up to
 //! 5 seconds (`waitMs`).
 
 mod settings;

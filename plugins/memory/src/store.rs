@@ -72,7 +72,7 @@ impl Memory {
         }
     }
 
-    /// The file that holds an agent's notes. An agent's name can be anything, so the file's is made from a digest of it.
+    /// Returns the file with an agent's notes. An agent's name is arbitrary, so the file name is a digest of it.
     pub fn file_of(&self, agent: Option<&str>) -> PathBuf {
         let name = agent.map_or_else(
             || "nobody".to_owned(),
@@ -166,7 +166,7 @@ impl Memory {
         let began = Instant::now();
         loop {
             match prepare(&database) {
-                // To change the mode of a file that another process does the same with fails at once.
+                // Changing the mode of a file while another process does the same fails at once.
                 Err(Fault::Sqlite(error)) if is_busy(&error) && began.elapsed() < self.patience => {
                     std::thread::sleep(PAUSE);
                 }

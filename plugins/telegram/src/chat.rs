@@ -5,12 +5,12 @@ use std::fmt;
 use toolkit::prelude::*;
 use toolkit::{Ask, ToolErrorKind};
 
-/// A chat, as the Bot API takes it.
+/// A chat in the form for the Bot API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Chat {
     /// A user, group or channel by its number.
     Id(i64),
-    /// A public group or channel: `@name`, in lower case. Telegram knows no other, and a rule about a name must hold for each way to
+    /// A public group or channel: `@name`, in lower case. Telegram ignores case, and a rule about a name must apply to each way to
     /// write it.
     Name(String),
 }

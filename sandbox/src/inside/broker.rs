@@ -235,7 +235,7 @@ fn socket_of(thread: i32, fd: i32) -> Result<OwnedFd, Errno> {
     pidfd_getfd(&handle, fd, PidfdGetfdFlags::empty())
 }
 
-/// The process that a thread belongs to.
+/// Returns the process of a thread.
 fn process_of(thread: i32) -> Option<i32> {
     let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()

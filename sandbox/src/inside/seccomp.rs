@@ -187,7 +187,7 @@ const KIND: u64 = 0xf;
 /// The local sockets that a command may create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Local {
-    /// All but datagram sockets; where one is connected to, the broker decides.
+    /// All but datagram sockets; the broker decides on connections.
     Brokered,
     /// Pairs alone.
     Pairs,

@@ -102,7 +102,7 @@ impl<'a> Look<'a> {
     fn at_all(&mut self) {
         let mut roots = self.sweeper.quarantine.directories.clone();
         roots.sort();
-        // One that lies in another is looked through with that.
+        // A directory inside another is searched with that one.
         let mut kept: Vec<PathBuf> = Vec::new();
         for root in roots.into_iter().filter_map(|root| root.canonicalize().ok()) {
             if !kept.iter().any(|kept| root.starts_with(kept)) {

@@ -160,7 +160,7 @@ impl Spawner {
             return true;
         }
         if kind == ask::JOB {
-            // One that was killed does not take it.
+            // A supervisor that was killed does not receive it.
             let waiting = self.next.take(reader.signed().unwrap_or(0));
             if let Some(waiting) = waiting.filter(|waiting| waiting.give(given.as_fd())) {
                 self.others.retain(|&pid| pid != waiting.pid);

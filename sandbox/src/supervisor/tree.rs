@@ -181,7 +181,7 @@ pub(crate) fn holds(pid: i32, output: &Identity) -> bool {
     })
 }
 
-/// Every process of the system, where one outside the tree is looked for.
+/// Returns every process of the system, for the search for one outside the tree.
 pub(crate) fn everyone() -> impl Iterator<Item = i32> {
     numbers("/proc")
 }

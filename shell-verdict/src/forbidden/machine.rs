@@ -84,7 +84,7 @@ fn is_elsewhere(words: &[&str]) -> bool {
         .is_some_and(|name| !matches!(name.as_str(), "" | ".host" | "localhost" | "127.0.0.1" | "::1"))
 }
 
-/// The first word that is no option, or one that may be: an option before it may take it for its value.
+/// Returns the first word that is not an option, or one that may be: an option before it may take it as its value.
 fn verb<'w>(words: &[&'w str]) -> Option<&'w str> {
     const PLAIN: &[&str] = &[
         "--no-pager",

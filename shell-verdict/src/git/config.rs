@@ -56,7 +56,7 @@ impl Repositories {
         let mut found = Vec::new();
         for directory in cwd.ancestors().chain(other_way.filter(|directory| !cwd.starts_with(directory))) {
             found.push(self.check(directory, is_real(directory), looks));
-            // Where one is broken git looks further up.
+            // If a repository is broken, git searches further up.
             if is_one_way && is_whole(directory) {
                 break;
             }

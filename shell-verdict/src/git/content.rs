@@ -133,7 +133,7 @@ fn objects(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     });
     for (text, is_known) in named {
         let is_option = text.starts_with('-');
-        // A message that is looked for, or a pathspec.
+        // A message to search for, or a pathspec.
         if is_option || text.starts_with(":/") || text.starts_with(":(") {
             continue;
         }
@@ -173,7 +173,7 @@ fn follows_lines(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut
             judge.path(&range, Access::Read, part);
             continue;
         };
-        // A pattern before it may hold such a sign, too.
+        // A pattern before it may contain such a character, too.
         for (at, _) in range.match_indices(':').skip(usize::from(range.starts_with(':'))) {
             judge.path(&Value::Text(range[at + 1..].to_owned()), Access::Read, part);
         }

@@ -1,4 +1,4 @@
-//! The entries of a directory of a repository, from one listing of it: that costs less than to look for each name.
+//! The entries of a directory of a repository, from one listing: that costs less than looking up each name.
 
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};

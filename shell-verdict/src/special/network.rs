@@ -182,7 +182,7 @@ pub(super) fn fetches_or_publishes(base: &str, values: &[Value]) -> bool {
     commands.into_iter().any(|command| looked_at.contains(command))
 }
 
-/// Warns of a command that never runs here, which another machine would run. Where that is this machine, it does not run either.
+/// Warns of a forbidden command that another machine would run. If that is this machine, it is denied.
 fn elsewhere(base: &str, words: &[&str], part: &mut Part) {
     let is_local = |word: &&str| {
         let host = word.strip_prefix("ssh://").unwrap_or(word);

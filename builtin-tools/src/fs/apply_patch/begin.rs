@@ -32,7 +32,7 @@ const DELETE: &str = "*** Delete File:";
 const MOVE: &str = "*** Move to:";
 const END_OF_FILE: &str = "*** End of File";
 
-/// The meaning of a line of the patch that belongs to no hunk.
+/// The meaning of a line of the patch outside of hunks.
 enum Header<'a> {
     Add(&'a str),
     Update(&'a str),

@@ -3,7 +3,7 @@
 use super::patch::{Action, Change};
 use std::path::{Component, Path};
 
-/// Reads a line before the patch: the directory that paths belong to, if it names one.
+/// Parses a line before the patch, and returns the directory for relative paths, if the line names one.
 ///
 /// # Errors
 ///

@@ -156,7 +156,7 @@ impl Index {
     }
 }
 
-/// A block of lines that is looked for.
+/// A block of lines to search for.
 pub(super) struct Block<'a> {
     index: Arc<Index>,
     seen: Vec<Cow<'a, [u8]>>,

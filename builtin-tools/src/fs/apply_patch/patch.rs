@@ -71,7 +71,7 @@ pub(crate) struct Hunk<'a> {
 pub(crate) struct HunkLine<'a> {
     /// The change to it.
     pub(crate) sign: Sign,
-    /// The text; a carriage return at its end belongs to it.
+    /// The text, including a carriage return at its end.
     pub(crate) text: &'a str,
 }
 

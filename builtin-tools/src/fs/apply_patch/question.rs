@@ -1,4 +1,4 @@
-//! The question to a person about a patch, and the state of the files that must still hold after the answer.
+//! The permission prompt for a patch, and the state of the files that must still be the same after the answer.
 
 use super::files::Places;
 use super::outcome::{Fate, Known, work_out};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{Before, FileVersion, Proposal, Seen, Target, Workspace};
 
-/// A question to a person, and the state of the files that must still hold after the answer.
+/// A permission prompt, and the state of the files that must still be the same after the answer.
 #[derive(Default)]
 pub(super) struct Question {
     /// The diffs of all files; `None` if a file may not be read before approval.

@@ -195,7 +195,7 @@ impl<'a> LineStarts<'a> {
     }
 }
 
-/// Several places where one was looked for.
+/// Several matches of a text that should have one.
 struct Places {
     count: usize,
     lines: Vec<usize>,

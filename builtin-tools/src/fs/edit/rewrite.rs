@@ -291,7 +291,7 @@ impl Place {
         Self::Lines { asked, there }
     }
 
-    /// The bytes of the file behind a part of the old text; where the part is empty, the place between.
+    /// Returns the bytes of the file for a part of the old text; for an empty part, the position between.
     fn behind(&self, part: &Range<usize>) -> Range<usize> {
         match self {
             Self::Folded { start, asked, there } => {

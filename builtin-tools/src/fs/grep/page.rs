@@ -1,4 +1,4 @@
-//! The results of one call: from which on, how many, and no more text than a model should get at once.
+//! A page of results of one call: its start, its length, and a limit on the text for the model.
 
 use super::file::{Found, Match, Wanted};
 use super::query::Depth;

@@ -16,7 +16,7 @@ const MAX_PATTERNS: usize = 10_000;
 /// Maximum length of the first line of a file that names the location of a repository.
 const MAX_BYTES_OF_A_LINE: u64 = 4_096;
 
-/// The rules that hold within a directory.
+/// The rules that apply within a directory.
 pub(super) struct Rules {
     above: Option<Arc<Rules>>,
     /// The rules of `.rgignore`, `.ignore`, `.gitignore` and a repository's `info/exclude`, in this order of precedence.

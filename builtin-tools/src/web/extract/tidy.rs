@@ -2,7 +2,7 @@
 
 use dom_query::{Document, NodeRef};
 
-/// Elements that hold no text for a reader.
+/// Elements without text for a reader.
 const REMOVED: &str = "script, style, template, svg, canvas, iframe, object, embed, audio, video, map, select, option, datalist, \
                        button, input, textarea, dialog:not([open]), noscript, link, math annotation, [hidden], [aria-hidden='true'], \
                        .sr-only, .visually-hidden, .screen-reader-text, [style*='display:none'], [style*='display: none']";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit_http::{Client, Request, Url};
 
-/// The name that rules are looked for under.
+/// User agent name under which rules are searched for.
 const NAME: &str = "toolkit";
 /// The bytes of a file that are read; the standard demands half a MiB.
 const MAX_BYTES: usize = 512 << 10;

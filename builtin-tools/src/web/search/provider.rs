@@ -11,7 +11,7 @@ use toolkit::prelude::*;
 use toolkit_http::http::HeaderValue;
 use toolkit_http::{Request, Url};
 
-/// A search, as providers take it.
+/// A search in the form for providers.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
     pub(super) text: &'a str,

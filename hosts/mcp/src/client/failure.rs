@@ -95,7 +95,7 @@ pub(super) fn of_cause(error: Cause<'_>) -> String {
     shortened(&last(error).to_string())
 }
 
-/// The cause of an error. `io::Error::source` passes over the error that it holds.
+/// Returns the cause of an error. `io::Error::source` skips the error inside it.
 fn inner(error: Cause<'_>) -> Option<Cause<'_>> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(held) => Some(held),

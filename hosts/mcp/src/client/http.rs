@@ -148,11 +148,11 @@ pub(super) fn without_address(text: &str, address: &str) -> String {
         without = without.replace(secret, "[redacted]");
     }
     let path = parsed.path();
-    // A short one holds no key.
+    // A short path contains no key.
     if path.len() > LONGEST_PLAIN_PATH { without.replace(path, "/[redacted]") } else { without }
 }
 
-/// An address for people: without its query and user, and without a path that may hold a key.
+/// Returns a URL for people: without its query and credentials, and without a path that may contain a key.
 fn shown(address: &Url) -> String {
     let path = if address.path().len() > LONGEST_PLAIN_PATH { "/[redacted]" } else { address.path() };
     format!("{}{}", address.origin().ascii_serialization(), path)

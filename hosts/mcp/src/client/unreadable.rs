@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// The key in the data of an error that marks it as made here, with the reason as its value.
 const MARK: &str = "toolkit/unreadable";
-/// The longest id that is looked for, in bytes.
+/// Maximum length of an ID that is searched for, in bytes.
 const MAX_ID_BYTES: usize = 1_024;
 /// Maximum number of levels of JSON that are read.
 const MAX_LEVELS: u32 = 127;

@@ -97,7 +97,7 @@ impl ClientTokens {
         Ok(self.load()?.tokens.0.into_keys().collect())
     }
 
-    /// The name of the client that a token belongs to. A file that cannot be read knows no client.
+    /// Returns the name of the client with this token. A file that cannot be read contains no client.
     pub(super) fn client(&self, token: &str) -> Option<String> {
         let now = fs::metadata(&self.path).ok()?;
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);

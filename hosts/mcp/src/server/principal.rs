@@ -194,7 +194,7 @@ impl Shared {
 }
 
 impl ToolServer {
-    /// The server that a request belongs to.
+    /// Returns the server for a request.
     pub(super) fn of(&self, context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
         let Sessions { owner, stateless, .. } = &self.0.sessions;
         let principal = Principal::of(context);

@@ -38,7 +38,7 @@ impl Shared {
 }
 
 impl ToolServer {
-    /// The tools for the client of a request, made anew.
+    /// Creates a new toolbox for the client of a request.
     pub(super) async fn renew(&self, context: &RequestContext<RoleServer>) -> Toolbox {
         let attended = self.0.is_attended(context);
         loop {

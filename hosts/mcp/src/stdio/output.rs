@@ -1,4 +1,4 @@
-//! Messages to a client: all that are ready are written at once.
+//! Messages to a client: all that are ready are one write.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

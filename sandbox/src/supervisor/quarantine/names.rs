@@ -1,4 +1,4 @@
-//! The names that are looked for, found by their last part.
+//! The names to search for, indexed by their last component.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

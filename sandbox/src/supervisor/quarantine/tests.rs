@@ -70,7 +70,7 @@ fn only_configuration_that_runs_nothing_is_harmless() {
     }
 }
 
-/// A directory that is looked through, with a store on the same file system.
+/// A directory to search, with a store on the same file system.
 struct Place {
     directory: tempfile::TempDir,
     sweeper: Sweeper,

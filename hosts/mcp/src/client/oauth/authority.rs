@@ -45,7 +45,7 @@ pub(in crate::client) struct Authority {
 
 impl fmt::Debug for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The address may hold a key.
+        // The URL may contain a key.
         f.debug_struct("Authority").field("server", &self.server).finish_non_exhaustive()
     }
 }

@@ -53,7 +53,7 @@ impl Loopback {
     ///
     /// # Errors
     ///
-    /// When the port cannot be had.
+    /// If the port is unavailable.
     pub async fn bind(
         port: Option<u16>,
         show: impl Fn(&str, &str) + Send + Sync + 'static,

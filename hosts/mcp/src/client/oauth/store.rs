@@ -124,7 +124,7 @@ impl Store {
 ///
 /// # Errors
 ///
-/// When the tokens cannot be looked for or removed.
+/// If the tokens cannot be found or removed.
 pub async fn forget_sign_ins(data_dir: &Path, server: &str) -> io::Result<bool> {
     let directory = data_dir.join(DIRECTORY);
     let name: Arc<str> = server.into();

@@ -198,7 +198,7 @@ mod tests {
     use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    /// More than a pipe or a socket holds.
+    /// More bytes than a pipe or a socket holds.
     const MUCH: usize = 4 << 20;
 
     fn blocks(fd: &OwnedFd) -> bool {

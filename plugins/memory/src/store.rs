@@ -166,7 +166,7 @@ impl Memory {
         let began = Instant::now();
         loop {
             match prepare(&database) {
-                // Changing the mode of a file while another process does the same fails at once.
+                // Changing the journal mode fails at once while another process does the same.
                 Err(Fault::Sqlite(error)) if is_busy(&error) && began.elapsed() < self.patience => {
                     std::thread::sleep(PAUSE);
                 }

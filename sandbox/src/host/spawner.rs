@@ -102,7 +102,7 @@ fn running() -> io::Result<Arc<Spawner>> {
     Ok(spawner)
 }
 
-/// Wakes the spawner if it is stopped, and kills stopped supervisors: the spawner kills the processes they leave.
+/// Wakes the spawner if it is stopped, and kills stopped supervisors, whose remaining processes the spawner then kills.
 pub(crate) fn rouse() {
     let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let Some(spawner) = running else { return };

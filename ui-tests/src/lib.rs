@@ -1,5 +1,5 @@
-//! What the compile-pass cases share. The cases themselves stand in `pass/` and `fail/`, one file each, named after
-//! what they show; `tests/cases.rs` runs them.
+//! Functions that the cases share. The cases are in `pass/examples/` and `fail/`, one file each, named after the behaviour that they
+//! show; `pass/tests/it.rs` and `tests/it.rs` run them.
 
 use toolkit::{Caller, PolicySettings, Tool, ToolCall, ToolPolicy, ToolResult, ToolRules, Toolkit};
 

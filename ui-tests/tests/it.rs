@@ -5,20 +5,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Cases that pass, which are built and run, and cases that fail, in projects of their own: without a case that has to pass, trybuild checks
-/// all of them with a single run of cargo, where it would start cargo twice for each. One test, since both wait for the same lock.
-///
-/// A case whose error only a build finds, since it comes with monomorphization, belongs to the first project.
+/// Cases that must not compile. trybuild checks all of them with a single run of cargo, unless one of them has to pass, too: programs that
+/// must compile are the examples of `ui-tests/pass`.
 #[test]
 fn compile() {
-    let passing = trybuild::TestCases::new();
-    passing.pass("pass/*.rs");
-    // It runs the cases when it is dropped.
-    drop(passing);
-    let failing = trybuild::TestCases::new();
-    failing.compile_fail("fail/*/*.rs");
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("fail/*/*.rs");
     // Errors outside the macro's view.
-    failing.compile_fail("unseen/*.rs");
+    cases.compile_fail("unseen/*.rs");
 }
 
 /// What every expectation must keep to, whatever its case is about.

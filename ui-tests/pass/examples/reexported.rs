@@ -46,7 +46,8 @@ fn main() {
     }
     assert_eq!(tool_ref!(write).name(), "write");
     drop(read(write { path: String::new() }.path));
-    let toolkit = Toolkit::empty().without_asking_first()
+    let toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(read_again).named("one"))
         .tool(tool_ref!(read).named("two"))
         .build()

@@ -43,7 +43,11 @@ fn none() -> Option<Tool> {
 }
 
 #[toolkit::tool_factory]
-async fn one(caller: &Caller, plain: State<Plain>, settings: &Config<Settings>) -> Result<Tool, toolkit::InvalidTool> {
+async fn one(
+    caller: &Caller,
+    plain: State<Plain>,
+    settings: &Config<Settings>,
+) -> Result<Tool, toolkit::InvalidTool> {
     let text = format!("{:?} {} {}", caller.agent, plain.0.0, settings.word);
     Tool::builder("one").description("Is one.").build(move |_, _| {
         let text = text.clone();

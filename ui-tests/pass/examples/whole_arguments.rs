@@ -15,7 +15,10 @@ struct ReadArguments {
 
 /// Reads a file.
 #[tool]
-async fn read(ctx: &ToolContext, #[args] ReadArguments { file_path, offset, limit }: ReadArguments) -> String {
+async fn read(
+    ctx: &ToolContext,
+    #[args] ReadArguments { file_path, offset, limit }: ReadArguments,
+) -> String {
     format!("{}{offset}{limit:?}{}", file_path.display(), ctx.tool_name())
 }
 

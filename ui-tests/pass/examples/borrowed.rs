@@ -3,7 +3,14 @@ use toolkit::prelude::*;
 
 /// Joins words.
 #[tool]
-async fn join(words: &[String], base: &Path, sep: &str, more: Option<&[u8]>, root: Option<&Path>, end: Option<&str>) -> String {
+async fn join(
+    words: &[String],
+    base: &Path,
+    sep: &str,
+    more: Option<&[u8]>,
+    root: Option<&Path>,
+    end: Option<&str>,
+) -> String {
     format!(
         "{}{}{}{:?}{:?}{:?}",
         base.display(),

@@ -3,7 +3,12 @@ use toolkit::prelude::*;
 
 /// Appends.
 #[tool]
-async fn append(mut words: Vec<String>, mut count: u8, mut end: Option<&str>, mut store: State<String>) -> String {
+async fn append(
+    mut words: Vec<String>,
+    mut count: u8,
+    mut end: Option<&str>,
+    mut store: State<String>,
+) -> String {
     words.push("end".to_owned());
     count += 1;
     end.get_or_insert("!");

@@ -35,7 +35,12 @@ fn block(counter: &State<Counter>, key: String) -> String {
 }
 
 fn main() {
-    let toolkit = Toolkit::builder().without_asking_first().service(Counter(5)).shared_service::<dyn Store>(Arc::new(Memory)).build().unwrap();
+    let toolkit = Toolkit::builder()
+        .without_asking_first()
+        .service(Counter(5))
+        .shared_service::<dyn Store>(Arc::new(Memory))
+        .build()
+        .unwrap();
     assert_eq!(ui_tests::call_in(&toolkit, "get", r#"{"key": "k"}"#).text(), "k!5get");
     assert_eq!(ui_tests::call_in(&toolkit, "borrow", "{}").text(), "b!5");
     assert_eq!(ui_tests::call_in(&toolkit, "block", r#"{"key": "k"}"#).text(), "k5");

@@ -17,7 +17,8 @@ toolkit::link! {
 toolkit::link!();
 
 fn main() {
-    let toolkit = toolkit::Toolkit::builder().without_asking_first()
+    let toolkit = toolkit::Toolkit::builder()
+        .without_asking_first()
         .service(ui_tests_pedantic::Store::default())
         .build()
         .unwrap();

@@ -27,7 +27,12 @@ fn bounded(
 
 fn main() {
     assert_eq!(ui_tests::text("bounded", r#"{"line": 5}"#), "5None2");
-    for wrong in [r#"{"line": 10}"#, r#"{"line": 5, "word": "abcd"}"#, r#"{"line": 5, "word": "A"}"#, r#"{"line": 5, "count": 4}"#] {
+    for wrong in [
+        r#"{"line": 10}"#,
+        r#"{"line": 5, "word": "abcd"}"#,
+        r#"{"line": 5, "word": "A"}"#,
+        r#"{"line": 5, "count": 4}"#,
+    ] {
         assert!(ui_tests::call("bounded", wrong).is_error(), "{wrong}");
     }
 }

@@ -25,12 +25,15 @@ fn headings(
 }
 
 /**
-    Writes a file.
+   Writes a file.
 
-      Indented.
- */
+     Indented.
+*/
 #[tool]
-fn block(/** The text. */ text: String) -> String {
+fn block(
+    /** The text. */
+    text: String,
+) -> String {
     text
 }
 
@@ -54,7 +57,10 @@ fn constant() {}
 
 fn main() {
     let description = |name| ui_tests::tool(name).description().to_owned();
-    assert_eq!(description("headings"), "Reads a file.\n\nReturns its lines.\n\n```sh\n# not a heading\ncat file\n```");
+    assert_eq!(
+        description("headings"),
+        "Reads a file.\n\nReturns its lines.\n\n```sh\n# not a heading\ncat file\n```"
+    );
     assert_eq!(description("block"), "Writes a file.\n\n  Indented.");
     assert_eq!(description("by_hand"), "By hand.");
     assert_eq!(description("beside"), "For the model.");

@@ -94,7 +94,9 @@ fn all(
     boxed: Box<str>,
     optional_items: Vec<Option<u8>>,
 ) -> String {
-    format!("{speed:?} {other:?} {third:?} {places:?} {name:?} {pair:?} {nothing:?} {generic:?} {open:?} {map:?} {ordered:?} {array:?} {tuple:?} {boxed} {optional_items:?}")
+    format!(
+        "{speed:?} {other:?} {third:?} {places:?} {name:?} {pair:?} {nothing:?} {generic:?} {open:?} {map:?} {ordered:?} {array:?} {tuple:?} {boxed} {optional_items:?}"
+    )
 }
 
 fn with(places: &str, name: &str) -> toolkit::ToolResult {

@@ -1,10 +1,29 @@
 //! A crate that forbids what can be forbidden.
 #![forbid(unsafe_code)]
-#![deny(warnings, missing_docs, unused, unreachable_pub, rust_2018_idioms, nonstandard_style, future_incompatible)]
-#![deny(elided_lifetimes_in_paths, explicit_outlives_requirements, let_underscore_drop, macro_use_extern_crate)]
+#![deny(
+    warnings,
+    missing_docs,
+    unused,
+    unreachable_pub,
+    rust_2018_idioms,
+    nonstandard_style,
+    future_incompatible
+)]
+#![deny(
+    elided_lifetimes_in_paths,
+    explicit_outlives_requirements,
+    let_underscore_drop,
+    macro_use_extern_crate
+)]
 #![deny(meta_variable_misuse, missing_copy_implementations, missing_debug_implementations, non_ascii_idents)]
 #![deny(single_use_lifetimes, trivial_casts, trivial_numeric_casts, unit_bindings, unused_import_braces)]
-#![deny(unused_lifetimes, unused_qualifications, unused_results, variant_size_differences, unused_extern_crates)]
+#![deny(
+    unused_lifetimes,
+    unused_qualifications,
+    unused_results,
+    variant_size_differences,
+    unused_extern_crates
+)]
 #![deny(absolute_paths_not_starting_with_crate, redundant_lifetimes, ambiguous_negative_literals)]
 
 use toolkit::prelude::*;

@@ -3,7 +3,13 @@ use toolkit::prelude::*;
 
 /// Reads a file.
 #[tool]
-async fn read(ctx: &ToolContext, path: &Path, words: &[String], end: Option<&str>, #[arg(default = 1)] offset: usize) -> Result<String, ToolError> {
+async fn read(
+    ctx: &ToolContext,
+    path: &Path,
+    words: &[String],
+    end: Option<&str>,
+    #[arg(default = 1)] offset: usize,
+) -> Result<String, ToolError> {
     ctx.check_cancelled()?;
     Ok(format!("{}{words:?}{end:?}{offset}", path.display()))
 }

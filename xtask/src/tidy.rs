@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::layers;
 use crate::manifest::Manifest;
 use crate::workspace::{self, Result, Workspace};
 
@@ -14,6 +15,8 @@ const RULES: &[Rule] = &[
     members_are_listed,
     versions_are_inherited,
     lints_are_inherited,
+    layers::no_import_cycles,
+    layers::imports_go_down,
 ];
 
 /// Checks every text file that git tracks or would track, and shows what breaks a rule.
@@ -31,17 +34,17 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
 type Rule = fn(&[SourceFile]) -> Vec<Fault>;
 
 /// A text file; the path is relative to the repository's root.
-struct SourceFile {
-    path: String,
-    text: String,
+pub(crate) struct SourceFile {
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 /// Where a rule is broken and what to do about it.
-struct Fault {
-    path: String,
+pub(crate) struct Fault {
+    pub(crate) path: String,
     /// Counted from 1.
-    line: usize,
-    message: String,
+    pub(crate) line: usize,
+    pub(crate) message: String,
 }
 
 impl fmt::Display for Fault {
@@ -199,10 +202,10 @@ fn members_are_listed(files: &[SourceFile]) -> Vec<Fault> {
         .collect()
 }
 
-const ROOT_MANIFEST: &str = "Cargo.toml";
+pub(crate) const ROOT_MANIFEST: &str = "Cargo.toml";
 
 /// The manifest of each crate of the workspace.
-fn members(files: &[SourceFile]) -> impl Iterator<Item = (&SourceFile, Manifest)> {
+pub(crate) fn members(files: &[SourceFile]) -> impl Iterator<Item = (&SourceFile, Manifest)> {
     let listed = listed_members(files).map(|(_, _, listed)| listed).unwrap_or_default();
     files
         .iter()
@@ -218,15 +221,15 @@ fn listed_members(files: &[SourceFile]) -> Option<(&SourceFile, usize, Vec<Strin
     Some((root, members.line, members.strings().map(|member| format!("{member}/Cargo.toml")).collect()))
 }
 
-struct Dependency<'a> {
+pub(crate) struct Dependency<'a> {
     /// Up to the dependency's name: `["target", "cfg(unix)", "dependencies", "libc"]`.
-    path: &'a [String],
-    line: usize,
+    pub(crate) path: &'a [String],
+    pub(crate) line: usize,
     inherited: bool,
 }
 
 /// The dependencies of a manifest, each once, however many settings it has.
-fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
+pub(crate) fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
     let mut dependencies: Vec<Dependency<'_>> = Vec::new();
     for setting in &manifest.settings {
         let Some((path, rest)) = split_dependency(&setting.path) else { continue };
@@ -255,11 +258,11 @@ fn split_dependency(path: &[String]) -> Option<(&[String], &[String])> {
 }
 
 impl SourceFile {
-    fn is_rust(&self) -> bool {
+    pub(crate) fn is_rust(&self) -> bool {
         Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
     }
 
-    fn fault(&self, line: usize, message: String) -> Fault {
+    pub(crate) fn fault(&self, line: usize, message: String) -> Fault {
         Fault { path: self.path.clone(), line, message }
     }
 }

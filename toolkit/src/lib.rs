@@ -155,6 +155,7 @@ pub use message::{Message, MessageRole};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::{OutputStoreSettings, Swept};
+pub use parameter::Input;
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use permission::{
     Decided, DecidedPath, DecidedRule, Decision, GuardedPaths, OwnPaths, PathDecision, PermissionEntry,
@@ -181,7 +182,7 @@ pub use state::{Service, State};
 pub use tokens::estimated_tokens;
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{DynamicArgs, InvalidTool, Tool, ToolBuilder};
-pub use tool_def::{BoxFuture, FormatError, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
+pub use tool_def::{BoxFuture, FormatError, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
 pub use toolbox::{CallOptions, Toolbox};
 pub use views::{
     MAX_OPEN_STEPS, Step, StepStatus, StepType, StepTypes, Steps, ToolCategory, ToolDefinition, ToolParameter,

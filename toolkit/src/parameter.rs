@@ -32,6 +32,15 @@ pub struct ParameterDef {
     pub(crate) check: fn(Value) -> serde_json::Result<()>,
 }
 
+/// What arguments a tool takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Input {
+    /// One by one.
+    Parameters(&'static [&'static ParameterDef]),
+    /// As one struct.
+    Whole(&'static ParameterDef),
+}
+
 /// A rule on a parameter's value beyond its type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {

@@ -11,6 +11,7 @@ pub use crate::error::{IntoToolError, ToolError};
 pub use crate::link::{Link, Linked};
 pub use crate::name::is_valid_name;
 pub use crate::output::{IntoToolOutput, ToolOutput};
+pub use crate::parameter::Input;
 pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
 pub use crate::plugin::{LinkedPlugin, PluginDef};
 pub use crate::policy::PolicyData;
@@ -23,7 +24,7 @@ pub use crate::service::{
 pub use crate::skills::LinkedSkills;
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
-pub use crate::tool_def::{BoxFuture, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
+pub use crate::tool_def::{BoxFuture, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
 pub use core::option::Option::{self, None, Some};
 pub use core::result::Result::{self, Err, Ok};
 pub use core::time::Duration;

@@ -16,8 +16,8 @@ pub(crate) use foreign::{foreign_fault, output_fault};
 pub(crate) use root::root_fault;
 
 use crate::error::ToolError;
+use crate::parameter::Input;
 use crate::parameter::{ParameterDef, Rule, Shown};
-use crate::tool_def::Input;
 use jsonschema::Validator;
 use plain::Plain;
 use schemars::generate::SchemaSettings;

@@ -5,7 +5,7 @@ use crate::arguments::{Arguments, InvalidArguments};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::output::ToolOutput;
-use crate::parameter::ParameterDef;
+use crate::parameter::{Input, ParameterDef};
 use crate::prepare::PrepareFn;
 use std::any::TypeId;
 use std::fmt;
@@ -121,15 +121,6 @@ impl ToolDef {
 
 /// Words the error that a model gets for arguments that do not fit.
 pub type FormatError = fn(&InvalidArguments) -> String;
-
-/// What arguments a tool takes.
-#[derive(Debug, Clone, Copy)]
-pub enum Input {
-    /// One by one.
-    Parameters(&'static [&'static ParameterDef]),
-    /// As one struct.
-    Whole(&'static ParameterDef),
-}
 
 /// How a tool's output is cut to size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use super::Choice;
 use crate::arg::ToolArg;
 use crate::arguments::{self, Repairing};
 use crate::error::ToolError;
+use crate::parameter::Input;
 use crate::parameter::ParameterDef;
 use crate::schema::{self, Compiled};
-use crate::tool_def::Input;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! The root of a tool's schema, which must be an object: what cannot be one is refused, what can is closed.
 
 use super::{make, resolve};
-use crate::tool_def::Input;
+use crate::parameter::Input;
 use serde_json::{Map, Value, json};
 
 /// Why `input` cannot be a tool's arguments, if it cannot: they are always a JSON object.

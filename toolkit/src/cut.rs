@@ -14,7 +14,7 @@ mod excerpt;
 mod hint;
 
 use crate::caller::Caller;
-use crate::tool_def::{Keep, Truncate};
+use crate::truncate::{Keep, Truncate};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -91,6 +91,7 @@ mod tokens;
 mod tool;
 mod tool_def;
 mod toolbox;
+mod truncate;
 mod views;
 mod workspace;
 
@@ -182,8 +183,9 @@ pub use state::{Service, State};
 pub use tokens::estimated_tokens;
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{DynamicArgs, InvalidTool, Tool, ToolBuilder};
-pub use tool_def::{BoxFuture, FormatError, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
+pub use tool_def::{BoxFuture, FormatError, Location, Run, ServiceDef, ToolDef};
 pub use toolbox::{CallOptions, Toolbox};
+pub use truncate::{Keep, Truncate};
 pub use views::{
     MAX_OPEN_STEPS, Step, StepStatus, StepType, StepTypes, Steps, ToolCategory, ToolDefinition, ToolParameter,
 };

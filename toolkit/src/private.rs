@@ -24,7 +24,8 @@ pub use crate::service::{
 pub use crate::skills::LinkedSkills;
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
-pub use crate::tool_def::{BoxFuture, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
+pub use crate::tool_def::{BoxFuture, Location, Run, ServiceDef, ToolDef};
+pub use crate::truncate::{Keep, Truncate};
 pub use core::option::Option::{self, None, Some};
 pub use core::result::Result::{self, Err, Ok};
 pub use core::time::Duration;

@@ -7,6 +7,7 @@ use crate::error::ToolError;
 use crate::output::ToolOutput;
 use crate::parameter::{Input, ParameterDef};
 use crate::prepare::PrepareFn;
+use crate::truncate::Truncate;
 use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
@@ -121,34 +122,6 @@ impl ToolDef {
 
 /// Words the error that a model gets for arguments that do not fit.
 pub type FormatError = fn(&InvalidArguments) -> String;
-
-/// How a tool's output is cut to size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Truncate {
-    /// Not at all.
-    Off,
-    /// To limits of its own.
-    Limits {
-        /// The most lines; the host's default where `None`.
-        max_lines: Option<u64>,
-        /// The most bytes; the host's default where `None`.
-        max_bytes: Option<u64>,
-        /// Which part stays.
-        keep: Keep,
-    },
-}
-
-/// Which part of an output stays when it is cut.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Keep {
-    /// The beginning.
-    #[default]
-    Head,
-    /// The end.
-    Tail,
-    /// Beginning and end.
-    Ends,
-}
 
 /// A service that a tool takes as `State<T>`.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use super::*;
 use crate::caller::Caller;
 use crate::cut::{Cut, Cutter};
 use crate::output::ToolOutput;
-use crate::tool_def::Keep;
+use crate::truncate::Keep;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};

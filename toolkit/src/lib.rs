@@ -60,6 +60,7 @@ mod kept_output;
 mod link;
 pub mod lint;
 mod live;
+mod location;
 mod loop_guard;
 mod macros;
 mod message;
@@ -150,6 +151,7 @@ pub use history::{
 pub use housekeeping::Housekeeping;
 pub use inspector::{CallbackInspector, Inspecting, Inspection, Inspector, Verdict};
 pub use kept_output::{KeptOutput, OutputCount, ShownOutput};
+pub use location::Location;
 pub use loop_guard::LoopGuard;
 pub use macros::{args, service, tool, tool_factory};
 pub use message::{Message, MessageRole};
@@ -183,7 +185,7 @@ pub use state::{Service, State};
 pub use tokens::estimated_tokens;
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{DynamicArgs, InvalidTool, Tool, ToolBuilder};
-pub use tool_def::{BoxFuture, FormatError, Location, Run, ServiceDef, ToolDef};
+pub use tool_def::{BoxFuture, FormatError, Run, ServiceDef, ToolDef};
 pub use toolbox::{CallOptions, Toolbox};
 pub use truncate::{Keep, Truncate};
 pub use views::{

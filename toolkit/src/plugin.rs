@@ -1,6 +1,6 @@
 //! Plugins: every crate with tools that the host does not call core, the host's own binary included.
 
-use crate::tool_def::Location;
+use crate::location::Location;
 use serde::Serialize;
 use std::sync::Arc;
 

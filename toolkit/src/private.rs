@@ -9,6 +9,7 @@ pub use crate::config::{ConfigOf, ConfigSection, PluginConfigOf, config_of, plug
 pub use crate::context::ToolContext;
 pub use crate::error::{IntoToolError, ToolError};
 pub use crate::link::{Link, Linked};
+pub use crate::location::Location;
 pub use crate::name::is_valid_name;
 pub use crate::output::{IntoToolOutput, ToolOutput};
 pub use crate::parameter::Input;
@@ -24,7 +25,7 @@ pub use crate::service::{
 pub use crate::skills::LinkedSkills;
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
-pub use crate::tool_def::{BoxFuture, Location, Run, ServiceDef, ToolDef};
+pub use crate::tool_def::{BoxFuture, Run, ServiceDef, ToolDef};
 pub use crate::truncate::{Keep, Truncate};
 pub use core::option::Option::{self, None, Some};
 pub use core::result::Result::{self, Err, Ok};

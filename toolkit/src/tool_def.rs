@@ -4,6 +4,7 @@ use crate::arg::SchemaFn;
 use crate::arguments::{Arguments, InvalidArguments};
 use crate::context::ToolContext;
 use crate::error::ToolError;
+use crate::location::Location;
 use crate::output::ToolOutput;
 use crate::parameter::{Input, ParameterDef};
 use crate::prepare::PrepareFn;
@@ -163,36 +164,5 @@ impl fmt::Debug for Run {
             Self::Async(_) => "Async",
             Self::Blocking(_) => "Blocking",
         })
-    }
-}
-
-/// Where a tool is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Location {
-    /// The module path; its first segment is the crate.
-    pub module: &'static str,
-    /// The package.
-    pub package: &'static str,
-    /// The package's version.
-    pub version: &'static str,
-    /// The source file.
-    pub file: &'static str,
-    /// The line in it, from 1.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
-}
-
-impl Location {
-    /// The crate's name as Rust code writes it.
-    pub fn crate_name(&self) -> &'static str {
-        // Looked for as one byte: a toolkit asks for it several times for each of its tools.
-        self.module.find(':').map_or(self.module, |end| &self.module[..end])
-    }
-}
-
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
     }
 }

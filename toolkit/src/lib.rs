@@ -82,6 +82,7 @@ mod search;
 mod service;
 mod session;
 mod settings;
+mod shown_path;
 mod sink;
 mod skills;
 mod source;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// A path as text, such that no two paths have the same: bytes that are no UTF-8 become `\x{ff}`, and the backslashes
 /// before one, or before a literal `x{`, are doubled.
-pub(crate) fn shown(path: &Path) -> String {
+pub(crate) fn shown_path(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -38,7 +38,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt as _;
 
     fn text(bytes: &[u8]) -> String {
-        shown(Path::new(OsStr::from_bytes(bytes)))
+        shown_path(Path::new(OsStr::from_bytes(bytes)))
     }
 
     #[test]

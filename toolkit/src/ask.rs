@@ -13,7 +13,7 @@ mod text;
 mod together;
 mod wait;
 
-pub use answer::{AllowScope, Answer, DeniedBy};
+pub use answer::{AllowScope, Answer, AskAnswer, DeniedBy};
 pub use asks::{AnswerError, AskLimits, Asks};
 pub(crate) use choice::Choice;
 pub use elicit::Elicitation;

@@ -34,6 +34,7 @@ mod approver;
 mod arg;
 mod arguments;
 mod ask;
+mod ask_record;
 mod attachment;
 mod call;
 mod caller;
@@ -107,10 +108,12 @@ pub use approver::{
 };
 pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
+pub use ask::AskAnswer;
 pub use ask::{
     Access, AllowScope, Answer, AnswerError, Ask, AskDetail, AskLimits, Asks, DeniedBy, Elicitation, Origin,
     PendingAsk, Question,
 };
+pub use ask_record::RecordedAsk;
 pub use attachment::Attachment;
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::{Caller, SharedReads};
@@ -145,9 +148,9 @@ pub use files::{
     Taken, Target, Unfinished, Workspace, WriteOptions, Written, shown_name,
 };
 pub use history::{
-    AskAnswer, CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader,
-    JsonlHistory, JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedAsk, RecordedCall,
-    RecordedCaller, RecordedContent, RecordedOutput,
+    CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,
+    JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedCall, RecordedCaller, RecordedContent,
+    RecordedOutput,
 };
 pub use housekeeping::Housekeeping;
 pub use inspector::{CallbackInspector, Inspecting, Inspection, Inspector, Verdict};

@@ -192,6 +192,28 @@ fn reason(by: DeniedBy, message: Option<&str>, need: Need) -> String {
     }
 }
 
+/// What came of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum AskAnswer {
+    /// There was no answer before the call was cancelled, dropped or over.
+    None,
+    /// It was allowed.
+    Allowed,
+    /// It was denied.
+    Denied,
+    /// A value was given, which is not recorded.
+    Given,
+    /// The person did not want to answer.
+    Declined,
+    /// The person dismissed the question.
+    Cancelled,
+    /// What a later version recorded.
+    #[serde(other)]
+    Other,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

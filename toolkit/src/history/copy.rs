@@ -1,6 +1,7 @@
 //! What a record copies of a call: bounded, and for most calls one text.
 
 use super::entry::{RecordedContent, RecordedOutput};
+use crate::ask_record::{BEYOND, LONGEST_PART, beginning};
 use crate::call::CallArguments;
 use crate::content::{Content, ResourceBody};
 use crate::output::ToolOutput;
@@ -11,10 +12,6 @@ use std::path::PathBuf;
 
 /// The most bytes that are recorded of an answer's texts, and of arguments, details and metadata each.
 pub(super) const LONGEST: usize = 64 << 10;
-/// The most bytes of one string in arguments that are longer.
-pub(super) const LONGEST_PART: usize = 4 << 10;
-/// How far a text is copied beyond its end in the record, so that a secret there is recognised as one.
-pub(super) const BEYOND: usize = 4 << 10;
 /// How many bytes the arguments of most calls and their answers take as text.
 pub(crate) const USUAL: usize = 192;
 
@@ -210,11 +207,6 @@ pub(super) fn shorten(value: &Value, room: &mut usize) -> Value {
         }
         other => other.clone(),
     }
-}
-
-/// The first bytes of a text, whole characters.
-pub(super) fn beginning(text: &str, longest: usize) -> &str {
-    &text[..text.floor_char_boundary(longest)]
 }
 
 #[cfg(test)]

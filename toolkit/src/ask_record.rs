@@ -1,20 +1,23 @@
 //! What a call wanted leave for, and what came of it.
 
-use super::copy::{BEYOND, LONGEST_PART, beginning};
-use crate::ask::{AllowScope, Answer, Ask, DeniedBy};
+use crate::ask::{AllowScope, Answer, Ask, AskAnswer, DeniedBy};
 use crate::events::AllowedBy;
 use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The most bytes of one string in arguments that are longer.
+pub(crate) const LONGEST_PART: usize = 4 << 10;
+/// How far a text is copied beyond its end in the record, so that a secret there is recognised as one.
+pub(crate) const BEYOND: usize = 4 << 10;
 /// The most that is recorded of one call.
 const MOST: usize = 20;
 /// The most patterns that are recorded of one.
 const MAX_PATTERNS: usize = 20;
 
 /// What a call wanted leave for or asked a person, and what came of it. Its JSON is described at
-/// [`JsonlHistory`](super::JsonlHistory).
+/// [`JsonlHistory`](crate::JsonlHistory).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -41,30 +44,8 @@ pub struct RecordedAsk {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it took; in JSON microseconds.
-    #[serde(default, rename = "durationUs", with = "super::entry::microseconds")]
+    #[serde(default, rename = "durationUs", with = "microseconds")]
     pub duration: Option<Duration>,
-}
-
-/// What came of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum AskAnswer {
-    /// There was no answer before the call was cancelled, dropped or over.
-    None,
-    /// It was allowed.
-    Allowed,
-    /// It was denied.
-    Denied,
-    /// A value was given, which is not recorded.
-    Given,
-    /// The person did not want to answer.
-    Declined,
-    /// The person dismissed the question.
-    Cancelled,
-    /// What a later version recorded.
-    #[serde(other)]
-    Other,
 }
 
 /// Which of a call's questions it is.
@@ -173,7 +154,7 @@ impl RecordedAsk {
     }
 
     /// Takes secrets out, and what is too long.
-    pub(super) fn cut(&mut self, redactor: &Redactor) {
+    pub(crate) fn cut(&mut self, redactor: &Redactor) {
         self.redact_to(redactor, LONGEST_PART);
     }
 
@@ -185,7 +166,7 @@ impl RecordedAsk {
     }
 
     /// About how much memory it takes, in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let texts = [&self.kind, &self.title, &self.asker];
         let texts = texts.into_iter().chain(&self.patterns).chain(&self.by).chain(&self.reason);
         size_of::<Self>() + texts.map(|text| size_of::<String>() + text.len()).sum::<usize>()
@@ -195,4 +176,29 @@ impl RecordedAsk {
 /// Further than what is recorded, so that a secret at the end of that is recognised as one.
 fn copy(text: &str) -> String {
     beginning(text, LONGEST_PART + BEYOND).to_owned()
+}
+
+/// The first bytes of a text, whole characters.
+pub(crate) fn beginning(text: &str, longest: usize) -> &str {
+    &text[..text.floor_char_boundary(longest)]
+}
+
+pub(crate) mod microseconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    #[expect(clippy::ref_option, reason = "serde's form")]
+    pub(crate) fn serialize<S: Serializer>(
+        duration: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let duration = duration.unwrap_or_default();
+        serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_micros))
+    }
 }

@@ -1,12 +1,10 @@
 //! What a model is shown of many tools: some of them, and one that finds the others.
 
 mod answer;
-mod listed;
 mod settings;
 mod show;
 
 pub(crate) use answer::search_tool;
-pub(crate) use listed::Listed;
 pub use settings::DiscoverySettings;
 
 use crate::config::Configuration;

@@ -60,6 +60,7 @@ mod inspector;
 mod kept_output;
 mod link;
 pub mod lint;
+mod listed;
 mod live;
 mod location;
 mod loop_guard;

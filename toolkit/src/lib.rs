@@ -39,6 +39,7 @@ mod attachment;
 mod call;
 mod caller;
 mod config;
+mod config_origin;
 mod content;
 mod context;
 mod cut;
@@ -81,6 +82,7 @@ mod registry;
 mod result_hook;
 mod schema;
 mod search;
+mod server_names;
 mod service;
 mod session;
 mod settings;
@@ -119,13 +121,12 @@ pub use attachment::Attachment;
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::{Caller, SharedReads};
 pub use config::{
-    Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
-    ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,
-    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable,
-    McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile, server_prefixes,
+    Config, ConfigError, ConfigGate, ConfigProblem, ConfigRestriction, ConfigSection, Configuration,
+    Configured, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff,
+    McpSandbox, McpServerSettings, McpTransport, McpUnavailable, McpUrl, Secret, ToolAgentSettings,
+    TrustStore, TrustedFile, WorkspaceFile,
 };
-#[doc(hidden)]
-pub use config::{MAX_OF_LONG_PREFIX, in_letters_of_names};
+pub use config_origin::{ConfigOrigin, ConfigOrigins, ConfigSource};
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
@@ -182,6 +183,9 @@ pub use registry::{
     WeakToolkit,
 };
 pub use result_hook::ResultReview;
+pub use server_names::server_prefixes;
+#[doc(hidden)]
+pub use server_names::{MAX_OF_LONG_PREFIX, in_letters_of_names};
 pub use service::IntoTools;
 pub use sink::OutputSink;
 pub use skills::{SkillFile, SkillFiles, SkillPlace, SkillSource, SkillSources};

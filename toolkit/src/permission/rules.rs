@@ -7,7 +7,7 @@ use super::glob::PathText;
 use super::keys::meant;
 use super::settings::{Decision, PermissionRule, PermissionSettings};
 use crate::caller::Caller;
-use crate::config::ConfigOrigin;
+use crate::config_origin::ConfigOrigin;
 use crate::policy::{folded as fold, matches as names};
 use crate::tool::Tool;
 use source::{Found, Level, Prospect, Source};

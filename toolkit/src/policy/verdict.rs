@@ -1,6 +1,6 @@
 //! Why a tool is there or not, layer by layer.
 
-use crate::config::ConfigOrigin;
+use crate::config_origin::ConfigOrigin;
 use crate::escape::{escape_line, escape_rest};
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -1,6 +1,5 @@
 //! Where each value of a configuration was written.
 
-use crate::config::parse::Place;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -67,12 +66,11 @@ impl ConfigOrigin {
 
     /// A place in a file.
     pub fn in_file(file: impl Into<PathBuf>, line: u32, column: u32) -> Self {
-        Self::within(&Arc::from(file.into()), Place { line, column })
+        Self::within(&Arc::from(file.into()), line, column)
     }
 
     /// A place in a file whose path is shared: a file has many places, and its path may be long.
-    pub(crate) fn within(file: &Arc<Path>, place: Place) -> Self {
-        let Place { line, column } = place;
+    pub(crate) fn within(file: &Arc<Path>, line: u32, column: u32) -> Self {
         Self { source: ConfigSource::File(Arc::clone(file)), line: Some(line), column: Some(column) }
     }
 }

@@ -19,10 +19,11 @@ pub use crate::policy::PolicyData;
 pub use crate::prepare::{Ending, Preparation, Preparing};
 pub use crate::registry::LinkedKeys;
 pub use crate::service::{
-    AnyService, FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products,
-    ServiceOf, need_of, products, service_of,
+    FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products, ServiceOf,
+    need_of, products, service_of,
 };
 pub use crate::skills::LinkedSkills;
+pub use crate::state::AnyService;
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
 pub use crate::tool_def::{BoxFuture, Run, ServiceDef, ToolDef};

@@ -8,7 +8,7 @@ use crate::guard::guard;
 use crate::location::Location;
 use crate::plugin;
 use crate::registry::Inner;
-use crate::state::{Service, Services, State};
+use crate::state::{AnyService, LazyService, Service, Services, State};
 use crate::tool::Tool;
 use crate::tool_def::ServiceDef;
 use std::any::Any;
@@ -21,9 +21,6 @@ use tokio::sync::OnceCell;
 
 /// Something that is being made.
 pub type MakingFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ToolError>> + Send + 'a>>;
-
-/// A service of any type: an `Arc` of an `Arc<T>`.
-pub type AnyService = Arc<dyn Any + Send + Sync>;
 
 /// How a service is made, as `#[toolkit::service]` states it.
 #[derive(Clone, Copy)]
@@ -181,11 +178,13 @@ pub(crate) struct Lazy {
     error: Mutex<Option<ToolError>>,
 }
 
-impl Lazy {
-    pub(crate) fn get(&self) -> Option<&AnyService> {
+impl LazyService for Lazy {
+    fn get(&self) -> Option<&AnyService> {
         self.made.get()
     }
+}
 
+impl Lazy {
     /// Makes the service, unless it is there. Who comes meanwhile waits for this attempt, and gets its error too; who comes
     /// later tries again.
     async fn make(&self, toolkit: &Arc<Inner>, caller: &Arc<Caller>) -> Result<(), ToolError> {
@@ -245,7 +244,7 @@ impl fmt::Debug for Lazy {
 
 /// Whether any of these services is yet to be made.
 pub(crate) fn is_wanting(needs: &[&'static ServiceDef], services: &Services) -> bool {
-    needs.iter().any(|need| services.lazy(need.id).is_some_and(|lazy| lazy.get().is_none()))
+    needs.iter().any(|need| services.lazy::<Lazy>(need.id).is_some_and(|lazy| lazy.get().is_none()))
 }
 
 /// Makes those of these services that are yet to be made.
@@ -256,7 +255,7 @@ pub(crate) async fn ensure(
     caller: &Arc<Caller>,
 ) -> Result<(), ToolError> {
     for need in needs {
-        if let Some(lazy) = services.lazy(need.id).filter(|lazy| lazy.get().is_none()) {
+        if let Some(lazy) = services.lazy::<Lazy>(need.id).filter(|lazy| lazy.get().is_none()) {
             lazy.make(toolkit, caller).await?;
         }
     }

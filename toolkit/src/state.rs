@@ -1,7 +1,6 @@
 //! Services: what tools reach the outside through, one value a type.
 
 use crate::error::ToolError;
-use crate::service::Lazy;
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
@@ -56,13 +55,28 @@ pub trait Service: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Send + Sync + 'static> Service for T {}
 
+/// A service of any type: an `Arc` of an `Arc<T>`.
+pub type AnyService = Arc<dyn Any + Send + Sync>;
+
+/// A service that is made at its first use, by a module above this one.
+pub(crate) trait LazyService: Any + Send + Sync {
+    /// Returns the service once it is made.
+    fn get(&self) -> Option<&AnyService>;
+}
+
 /// Values by type.
 #[derive(Clone, Default)]
-pub(crate) struct Services(Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
+pub(crate) struct Services(Arc<HashMap<TypeId, Provided>>);
+
+#[derive(Clone)]
+enum Provided {
+    Ready(AnyService),
+    Lazy(Arc<dyn LazyService>),
+}
 
 impl Services {
     pub(crate) fn insert<T: ?Sized + Service>(&mut self, service: Arc<T>) {
-        Arc::make_mut(&mut self.0).insert(TypeId::of::<T>(), Arc::new(service));
+        Arc::make_mut(&mut self.0).insert(TypeId::of::<T>(), Provided::Ready(Arc::new(service)));
     }
 
     pub(crate) fn contains(&self, id: TypeId) -> bool {
@@ -76,28 +90,33 @@ impl Services {
     /// These, with `own` before them.
     pub(crate) fn with(&self, own: &Self) -> Self {
         let mut all = self.clone();
-        Arc::make_mut(&mut all.0).extend(own.0.iter().map(|(id, service)| (*id, Arc::clone(service))));
+        Arc::make_mut(&mut all.0).extend(own.0.iter().map(|(id, service)| (*id, service.clone())));
         all
     }
 
     pub(crate) fn get<T: ?Sized + Service>(&self) -> Option<Arc<T>> {
-        let service = self.0.get(&TypeId::of::<T>())?;
-        let shared = service.downcast_ref::<Arc<T>>();
-        shared.or_else(|| service.downcast_ref::<Lazy>()?.get()?.downcast_ref()).cloned()
+        let service = match self.0.get(&TypeId::of::<T>())? {
+            Provided::Ready(service) => service,
+            Provided::Lazy(lazy) => lazy.get()?,
+        };
+        service.downcast_ref::<Arc<T>>().cloned()
     }
 
-    pub(crate) fn insert_lazy(&mut self, id: TypeId, lazy: Arc<Lazy>) {
-        Arc::make_mut(&mut self.0).insert(id, lazy);
+    pub(crate) fn insert_lazy(&mut self, id: TypeId, lazy: Arc<dyn LazyService>) {
+        Arc::make_mut(&mut self.0).insert(id, Provided::Lazy(lazy));
     }
 
     /// Whether any service is made at its first use.
     pub(crate) fn has_lazy(&self) -> bool {
-        self.0.values().any(|service| service.is::<Lazy>())
+        self.0.values().any(|service| matches!(service, Provided::Lazy(_)))
     }
 
     /// The service of this type, if it is one that is made at its first use.
-    pub(crate) fn lazy(&self, id: TypeId) -> Option<&Lazy> {
-        self.0.get(&id)?.downcast_ref()
+    pub(crate) fn lazy<L: LazyService>(&self, id: TypeId) -> Option<&L> {
+        match self.0.get(&id)? {
+            Provided::Ready(_) => None,
+            Provided::Lazy(lazy) => (&**lazy as &dyn Any).downcast_ref(),
+        }
     }
 
     pub(crate) fn require<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {

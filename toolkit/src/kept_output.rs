@@ -1,7 +1,8 @@
 //! An output that something else writes into a file of the session: a command, say, while this process looks on.
 
 use crate::context::ToolContext;
-use crate::cut::{Cut, Cutter, Ends, Kept, OutputLimits};
+use crate::cut::{Cut, Ends, Kept, OutputLimits};
+use crate::cutter::Cutter;
 use crate::error::ToolError;
 use crate::output_store::{OutputFile, OutputStoreSettings};
 use crate::truncate::Keep;

@@ -6,9 +6,9 @@ pub use files::{SkillFile, SkillFiles};
 
 use crate::caller::Caller;
 use crate::context::ToolContext;
-use crate::cut::off_runtime;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::guard;
+use crate::off_runtime::off_runtime;
 use crate::permission::{Decision, PermissionRequest};
 use crate::prepare::Preparation;
 use crate::registry::{Inner, Origins};

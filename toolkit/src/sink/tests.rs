@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::caller::Caller;
-use crate::cut::{Cut, Cutter};
+use crate::cut::Cut;
+use crate::cutter::Cutter;
 use crate::output::ToolOutput;
 use crate::truncate::Keep;
 use std::env;

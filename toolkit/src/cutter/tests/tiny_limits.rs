@@ -1,7 +1,6 @@
 //! What stays at the borders of the limits, to the byte: of text, and of bytes that are no UTF-8.
 
 use super::*;
-use crate::cut::excerpt::{Ends, newlines};
 
 /// The line, the bytes of it before, the bytes of all before.
 type At = (u64, u64, u64);

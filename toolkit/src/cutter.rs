@@ -1,18 +1,18 @@
 //! From an output to what the model gets of it, the whole kept in a file.
 
-use super::excerpt::{Ends, Excerpt, lossy_bytes, newlines};
-use super::hint::left_out;
-use super::{Cut, CutHint, Kept, OutputLimits};
 use crate::caller::Caller;
 use crate::content::Content;
+use crate::cut::{
+    Cut, CutHint, Ends, Excerpt, Kept, OutputLimits, left_out, lossy_bytes, newlines, shutting_down,
+};
 use crate::guard::guard;
+use crate::off_runtime::off_runtime;
 use crate::output::ToolOutput;
 use crate::output_store::OutputStore;
 use crate::sink::{OutputSink, Streamed};
 use serde_json::Value;
 use std::mem;
 use std::pin::Pin;
-use tokio::runtime::Handle;
 
 /// Boxed, so that no caller's crate compiles what is behind it.
 pub(crate) type Cutting<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -209,14 +209,5 @@ fn put_text(output: &mut ToolOutput, at: usize, text: String, cut: Option<Cut>) 
     }
 }
 
-/// Runs blocking work on tokio's pool for it, here where there is no runtime. `None` when the runtime shuts down.
-pub(crate) async fn off_runtime<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    match Handle::try_current() {
-        Ok(runtime) => runtime.spawn_blocking(work).await.ok(),
-        Err(_) => Some(work()),
-    }
-}
-
-pub(crate) fn shutting_down() -> Kept {
-    Kept::Not { error: "the host is shutting down".to_owned() }
-}
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,16 @@ mod tiny_limits;
 
 use super::*;
 use crate::content::Content;
+use crate::cut::{Part, Position};
 use crate::output::ToolOutput;
 use crate::output_store::OutputStore;
 use crate::sink::OutputSink;
+use crate::truncate::{Keep, Truncate};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
+use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 

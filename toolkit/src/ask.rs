@@ -1,20 +1,16 @@
 //! Asking a person: for permission, or for something that only they know.
 //!
-//! A tool states an [`Ask`]; it becomes a [`PendingAsk`] in the toolkit's [`Asks`], which hands it to the
+//! A tool states an [`Ask`]; it becomes a [`PendingAsk`] in the toolkit's [`Asks`](crate::Asks), which hands it to the
 //! [`Approver`](crate::Approver) and waits for the first [`Answer`], from there or from elsewhere.
 
 mod answer;
-mod asks;
 mod choice;
 mod elicit;
 mod prompt;
 mod question;
 mod text;
-mod together;
-mod wait;
 
 pub use answer::{AllowScope, Answer, AskAnswer, DeniedBy};
-pub use asks::{AnswerError, AskLimits, Asks};
 pub(crate) use choice::Choice;
 pub use elicit::Elicitation;
 pub(crate) use prompt::{PromptLine, Tone};
@@ -22,10 +18,12 @@ pub(crate) use question::Put;
 pub use question::{Origin, PendingAsk, Question};
 
 use crate::escape::MAX_LINE_CHARS;
-use crate::permission::Permissions;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// Kinds of permission of which only entries without wildcards allow.
+pub(crate) const SINGLE_PATHS: [&str; 2] = ["sensitive", "protected"];
 
 /// How many bytes of a question without a pattern are remembered.
 const MAX_BYTES_OF_WHOLE: usize = 64 << 10;
@@ -78,6 +76,11 @@ pub struct Ask {
     /// What of the configuration would let it through where nobody can be asked; see [`with_hint`](Self::with_hint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+/// Whether a kind of permission is about secrets, or what runs commands or lifts bounds.
+pub(crate) fn is_guarded_kind(kind: &str) -> bool {
+    SINGLE_PATHS.contains(&&*kind.trim().to_lowercase())
 }
 
 /// A fact about what will be done.
@@ -182,7 +185,7 @@ impl Ask {
     /// assert!(!Ask::new("edit", "write notes.txt").is_guarded());
     /// ```
     pub fn is_guarded(&self) -> bool {
-        self.guarded || Permissions::is_guarded(&self.kind)
+        self.guarded || is_guarded_kind(&self.kind)
     }
 
     /// Adds what the action is matched by.
@@ -250,7 +253,7 @@ impl Ask {
         let is_large = self.patterns.is_empty() && self.size() > MAX_BYTES_OF_WHOLE;
         let longest = if is_large || self.patterns.iter().any(is_long) || is_long(&self.kind) {
             AllowScope::Once
-        } else if self.raised || self.patterns.is_empty() || Permissions::is_guarded(&self.kind) {
+        } else if self.raised || self.patterns.is_empty() || is_guarded_kind(&self.kind) {
             AllowScope::Session
         } else {
             AllowScope::Always
@@ -259,7 +262,7 @@ impl Ask {
     }
 
     /// The bytes of its texts.
-    fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let details: usize = self.details.iter().map(AskDetail::size).sum();
         let patterns: usize = self.patterns.iter().map(|pattern| pattern.len() + size_of::<String>()).sum();
         let texts = self.claim.iter().chain(&self.hint).map(String::len).sum::<usize>();

@@ -35,6 +35,7 @@ mod arg;
 mod arguments;
 mod ask;
 mod ask_record;
+mod asks;
 mod attachment;
 mod call;
 mod caller;
@@ -115,10 +116,10 @@ pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
 pub use ask::AskAnswer;
 pub use ask::{
-    Access, AllowScope, Answer, AnswerError, Ask, AskDetail, AskLimits, Asks, DeniedBy, Elicitation, Origin,
-    PendingAsk, Question,
+    Access, AllowScope, Answer, Ask, AskDetail, DeniedBy, Elicitation, Origin, PendingAsk, Question,
 };
 pub use ask_record::RecordedAsk;
+pub use asks::{AnswerError, AskLimits, Asks};
 pub use attachment::Attachment;
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::{Caller, SharedReads};

@@ -27,7 +27,7 @@ pub use tools::Tools;
 use crate::approvals::Approvals;
 use crate::approver::Approver;
 use crate::arguments::Repairing;
-use crate::ask::{AskLimits, Asks};
+use crate::asks::{AskLimits, Asks};
 use crate::caller::Caller;
 use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};

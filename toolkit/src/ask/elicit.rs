@@ -80,7 +80,7 @@ impl Elicitation {
     }
 
     /// The bytes of its texts.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let name = self.name.as_ref().map_or(0, String::len);
         self.message.len() + self.schema.to_string().len() + name
     }

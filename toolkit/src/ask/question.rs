@@ -164,7 +164,7 @@ impl PendingAsk {
         Self::new("detached".to_owned(), (now, now), Put::remembered(origin, question, None))
     }
 
-    pub(super) fn new(id: String, (asked_at, expires_at): (SystemTime, SystemTime), put: Put) -> Self {
+    pub(crate) fn new(id: String, (asked_at, expires_at): (SystemTime, SystemTime), put: Put) -> Self {
         let Put { origin, question, at_most, note, session_lifetime } = put;
         let session_seconds = session_lifetime.map(|lifetime| lifetime.as_secs());
         let problem = None;
@@ -182,7 +182,7 @@ impl PendingAsk {
     }
 
     /// The same question again, with what was wrong with the answer.
-    pub(super) fn with_problem(&self, problem: String) -> Self {
+    pub(crate) fn with_problem(&self, problem: String) -> Self {
         Self(Arc::new(Pending { problem: Some(problem), ..(*self.0).clone() }))
     }
 
@@ -228,7 +228,7 @@ impl PendingAsk {
     }
 
     /// The answer, allowing no more than the question offers.
-    pub(super) fn narrow(&self, answer: Answer) -> Answer {
+    pub(crate) fn narrow(&self, answer: Answer) -> Answer {
         match answer {
             Answer::Allow { scope } => Answer::Allow { scope: scope.min(self.0.at_most) },
             answer => answer,

@@ -4,7 +4,7 @@ use super::ToolContext;
 use crate::approvals::{Allowed, Asker, Memory};
 use crate::approver::Approver;
 use crate::arg::ToolArg;
-use crate::ask::{Answer, Ask, Elicitation, Origin, Put, Question};
+use crate::ask::{Answer, Ask, Elicitation, Origin, Put, Question, is_guarded_kind};
 use crate::ask_record::{AskLog, AskNumber};
 use crate::error::ToolError;
 use crate::escape::escape_line;
@@ -92,7 +92,7 @@ impl ToolContext {
         let tool = self.tool();
         !ask.raised
             && ask.kind == tool.permission()
-            && !Permissions::is_guarded(&ask.kind)
+            && !is_guarded_kind(&ask.kind)
             && self.scope().toolkit.settings.permissions.runs_unasked(tool)
     }
 

@@ -6,6 +6,7 @@ use super::decided::{Decided, DecidedRule, PermissionRequest};
 use super::glob::PathText;
 use super::keys::meant;
 use super::settings::{Decision, PermissionRule, PermissionSettings};
+use crate::ask::SINGLE_PATHS;
 use crate::caller::Caller;
 use crate::config_origin::ConfigOrigin;
 use crate::policy::{folded as fold, matches as names};
@@ -86,8 +87,6 @@ pub(super) struct Written<'a> {
     pub(super) can_allow: bool,
 }
 
-/// Kinds of which only entries without wildcards allow.
-pub(super) const SINGLE_PATHS: [&str; 2] = ["sensitive", "protected"];
 /// Kinds whose patterns are those of paths.
 pub(crate) const PATH_KINDS: [&str; 5] = ["read", "edit", "external_directory", "sensitive", "protected"];
 
@@ -113,11 +112,6 @@ impl Permissions {
     pub(crate) fn followed_by(mut self, sources: impl IntoIterator<Item = PermissionSettings>) -> Self {
         Arc::make_mut(&mut self.0).sources.extend(sources.into_iter().map(Source::new));
         self
-    }
-
-    /// Whether a kind of permission is about secrets, or what runs commands or lifts bounds.
-    pub(crate) fn is_guarded(kind: &str) -> bool {
-        SINGLE_PATHS.contains(&&*fold(kind))
     }
 
     /// What is configured of a tool's `autoExecute`.

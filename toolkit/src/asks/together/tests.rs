@@ -3,7 +3,8 @@
 use super::*;
 use crate::approvals::{Approvals, Asker};
 use crate::approver::{CallbackApprover, ScriptedApprover};
-use crate::ask::{AskLimits, DeniedBy, Origin};
+use crate::ask::{DeniedBy, Origin};
+use crate::asks::AskLimits;
 use crate::session::Session;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

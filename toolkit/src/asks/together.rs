@@ -2,11 +2,10 @@
 
 mod flight;
 
-use super::asks::random;
-use super::question::Put;
-use super::{Answer, Ask, Asks, PendingAsk, Question};
+use super::{Asks, random};
 use crate::approvals::Memory;
 use crate::approver::Approver;
+use crate::ask::{Answer, Ask, PendingAsk, Put, Question};
 use flight::{Flight, Passenger};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};

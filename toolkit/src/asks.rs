@@ -1,13 +1,15 @@
 //! The questions of a toolkit that wait for an answer: bounded in number, size and age.
 
-use super::question::Put;
-use super::together::Joinable;
-use super::{AllowScope, Answer, DeniedBy, PendingAsk, Question};
+mod together;
+mod wait;
+
+use crate::ask::{AllowScope, Answer, DeniedBy, PendingAsk, Put, Question};
 use data_encoding::BASE32_DNSSEC;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use together::Joinable;
 use tokio::sync::oneshot;
 
 /// How many answered and withdrawn questions are remembered, so that a late answer is told what became of its question.
@@ -24,29 +26,29 @@ struct Shared {
 }
 
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) pending: BTreeMap<String, Entry>,
+struct State {
+    pending: BTreeMap<String, Entry>,
     /// How many wait for the answer to a question beside who asked it first.
-    pub(super) joined: usize,
+    joined: usize,
     gone: VecDeque<(String, Fate)>,
     bytes: usize,
     last_stamp: u64,
 }
 
-pub(super) struct Entry {
-    pub(super) ask: PendingAsk,
+struct Entry {
+    ask: PendingAsk,
     bytes: usize,
     /// Taken by the first answer.
     answer: Option<oneshot::Sender<Answer>>,
     /// Whether the answer is one that is about to be remembered.
     lasts: bool,
     /// By which others can wait for the same answer.
-    pub(super) joinable: Option<Joinable>,
+    joinable: Option<Joinable>,
 }
 
 impl Entry {
     /// Whether who asks the same now may have the same answer.
-    pub(super) fn is_open(&self) -> bool {
+    fn is_open(&self) -> bool {
         self.answer.is_some() || self.lasts
     }
 }
@@ -184,18 +186,13 @@ impl Asks {
     }
 
     /// Puts a question on the list; the answer says why it cannot be.
-    pub(super) fn register(&self, put: Put) -> Result<Waiting, Answer> {
+    fn register(&self, put: Put) -> Result<Waiting, Answer> {
         let random = random()?;
         self.register_in(&mut self.lock(), random, put)
     }
 
     /// The same, under the lock.
-    pub(super) fn register_in(
-        &self,
-        state: &mut State,
-        random: [u8; 12],
-        put: Put,
-    ) -> Result<Waiting, Answer> {
+    fn register_in(&self, state: &mut State, random: [u8; 12], put: Put) -> Result<Waiting, Answer> {
         let limits = &self.0.limits;
         let bytes = match &put.question {
             Question::Approve(ask) => ask.size(),
@@ -220,7 +217,7 @@ impl Asks {
     }
 
     /// Whether one more may wait.
-    pub(super) fn check_count(&self, state: &State) -> Result<(), Answer> {
+    fn check_count(&self, state: &State) -> Result<(), Answer> {
         let most = self.0.limits.count;
         if state.pending.len().saturating_add(state.joined) >= most {
             return Err(refused(format!("{most} questions wait for an answer already")));
@@ -228,7 +225,7 @@ impl Asks {
         Ok(())
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing that runs under the lock can leave the state half changed.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -239,7 +236,7 @@ fn refused(what: String) -> Answer {
 }
 
 /// What makes an id one that nobody guesses.
-pub(super) fn random() -> Result<[u8; 12], Answer> {
+fn random() -> Result<[u8; 12], Answer> {
     let mut random = [0; 12];
     match getrandom::fill(&mut random) {
         Ok(()) => Ok(random),
@@ -279,15 +276,15 @@ impl fmt::Debug for Asks {
 }
 
 /// A question on the list, held by whoever waits for the answer; dropping it takes the question off the list.
-pub(super) struct Waiting {
-    pub(super) asks: Asks,
-    pub(super) ask: PendingAsk,
-    pub(super) answer: oneshot::Receiver<Answer>,
+struct Waiting {
+    asks: Asks,
+    ask: PendingAsk,
+    answer: oneshot::Receiver<Answer>,
 }
 
 impl Waiting {
     /// Shows the question again, with what was wrong with the answer.
-    pub(super) fn ask_again(&mut self, problem: String) {
+    fn ask_again(&mut self, problem: String) {
         self.ask = self.ask.with_problem(problem);
         if let Some(entry) = self.asks.lock().pending.get_mut(self.ask.id()) {
             entry.ask = self.ask.clone();

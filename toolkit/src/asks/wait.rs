@@ -1,9 +1,8 @@
 //! Waiting for the answer to a question: from the approver, from elsewhere, or until it is too late.
 
-use super::asks::Waiting;
-use super::question::Put;
-use super::{Answer, AnswerError, Ask, Asks, DeniedBy, Elicitation, Origin, PendingAsk, Question};
+use super::{AnswerError, Asks, Waiting};
 use crate::approver::{Answering, Approver};
+use crate::ask::{Answer, Ask, DeniedBy, Elicitation, Origin, PendingAsk, Put, Question};
 use crate::error::ToolError;
 use serde_json::Value;
 use std::any::Any;

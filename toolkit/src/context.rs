@@ -2,6 +2,7 @@
 
 mod asking;
 mod config;
+mod events;
 pub(crate) mod files;
 pub(crate) mod leave;
 mod nested;
@@ -12,7 +13,7 @@ use crate::call::ToolResult;
 use crate::caller::Caller;
 use crate::content::Content;
 use crate::error::ToolError;
-use crate::events::{Event, Hub, Progress};
+use crate::events::{Event, Progress};
 use crate::live::{Live, Told};
 use crate::message::Message;
 use crate::output::ToolOutput;
@@ -445,29 +446,6 @@ impl ToolContext {
             let Told { title, metadata } = live.told();
             Event::Metadata { title, metadata }
         });
-    }
-
-    /// Sends an event that has no meaning after the end of the call; a function's helper may hold the context longer.
-    pub(crate) fn send_under_way(&self, event: impl FnOnce() -> Event) {
-        if self.scope.toolkit.events.is_watched() && !self.live.get().is_some_and(|live| live.is_over()) {
-            self.send(event);
-        }
-    }
-
-    /// Sends how far the call got, or what it logs; the same holds for it.
-    pub(crate) fn send_notice(&self, event: impl FnOnce() -> Event) {
-        let hub = self.hub();
-        if hub.is_listened_to() && !self.live.get().is_some_and(|live| live.is_over()) {
-            hub.send_notice(self, event);
-        }
-    }
-
-    pub(crate) fn hub(&self) -> &Arc<Hub> {
-        &self.scope.toolkit.events
-    }
-
-    pub(crate) fn send(&self, event: impl FnOnce() -> Event) {
-        self.scope.toolkit.events.send(self, event);
     }
 
     /// Becomes cancelled when the call is cancelled, dropped or over. Pass it on to what runs elsewhere.

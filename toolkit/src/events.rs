@@ -6,7 +6,7 @@ mod teller;
 
 pub use log::{LogLevel, LogMessage};
 pub use stream::Events;
-pub(crate) use stream::{Hub, Wanted};
+pub(crate) use stream::{CallOrigin, Hub, Wanted};
 pub use teller::Teller;
 
 use crate::ask::{AllowScope, Answer, AskAnswer, DeniedBy, PendingAsk};

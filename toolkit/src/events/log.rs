@@ -1,7 +1,5 @@
 //! What a call says for those who look for faults.
 
-use crate::context::ToolContext;
-use crate::events::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -52,24 +50,5 @@ impl LogMessage {
     pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
         self.logger = Some(logger.into());
         self
-    }
-}
-
-impl ToolContext {
-    /// Tells those who watch something that helps to find faults. A model never sees it, and nothing is waited for.
-    ///
-    /// ```
-    /// use toolkit::prelude::*;
-    /// use toolkit::{LogLevel, LogMessage};
-    ///
-    /// /// Looks a word up.
-    /// #[tool(read_only)]
-    /// async fn look_up(ctx: &ToolContext, /** The word. */ word: String) -> String {
-    ///     ctx.log(LogMessage::new(LogLevel::Debug, "the index is 3 days old").with_logger("index"));
-    ///     format!("{word}: unknown")
-    /// }
-    /// ```
-    pub fn log(&self, message: LogMessage) {
-        self.send_notice(|| Event::Log(message));
     }
 }

@@ -10,7 +10,7 @@ use crate::error::ToolError;
 use crate::escape::escape_line;
 use crate::events::{AllowedBy, Event};
 use crate::live::Reason;
-use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest, Permissions};
+use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
 use futures_util::future::{Either, select};
 use serde_json::Value;
 use std::pin::pin;

@@ -113,6 +113,11 @@ impl Dialect {
         matches!(self, Self::OpenAiChatStrict | Self::OpenAiResponsesStrict)
     }
 
+    /// Returns true if the provider has a tool of its own that finds those whose definitions are not shown.
+    pub(crate) fn has_finder(self) -> bool {
+        self.finder().is_some()
+    }
+
     /// The provider's own tool that finds those whose definitions are not shown, as the documents of Anthropic ("tool search tool",
     /// by BM25) and OpenAI ("tool search", by the provider) have it.
     fn finder(self) -> Option<serde_json::Value> {

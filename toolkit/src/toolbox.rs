@@ -4,6 +4,7 @@ mod at_once;
 mod batch;
 mod before;
 mod begin;
+mod definitions;
 mod discover;
 mod explain;
 mod finish;

@@ -8,8 +8,6 @@ use super::{Dialect, names};
 use crate::arguments;
 use crate::call::{CallArguments, ToolCall};
 use crate::definition::Definition;
-use crate::discovery::Showing;
-use crate::toolbox::Toolbox;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -150,45 +148,23 @@ fn gemini(name: &str, description: &str, parameters: Value) -> Value {
     function.into()
 }
 
-impl Toolbox {
-    /// The tools as a provider is told of them, by name.
-    ///
-    /// A tool whose types state a schema that is not valid is missing here; calling it says why.
-    pub fn definitions_for(&self, dialect: Dialect) -> Definitions {
-        dialect.definitions(self.definitions())
-    }
-
-    /// The same for a provider that finds tools itself, where this toolbox [leaves some to be found](crate::Discovery): every
-    /// definition, with a mark at those that the provider is not to show from the beginning, and its own tool in place of `tool_search`.
-    /// What is sent stays the same throughout a session, whatever is found.
-    ///
-    /// Anthropic's Messages and OpenAI's Responses do so (`defer_loading`); for the others it is
-    /// [`definitions_for`](Self::definitions_for).
-    pub fn definitions_deferring(&self, dialect: Dialect) -> Definitions {
-        let Some(finder) = dialect.finder().filter(|_| self.defers()) else {
-            return self.definitions_for(dialect);
-        };
-        let all = self.all_definitions().into_iter().filter(|(_, showing)| *showing != Showing::Search);
-        let (mut deferred, shown): (Vec<_>, Vec<_>) =
-            all.partition(|(_, showing)| showing.is_deferred_natively());
-        // What was found stands elsewhere in that list.
-        deferred.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
-        let names: HashSet<String> = deferred.iter().map(|(definition, _)| definition.name.clone()).collect();
-        let all = shown.into_iter().chain(deferred).map(|(definition, _)| definition);
-        let mut definitions = dialect.definitions(all);
-        let mut tools = definitions.tools.to_vec();
+impl Definitions {
+    /// Marks the tools of these names as ones that the provider is not to show from the beginning, and puts the provider's own tool
+    /// that finds them before all others. Nothing changes where the provider has no such tool.
+    #[must_use]
+    pub(crate) fn deferring(mut self, names: &HashSet<String>) -> Self {
+        let Some(finder) = self.dialect.finder() else { return self };
+        let mut tools = self.tools.to_vec();
         for tool in tools.iter_mut().filter(|tool| names.contains(&tool.name)) {
             if let Value::Object(definition) = &mut tool.definition {
                 definition.insert("defer_loading".into(), true.into());
             }
         }
-        definitions.tools = tools.into();
-        definitions.finder = Some(finder);
-        definitions
+        self.tools = tools.into();
+        self.finder = Some(finder);
+        self
     }
-}
 
-impl Definitions {
     /// The dialect.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
@@ -223,7 +199,7 @@ impl Definitions {
     /// The calls in what a model answered, in its order: a response, a message, or a list of its items or parts. None where it calls
     /// nothing. What is unknown in it is passed over.
     ///
-    /// Arguments that are no JSON are passed on: [`Toolbox::call`] tells the model what is wrong with them. A call without an id, or
+    /// Arguments that are no JSON are passed on: [`Toolbox::call`](crate::Toolbox::call) tells the model what is wrong with them. A call without an id, or
     /// with that of another, gets one of its own. A name that no tool has is passed on too.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ use crate::tidy::{Fault, ROOT_MANIFEST, SourceFile, dependencies, members};
 /// may use all.
 const LAYERS: &[&[&str]] = &[
     &["toolkit-macros", "shell-verdict", "sandbox", "http"],
+    &["toolkit/core"],
     &["toolkit"],
     &[
         "builtin-tools",

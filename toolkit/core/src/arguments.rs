@@ -1,0 +1,213 @@
+//! The arguments of a call: from JSON text to values that fit the schema.
+
+mod explain;
+mod json;
+mod known;
+mod pointer;
+mod problem;
+mod repair;
+mod shape;
+mod shown;
+mod text;
+mod variant;
+
+pub use json::{deserialize as deserialize_unique, parse_unique};
+pub use problem::{InvalidArguments, Problem};
+pub use repair::Repairing;
+pub use repair::{Repair, RepairKind};
+pub(crate) use shape::durations_to_parts;
+pub use shown::{KEPT_SECRET, is_secret};
+
+use crate::call::CallArguments;
+use crate::error::ToolError;
+use crate::schema::Compiled;
+use serde_json::{Map, Value};
+use std::mem;
+
+/// Up to so many arguments, looking at each is quicker than hashing the name.
+const FEW: usize = 16;
+
+/// Arguments that fit their tool's schema, as the tool's function takes them one by one.
+#[derive(Debug, Default)]
+pub struct Arguments(Map<String, Value>);
+
+impl Arguments {
+    #[doc(hidden)]
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        if self.0.len() > FEW {
+            return self.0.get_mut(name).map(mem::take);
+        }
+        self.0.iter_mut().find(|(known, _)| *known == name).map(|(_, value)| mem::take(value))
+    }
+
+    #[doc(hidden)]
+    pub fn take_all(&mut self) -> Value {
+        Value::Object(mem::take(&mut self.0))
+    }
+
+    /// Adds what was fixed beforehand.
+    #[doc(hidden)]
+    pub fn extend(&mut self, bound: &Map<String, Value>) {
+        self.0.extend(bound.iter().map(|(name, value)| (name.clone(), value.clone())));
+    }
+
+    /// The members of an object; none where it is another value.
+    #[doc(hidden)]
+    pub fn from_object(value: Value) -> Self {
+        match value {
+            Value::Object(members) => Self(members),
+            _ => Self::default(),
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn members(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    #[doc(hidden)]
+    pub fn missing(name: &str) -> ToolError {
+        ToolError::invalid_arguments(InvalidArguments::of(vec![Problem::new(
+            "",
+            format!("`{name}` is required"),
+            "nothing",
+        )]))
+    }
+}
+
+/// What the function gets, where a first look says that nothing has to be changed and nothing is wrong.
+///
+/// # Errors
+///
+/// The arguments, where only a closer look can say.
+#[doc(hidden)]
+pub fn certain(compiled: &Compiled, arguments: CallArguments) -> Result<Arguments, CallArguments> {
+    match (&compiled.plain, arguments) {
+        (Some(plain), CallArguments::Json(Value::Object(members))) if plain.certainly_takes(&members) => {
+            Ok(Arguments(members))
+        }
+        (_, arguments) => Err(arguments),
+    }
+}
+
+/// What is wrong with a document that a person wrote; whole floats become integers where the schema wants these. Nothing
+/// else is repaired: at most one problem more than are told.
+#[doc(hidden)]
+pub fn check_document(compiled: &Compiled, document: &mut Value) -> Vec<Problem> {
+    shape::whole_floats_to_integers(document, &compiled.schema);
+    if compiled.validator.is_valid(document) { Vec::new() } else { explain::find(compiled, document) }
+}
+
+/// What the function gets, and what was repaired on the way: aliases, then the schema, and where it does not fit as it
+/// is, repairs of what can only mean one thing. The schema decides at the end.
+///
+/// # Errors
+///
+/// Everything that is wrong with the text, or with the arguments once what can be repaired is.
+#[doc(hidden)]
+pub fn prepare(
+    compiled: &Compiled,
+    arguments: CallArguments,
+    repairing: Repairing,
+) -> Result<(Arguments, Vec<Repair>), InvalidArguments> {
+    prepare_with(compiled, arguments, repairing, |_, _| Vec::new())
+}
+
+/// As [`prepare`]; where the arguments do not fit, `further` looks for what is wrong with them beyond the schema, given what is
+/// known to be wrong.
+#[doc(hidden)]
+pub fn prepare_with(
+    compiled: &Compiled,
+    arguments: CallArguments,
+    repairing: Repairing,
+    further: impl FnOnce(&Value, &[Problem]) -> Vec<Problem>,
+) -> Result<(Arguments, Vec<Repair>), InvalidArguments> {
+    let mut repairs = Vec::new();
+    let mut arguments = match arguments {
+        CallArguments::Text(text) => text::read(&text, repairing, &mut repairs)?,
+        CallArguments::Json(value) => value,
+    };
+    if let (Some(plain), Value::Object(members)) = (&compiled.plain, &mut arguments)
+        && plain.certainly_takes(members)
+    {
+        return Ok((Arguments(mem::take(members)), repairs));
+    }
+    if arguments.is_null() {
+        arguments = text::nothing("null", &mut repairs);
+    }
+    if let (Value::String(text), Repairing::On) = (&arguments, repairing)
+        && let Some(decoded) = text::encoded(compiled, text, &mut repairs)?
+    {
+        arguments = decoded;
+    }
+    let mut problems = Vec::new();
+    if compiled.has_aliases {
+        shape::rename_aliases(&mut arguments, &compiled.annotated, &mut problems);
+    }
+    shape::whole_floats_to_integers(&mut arguments, &compiled.schema);
+    if !compiled.validator.is_valid(&arguments) {
+        shape::drop_optional_nulls(&mut arguments, &compiled.schema, &mut repairs);
+        if repairing == Repairing::On {
+            repair::mend(compiled, &mut arguments, &mut repairs);
+            // What was a string until now.
+            shape::whole_floats_to_integers(&mut arguments, &compiled.schema);
+        }
+        problems.extend(explain::find(compiled, &arguments));
+    }
+    problems.extend(
+        compiled
+            .bound
+            .iter()
+            .filter_map(|name| {
+                let value = arguments.get(name)?;
+                let known = problems.iter().any(|problem| problem.pointer == Problem::pointer_to(name));
+                (!known).then(|| {
+                    Problem::new(Problem::pointer_to(name), "no argument of this name", shown::short(value))
+                })
+            })
+            .collect::<Vec<_>>(),
+    );
+    if !problems.is_empty() {
+        problems.extend(further(&arguments, &problems));
+    }
+    match arguments {
+        Value::Object(members) if problems.is_empty() => return Ok((Arguments(members), repairs)),
+        // The schema's root is always an object, unless a tool states another one by hand.
+        _ if problems.is_empty() => problems.push(Problem::new("", "an object", "another value")),
+        _ => {}
+    }
+    Err(InvalidArguments::of(problems))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// `inner` within so many schemas of one part each.
+    pub(super) fn nested(key: &str, depth: usize, inner: Value) -> Value {
+        (0..depth).fold(inner, |inner, _| json!({ key: [inner] }))
+    }
+
+    #[test]
+    fn arguments_are_an_object_whatever_the_schema_says() {
+        let compiled = Compiled::new("test", json!({})).unwrap();
+        for given in [json!(5), json!(true), json!([])] {
+            let problems = prepare(&compiled, given.into(), Repairing::On).unwrap_err().problems;
+            let told: Vec<String> = problems.iter().map(Problem::to_string).collect();
+            assert_eq!(told, ["the arguments: expected an object, got another value"]);
+        }
+    }
+
+    #[test]
+    fn arguments_are_found_by_name_however_many_there_are() {
+        for count in [1, FEW, FEW + 1] {
+            let members = (0..count).map(|n| (format!("a{n}"), json!(n))).collect();
+            let mut arguments = Arguments(members);
+            for n in (0..count).rev() {
+                assert_eq!(arguments.take(&format!("a{n}")), Some(json!(n)), "of {count}");
+            }
+            assert_eq!(arguments.take("b"), None, "of {count}");
+        }
+    }
+}

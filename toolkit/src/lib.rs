@@ -34,6 +34,7 @@ use toolkit_core::{
     escape, guard, location, message, name, output, parameter, plugin, redact, schema, server_names, source,
     state, truncate,
 };
+use toolkit_dialects::dialect;
 
 mod approvals;
 mod approver;
@@ -44,7 +45,6 @@ mod context;
 mod cut;
 mod cutter;
 mod data_dir;
-mod dialect;
 mod discovery;
 mod events;
 mod files;
@@ -104,10 +104,6 @@ pub use config::{
 pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
 pub use data_dir::DataDir;
-pub use dialect::{
-    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
-    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, Strictness, UnknownDialect,
-};
 pub use discovery::{Discovery, DiscoverySettings, SearchHit, Showing};
 pub use events::{AllowedBy, AnsweredBy, CallEvent, Event, Events, LogLevel, LogMessage, Progress, Teller};
 pub use files::{
@@ -162,6 +158,10 @@ pub use toolkit_core::{
 };
 #[doc(hidden)]
 pub use toolkit_core::{MAX_OF_LONG_PREFIX, in_letters_of_names};
+pub use toolkit_dialects::{
+    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
+    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, Strictness, UnknownDialect,
+};
 pub use views::{
     MAX_OPEN_STEPS, Step, StepStatus, StepType, StepTypes, Steps, ToolCategory, ToolDefinition, ToolParameter,
 };

@@ -15,6 +15,7 @@ use crate::tidy::{Fault, ROOT_MANIFEST, SourceFile, dependencies, members};
 const LAYERS: &[&[&str]] = &[
     &["toolkit-macros", "shell-verdict", "sandbox", "http"],
     &["toolkit/core"],
+    &["toolkit/dialects"],
     &["toolkit"],
     &[
         "builtin-tools",

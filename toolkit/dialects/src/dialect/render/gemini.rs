@@ -2,11 +2,11 @@
 
 use super::kind::gemini_takes;
 use super::{Part, Said, non_empty, object, parts};
-use crate::call::ToolResult;
 use crate::dialect::Definitions;
 use crate::dialect::calls::is_made;
 use data_encoding::BASE64;
 use serde_json::{Value, json};
+use toolkit_core::call::ToolResult;
 
 pub(super) fn results(definitions: &Definitions, results: &[ToolResult]) -> Vec<Value> {
     if results.is_empty() {

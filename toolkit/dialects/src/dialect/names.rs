@@ -1,10 +1,10 @@
 //! Names of tools as a provider takes them.
 
 use super::Dialect;
-use crate::name::MAX_NAME_BYTES;
 use data_encoding::BASE32_NOPAD;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use toolkit_core::name::MAX_NAME_BYTES;
 
 /// The longest name in the Model Context Protocol.
 const MAX_MCP_NAME_BYTES: usize = 128;

@@ -12,7 +12,8 @@ mod stream;
 
 pub use calls::{CallFormatError, MAX_ARGUMENT_BYTES, MAX_CALLS};
 pub use definitions::{Definitions, DialectTool, Strictness};
-pub(crate) use schema::for_people;
+#[doc(hidden)]
+pub use schema::for_people;
 pub use schema::{DialectSchema, Loosened, MAX_RECURSION};
 pub use stream::CallStream;
 
@@ -114,7 +115,8 @@ impl Dialect {
     }
 
     /// Returns true if the provider has a tool of its own that finds those whose definitions are not shown.
-    pub(crate) fn has_finder(self) -> bool {
+    #[doc(hidden)]
+    pub fn has_finder(self) -> bool {
         self.finder().is_some()
     }
 
@@ -150,7 +152,7 @@ impl fmt::Display for Dialect {
 
 /// A name that no dialect has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no dialect `{}`; there are {}", crate::escape::escape_line(.0), known())]
+#[error("there is no dialect `{}`; there are {}", toolkit_core::escape::escape_line(.0), known())]
 pub struct UnknownDialect(String);
 
 fn known() -> String {

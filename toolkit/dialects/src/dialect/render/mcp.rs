@@ -1,9 +1,9 @@
 //! The Model Context Protocol: a result of `tools/call` each, without the envelope, which belongs to the connection.
 
 use super::{Said, object};
-use crate::call::ToolResult;
 use crate::dialect::Definitions;
 use serde_json::{Value, json};
+use toolkit_core::call::ToolResult;
 
 pub(super) fn results(definitions: &Definitions, results: &[ToolResult]) -> Vec<Value> {
     results

@@ -63,7 +63,7 @@ pub struct Loosened {
 impl fmt::Display for Loosened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pointer = if self.pointer.is_empty() { "the root" } else { &self.pointer };
-        write!(f, "`{}` of {}: {}", self.keyword, crate::escape::escape_line(pointer), self.reason)
+        write!(f, "`{}` of {}: {}", self.keyword, toolkit_core::escape::escape_line(pointer), self.reason)
     }
 }
 
@@ -142,7 +142,7 @@ impl Dialect {
 }
 
 /// A schema as people are shown it: one object at the root, without references, and with every property that it names.
-pub(crate) fn for_people(schema: &Value) -> Value {
+pub fn for_people(schema: &Value) -> Value {
     let document = Document::new(schema);
     null::without_marks(&Rewriter::new(&document, Profile::for_people()).root())
 }

@@ -3,9 +3,9 @@
 
 use super::kind::openai_takes;
 use super::{Part, Said, data_url, non_empty, parts};
-use crate::call::ToolResult;
 use data_encoding::BASE64;
 use serde_json::{Value, json};
+use toolkit_core::call::ToolResult;
 
 pub(super) fn results(results: &[ToolResult]) -> Vec<Value> {
     let mut messages = Vec::new();

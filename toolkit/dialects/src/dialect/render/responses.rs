@@ -2,8 +2,8 @@
 
 use super::kind::openai_takes;
 use super::{Part, Said, data_url, non_empty, parts};
-use crate::call::ToolResult;
 use serde_json::{Value, json};
+use toolkit_core::call::ToolResult;
 
 pub(super) fn results(results: &[ToolResult]) -> Vec<Value> {
     results

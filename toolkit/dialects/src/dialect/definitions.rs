@@ -5,12 +5,12 @@ use super::read_back::read_back;
 use super::schema::Loosened;
 use super::stream::CallStream;
 use super::{Dialect, names};
-use crate::arguments;
-use crate::call::{CallArguments, ToolCall};
-use crate::definition::Definition;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use toolkit_core::arguments;
+use toolkit_core::call::{CallArguments, ToolCall};
+use toolkit_core::definition::Definition;
 
 /// Tools as a provider is told of them. Reads the calls that come back, and writes their results.
 ///
@@ -151,8 +151,9 @@ fn gemini(name: &str, description: &str, parameters: Value) -> Value {
 impl Definitions {
     /// Marks the tools of these names as ones that the provider is not to show from the beginning, and puts the provider's own tool
     /// that finds them before all others. Nothing changes where the provider has no such tool.
+    #[doc(hidden)]
     #[must_use]
-    pub(crate) fn deferring(mut self, names: &HashSet<String>) -> Self {
+    pub fn deferring(mut self, names: &HashSet<String>) -> Self {
         let Some(finder) = self.dialect.finder() else { return self };
         let mut tools = self.tools.to_vec();
         for tool in tools.iter_mut().filter(|tool| names.contains(&tool.name)) {

@@ -9,10 +9,10 @@ use super::calls::{
     self, CallFormatError, Found, MAX_ARGUMENT_BYTES, MAX_CALLS, Reader, from_text, from_value, is_complete,
 };
 use super::{Definitions, Dialect};
-use crate::call::{CallArguments, ToolCall};
 use serde_json::Value;
 use sse::Lines;
 use std::collections::HashSet;
+use toolkit_core::call::{CallArguments, ToolCall};
 
 /// The longest name of a tool in fragments, in bytes: far longer than any provider takes.
 const MAX_NAME_BYTES: usize = 1024;

@@ -8,11 +8,11 @@ mod mcp;
 mod responses;
 
 use super::{Definitions, Dialect};
-use crate::call::{CallArguments, ToolCall, ToolResult};
-use crate::content::{Bytes, Content, Resource, ResourceBody};
 use data_encoding::BASE64;
 use kind::media_type;
 use serde_json::{Map, Value, json};
+use toolkit_core::call::{CallArguments, ToolCall, ToolResult};
+use toolkit_core::content::{Bytes, Content, Resource, ResourceBody};
 
 /// What stands where a provider takes no empty text.
 const NOTHING: &str = "Done.";

@@ -2,9 +2,9 @@
 
 use super::kind::anthropic_takes;
 use super::{Part, Said, non_empty, object, parts};
-use crate::call::ToolResult;
 use data_encoding::BASE64;
 use serde_json::{Value, json};
+use toolkit_core::call::ToolResult;
 
 pub(super) fn results(results: &[ToolResult]) -> Vec<Value> {
     if results.is_empty() {

@@ -1,9 +1,9 @@
 //! Events of OpenAI's Responses.
 
 use super::{CallStream, End, MAX_NAME_BYTES, Open};
-use crate::call::CallArguments;
 use crate::dialect::calls::{self, CallFormatError, Found, Reader};
 use serde_json::{Map, Value};
+use toolkit_core::call::CallArguments;
 
 impl CallStream {
     pub(super) fn push_responses(&mut self, reader: Reader, event: &Value) -> Result<(), CallFormatError> {

@@ -2,8 +2,8 @@
 
 use super::CallFormatError;
 use crate::dialect::Dialect;
-use crate::escape::escape_line;
 use serde_json::{Map, Value};
+use toolkit_core::escape::escape_line;
 
 /// How much is repeated of what a provider says, in characters.
 const LONGEST: usize = 1000;

@@ -12,12 +12,12 @@ pub(super) use failure::{failed, refuse_failure};
 pub(super) use responses::function_call;
 
 use super::Dialect;
-use crate::call::CallArguments;
-use crate::escape::escape_line;
 use data_encoding::HEXLOWER;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+use toolkit_core::call::CallArguments;
+use toolkit_core::escape::escape_line;
 
 /// How many calls one answer may have.
 pub const MAX_CALLS: usize = 1000;

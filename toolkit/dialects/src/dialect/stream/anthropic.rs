@@ -1,9 +1,9 @@
 //! Events of Anthropic's Messages.
 
 use super::{CallStream, End, MAX_BLOCKS, Open};
-use crate::call::CallArguments;
 use crate::dialect::calls::{self, CallFormatError, Found, Reader};
 use serde_json::Value;
+use toolkit_core::call::CallArguments;
 
 impl CallStream {
     pub(super) fn push_anthropic(&mut self, reader: Reader, event: &Value) -> Result<(), CallFormatError> {

@@ -136,7 +136,8 @@ fn sources_are_short(files: &[SourceFile]) -> Vec<Fault> {
     faults
 }
 
-/// Each version stands once, in the workspace's manifest, so that no two crates can ask for different ones.
+/// Each version stands once, in the workspace's manifest, so that no two crates can ask for different ones. What only tests need can be
+/// given by its path alone: it has no version then, and cargo leaves it out of what is published.
 fn versions_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (file, manifest) in members(files) {
@@ -234,7 +235,7 @@ pub(crate) fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
     for setting in &manifest.settings {
         let Some((path, rest)) = split_dependency(&setting.path) else { continue };
         let inherited = match rest {
-            [] => setting.inline_table_sets("workspace"),
+            [] => setting.inline_table_sets("workspace") || is_local_for_tests(setting),
             [key] => key == "workspace" && setting.value == "true",
             _ => false,
         };
@@ -244,6 +245,12 @@ pub(crate) fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
         }
     }
     dependencies
+}
+
+/// Whether a setting is a dependency of tests, given by its path alone.
+fn is_local_for_tests(setting: &crate::manifest::Setting) -> bool {
+    let has = |key: &str| setting.value.split([',', '{']).any(|entry| entry.trim_start().starts_with(key));
+    setting.path.iter().any(|segment| segment == "dev-dependencies") && has("path") && !has("version")
 }
 
 /// Splits the path of a setting into that of the dependency it is about and the rest.
@@ -353,6 +360,7 @@ mod tests {
             "[build-dependencies]\nserde.version = \"1\"\nserde.optional = true",
             "[dependencies.serde]\nversion = \"1\"",
             "[dependencies]\nserde = { path = \"../serde\" }",
+            "[dev-dependencies]\nserde = { path = \"../serde\", version = \"1\" }",
             "[dependencies]\nserde = { workspace = false, version = \"1\" }",
             "[target.'cfg(unix)'.dependencies]\nserde = \"1\"",
             "\ndependencies = { serde = \"1\" }",
@@ -361,6 +369,7 @@ mod tests {
         }
         for fine in [
             "[dependencies]\nserde.workspace = true",
+            "[dev-dependencies]\nserde = { package = \"other\", path = \"../serde\" }",
             "[dependencies]\nserde = { workspace = true, features = [\n  \"derive\", # why\n] }",
             "[dependencies.serde]\nfeatures = [\"derive\"]\nworkspace = true",
             "[target.'cfg(unix)'.dev-dependencies]\nserde = { features = [\"derive\"], workspace = true }",

@@ -12,6 +12,7 @@ mod origins;
 mod permission_keys;
 mod products;
 mod register;
+mod skills;
 mod source;
 #[cfg(test)]
 mod tests;

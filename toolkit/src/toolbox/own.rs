@@ -174,7 +174,7 @@ impl Toolbox {
         let description = fill(tool.description(), caller).into_owned();
         let mut preparation =
             Preparation::new(tool)?.with_services(&toolkit.services).with_description(description);
-        preparation = preparation.with_toolkit(toolkit);
+        preparation = preparation.with_toolkit(toolkit.clone());
         prepare(caller, &mut preparation).await?;
         Ok(Made::Ready(preparation.finish()))
     }

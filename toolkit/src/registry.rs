@@ -6,6 +6,7 @@ mod change;
 mod configured;
 mod explain;
 mod faults;
+mod hooks;
 mod index;
 mod narrowed;
 mod origins;

@@ -1,11 +1,9 @@
 //! What a model is shown of many tools: some of them, and one that finds the others.
 
 mod answer;
-mod settings;
 mod show;
 
 pub(crate) use answer::search_tool;
-pub use settings::DiscoverySettings;
 
 use crate::config::Configuration;
 use crate::escape::escape_line;

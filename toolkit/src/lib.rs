@@ -46,6 +46,7 @@ mod cut;
 mod cutter;
 mod data_dir;
 mod discovery;
+mod discovery_settings;
 mod events;
 mod files;
 mod gate;
@@ -104,7 +105,8 @@ pub use config::{
 pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
 pub use data_dir::DataDir;
-pub use discovery::{Discovery, DiscoverySettings, SearchHit, Showing};
+pub use discovery::{Discovery, SearchHit, Showing};
+pub use discovery_settings::DiscoverySettings;
 pub use events::{AllowedBy, AnsweredBy, CallEvent, Event, Events, LogLevel, LogMessage, Progress, Teller};
 pub use files::{
     Before, DirectoryEntry, Expected, Extent, FileContent, FileKind, FileLock, FileVersion, Interrupted,

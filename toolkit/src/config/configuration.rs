@@ -15,7 +15,7 @@ use crate::config::settle::{Unavailable, own_keys};
 use crate::config::trust::TrustedFile;
 use crate::config_origin::ConfigOrigins;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::discovery::DiscoverySettings;
+use crate::discovery_settings::DiscoverySettings;
 use crate::escape::escape_rest;
 use crate::guard::guard;
 use crate::name::nearest;

@@ -43,4 +43,4 @@ pub use options::LoadOptions;
 pub use secret::Secret;
 pub use section::{ConfigGate, ConfigSection};
 pub use trust::{TrustStore, TrustedFile};
-pub use typed::{Config, ConfigOf, Configured, PluginConfigOf, config_of, plugin_config_of};
+pub use typed::{Config, Configured};

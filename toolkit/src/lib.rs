@@ -41,6 +41,7 @@ mod approver;
 mod ask_record;
 mod asks;
 mod config;
+mod config_of;
 mod context;
 mod cut;
 mod cutter;

@@ -5,7 +5,8 @@ pub use crate::arg::{
 };
 pub use crate::arguments::Arguments;
 pub use crate::caller::Caller;
-pub use crate::config::{ConfigOf, ConfigSection, PluginConfigOf, config_of, plugin_config_of};
+pub use crate::config::ConfigSection;
+pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::context::ToolContext;
 pub use crate::error::{IntoToolError, ToolError};
 pub use crate::link::{Link, Linked};

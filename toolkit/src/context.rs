@@ -1,27 +1,22 @@
 //! What a tool function learns about the call it serves.
 
-mod asking;
-mod config;
 mod events;
-pub(crate) mod files;
-pub(crate) mod leave;
-mod nested;
-mod stand_in;
 
 use crate::approver::Approver;
 use crate::call::ToolResult;
 use crate::caller::Caller;
 use crate::content::Content;
 use crate::error::ToolError;
-use crate::events::{Event, Progress};
+use crate::events::{Event, Hub, Progress};
 use crate::live::{Live, Told};
 use crate::message::Message;
 use crate::output::ToolOutput;
 use crate::redact::Redactor;
+use crate::session::Session;
 use crate::sink::OutputSink;
 use crate::state::{Service, Services, State};
 use crate::tool::Tool;
-use crate::toolbox::Scope;
+use crate::truncate::Truncate;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::any::Any;
@@ -38,7 +33,7 @@ pub struct ToolContext {
     call_id: String,
     called_as: String,
     tool: Called,
-    scope: Arc<Scope>,
+    host: Arc<dyn CallHost>,
     /// The token of whoever called, where there is one.
     call_token: Option<CancellationToken>,
     /// The call whose function made this one.
@@ -46,13 +41,40 @@ pub struct ToolContext {
     /// What takes the call's own secrets out of what is told of it, where it has any.
     redactor: Option<Redactor>,
     /// Who is asked, where it is another than the toolkit's.
-    approver: Option<Arc<dyn Approver>>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
     /// What the host gave it.
-    attached: Option<Arc<dyn Any + Send + Sync>>,
+    pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     /// The messages of the session so far, where the host gave them.
-    messages: Option<Arc<[Message]>>,
+    pub(crate) messages: Option<Arc<[Message]>>,
     /// Made when the function first needs it.
     live: OnceLock<Arc<Live>>,
+}
+
+/// What a call needs of what stands behind it: the toolbox that it was made in, or its stand-in outside any toolkit.
+pub(crate) trait CallHost: Any + fmt::Debug + Send + Sync {
+    /// For whom the call is made.
+    fn caller(&self) -> &Caller;
+
+    /// The tool at a place of the list that the toolbox has.
+    fn tool(&self, place: usize) -> &Tool;
+
+    /// The services of the toolkit, for tools without any of their own.
+    fn services(&self) -> &Services;
+
+    /// What the calls of the session share.
+    fn session(&self) -> &Session;
+
+    /// Takes the secrets of the configuration out of what is told of a call.
+    fn redactor(&self) -> &Redactor;
+
+    /// Where events of the call go out.
+    fn events(&self) -> &Arc<Hub>;
+
+    /// Opens the stream of a call of a tool that is cut so, in the session of this id.
+    fn open_output(&self, truncate: Option<Truncate>, session: &str) -> OutputSink;
+
+    /// Whether the host ends with the call.
+    fn is_for_one_call(&self) -> bool;
 }
 
 /// The tool that was called. Sharing one that the toolkit has anyway would cost each call something.
@@ -77,7 +99,7 @@ impl fmt::Debug for ToolContext {
         f.debug_struct("ToolContext")
             .field("call_id", &self.call_id)
             .field("called_as", &self.called_as)
-            .field("caller", &self.scope.caller)
+            .field("caller", self.host.caller())
             .finish_non_exhaustive()
     }
 }
@@ -88,7 +110,7 @@ impl Clone for ToolContext {
             call_id: self.call_id.clone(),
             called_as: self.called_as.clone(),
             tool: self.tool.clone(),
-            scope: Arc::clone(&self.scope),
+            host: Arc::clone(&self.host),
             call_token: self.call_token.clone(),
             parent: self.parent.clone(),
             redactor: self.redactor.clone(),
@@ -101,43 +123,11 @@ impl Clone for ToolContext {
 }
 
 impl ToolContext {
-    /// A context outside any toolkit, for calling a tool function directly, as tests do.
-    ///
-    /// ```
-    /// use toolkit::prelude::*;
-    ///
-    /// /// Names the agent.
-    /// #[tool(read_only)]
-    /// async fn whoami(ctx: &ToolContext) -> String {
-    ///     ctx.agent().unwrap_or("nobody").to_owned()
-    /// }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
-    /// let ctx = ToolContext::detached(Caller::new().with_agent("ada"));
-    /// assert_eq!(whoami(&ctx).await, "ada");
-    /// # }
-    /// ```
-    pub fn detached(caller: Caller) -> Self {
-        Self {
-            call_id: "detached".to_owned(),
-            called_as: "detached".to_owned(),
-            tool: Called::Own(Tool::nameless().named("detached")),
-            scope: Scope::detached(caller),
-            call_token: None,
-            parent: None,
-            redactor: None,
-            approver: None,
-            attached: None,
-            messages: None,
-            live: OnceLock::new(),
-        }
-    }
-
     pub(crate) fn new(
         call_id: String,
         called_as: String,
         tool: Called,
-        scope: Arc<Scope>,
+        host: Arc<dyn CallHost>,
         call_token: Option<CancellationToken>,
         parent: Option<Above>,
         redactor: Option<Redactor>,
@@ -148,7 +138,7 @@ impl ToolContext {
             call_id,
             called_as,
             tool,
-            scope,
+            host,
             call_token,
             parent,
             redactor,
@@ -186,7 +176,7 @@ impl ToolContext {
 
     pub(crate) fn redactor(&self) -> &Redactor {
         let later = self.live.get().and_then(|live| live.redactor());
-        later.or(self.redactor.as_ref()).unwrap_or(&self.scope.toolkit.settings.redactor)
+        later.or(self.redactor.as_ref()).unwrap_or_else(|| self.host.redactor())
     }
 
     /// Also takes these out of what is told of the call from now on. Only once a call.
@@ -199,13 +189,14 @@ impl ToolContext {
 
     pub(crate) fn tool(&self) -> &Tool {
         match &self.tool {
-            Called::Listed(place) => &self.scope.tools[*place],
+            Called::Listed(place) => self.host.tool(*place),
             Called::Own(tool) => tool,
         }
     }
 
-    pub(crate) fn scope(&self) -> &Arc<Scope> {
-        &self.scope
+    /// What stands behind the call. Modules above this one know which type it is.
+    pub(crate) fn host(&self) -> &Arc<dyn CallHost> {
+        &self.host
     }
 
     pub(crate) fn call_token(&self) -> Option<&CancellationToken> {
@@ -233,7 +224,7 @@ impl ToolContext {
 
     /// The id of the session whose gate the call goes through, also of one that the host did not name.
     pub(crate) fn gated_session_id(&self) -> &str {
-        self.scope.session.id()
+        self.host.session().id()
     }
 
     /// Tells whoever holds the function's token that the call is over.
@@ -295,7 +286,7 @@ impl ToolContext {
 
     /// Everything known of the caller.
     pub fn caller(&self) -> &Caller {
-        &self.scope.caller
+        self.host.caller()
     }
 
     /// The directory that bounds file access and to which relative paths belong.
@@ -326,7 +317,7 @@ impl ToolContext {
 
     pub(crate) fn services(&self) -> &Services {
         let own = self.tool().services();
-        if own.is_empty() { &self.scope.toolkit.services } else { own }
+        if own.is_empty() { self.host.services() } else { own }
     }
 
     /// A service of the host.
@@ -369,18 +360,18 @@ impl ToolContext {
     /// # }
     /// ```
     pub fn session_state<T: Service + Default>(&self) -> Arc<T> {
-        self.scope.session.state()
+        self.host.session().state()
     }
 
     /// Whether the host ends with this call, so that no later one can look after what it leaves running. See
     /// [`Builder::for_one_call`](crate::Builder::for_one_call).
     pub fn is_for_one_call(&self) -> bool {
-        self.scope.toolkit.settings.is_for_one_call
+        self.host.is_for_one_call()
     }
 
     /// Returns true if anybody watches events now: what costs more than telling it need not be done otherwise.
     pub fn is_watched(&self) -> bool {
-        self.scope.toolkit.events.is_listened_to()
+        self.host.events().is_listened_to()
     }
 
     /// Tells those who watch how far the call got.
@@ -416,12 +407,7 @@ impl ToolContext {
     /// }
     /// ```
     pub fn output(&self) -> OutputSink {
-        let settings = &self.scope.toolkit.settings;
-        let limits = settings.limits.of(self.tool().truncate()).unwrap_or(settings.limits);
-        let open = || {
-            let session = self.gated_session_id().to_owned();
-            OutputSink::new(&limits, settings.outputs.clone(), Some(session))
-        };
+        let open = || self.host.open_output(self.tool().truncate(), self.gated_session_id());
         self.live().open_stream(open).clone()
     }
 

@@ -49,6 +49,7 @@ mod data_dir;
 mod discovery;
 mod discovery_settings;
 mod events;
+mod file_access;
 mod files;
 mod gate;
 mod history;

@@ -1,19 +1,24 @@
 //! What one caller may use, and the one path that every call takes.
 
+mod asking;
 mod at_once;
 mod batch;
 mod before;
 mod begin;
+mod config;
+mod context;
 mod definitions;
 mod discover;
 mod explain;
 mod finish;
+mod nested;
 mod options;
 mod own;
 mod repeats;
 mod report;
 mod run;
 mod span;
+mod stand_in;
 mod unattended;
 
 pub(crate) use at_once::all_within;

@@ -47,7 +47,7 @@ impl ToolContext {
     }
 
     fn hub(&self) -> &Arc<Hub> {
-        &self.scope.toolkit.events
+        self.host().events()
     }
 
     fn origin(&self) -> CallOrigin<'_> {

@@ -11,7 +11,6 @@ use crate::toolbox::Toolbox;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 /// How many tools are found unless a call says otherwise, and at most.
 const LIMIT: u64 = 5;
@@ -64,7 +63,7 @@ fn search(context: &ToolContext, args: &DynamicArgs) -> ToolOutput {
     let arguments = args.value();
     let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
     let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT).clamp(1, MOST);
-    let toolbox = Toolbox::of(Arc::clone(context.scope()));
+    let toolbox = Toolbox::of(context.shared_scope());
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let found: Vec<&Tool> = toolbox.search(query, limit).into_iter().map(|hit| hit.tool).collect();
     let names: Vec<&str> = found.iter().map(|tool| tool.name()).collect();

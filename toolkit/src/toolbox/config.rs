@@ -1,7 +1,7 @@
 //! What is configured of the tool that was called.
 
-use super::ToolContext;
 use crate::arg::ToolArg;
+use crate::context::ToolContext;
 use crate::error::ToolError;
 
 impl ToolContext {

@@ -1,11 +1,11 @@
 //! A tool that asks a person.
 
-use super::ToolContext;
 use crate::approvals::{Allowed, Asker, Memory};
 use crate::approver::Approver;
 use crate::arg::ToolArg;
 use crate::ask::{Answer, Ask, Elicitation, Origin, Put, Question, is_guarded_kind};
 use crate::ask_record::{AskLog, AskNumber};
+use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::escape::escape_line;
 use crate::events::{AllowedBy, Event};

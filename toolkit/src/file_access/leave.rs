@@ -1,8 +1,8 @@
 //! Leave to use a path: what is decided, what has to be asked, and what was granted so far.
 
-use super::ToolContext;
-use super::files::Surroundings;
+use super::Surroundings;
 use crate::ask::{Access, AllowScope, Ask};
+use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::escape::escape_line;
 use crate::permission::{DecidedPath, PathDecision};

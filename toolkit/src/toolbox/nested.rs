@@ -1,11 +1,11 @@
 //! A tool that calls a tool.
 
-use super::{Above, ToolContext};
+use super::{CallOptions, Toolbox};
 use crate::call::{CallArguments, ToolCall};
+use crate::context::{Above, ToolContext};
 use crate::error::ToolError;
 use crate::live::Reason;
 use crate::output::ToolOutput;
-use crate::toolbox::{CallOptions, Toolbox};
 use std::sync::Arc;
 
 /// How many calls may stand above one another.
@@ -56,7 +56,7 @@ impl ToolContext {
         // A person may be asked by another call that this one made: then its pass is with others.
         self.live().has_pass().await;
         let away = self.live().leave(Reason::Calling);
-        let result = Toolbox::of(Arc::clone(self.scope())).call_with(call, options).await;
+        let result = Toolbox::of(self.shared_scope()).call_with(call, options).await;
         away.come_back().await;
         result.outcome
     }

@@ -1,11 +1,10 @@
 //! A tool that acts for tools of others.
 
-use super::ToolContext;
+use super::{Toolbox, ask_for};
+use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::tool::Tool;
-use crate::toolbox::{Toolbox, ask_for};
 use serde_json::{Map, Value};
-use std::sync::Arc;
 
 impl ToolContext {
     /// Lets this call do what `tool` does, which need not be registered: for a tool that serves several owners, each with rules of its
@@ -47,7 +46,7 @@ impl ToolContext {
     /// `Denied`, where the policy keeps `tool` from the caller, a rule denies it, or a person does.
     pub async fn stand_in(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<(), ToolError> {
         self.check_cancelled()?;
-        Toolbox::of(Arc::clone(self.scope())).admits(tool)?;
+        Toolbox::of(self.shared_scope()).admits(tool)?;
         ask_for(self, tool, arguments).await
     }
 }

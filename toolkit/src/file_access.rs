@@ -1,14 +1,16 @@
 //! What a tool may do with a path.
 
-use super::ToolContext;
-use super::leave::{Asked, MAX_LOOKS, Weighed, denied, restless};
+pub(crate) mod leave;
+
 use crate::ask::{Access, Ask};
+use crate::context::ToolContext;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
 use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision};
 use crate::tool::Tool;
 use crate::toolbox::Scope;
 use crate::workspace::{self, Boundary, Bounds, Look, Obstacle, Place};
+use leave::{Asked, MAX_LOOKS, Weighed, denied, restless};
 use std::path::{Component, Path, PathBuf};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;

@@ -1,5 +1,5 @@
-//! What can be configured of the builtin tools: the sections `tools.exec`, `tools.web.network`, `tools.web.search`,
-//! `tools.web.fetch` and `tools.message`.
+//! Configuration of the builtin tools: the sections `tools.exec`, `tools.web.network`, `tools.web.search`, `tools.web.fetch` and
+//! `tools.message`.
 
 use toolkit::{ConfigGate, ConfigSection, Secret};
 
@@ -79,7 +79,7 @@ pub struct ExecSettings {
 }
 
 impl ExecSettings {
-    /// Which commands a person is asked about.
+    /// Returns the setting for the commands that need approval.
     pub fn asked(&self) -> ExecAsk {
         match self.ask {
             ExecAskSetting::Word(word) => word,
@@ -260,10 +260,10 @@ const ASKED: Option<(&str, &str)> = Some(("security", "ask"));
 toolkit::config_section!(ConfigSection::at::<ExecSettings>("tools.exec").tool("exec").gates(&[
     ConfigGate::Models { tool: "apply_patch", key: "applyPatch.allowModels" },
     ConfigGate::Directories { key: "allowedDirectories" },
-    // One denies what the other asks about, and lets run what the other asks about: neither is the stricter.
+    // The values are not ordered by strictness: each allows commands that the other restricts.
     ConfigGate::Order { key: "ask", ranks: &[&["on-miss", "true"], &["always", "off", "false"]], and: None },
     ConfigGate::Order { key: "security", ranks: &[&["auto"], &["ask"], &["deny"]], and: None },
-    // What is within a sandbox is asked about less, with `security: "auto"`: who takes something away must not take the questions.
+    // With `security: "auto"`, sandboxed commands need less approval: a restricting layer must not remove the approvals.
     ConfigGate::Order { key: "sandbox", ranks: &[&["off"], &["auto"], &["required"]], and: ASKED },
     ConfigGate::Order { key: "enableSandbox", ranks: &[&["false"], &["true"]], and: ASKED },
     ConfigGate::Order {

@@ -14,8 +14,8 @@
 //! | `runtime` | [`exec`](runtime::exec()), [`process`](runtime::process()) |
 //! | `web` | [`web_fetch`](web::web_fetch()), [`web_search`](web::web_search()) |
 //!
-//! What can be configured of the tools is in [`config`], whichever of them are switched on. Whatever the features, this
-//! crate also registers what lists of a configuration can use:
+//! The configuration of the tools is in [`config`], whichever of them are enabled. With any features, this crate also registers names that
+//! lists of a configuration can use:
 //!
 //! | | |
 //! |---|---|
@@ -31,8 +31,8 @@
 //! | `bash`, `shell` | other names of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 //!
-//! Lists may also name `agents_list`, `browser`, `canvas`, `cron`, `gateway`, `image`, `nodes` and `tts`: tools of these names are
-//! to come, and what is said of them is no mistake meanwhile.
+//! Lists may also name `agents_list`, `browser`, `canvas`, `cron`, `gateway`, `image`, `nodes` and `tts`: tools with these names are
+//! planned, so the names are not reported as unknown.
 //!
 //! # Reserved names
 //!

@@ -1,7 +1,7 @@
-//! Commands: judged before they run, kept within a sandbox while they run, and never lost.
+//! Shell commands: judged before they run, contained by a sandbox while they run, and always tracked.
 //!
 //! The library `toolkit_sandbox` owns their processes. A host calls `toolkit_sandbox::init()` first in its `main`, as the `toolkit`
-//! command does, or has the weaker guarantee that is described there; the result of each command says which, under `guarantee`.
+//! command does, or has the weaker guarantee described there; the result of each command names its guarantee under `guarantee`.
 
 mod clean;
 mod command_forms;

@@ -1,4 +1,4 @@
-//! What user interfaces draw the tools as.
+//! Presentation of the tools in user interfaces.
 
 use toolkit::{StepType, StepTypes};
 

@@ -1,11 +1,12 @@
-//! Titles of calls that have just begun. The answer of a tool has a title of its own, which takes the place of this one.
+//! Titles of calls that have just started. The title in a tool's answer replaces them.
 
 use toolkit::{ToolContext, escape_line};
 
-/// The most characters of what a title names.
+/// Maximum number of characters of the object in a title.
 const MAX_CHARS: usize = 100;
 
-/// Sets the title of a call that begins: what it does, and to what. The latter comes from a model, so it is escaped and cut.
+/// Sets the title of a starting call: the action and its object. The object comes from a model, so it is escaped and
+/// truncated.
 pub(crate) fn begin(ctx: &ToolContext, verb: &str, what: &str) {
     ctx.set_title(format!("{verb} {}", short(what)).trim_end().to_owned());
 }

@@ -1,8 +1,8 @@
 //! The web: fetched and searched through a guarded client.
 //!
-//! Every request goes through `toolkit_http`, which checks the address of each connection; see there for what it holds. What a page
-//! says is data for the model, not instructions: `web_fetch` encloses it in marks with a number that is random for each call, so that
-//! a page cannot end them.
+//! Every request goes through `toolkit_http`, which checks the address of each connection; its documentation lists the guarantees.
+//! The content of a page is data for the model, not instructions: `web_fetch` encloses it in marks with a number that is random for
+//! each call, so that a page cannot close them.
 
 mod cache;
 mod extract;

@@ -6,20 +6,20 @@ use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use std::io::{self, Write};
 
-/// Encodings that a request asks for.
+/// The accepted encodings in requests.
 pub(crate) const ACCEPT_ENCODING: &str = "gzip, deflate";
 
-/// A body as it comes.
+/// A body that is being received.
 pub(crate) enum Body {
     Plain(Limited),
     Gzip(Box<MultiGzDecoder<Limited>>),
-    /// `deflate` is zlib by the standard, and raw deflate of some servers; the first byte tells.
+    /// `deflate` is zlib by the standard, and raw deflate from some servers; the first byte decides.
     DeflateUnknown(Limited),
     Zlib(Box<ZlibDecoder<Limited>>),
     Deflate(Box<DeflateDecoder<Limited>>),
 }
 
-/// A buffer that takes so many bytes.
+/// A buffer of limited size.
 #[derive(Debug)]
 pub(crate) struct Limited {
     bytes: Vec<u8>,

@@ -11,10 +11,10 @@ use std::fmt;
 use std::sync::Arc;
 use url::Url;
 
-/// The most headers of a response.
+/// Maximum number of headers of a response.
 pub(crate) const MAX_HEADERS: usize = 200;
 
-/// Sends requests to what the [`Guard`] allows. Cheap to clone; connections are not kept.
+/// Sends requests to addresses that the [`Guard`] allows. Cheap to clone; connections are not kept.
 #[derive(Clone)]
 pub struct Client {
     guard: Guard,
@@ -55,7 +55,7 @@ impl Request {
         Self::new(Method::GET, url.into(), Bytes::new())
     }
 
-    /// A request that sends something. Its redirects are not followed: the response is returned as it is.
+    /// Creates a request with a body. Its redirects are not followed: the response is returned as it is.
     pub fn post(url: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
         Self::new(Method::POST, url.into(), Bytes::from(body.into()))
     }
@@ -71,7 +71,7 @@ impl Request {
         self
     }
 
-    /// Adds a header that only the origin of the URL gets: after a redirect to another origin it is left out.
+    /// Adds a header that is sent only to the origin of the URL: after a redirect to another origin it is left out.
     #[must_use]
     pub fn with_credential(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
@@ -124,8 +124,8 @@ impl Client {
         &self.guard
     }
 
-    /// Sends a request and returns the response with its whole body, whatever the status is. Redirects of a `GET` are followed, each
-    /// checked by the guard. Dropping the future ends the connection.
+    /// Sends a request and returns the response with its whole body, for any status. Redirects of a `GET` are followed, each checked
+    /// by the guard. Dropping the future closes the connection.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ fn next(from: &Url, headers: &HeaderMap) -> Option<Url> {
     from.join(location).ok()
 }
 
-/// An address that is refused after a redirect is told with where it came from.
+/// Adds the redirecting URL to the error for an address that is refused after a redirect.
 fn told(error: FetchError, from: Option<&Url>) -> FetchError {
     match (error, from) {
         (FetchError::Refused(refused), Some(from)) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// The most addresses of one name that are tried.
+/// Maximum number of addresses of one name that are tried.
 const MAX_TRIED: usize = 8;
 
 impl Guard {
@@ -41,12 +41,12 @@ impl Guard {
         Ok(checked)
     }
 
-    /// Connects to a target: resolves it, checks every address, and connects to one of those, through the proxy where one is
-    /// configured. The name is not looked up again, so an answer that changes meanwhile has no effect.
+    /// Connects to a target: resolves it, checks every address, and connects to one of those, through the configured proxy
+    /// if there is one. The name is not resolved again, so a later change of the answer has no effect.
     ///
     /// # Errors
     ///
-    /// An address is refused, or no connection comes about in time.
+    /// If an address is refused, or no connection is established in time.
     pub async fn connect(&self, target: &Target) -> Result<TcpStream, ConnectError> {
         let within = self.settings.connect_timeout;
         let timed_out = || ConnectError::TimedOut { host: target.host().clone(), within };

@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The well-known NAT64 prefix, `64:ff9b::/96` (RFC 6052). A translator on the way connects to the IPv4 address in it.
+/// The well-known NAT64 prefix, `64:ff9b::/96` (RFC 6052). A translator on the path connects to the IPv4 address in it.
 const NAT64: [u16; 6] = [0x64, 0xff9b, 0, 0, 0, 0];
 
-/// An address as it is connected to: an IPv4-mapped address is the IPv4 address itself.
+/// Returns an address in the form that is connected to: an IPv4-mapped address becomes the IPv4 address.
 pub(crate) fn canonical(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
@@ -21,7 +21,8 @@ pub(crate) fn nat64(address: IpAddr) -> Option<Ipv4Addr> {
     }
 }
 
-/// The IPv4 addresses in an address of a tunnel: the two of Teredo, those of 6to4, ISATAP, IPv4-compatible and IPv4-translated.
+/// Returns the IPv4 addresses in an address of a tunnel: the two of Teredo, and those of 6to4, ISATAP, IPv4-compatible and
+/// IPv4-translated addresses.
 pub(crate) fn tunnelled(address: IpAddr) -> impl Iterator<Item = Ipv4Addr> {
     let segments = match address {
         IpAddr::V6(v6) => v6.segments(),
@@ -44,7 +45,7 @@ pub(crate) fn tunnelled(address: IpAddr) -> impl Iterator<Item = Ipv4Addr> {
     .filter_map(move |(is_one, v4)| (is_v6 && is_one).then_some(v4))
 }
 
-/// True for an ISATAP address: its prefix says nothing of where it leads.
+/// Returns the IPv4 address in an ISATAP address, whose prefix does not show where it leads.
 pub(crate) fn isatap(address: IpAddr) -> Option<Ipv4Addr> {
     match address {
         IpAddr::V6(v6) => match v6.segments() {

@@ -16,7 +16,7 @@ pub enum ConnectError {
         /// The host.
         host: Host,
     },
-    /// No connection came about.
+    /// No connection was established.
     #[error("no connection to `{host}`: {reason}")]
     Failed {
         /// The host.
@@ -71,7 +71,7 @@ pub enum FetchError {
         /// The rule.
         refused: Refused,
     },
-    /// No connection came about.
+    /// No connection was established.
     #[error(transparent)]
     Connect(ConnectError),
     /// TLS failed: the certificate, mostly.
@@ -90,7 +90,7 @@ pub enum FetchError {
         /// The limit.
         within: Duration,
     },
-    /// The server does not speak HTTP as the standards say.
+    /// The response is not valid HTTP.
     #[error("the server's answer cannot be read: {0}")]
     Malformed(String),
     /// The connection ended before the body did.
@@ -110,21 +110,21 @@ pub enum FetchError {
     BodyTooLarge {
         /// The limit.
         limit: usize,
-        /// Whether the body was compressed.
+        /// True if the body was compressed.
         compressed: bool,
     },
-    /// The body has an encoding that was not asked for.
+    /// The body has an encoding that was not requested.
     #[error("the answer is compressed as `{0}`, which was not asked for")]
     Encoding(String),
     /// The body cannot be decompressed.
     #[error("the answer cannot be decompressed: its data is damaged")]
     Decompression,
-    /// There are too many redirects.
+    /// The maximum number of redirects was exceeded.
     #[error("more than {limit} redirects; the last one led to {last}")]
     TooManyRedirects {
         /// The limit.
         limit: usize,
-        /// The URL that was not requested any more.
+        /// The URL that was not requested, since the limit was reached.
         last: String,
     },
     /// A redirect leads to a URL that was requested before.

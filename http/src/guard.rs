@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// The most characters of a URL.
+/// Maximum number of characters of a URL.
 const MAX_URL_CHARS: usize = 8 << 10;
 
 /// Ports that browsers refuse, because servers of other protocols listen there: the list of the
@@ -24,7 +24,7 @@ const BLOCKED_PORTS: [u16; 83] = [
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct GuardSettings {
-    /// The only hosts that are allowed; `None` allows all that are not blocked.
+    /// The only allowed domains; `None` allows all that are not blocked.
     pub allowed_domains: Option<Vec<DomainRule>>,
     /// Hosts that are refused, also where they are allowed.
     pub blocked_domains: Vec<DomainRule>,
@@ -119,7 +119,7 @@ impl Target {
         &self.host
     }
 
-    /// The port; the scheme's usual one where the URL names none.
+    /// Returns the port; the scheme's default if the URL names none.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -245,7 +245,7 @@ impl Guard {
         if let Some(rule) = special::special(decisive) {
             return refuse(rule);
         }
-        // The prefix may be public; what the tunnel leads to need not be.
+        // The prefix may be public, but the tunnel may lead to a private address.
         let inner = embedded::isatap(address).map(IpAddr::V4).filter(|inner| !is_allowed(*inner));
         match inner.and_then(special::special) {
             Some(rule) => refuse(rule),

@@ -3,16 +3,16 @@
 //! Every tool that fetches an address that a model or a page names does it through this crate. Nothing is fetched that
 //! the [`Guard`] has not checked:
 //!
-//! * The scheme is `http` or `https`, the URL holds no user name or password, and its port is none that browsers block.
+//! * The scheme is `http` or `https`, the URL has no user name or password, and its port is not blocked by browsers.
 //! * The host is not blocked, and is among the allowed ones where there are such ([`DomainRule`]).
 //! * The host's address, or *every* address that its name resolves to, is public by the registries of IANA ([`SPECIAL_RANGES`]), or
 //!   in a range that the settings allow. An IPv4 address within an IPv6 address (mapped, NAT64, 6to4, Teredo, ISATAP) is checked as well.
-//! * Addresses at which clouds tell credentials of their machines are refused in any case.
-//! * The connection goes to the address that was checked. The name is not looked up a second time.
+//! * Addresses of cloud metadata services, which return a machine's credentials, are refused in any case.
+//! * The connection goes to the checked address. The name is not resolved a second time.
 //!
 //! [`Client`] adds: each redirect is checked as the first URL was, at most five, without the credentials of another origin. Time is
-//! limited for connecting, for the first byte, between bytes and in total; bytes are limited for headers and, after decompression,
-//! for the body. Cookies are neither kept nor sent.
+//! limited for connecting, for the first byte, between bytes and in total; bytes are limited for headers and, after decompression, for
+//! the body. Cookies are neither stored nor sent.
 //!
 //! ```no_run
 //! use toolkit_http::{Client, Guard, GuardSettings, Limits, Request};
@@ -35,13 +35,13 @@
 //! # Not protected
 //!
 //! * A public server that forwards requests into a private network.
-//! * With a proxy: the proxy is asked for a connection to the checked address, so it resolves no name; where it connects to is its own
-//!   decision.
+//! * With a proxy: the proxy is asked for a connection to the checked address, so it resolves no name; the connection that it makes is
+//!   its own decision.
 //! * A NAT64 prefix of a network's own (RFC 6052, section 2.2), other than `64:ff9b::/96`: it looks like any global address.
 //!
 //! # Plain requests
 //!
-//! The feature `platform` has a client for an address that a person configured, for plugins that speak to a platform.
+//! The feature `platform` has a client for an address that the user configured, for plugins that communicate with a platform.
 
 #[cfg(feature = "guard")]
 mod body;

@@ -12,7 +12,7 @@ pub struct Limits {
     pub first_byte: Duration,
     /// Time without a byte of the body. 15 seconds.
     pub idle: Duration,
-    /// Time for all of it. 30 seconds.
+    /// Total time. 30 seconds.
     pub total: Duration,
     /// Bytes of a body, after decompression. 10 MiB.
     pub body_bytes: usize,
@@ -54,7 +54,7 @@ impl Limits {
         self
     }
 
-    /// Sets the most bytes of a body, after decompression.
+    /// Sets the maximum number of bytes of a body, after decompression.
     #[must_use]
     pub fn with_body_bytes(mut self, bytes: usize) -> Self {
         self.body_bytes = bytes;

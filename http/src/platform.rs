@@ -1,4 +1,4 @@
-//! A plain client, for plugins that speak to a platform at an address that a person configured.
+//! An ordinary client, for plugins that communicate with a platform at an address that the user configured.
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response};
@@ -7,17 +7,17 @@ use std::time::Duration;
 /// The longest time to make a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
-/// A client whose requests, from the connection to the last byte of the answer, take `timeout` at most. It follows no redirect:
-/// another place would get the secrets of the first.
+/// Returns a client whose requests, from the connection to the last byte of the answer, take at most `timeout`. It follows no
+/// redirect, which would forward the secrets to another host.
 pub fn client(timeout: Duration) -> ClientBuilder {
-    // Who has decided on a provider before keeps it.
+    // An existing choice of a provider is kept.
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
     Client::builder().connect_timeout(CONNECT_WITHIN.min(timeout)).timeout(timeout).redirect(Policy::none())
 }
 
-/// The whole of an answer; `None` if it has more than `most` bytes.
+/// Reads the whole answer; `None` if it has more than `most` bytes.
 ///
 /// # Errors
 ///
@@ -33,7 +33,8 @@ pub async fn read(mut response: Response, most: usize) -> Result<Option<Vec<u8>>
     Ok(Some(whole))
 }
 
-/// Why a request failed, by the innermost of its errors, and without the address: that may hold a secret.
+/// Returns the reason for which a request failed: the message of its innermost error, without the URL, which may contain a
+/// secret.
 pub fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut innermost: &dyn std::error::Error = &error;

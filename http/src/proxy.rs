@@ -10,10 +10,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use url::Url;
 
-/// The most bytes of a proxy's answer.
+/// Maximum number of bytes of a proxy's answer.
 const MAX_ANSWER_BYTES: usize = 16 << 10;
 
-/// An HTTP proxy: `http://user:password@proxy.example:3128`. It is asked to `CONNECT` to an address, never to a name.
+/// An HTTP proxy: `http://user:password@proxy.example:3128`. Its `CONNECT` requests name an address, never a host name.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     host: String,
@@ -21,7 +21,7 @@ pub struct Proxy {
     authorization: Option<String>,
 }
 
-/// An error of parsing a [`Proxy`]. It does not repeat the URL, which may hold a password.
+/// An error of parsing a [`Proxy`]. It does not repeat the URL, which may contain a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the proxy's address cannot be used: {0}; write it as \"http://proxy.example:3128\"")]
 pub struct InvalidProxy(&'static str);
@@ -31,7 +31,7 @@ impl FromStr for Proxy {
 
     fn from_str(text: &str) -> Result<Self, InvalidProxy> {
         let text = text.trim();
-        // Variables of the environment often leave the scheme out.
+        // Environment variables often omit the scheme.
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         let url = Url::parse(&whole).map_err(|_| InvalidProxy("it is not a URL"))?;
         if url.scheme() != "http" {
@@ -68,7 +68,7 @@ impl Proxy {
         }
         request.push_str("\r\n");
         stream.write_all(request.as_bytes()).await?;
-        // Byte by byte: what follows the answer belongs to the server.
+        // Byte by byte: the bytes after the answer belong to the server.
         let mut answer = Vec::new();
         while !answer.ends_with(b"\r\n\r\n") {
             if answer.len() >= MAX_ANSWER_BYTES {
@@ -89,13 +89,13 @@ impl Proxy {
     }
 }
 
-/// Proxies by scheme, with hosts that are connected to directly. The default has none.
+/// Proxies by scheme, with hosts that are connected to directly. Empty by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Proxies {
-    /// For `http` URLs.
+    /// Proxy for `http` URLs.
     pub http: Option<Proxy>,
-    /// For `https` URLs.
+    /// Proxy for `https` URLs.
     pub https: Option<Proxy>,
     bypass: Vec<Bypass>,
 }
@@ -107,7 +107,7 @@ enum Bypass {
 }
 
 impl Proxies {
-    /// One proxy for all URLs.
+    /// Uses one proxy for all URLs.
     pub fn all(proxy: Proxy) -> Self {
         Self { http: Some(proxy.clone()), https: Some(proxy), bypass: Vec::new() }
     }
@@ -117,7 +117,7 @@ impl Proxies {
     ///
     /// # Errors
     ///
-    /// A variable holds an address that is no HTTP proxy.
+    /// If a variable contains an address that is not an HTTP proxy.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, InvalidProxy> {
         let first = |names: &[&str]| {
             names.iter().filter_map(|name| variable(name)).find(|value| !value.trim().is_empty())
@@ -131,7 +131,7 @@ impl Proxies {
         })
     }
 
-    /// The proxy that a connection goes through.
+    /// Returns the proxy for a connection.
     pub(crate) fn of(&self, target: &Target) -> Option<&Proxy> {
         let proxy = if target.is_secure() { self.https.as_ref() } else { self.http.as_ref() };
         let is_direct = |bypass: &Bypass| match (bypass, target.host()) {

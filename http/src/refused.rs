@@ -2,8 +2,8 @@
 
 use crate::{DomainRule, Host, SpecialRange};
 
-/// The rule by which the guard refused a URL or an address. It names the rule, and nothing of what is behind it: neither
-/// the address that a name resolved to, nor whether a server is there.
+/// The rule by which the guard refused a URL or an address. It discloses nothing else: neither the address that a name
+/// resolved to, nor whether there is a server.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
@@ -13,7 +13,7 @@ pub enum Refused {
     /// The URL has another scheme than `http` and `https`.
     #[error("URLs of the scheme `{0}` are refused; use http or https")]
     Scheme(String),
-    /// The URL holds a user name or a password.
+    /// The URL contains a user name or a password.
     #[error("URLs with a user name or password are refused; leave out the part before `@`")]
     UserInfo,
     /// The port belongs to another protocol than HTTP.
@@ -27,7 +27,7 @@ pub enum Refused {
         /// The rule.
         rule: DomainRule,
     },
-    /// Only other domains are allowed.
+    /// The domain is not among the allowed ones.
     #[error("`{host}` is refused: it is not among the allowed domains")]
     NotAllowed {
         /// The host.
@@ -45,7 +45,7 @@ pub enum Refused {
         /// The row of the table.
         rule: &'static SpecialRange,
     },
-    /// The address tells credentials of a cloud's machine.
+    /// The address of a cloud metadata service, which returns a machine's credentials.
     #[error("`{host}` is refused: it leads to the metadata service of a cloud, which is never allowed")]
     Metadata {
         /// The host as the URL names it.

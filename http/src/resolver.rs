@@ -8,7 +8,7 @@ use std::pin::Pin;
 /// Future returned by [`Resolver::resolve`].
 pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send + 'a>>;
 
-/// Looks up the addresses of a name. It checks nothing: the guard checks what it returns.
+/// Resolves names to addresses. It checks nothing: the guard checks the result.
 pub trait Resolver: Send + Sync {
     /// Returns all addresses of a host, with the port.
     fn resolve<'a>(&'a self, host: &'a str, port: u16) -> Resolving<'a>;

@@ -10,8 +10,8 @@ pub const LONGEST_WAIT: Duration = Duration::from_hours(24);
 /// The shortest wait, also for a date that has passed.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
-/// Returns how long to wait before the next request, if the server says so: `Retry-After`, in seconds or as a date. At most
-/// [`LONGEST_WAIT`], and at least a second.
+/// Returns the time to wait before the next request, if the server states it: `Retry-After`, in seconds or as a date. At
+/// most [`LONGEST_WAIT`], and at least a second.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     wait(headers.get(RETRY_AFTER)?.to_str().ok()?, SystemTime::now())
 }

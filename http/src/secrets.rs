@@ -3,7 +3,7 @@
 /// The text in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// Returns an answer without a secret of the request: some servers repeat what they got.
+/// Removes a secret of the request from an answer: some servers repeat the request.
 pub fn without_secret(answer: Vec<u8>, secret: &str) -> Vec<u8> {
     match String::from_utf8(answer) {
         Ok(text) if !secret.is_empty() && text.contains(secret) => {

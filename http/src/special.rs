@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv6Addr};
 pub struct SpecialRange {
     /// The addresses.
     pub range: AddressRange,
-    /// Its name in the registry, in lower case: `private use`.
+    /// Name in the registry, in lower case: `private use`.
     pub name: &'static str,
     /// The document that reserves it.
     pub document: &'static str,
@@ -27,7 +27,7 @@ const fn v6(segments: [u16; 8], prefix: u8, name: &'static str, document: &'stat
     SpecialRange { range: AddressRange::v6(Ipv6Addr::new(a, b, c, d, e, f, g, h), prefix), name, document }
 }
 
-/// All ranges that are not public. A longer prefix stands before the shorter one that holds it.
+/// All ranges that are not public. A longer prefix precedes the shorter one that contains it.
 ///
 /// Sources, as of 2025-10:
 /// * <https://www.iana.org/assignments/iana-ipv4-special-registry/>
@@ -95,7 +95,7 @@ pub static SPECIAL_RANGES: [SpecialRange; 50] = [
 /// Global unicast addresses.
 const GLOBAL_UNICAST: AddressRange = AddressRange::v6(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// The row of the table that an address is in; `None` for a public address. Addresses within addresses are not looked at.
+/// Returns the row of the table that contains an address; `None` for a public address. Embedded addresses are not checked.
 pub(crate) fn special(address: IpAddr) -> Option<&'static SpecialRange> {
     let row = SPECIAL_RANGES.iter().find(|row| row.range.contains(address))?;
     let is_last_resort =
@@ -103,7 +103,7 @@ pub(crate) fn special(address: IpAddr) -> Option<&'static SpecialRange> {
     (!is_last_resort || !GLOBAL_UNICAST.contains(address)).then_some(row)
 }
 
-/// Addresses at which a cloud tells its machines their credentials. They are never connected to.
+/// Returns true for addresses of cloud metadata services, which return a machine's credentials. They are never connected to.
 ///
 /// | address | of |
 /// |---|---|

@@ -1,61 +1,61 @@
-//! What is told of a job: how it ended, what it wrote, who is left.
+//! Reports about a job: its end, its output, its remaining processes.
 
 use std::time::Duration;
 
 use crate::Limit;
 
-/// What holds a job's processes together.
+/// The means that holds a job's processes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Guarantee {
     /// A supervisor process owns the whole tree, daemons included, and ends it when the job is dropped and when the host dies, however
     /// that happens.
     Supervised,
-    /// The host itself watches a process group: what leaves the group is found only while its parent lives, and a host that is killed
-    /// leaves the job running. So it is where [`init`](crate::init) was not called, and on systems other than Linux.
+    /// The host itself watches a process group: a process that leaves the group is found only while its parent lives, and if the host
+    /// is killed, the job runs on. This is the case if [`init`](crate::init) was not called, and on systems other than Linux.
     ProcessGroup,
 }
 
-/// How a command's own process ended.
+/// The end of a command's own process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// It ended by itself, with this exit code.
+    /// The process exited with this code.
     Code(i32),
     /// A signal ended it.
     Signal {
         /// The signal's number.
         number: i32,
-        /// Whether it left a core file.
+        /// True if it left a core file.
         core: bool,
     },
-    /// Nobody saw how: its supervisor was killed, and the job with it.
+    /// The end is unknown: the supervisor was killed, and the job with it.
     Lost,
 }
 
-/// The end of a command's own process, and what it used.
+/// The end of a command's own process, and its resource usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exit {
-    /// How it ended.
+    /// The end of the process.
     pub end: End,
-    /// How long it ran, by the clock.
+    /// Elapsed time between start and end.
     pub duration: Duration,
     /// Processor time in its own code, together with that of the children it waited for.
     pub user: Duration,
     /// Processor time in the system, counted the same way.
     pub system: Duration,
-    /// The most memory, in bytes, that it or one of those children had resident. 0 where that is not known.
+    /// Peak resident memory, in bytes, of the process or one of those children, whichever is larger. 0 if it is unknown.
     pub peak_memory: u64,
 }
 
 impl Exit {
-    /// Whether it ended by itself with exit code 0.
+    /// Returns true if the process exited with code 0.
     pub fn success(&self) -> bool {
         self.end == End::Code(0)
     }
 
-    /// The exit code, where it ended by itself.
+    /// Returns the exit code, if the process exited.
     pub fn code(&self) -> Option<i32> {
         match self.end {
             End::Code(code) => Some(code),
@@ -71,32 +71,33 @@ impl Exit {
         }
     }
 
-    /// The exit whose end nobody saw.
+    /// Returns an exit whose end is unknown.
     pub(crate) fn lost(duration: Duration) -> Self {
         Self { end: End::Lost, duration, user: Duration::ZERO, system: Duration::ZERO, peak_memory: 0 }
     }
 }
 
-/// How far a job is. It is told at most 20 times a second while only output comes, and at once when the state changes.
+/// Progress of a job. It is reported at most 20 times a second while only output arrives, and at once when the state changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes of output so far. Always 0 where the output goes to [pipes](crate::Output::Pipes).
+    /// Number of bytes of output so far. Always 0 if the output goes to [pipes](crate::Output::Pipes).
     pub bytes: u64,
     /// Line feeds in them.
     pub newlines: u64,
-    /// How many of the bytes are in the file. Fewer than `bytes` only where writing failed; from then on nothing more is written, so
+    /// Number of bytes written to the file. It is less than `bytes` only if writing failed; from then on nothing more is written, so
     /// the file holds the beginning of the output, and the job runs on.
     pub written: u64,
-    /// Why writing failed: the system's error number. `EFBIG` where the output went beyond its [limit](crate::Limits::with_output).
+    /// The reason for which writing failed: the system's error number. `EFBIG` if the output exceeded its
+    /// [limit](crate::Limits::with_output).
     pub write_error: Option<i32>,
-    /// The limit that the job went beyond, for which it is ended.
+    /// The exceeded limit, because of which the job is ended.
     pub exceeded: Option<Limit>,
-    /// Whether the output was closed by everything that held it, and all of it is in the file.
+    /// True if every process has closed the output, and all of it is in the file.
     pub closed: bool,
-    /// Whether the command's own process has ended.
+    /// True if the command's own process has ended.
     pub exited: bool,
-    /// Whether nothing of the tree is left.
+    /// True if no process of the tree remains.
     pub gone: bool,
 }
 
@@ -104,34 +105,34 @@ pub struct Progress {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Process {
-    /// Its id, as the host sees it.
+    /// Process id, as the host sees it.
     pub pid: u32,
     /// The id of its parent.
     pub parent: u32,
-    /// The program with its arguments, at most 4096 bytes; in brackets the mere name, for one that has no arguments any more.
+    /// The program with its arguments, at most 4096 bytes; the name in brackets for a process that no longer has arguments.
     pub command: String,
-    /// Its state in the letters of `ps`: `R` runs, `S` sleeps, `D` waits for a device, `T` is stopped, `Z` has ended.
+    /// State in the letters of `ps`: `R` runs, `S` sleeps, `D` waits for a device, `T` is stopped, `Z` has ended.
     pub state: char,
 }
 
-/// Whether a job's output is closed.
+/// State of a job's output after waiting for it to be closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drained {
-    /// Nobody holds it any more, and all that was written to it is in the file.
+    /// No process holds the output any more, and all of it is in the file.
     Closed,
-    /// These hold it still. Empty where whoever does is no process of the job.
+    /// These processes still hold the output. Empty if the holder is not a process of the job.
     Held(Vec<Process>),
 }
 
-/// What came of stopping a job.
+/// Result of stopping a job.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stopped {
-    /// How many processes were asked to end (TERM).
+    /// Number of processes that received TERM.
     pub terminated: u32,
-    /// How many had to be killed (KILL).
+    /// Number of processes that had to be killed with KILL.
     pub killed: u32,
-    /// What is left: processes that even KILL does not end, which hang in the system. They are killed on and on.
+    /// Remaining processes that even KILL does not end, since they hang in the system. They are sent KILL repeatedly.
     pub left: Vec<Process>,
 }

@@ -7,31 +7,31 @@ use std::time::Duration;
 
 use crate::{Job, Limits, Sandbox, SpawnError};
 
-/// Where a command's standard input comes from.
+/// Source of a command's standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Stdin {
-    /// Nowhere: reading says that it is at its end.
+    /// No input: reading returns the end of the file.
     #[default]
     Null,
     /// A pipe that [`Job::stdin`] writes to.
     Pipe,
 }
 
-/// Where a command's output goes.
+/// Destination of a command's output.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Output {
     /// Nowhere.
     Null,
-    /// Standard output and standard error, as they come, into this file, which is to be open for appending. The supervisor writes to
-    /// it, not the command: what was written before a host is killed is whole.
+    /// Standard output and standard error, interleaved, into this file, which must be open for appending. The supervisor writes to
+    /// it, not the command, so that output written before a host is killed is complete.
     File(File),
     /// Standard output and standard error each into a pipe that [`Job::take_stdout`] and [`Job::take_stderr`] read.
     Pipes,
 }
 
-/// How large a terminal is, in characters.
+/// Size of a terminal in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// Lines.
@@ -40,10 +40,10 @@ pub struct Size {
     pub columns: u16,
 }
 
-/// A command to be run: a program with its arguments, where it runs, and what it is kept within.
+/// A command to run: a program with its arguments, its directory, and its sandbox.
 ///
-/// Of the host's environment nothing is inherited. The process starts in a session of its own, without a terminal, every signal at its
-/// default; umask, niceness and limits are what the host had when its first job began.
+/// The environment of the host is not inherited. The process starts in its own session, without a terminal, with every signal at its
+/// default; umask, niceness and limits are those that the host had when its first job started.
 #[derive(Debug)]
 pub struct Command {
     pub(crate) program: OsString,
@@ -60,8 +60,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// A command that runs `program` in `/`, with no arguments, no environment, no input and no output. A name without a slash is
-    /// looked for in the `PATH` of the command's own environment.
+    /// Creates a command that runs `program` in `/`, with no arguments, no environment, no input and no output. A name without a
+    /// slash is searched for in the `PATH` of the command's own environment.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -92,7 +92,7 @@ impl Command {
         self
     }
 
-    /// What the program is told that its name is, instead of `program`.
+    /// Sets the name that the program receives as its first argument, instead of `program`.
     #[must_use]
     pub fn arg0(mut self, name: impl Into<OsString>) -> Self {
         self.arg0 = Some(name.into());
@@ -124,29 +124,29 @@ impl Command {
         self
     }
 
-    /// Where its standard input comes from. On a terminal it is the terminal, whatever is said here.
+    /// Sets the source of standard input. On a terminal it is the terminal, whatever is set here.
     #[must_use]
     pub fn stdin(mut self, stdin: Stdin) -> Self {
         self.stdin = stdin;
         self
     }
 
-    /// Where its output goes.
+    /// Sets the destination of the output.
     #[must_use]
     pub fn output(mut self, output: Output) -> Self {
         self.output = output;
         self
     }
 
-    /// Gives it a terminal of this size as its standard streams. What is written to it goes to the [file](Output::File);
-    /// [pipes](Output::Pipes) don't go with it. `TERM` is the caller's to set.
+    /// Gives the command a terminal of this size as its standard streams. Its output goes to the [file](Output::File);
+    /// [pipes](Output::Pipes) cannot be combined with a terminal. The caller must set `TERM`.
     #[must_use]
     pub fn terminal(mut self, size: Size) -> Self {
         self.terminal = Some(size);
         self
     }
 
-    /// How long its processes get between TERM and KILL when the [`Job`] is dropped: none, unless this is called.
+    /// Sets the time that the processes get between TERM and KILL when the [`Job`] is dropped; none by default.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
@@ -167,11 +167,11 @@ impl Command {
         self
     }
 
-    /// Starts it. Any runtime may be used, and several at once; the job does not depend on it afterwards.
+    /// Starts the command. Any runtime may be used, and several at once; the job does not depend on it afterwards.
     ///
     /// # Errors
     ///
-    /// [`SpawnError`] says what failed; then nothing was started.
+    /// [`SpawnError`] with the reason; then nothing was started.
     pub async fn spawn(self) -> Result<Job, SpawnError> {
         let nul = |text: &OsStr| text.as_encoded_bytes().contains(&0);
         let names = self.environment.iter().map(|(name, _)| name);

@@ -1,4 +1,4 @@
-//! What really holds a command, for metadata and for the model.
+//! The containment that is in effect for a command, for metadata and for the model.
 
 mod explained;
 
@@ -8,25 +8,25 @@ use crate::Mode;
 
 pub use explained::Explained;
 
-/// A part of the sandbox: one thing that is to hold.
+/// A part of the sandbox: one restriction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Part {
-    /// Nothing but the writable paths can be changed.
+    /// Only the writable paths can be changed.
     Files,
-    /// What is protected within writable paths stays as it is.
+    /// Protected paths within writable ones cannot be changed.
     Protected,
-    /// What is hidden can't be read.
+    /// Hidden paths cannot be read.
     Hidden,
     /// `/tmp`, `/var/tmp` and `/run` are the command's own.
     PrivateTmp,
-    /// Nothing can be reached by network, the machine's own services included.
+    /// The network is unreachable, including the machine's own services.
     Network,
-    /// No socket in the file system can be connected to but those that the command itself has made.
+    /// The command can connect only to sockets in the file system that it has created itself.
     Sockets,
-    /// Other processes can be neither seen nor signalled, and none of the job's can outlive it.
+    /// Other processes can be neither seen nor signalled, and no process can outlive the job.
     Processes,
-    /// System calls that a command has no use for and that could widen what it may do are refused.
+    /// System calls that commands do not need, and that could extend their access, are refused.
     SystemCalls,
 }
 
@@ -43,7 +43,7 @@ impl Part {
         Self::SystemCalls,
     ];
 
-    /// Its name, as it is shown and put into metadata.
+    /// Returns the name for display and metadata.
     pub fn name(self) -> &'static str {
         match self {
             Self::Files => "files",
@@ -76,35 +76,35 @@ impl fmt::Display for Part {
     }
 }
 
-/// What really holds a command.
+/// The containment that is in effect for a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Containment {
-    /// Which files it may change; nothing where it runs without a sandbox.
+    /// The files that the command may change; `None` without a sandbox.
     pub mode: Option<Mode>,
-    /// The parts that hold.
+    /// The parts in effect.
     pub held: Vec<Part>,
-    /// The parts that were asked for and do not hold, each with the reason.
+    /// Requested parts that are not in effect, each with the reason.
     pub missing: Vec<(Part, String)>,
-    /// What is otherwise than described, without being weaker: a writable path that does not exist.
+    /// Deviations from the description that do not weaken it, such as a writable path that does not exist.
     pub notes: Vec<String>,
     /// The paths that may be changed, as they were when the command started.
     pub writable: Vec<std::path::PathBuf>,
-    /// The directory for temporary files of its own, by the path that the command has for it: `TMPDIR`. That is `/tmp`, or where the
-    /// system offers no mounts the directory of [`Sandbox::with_tmp`](crate::Sandbox::with_tmp) itself. `None` where it has none.
+    /// The private directory for temporary files, by the path that the command sees: `TMPDIR`. That is `/tmp`, or, if the system has
+    /// no private mounts, the directory of [`Sandbox::with_tmp`](crate::Sandbox::with_tmp) itself. `None` if there is none.
     pub tmp: Option<std::path::PathBuf>,
-    /// Whether it has a loopback of its own: what the job starts finds each other at `127.0.0.1` and `::1`, and nothing else is there.
-    /// Where this is not so with the network off, it has no IP at all.
+    /// True if the command has a loopback network of its own: the processes of the job reach each other at `127.0.0.1` and `::1`, and
+    /// nothing else is reachable. If this is false with the network off, the command has no IP at all.
     pub loopback: bool,
 }
 
 impl Containment {
-    /// Whether there was a sandbox, and all of it holds.
+    /// Returns true if there was a sandbox, and every part of it is in effect.
     pub fn is_whole(&self) -> bool {
         self.mode.is_some() && self.missing.is_empty()
     }
 
-    /// Whether this part holds.
+    /// Returns true if this part is in effect.
     pub fn holds(&self, part: Part) -> bool {
         self.held.contains(&part)
     }

@@ -1,15 +1,15 @@
-//! Why a command was not started.
+//! Errors that prevent a command from starting.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::Part;
 
-/// Why a command was not started. Nothing of it runs, and nothing is left of what was prepared.
+/// The reason for which a command was not started. No part of it runs, and everything that was prepared is removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
-    /// The program is not there.
+    /// The program does not exist.
     #[error("program `{program}` was not found: {}", searched(path.as_deref()))]
     NotFound {
         /// The program as it was given.
@@ -17,12 +17,12 @@ pub enum SpawnError {
         /// The `PATH` of the command's environment, if it was searched.
         path: Option<String>,
     },
-    /// The program is there, but can't be executed.
+    /// The program exists, but cannot be executed.
     #[error("program `{program}` cannot be executed: {source}")]
     NotExecutable {
         /// The program as it was given.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The directory that the command is to start in can't be entered.
@@ -30,13 +30,13 @@ pub enum SpawnError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something that was given can't be passed on.
+    /// A given text contains a NUL byte, and cannot be passed on.
     #[error("{what} cannot be passed to a program: it contains a NUL byte")]
     Nul {
-        /// What it is.
+        /// The part with the NUL byte.
         what: &'static str,
     },
     /// The program with its arguments and environment is longer than the system takes.
@@ -49,43 +49,43 @@ pub enum SpawnError {
     Sandbox {
         /// The part.
         part: Part,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// The sandbox as it was described makes no sense.
     #[error("this sandbox cannot be set up: {why}")]
     Contradiction {
-        /// What does not fit together, for a host that has words of its own for what to do about it.
+        /// The conflict, for a host that has its own text for what to do about it.
         conflict: Conflict,
-        /// The same in words, with the paths, and what to do about it where only the program can do that.
+        /// The same as text, with the paths, and the remedy if only the program can apply it.
         why: String,
     },
     /// The process that owns the job could not be started, or was killed while it started the command.
     #[error("the supervisor could not start the command ({step}): {source}")]
     Supervisor {
-        /// What it was at.
+        /// The step that failed.
         step: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// This system can't run commands here at all.
+    /// This system cannot run commands at all.
     #[error("commands cannot be run on this system")]
     Unsupported,
 }
 
-/// What of a command and its sandbox does not fit together.
+/// A conflict between a command and its sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Conflict {
-    /// The root directory would be writable, in a mode that holds back something beside what is writable.
+    /// The root directory would be writable, in a mode that restricts writing to some paths.
     RootWritable,
     /// The workspace does not exist.
     NoWorkspace,
-    /// The directory that is to be its `/tmp` does not exist.
+    /// The directory to use as `/tmp` does not exist.
     NoTmp,
-    /// A path of it cannot be looked at.
+    /// A path of the sandbox cannot be examined.
     Unreadable,
-    /// A path that is to be used lies in one that is hidden.
+    /// A path of the sandbox is inside a hidden one.
     InHidden,
     /// A path is not absolute.
     NotAbsolute,
@@ -104,7 +104,7 @@ impl Conflict {
         Self::TerminalWithPipes,
     ];
 
-    /// What a supervisor says it by, before the words.
+    /// Returns the character with which a supervisor reports the conflict, before the text.
     pub(crate) fn sign(self) -> char {
         char::from(b'a' + self as u8)
     }
@@ -114,7 +114,7 @@ impl Conflict {
     }
 }
 
-/// Where a program was looked for.
+/// Returns where a program was searched for.
 fn searched(path: Option<&str>) -> String {
     match path {
         Some("") => "the command's environment has no `PATH`; give the program's whole path".to_owned(),

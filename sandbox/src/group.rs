@@ -1,7 +1,7 @@
 //! Commands without a supervisor, for hosts that don't call [`init`](crate::init): the host itself watches a process group.
 //!
-//! It is found and ended by its group, and what has left that while its parent still lived by its descent. What a host that is
-//! killed has started lives on, and so does what leaves the group after its parent has ended.
+//! The job is found and ended by its process group, and processes that have left the group while their parent lived, by their
+//! descent. If the host is killed, the processes live on, and so do those that leave the group after their parent has ended.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,7 +20,7 @@ use crate::{
     Command, Containment, Drained, End, Exit, Limit, Output, Part, Process, SpawnError, Stdin, Stopped,
 };
 
-/// How often is looked whether something has ended that nobody tells of.
+/// Interval between checks whether a process has ended that sends no notification.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A process group that the host watches.
@@ -30,11 +30,11 @@ pub(crate) struct Group {
     pub(crate) state: watch::Sender<State>,
     leader: Pid,
     output: Identity,
-    /// How many of those who were found outside the group are remembered: they are ended with it.
+    /// Processes found outside the group; they are ended with it.
     strays: Mutex<Vec<i32>>,
 }
 
-/// What of a job the host itself holds.
+/// The host's ends of a job's output, and the job's containment.
 #[derive(Default)]
 pub(crate) struct Ends {
     pub(crate) sink: Option<OwnedFd>,
@@ -42,7 +42,7 @@ pub(crate) struct Ends {
     pub(crate) containment: Containment,
 }
 
-/// Starts a command in a process group of its own.
+/// Starts a command in a separate process group.
 pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> {
     let why = "this program does not call `toolkit_sandbox::init` first in its `main`";
     let mut containment = Containment::default();
@@ -120,7 +120,7 @@ pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> 
             _ => SpawnError::NotExecutable { program, source },
         }
     })?;
-    // It holds the other ends of the pipes.
+    // It owns the other ends of the pipes.
     drop(process);
     let group = Arc::new(Group {
         number: crate::host::number().map_err(failed("starting a thread"))?,
@@ -149,7 +149,7 @@ fn thread(name: &str, act: impl FnOnce() + Send + 'static) -> io::Result<()> {
 }
 
 impl Group {
-    /// On a thread of its own: the output's way into the file.
+    /// Writes the output to the file, on a thread of its own.
     fn write(&self, mut pump: Pump) {
         while !pump.closed() {
             pump.read();
@@ -167,7 +167,7 @@ impl Group {
         }
     }
 
-    /// On another: the command's end, and the group's.
+    /// Waits for the end of the command and of the group, on another thread.
     fn wait(&self, mut child: Child, begun: Instant) {
         let status = child.wait();
         let end = match status {
@@ -191,7 +191,8 @@ impl Group {
         self.state.send_modify(|state| state.progress.gone = true);
     }
 
-    /// Its processes: those of the group, those that descend from its first, and those that once did.
+    /// Returns the processes of the job: those of the group, the descendants of its first process, and processes that once
+    /// were descendants.
     fn members(&self) -> Vec<i32> {
         let leader = self.leader.as_raw_nonzero().get();
         let mut strays = self.strays.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,7 +234,7 @@ impl Group {
         }
     }
 
-    /// Who holds the output, as soon as nobody does, or after `wait`.
+    /// Waits until the output is closed, or for `wait`, and returns the processes that hold it.
     pub(crate) async fn drained(&self, wait: Duration) -> Drained {
         let begun = Instant::now();
         loop {

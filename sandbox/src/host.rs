@@ -1,4 +1,4 @@
-//! The host's side: which program is the supervisor, the spawner that runs, and the thread that hears what supervisors say.
+//! The host's side: the choice of the supervisor program, the running spawner, and the thread that receives the supervisors' messages.
 
 pub(crate) mod control;
 pub(crate) mod spawner;
@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::{Mutex, PoisonError};
 
-/// Which program is started as the spawner.
+/// The program to start as the spawner.
 static PROGRAM: Mutex<Option<OsString>> = Mutex::new(None);
 
-/// The first thing in `main`: where this process was started as the supervisor, becomes it and never returns. In the host it notes that
-/// its own program can be started as such, and returns at once.
+/// Must be the first call in `main`: if this process was started as the supervisor, it becomes the supervisor and never returns. In the
+/// host it records that the host's own program can be started as supervisor, and returns at once.
 ///
 /// Before it nothing should happen that a supervisor must not do, and no thread be started. A host that does not call it has the
 /// weaker [`Guarantee::ProcessGroup`](crate::Guarantee::ProcessGroup).
@@ -24,7 +24,7 @@ pub fn init() {
     note("/proc/self/exe");
 }
 
-/// Uses this program, whose `main` calls [`init`], as the supervisor instead of this one: for tests, and for hosts that ship one.
+/// Sets another program, whose `main` calls [`init`], as the supervisor: for tests, and for hosts that ship one.
 pub fn supervise_with(program: impl Into<PathBuf>) {
     note(program.into());
 }
@@ -38,7 +38,7 @@ pub(crate) fn program() -> Option<OsString> {
     PROGRAM.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The thread that hears what supervisors say.
+/// Returns the thread that receives the supervisors' messages.
 fn hearing() -> std::io::Result<&'static thread::Hearing> {
     static HEARING: OnceLock<thread::Hearing> = OnceLock::new();
     static STARTING: Mutex<()> = Mutex::new(());

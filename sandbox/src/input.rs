@@ -1,4 +1,4 @@
-//! What a command reads.
+//! The standard input of a command.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -20,10 +20,10 @@ pub struct Input {
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// `None` once it is closed. Not blocking.
+    /// `None` once it is closed. Non-blocking.
     sink: Mutex<Option<Arc<OwnedFd>>>,
     terminal: Option<Arc<OwnedFd>>,
-    /// What was written last.
+    /// The last byte that was written.
     last: AtomicU8,
 }
 
@@ -35,14 +35,14 @@ impl Input {
         }
     }
 
-    /// Writes all of it, waiting while the command does not read: nothing is kept here but what the system's pipe holds. Where the
-    /// future is dropped, a part may have been written.
+    /// Writes all bytes, waiting while the command does not read: nothing is buffered here beyond the system's pipe. If the future
+    /// is dropped, a part may have been written.
     ///
-    /// A terminal takes at most 4095 bytes a line as long as the program has it collect lines.
+    /// In canonical mode, a terminal accepts at most 4095 bytes per line.
     ///
     /// # Errors
     ///
-    /// `BrokenPipe` where the command does not read any more, or [`close`](Self::close) was called.
+    /// `BrokenPipe` if the command no longer reads, or [`close`](Self::close) was called.
     pub async fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let sink = self.shared.sink.lock().await;
         let Some(sink) = sink.as_ref() else { return Err(io::ErrorKind::BrokenPipe.into()) };
@@ -77,7 +77,7 @@ impl Input {
                         Err(error) => return Err(error),
                     }
                 }
-                // A terminal that nobody has open.
+                // A terminal that no process has open.
                 Err(Errno::IO) => return Err(io::ErrorKind::BrokenPipe.into()),
                 Err(error) => return Err(error.into()),
             }
@@ -85,8 +85,8 @@ impl Input {
         Ok(())
     }
 
-    /// Says that nothing more comes. A pipe is closed. A terminal is sent its end-of-file character, which counts only while the
-    /// program has it collect lines; the terminal stays usable.
+    /// Signals the end of the input. A pipe is closed. A terminal is sent its end-of-file character, which has an effect only in
+    /// canonical mode; the terminal stays usable.
     pub async fn close(&self) -> io::Result<()> {
         let Some(terminal) = &self.shared.terminal else {
             *self.shared.sink.lock().await = None;
@@ -96,7 +96,7 @@ impl Input {
         if !modes.local_modes.contains(LocalModes::ICANON) {
             return self.write(&[4]).await;
         }
-        // Within a line the first only hands over what there is of it; the second is at the beginning of one then.
+        // Within a line, the first character only submits the partial line; the second is then at the beginning of a line.
         let character = modes.special_codes[SpecialCodeIndex::VEOF];
         let last = self.shared.last.load(Ordering::Relaxed);
         let is_return = last == b'\r' && modes.input_modes.contains(InputModes::ICRNL);
@@ -105,7 +105,7 @@ impl Input {
         self.write(&[character; 2][..count]).await
     }
 
-    /// Tells the terminal, and with it the program, another size.
+    /// Sets the size of the terminal, and notifies the program.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Input {
         Ok(tcsetwinsize(terminal.as_fd(), size)?)
     }
 
-    /// Whether it is a terminal.
+    /// Returns true if the input is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.shared.terminal.is_some()
     }

@@ -1,8 +1,8 @@
-//! What keeps a command within its sandbox: set up between the fork and the program, in this order.
+//! Containment of a command, set up between the fork and the program, in this order.
 //!
 //! 1. New namespaces ([`identity`]: the user keeps its number in them; [`loopback`]: all that there is of a network).
-//! 2. Mounts ([`mounts`]): all is read-only, but for what is writable; hidden things are covered.
-//! 3. Where process ids are the sandbox's own, a first process ([`init`]) that stays, and connects sockets ([`broker`]).
+//! 2. Mounts ([`mounts`]): everything is read-only except the writable paths; hidden paths are covered.
+//! 3. With its own process ids, a first process ([`init`]) that stays, and connects sockets ([`broker`]).
 //! 4. No new privileges, Landlock ([`landlock`]), no capabilities ([`capabilities`]), filtered system calls ([`seccomp`]).
 
 mod broker;
@@ -27,7 +27,7 @@ use crate::Mode;
 use crate::supervisor::child::{Failure, Step};
 use placeholder::Placeholder;
 
-/// What is to be done to contain one command, worked out before the fork. Paths are without symbolic links.
+/// A plan to contain one command, computed before the fork. Its paths contain no symbolic links.
 pub(crate) struct Plan {
     namespaces: i32,
     mode: Mode,
@@ -47,17 +47,17 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The namespaces that the process is to be made in (`CLONE_NEW…`).
+    /// Returns the namespaces in which to create the process (`CLONE_NEW…`).
     pub(crate) fn namespaces(&self) -> i32 {
         self.namespaces
     }
 
-    /// Whether the first process stays as the init of a namespace of process ids.
+    /// Returns true if the first process stays as the init of a PID namespace.
     pub(crate) fn has_init(&self) -> bool {
         self.namespaces & libc::CLONE_NEWPID != 0
     }
 
-    /// Whether the network is the command's own, with nothing in it but a loopback.
+    /// Returns true if the command has a network of its own that contains only a loopback.
     fn has_loopback(&self) -> bool {
         self.namespaces & libc::CLONE_NEWNET != 0
     }
@@ -81,7 +81,7 @@ impl Plan {
         seccomp::restrict(self.network || self.has_loopback(), local)
     }
 
-    /// Takes away what was made for the time of the job.
+    /// Removes the files created for the duration of the job.
     pub(crate) fn tidy(&self) {
         self.placeholders.iter().for_each(Placeholder::remove);
     }

@@ -1,4 +1,4 @@
-//! A command that was started, and everything that came of it.
+//! A started command, and all processes that descend from it.
 
 mod refused;
 
@@ -22,10 +22,10 @@ use crate::{
 };
 use refused::refused;
 
-/// A command that was started, and every process that came of it.
+/// A started command, and all processes that descend from it.
 ///
-/// Dropping it ends them all: with the command's [grace](Command::grace), without being waited for. Its methods can be called from
-/// any number of tasks at once, in any runtime.
+/// Dropping it ends all of them: with the command's [grace](Command::grace), without waiting. Its methods can be called from any number of
+/// tasks at once, in any runtime.
 pub struct Job {
     backend: Backend,
     containment: Arc<Containment>,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Job {
     }
 }
 
-/// What holds the processes together.
+/// The means that holds the processes together.
 enum Backend {
     Supervised(Arc<Control>),
     Group(Arc<Group>),
@@ -61,13 +61,13 @@ impl Backend {
     }
 }
 
-/// How long nothing is heard before it is looked whether those that would speak are stopped.
+/// Time without a message after which the host checks whether the sending processes are stopped.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long looking through directories may take.
+/// Time limit for the search through directories.
 const SWEEPING: Duration = Duration::from_mins(1);
 
-/// How many times that a job may take to start.
+/// Multiple of that time within which a job must start.
 const STARTING: u32 = 12;
 
 /// Closes the conversation of a job that did not come about.
@@ -118,7 +118,7 @@ impl Job {
         let known = |state: &State| state.started.is_some() || state.failed.is_some() || state.lost;
         let mut turns = STARTING;
         loop {
-            // What only takes long and is not stopped, such as a slow disk, is left alone.
+            // A supervisor that is only slow and not stopped, for example because of a slow disk, is left alone.
             match tokio::time::timeout(PATIENCE, news.wait_for(known)).await {
                 Ok(Ok(_)) => break,
                 Ok(Err(_)) => return Err(supervisor("hearing of it")(io::ErrorKind::ConnectionReset.into())),
@@ -173,7 +173,7 @@ impl Job {
         self.pid
     }
 
-    /// What holds its processes together.
+    /// Returns the means that holds the processes together.
     pub fn guarantee(&self) -> Guarantee {
         match self.backend {
             Backend::Supervised(_) => Guarantee::Supervised,
@@ -181,7 +181,7 @@ impl Job {
         }
     }
 
-    /// What really keeps it within its sandbox.
+    /// Returns the containment that is in effect.
     pub fn containment(&self) -> &Containment {
         &self.containment
     }
@@ -199,8 +199,8 @@ impl Job {
         }
     }
 
-    /// Waits until the command's own process has ended, whatever it has left. It is [`End::Lost`](crate::End::Lost) where
-    /// [`stop`](Self::stop) found that even KILL does not end it; the real end, should it come, takes that one's place.
+    /// Waits until the command's own process has ended, even if other processes remain. The end is [`End::Lost`](crate::End::Lost) if
+    /// [`stop`](Self::stop) found that even KILL does not end it; if it ends later, that end replaces this one.
     pub async fn exited(&self) -> Exit {
         self.until(|state| state.exit).await
     }
@@ -210,18 +210,18 @@ impl Job {
         self.until(|state| state.progress.gone.then_some(())).await;
     }
 
-    /// How far it is.
+    /// Returns the progress.
     pub fn progress(&self) -> Progress {
         self.backend.state().borrow().progress
     }
 
-    /// Waits until it is elsewhere than `after`, which [`progress`](Self::progress) or this has told before. Does not come back once it is
-    /// gone: nothing changes then.
+    /// Waits until the progress differs from `after`, which [`progress`](Self::progress) or this method has returned before. Never returns
+    /// after the last process is gone: nothing changes then.
     pub async fn changed(&self, after: &Progress) -> Progress {
         self.until(|state| (state.progress != *after).then_some(state.progress)).await
     }
 
-    /// Waits until the output is closed and all of it is in the file; after `wait`, at most a year, says who holds it.
+    /// Waits until the output is closed and all of it is in the file; after `wait`, at most a year, returns the processes that hold it.
     pub async fn drained(&self, wait: Duration) -> Drained {
         let control = match &self.backend {
             Backend::Supervised(control) => control,
@@ -237,11 +237,11 @@ impl Job {
             let holders = wire::read_processes(&mut reader)?;
             Some(if closed { Drained::Closed } else { Drained::Held(holders) })
         };
-        // Where the supervisor is gone, so is all that it has not told.
+        // If the supervisor is gone, so are all processes of the job.
         answer.as_deref().and_then(read).unwrap_or(Drained::Closed)
     }
 
-    /// What it reads: a pipe, where it was given one, or its terminal.
+    /// Returns the input: a pipe, if the command has one, or its terminal.
     pub fn stdin(&self) -> Option<Input> {
         self.input.clone()
     }
@@ -264,7 +264,7 @@ impl Job {
         self.take(|pipes| pipes.1.take())
     }
 
-    /// Its processes that have not ended, daemons included.
+    /// Returns the processes that have not ended, including daemons.
     pub async fn processes(&self) -> Vec<Process> {
         let control = match &self.backend {
             Backend::Supervised(control) => control,
@@ -274,16 +274,16 @@ impl Job {
         answer.and_then(|answer| wire::read_processes(&mut Reader::new(&answer))).unwrap_or_default()
     }
 
-    /// Ends every process: TERM to each, which stopped ones are woken for, then after `grace` KILL until none is left. Without grace it
-    /// is KILL at once. Comes back when all are gone, or after three seconds of killing with those that hang in the system; in any case
-    /// within ten seconds after the grace, ten more where the job has stopped those that watch it. Needs a runtime with timers.
+    /// Ends every process: TERM to each, with stopped ones woken, then after `grace` KILL until none is left. Without grace it is KILL at
+    /// once. Returns when all are gone, or after three seconds of killing with those that hang in the system; in any case within ten
+    /// seconds after the grace, ten more if the job has stopped the processes that watch it. Needs a runtime with timers.
     pub async fn stop(&self, grace: Duration) -> Stopped {
         let stopped = self.stop_all(grace).await;
         self.look_at(&stopped);
         stopped
     }
 
-    /// Where KILL does not end the command, nobody is to wait for that.
+    /// Reports the end of a command that KILL does not end, so that no caller waits for it.
     fn look_at(&self, stopped: &Stopped) {
         if stopped.left.iter().any(|process| process.pid == self.pid) {
             let duration = self.begun.elapsed();
@@ -315,12 +315,13 @@ impl Job {
         }
     }
 
-    /// What was moved away so far of what the command must not leave behind: see [`Quarantine`](crate::Quarantine).
+    /// Returns the files moved away so far that the command must not leave behind: see [`Quarantine`](crate::Quarantine).
     pub fn quarantined(&self) -> Vec<Quarantined> {
         self.backend.state().borrow().quarantined.clone()
     }
 
-    /// Moves away now what the command must not leave behind, while it runs: something else is about to run that must not find it.
+    /// Moves away now, while the command runs, the files that it must not leave behind: for use before running another program that must
+    /// not find them.
     pub async fn sweep(&self) {
         if let Backend::Supervised(control) = &self.backend {
             control.ask(to_supervisor::SWEEP, SWEEPING, |message| message).await;
@@ -352,7 +353,7 @@ impl Drop for Job {
     }
 }
 
-/// A command as a supervisor is told of it, the descriptors that go with that, and what stays here.
+/// Returns a command in the form for a supervisor, the descriptors to send with it, and the host's ends.
 fn described(command: Command) -> Result<(Run, Vec<OwnedFd>, Ends), SpawnError> {
     let descriptors = supervisor("making pipes");
     let pipe = || {

@@ -29,9 +29,9 @@
 //!             └───── supervisor ── init ── command    where the sandbox has process ids of its own
 //! ```
 //!
-//! The spawner is the host's own program, executed once and told apart by [`init`]; supervisors are forks of it, so that what a job
-//! costs does not grow with the host. Each adopts what loses its parent below it. After a job a supervisor waits for the next that is
-//! like it, for a minute: one without a sandbox, and one whose namespaces are made already. What holds, and where it is tested:
+//! The spawner is the host's own program, executed once and recognised by [`init`]; supervisors are forks of it, so that the cost of a job
+//! does not grow with the host. Each adopts the orphaned processes below it. After a job a supervisor waits up to a minute for the next job
+//! of the same kind: one without a sandbox, and one whose namespaces exist already. The guarantees, and the tests for them:
 //!
 //! | what happens | what comes of it | test |
 //! |---|---|---|
@@ -47,18 +47,19 @@
 //! | the disk is full, or an output of more than 32 MiB would leave less than 512 MiB of it | the job runs on; [`Progress`] says how much is in the file | `death.rs` |
 //! | [`Job`] is dropped | all is killed, after the command's [grace](Command::grace) | `death.rs` |
 //!
-//! What remains: a job *without* process ids of its own (without a sandbox) that means harm can kill its supervisor and the
-//! spawner within the same moment, or kill the host, as every process of the same user can. Then what its first process has started
-//! may live on. A process that hangs in the system outlives KILL as long as it hangs; [`Stopped::left`] names it.
+//! The remaining risk: a malicious job *without* its own process ids (without a sandbox) can kill its supervisor and the spawner at the
+//! same moment, or kill the host, as every process of the same user can. Then processes started by its first process may live on. A process
+//! that hangs in the system outlives KILL as long as it hangs; [`Stopped::left`] lists it.
 //!
-//! Umask, niceness and limits are those that the host had when it started its first job. A host that does not call [`init`] has the
-//! weaker [`Guarantee::ProcessGroup`]; then there are no terminals and no sandbox, and one that is required refuses.
+//! Umask, niceness and limits are those that the host had when it started its first job. A host that does not call [`init`] has the weaker
+//! [`Guarantee::ProcessGroup`]; then there are no terminals and no sandbox, and a required sandbox is an error.
 //!
 //! # What the sandbox holds
 //!
-//! Namespaces for users, mounts, process ids, messages and the network; read-only mounts; Landlock; no capabilities; filtered system
-//! calls. [`probe`] tries what the system has. What is missing is told by [`Containment::missing`], or refused where the sandbox is
-//! [required](Sandbox::required). Each line is tried from inside, as root and as a plain user, by `sandbox/main.rs`, which also compares its lines with these:
+//! Namespaces for users, mounts, process ids, messages and the network; read-only mounts; Landlock; no capabilities; filtered system calls.
+//! [`probe`] tests the features of the system. Missing parts are listed in [`Containment::missing`], or are an error if the sandbox is
+//! [required](Sandbox::required). Each line is tested from inside, as root and as an ordinary user, by `sandbox/main.rs`, which also
+//! compares its lines with these:
 //!
 //! | tried from inside | held by | without mounts of its own |
 //! |---|---|---|
@@ -84,30 +85,32 @@
 //! | programs of 32 bits, which are killed | system calls | the same |
 //! | `io_uring`, `clone3`, `bpf`, keyrings, file handles, second system call numbers | system calls | the same |
 //!
-//! A filter for system calls does not see which socket a path leads to, so each `connect` of the job is made by a broker: the first process
-//! of the sandbox. It copies the address, opens the file that the path leads to, and connects to that very file if a process of the same
-//! job has bound it, so neither can be exchanged after the check. With the network let in, the kernel does not tell which file a socket is
-//! bound to; then the sockets in the sandbox's own `/tmp`, `/var/tmp` and `/dev/shm` can be connected to, and no others. The peer of a
-//! local socket sees the broker's process id, and the user's own ids. Where a sandbox has no process ids of its own, or the program runs in
-//! a sandbox with a broker already, there are no local sockets but pairs.
+//! A system call filter cannot see which socket a path leads to, so each `connect` of the job is made by a broker: the first process of the
+//! sandbox. It copies the address, opens the file that the path leads to, and connects to that very file if a process of the same job has
+//! bound it, so neither can be exchanged after the check. With network access, the kernel does not report which file a socket is bound to;
+//! then only the sockets in the sandbox's own `/tmp`, `/var/tmp` and `/dev/shm` can be connected to. The peer of a local socket sees the
+//! broker's process id, and the user's own ids. If a sandbox has no process ids of its own, or the program already runs in a sandbox with a
+//! broker, the only local sockets are socket pairs.
 //!
-//! With the network off, a command has a loopback of its own, so that a test finds the server that it has started. Without mounts of its
-//! own it has no IP at all: nothing but the port would tell its own servers from those of others.
+//! With the network off, a command has its own loopback, so that a test finds the server that it has started. Without its own mounts it has
+//! no IP at all: only the port would distinguish its own servers from those of others.
 //!
-//! What it does not hold: with the network let in, the services of this machine can be reached; a file within a writable path that has another name outside
-//! (a hard link made before) is written under both; processor time is not bounded, and memory and processes only by [`Limits`]; `/tmp`, `/var/tmp` and `/dev/shm` hold a quarter of the
-//! memory each, where they are not given. Files of other users can't be changed even by root, which has no capabilities within.
+//! Not restricted: with network access, the services of this machine can be reached; a file within a writable path that has another name
+//! outside (an existing hard link) is written under both; processor time is not limited, and memory and processes only by [`Limits`];
+//! `/tmp`, `/var/tmp` and `/dev/shm` hold up to a quarter of the memory each, unless a directory is given. Files of other users cannot be
+//! changed even by root, which has no capabilities in the sandbox.
 //!
-//! What can't be refused, files of certain names at whatever depth, is moved away when the job has ended: see [`Quarantine`].
+//! Files with certain names at any depth cannot be refused, so they are moved away when the job has ended: see [`Quarantine`].
 //!
-//! A missing protected path is kept from being made by an empty directory in its place that nobody can write to, which goes with the
-//! job: while it runs, others can't make it either. Directories between a writable path and a protected one are mounts of their own:
-//! renaming a file across their border is copying.
+//! A missing protected path is kept from being created by an empty directory in its place that nobody can write to, which is removed with
+//! the job: while the job runs, other programs cannot create it either. Directories between a writable path and a protected one are
+//! separate mounts: moving a file across their border is a copy.
 //!
 //! # Figures
 //!
-//! `cargo xtask bench exec` measures what a start costs beside the same shell started by hand, output beside `| cat > file`, and the
-//! memory of host and supervisor while gigabytes come; figures are in `bench/RESULTS.md`, and what was tried in `bench/README.md`.
+//! `cargo xtask bench exec` measures the cost of a start compared with the same shell started directly, of output compared with `| cat >
+//! file`, and the memory of host and supervisor during gigabytes of output; figures are in `bench/RESULTS.md`, and the measured
+//! alternatives in `bench/README.md`.
 
 #![deny(unsafe_code)]
 

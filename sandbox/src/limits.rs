@@ -1,15 +1,15 @@
-//! How much a job may use.
+//! Resource limits of a job.
 
 use std::fmt;
 
-/// The most that a job may use. A job that goes beyond one of these limits is ended; [`Progress::exceeded`](crate::Progress::exceeded)
-/// says which it was.
+/// Resource limits of a job. A job that exceeds one of them is ended; [`Progress::exceeded`](crate::Progress::exceeded) is the exceeded
+/// one.
 ///
-/// Processes and memory are held by a control group, where the system lets one be made ([`Strength::cgroup`](crate::Strength::cgroup)).
-/// In any case the supervisor adds up what the processes of the job use, at least four times a second; between two looks a job can go
-/// beyond the limit. In a sandbox with process ids of its own, the kernel refuses more processes: with a limit for the namespace (from
-/// Linux 6.14 on), or for the user of the namespace (from 5.14 on, not for root). A host that does not call [`init`](crate::init) has
-/// the limit of the output alone.
+/// Processes and memory are limited by a control group, if the system permits creating one
+/// ([`Strength::cgroup`](crate::Strength::cgroup)). In any case the supervisor adds up the usage of the job's processes, at least four
+/// times a second; between two measurements a job can exceed the limit. In a sandbox with its own process ids, the kernel refuses more
+/// processes: with a limit for the namespace (from Linux 6.14 on), or for the user of the namespace (from 5.14 on, not for root).
+/// Without [`init`](crate::init), only the limit of the output is in effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
     pub(crate) output: Option<u64>,
@@ -23,22 +23,22 @@ impl Limits {
         Self::default()
     }
 
-    /// Bytes of output that are written to the [file](crate::Output::File). The file holds that much of the beginning.
+    /// Limits the bytes of output written to the [file](crate::Output::File), which then has that much of the beginning.
     #[must_use]
     pub fn with_output(mut self, bytes: u64) -> Self {
         self.output = Some(bytes);
         self
     }
 
-    /// Processes and threads at once.
+    /// Limits the number of concurrent processes and threads.
     #[must_use]
     pub fn with_processes(mut self, count: u32) -> Self {
         self.processes = Some(count);
         self
     }
 
-    /// Bytes of memory at once, of all processes together: what they have for themselves, not what of files is mapped. In a control group
-    /// the cache of the files that they use counts too, and is given up first.
+    /// Limits the memory of all processes together, in bytes: private memory, without mapped files. In a control group the cache of the
+    /// files that they use counts too, and is reclaimed first.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
@@ -50,23 +50,23 @@ impl Limits {
         self.output
     }
 
-    /// Processes and threads at once.
+    /// Returns the maximum number of concurrent processes and threads.
     pub fn processes(&self) -> Option<u32> {
         self.processes
     }
 
-    /// Bytes of memory at once.
+    /// Returns the maximum number of bytes of memory.
     pub fn memory(&self) -> Option<u64> {
         self.memory
     }
 
-    /// Whether processes or memory are limited.
+    /// Returns true if processes or memory are limited.
     pub(crate) fn are_watched(&self) -> bool {
         self.processes.is_some() || self.memory.is_some()
     }
 }
 
-/// One of the [`Limits`].
+/// A limit of [`Limits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Limit {
@@ -81,7 +81,7 @@ pub enum Limit {
 impl Limit {
     const ALL: [Self; 3] = [Self::Output, Self::Processes, Self::Memory];
 
-    /// Its name, as it is put into metadata.
+    /// Returns the name for metadata.
     pub fn name(self) -> &'static str {
         match self {
             Self::Output => "output",
@@ -90,7 +90,7 @@ impl Limit {
         }
     }
 
-    /// 0 stands for none of them.
+    /// 0 means no limit.
     pub(crate) fn number(limit: Option<Self>) -> u8 {
         limit.map_or(0, |limit| limit as u8 + 1)
     }

@@ -1,4 +1,4 @@
-//! What this system offers to contain commands, found by trying it.
+//! Features of this system that contain commands, found by trying them.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -12,21 +12,21 @@ use crate::sys::{self, Forked};
 use crate::wire::{Incoming, Reader, Writer, to_host};
 use crate::{inside, socket};
 
-/// Something that a system offers or not.
+/// A feature of the system for running and containing commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Feature {
     /// A supervisor can be started.
     Supervisor,
-    /// A user namespace, in which everything else is allowed to be set up.
+    /// A user namespace, in which the other namespaces can be created.
     UserNamespace,
-    /// Mounts of one's own, whole trees of them read-only.
+    /// A private mount namespace, with read-only mount trees.
     Mounts,
-    /// Process ids of one's own, with a `/proc` that shows them.
+    /// A private PID namespace, with a matching `/proc`.
     ProcessIds,
-    /// A network of one's own, with nothing in it but a loopback.
+    /// A private network namespace, which contains only a loopback.
     Network,
-    /// Message queues and shared memory of one's own.
+    /// Private message queues and shared memory.
     Ipc,
     /// Landlock, which refuses access to files by rules.
     Landlock,
@@ -46,7 +46,7 @@ impl Feature {
         Self::Seccomp,
     ];
 
-    /// Its name, as it is shown.
+    /// Returns the name for display.
     pub fn name(self) -> &'static str {
         match self {
             Self::Supervisor => "supervisor",
@@ -65,7 +65,7 @@ impl Feature {
     }
 }
 
-/// What this system offers, as it was found when it was first asked.
+/// The features of this system, as the first probe found them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Strength {
@@ -75,22 +75,22 @@ pub struct Strength {
 }
 
 impl Strength {
-    /// Whether the system offers this.
+    /// Returns true if the system has the feature.
     pub fn has(&self, feature: Feature) -> bool {
         !self.missing.contains_key(&feature)
     }
 
-    /// Why it does not.
+    /// Returns the reason for which a feature is missing.
     pub fn why_missing(&self, feature: Feature) -> Option<&str> {
         self.missing.get(&feature).map(String::as_str)
     }
 
-    /// Everything there is to be offered, each with the reason where it is missing.
+    /// Returns every feature, with the reason if it is missing.
     pub fn features(&self) -> impl Iterator<Item = (Feature, Option<&str>)> {
         Feature::ALL.into_iter().map(|feature| (feature, self.why_missing(feature)))
     }
 
-    /// The version of Landlock's interface, 0 without it.
+    /// Returns the version of Landlock's interface; 0 without Landlock.
     pub fn landlock_abi(&self) -> u32 {
         self.landlock
     }
@@ -100,14 +100,14 @@ impl Strength {
         self.cgroup.as_deref()
     }
 
-    /// The directory for temporary files that a command in this sandbox will have, for `TMPDIR`, as
-    /// [`Containment::tmp`](crate::Containment::tmp) will tell. `None` where it gets none of its own.
+    /// Returns the directory for temporary files that a command in this sandbox will have, for `TMPDIR`, which
+    /// [`Containment::tmp`](crate::Containment::tmp) will return. `None` if it gets none of its own.
     pub fn tmp(&self, sandbox: &crate::Sandbox) -> Option<std::path::PathBuf> {
         let mounts = self.has(Feature::UserNamespace) && self.has(Feature::Mounts);
         sandbox.tmp_for(mounts)
     }
 
-    /// Whether a command can be contained whole.
+    /// Returns true if no feature is missing.
     pub fn is_whole(&self) -> bool {
         self.missing.is_empty()
     }
@@ -121,11 +121,11 @@ impl Strength {
     }
 }
 
-/// How long trying may take.
+/// Time limit for the probe.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What this system offers to contain commands: really tried, in processes of its own, the first time that this is called, which
-/// blocks for some milliseconds. Where no supervisor can be started nothing is offered, and the next call tries again.
+/// Probes the features of this system that contain commands. The first call tries them in separate processes, and blocks for
+/// some milliseconds. If no supervisor can be started, every feature is missing, and the next call tries again.
 pub fn probe() -> &'static Strength {
     static FOUND: OnceLock<Strength> = OnceLock::new();
     static NONE: OnceLock<Strength> = OnceLock::new();
@@ -138,7 +138,8 @@ pub fn probe() -> &'static Strength {
     }
 }
 
-/// For the message to a supervisor: what is offered in bits, the version of Landlock above them, and why the rest is missing.
+/// Returns the features in the form for a supervisor: available ones as bits, the version of Landlock above them, and the
+/// reasons for the missing ones.
 pub(crate) fn offered() -> (u64, Vec<String>) {
     let strength = probe();
     let bits = Feature::ALL
@@ -188,12 +189,12 @@ fn read(message: &[u8]) -> Option<Strength> {
     Some(Strength { missing, landlock, cgroup: reader.list(Reader::path)?.pop() })
 }
 
-/// In a process of its own: tries everything, and tells.
+/// Tests every feature in this separate process, and reports the results.
 pub(crate) fn run(socket: &OwnedFd) -> ! {
     let _ = sys::children_ended();
     let tried = |result: Result<(), String>| result.err().unwrap_or_default();
     let user = no_user_namespaces(in_namespaces(libc::CLONE_NEWUSER, || Ok(())).err());
-    // Nothing else is tried where this is missing: as root it might work, and is not what is used.
+    // Without user namespaces nothing else is tested: as root it might work, but is not used.
     let then = |flags: i32, act: fn() -> Result<(), String>| {
         if user.is_empty() { tried(in_namespaces(libc::CLONE_NEWUSER | flags, act)) } else { user.clone() }
     };
@@ -220,7 +221,8 @@ pub(crate) fn run(socket: &OwnedFd) -> ! {
     sys::leave(0)
 }
 
-/// Why there are none, if there are none: mostly since they are switched off, of which the system says little in its error.
+/// Explains why user namespaces are unavailable; an empty text if they are available. Usually they are switched off, which the
+/// system's error does not say.
 fn no_user_namespaces(error: Option<String>) -> String {
     let Some(error) = error else { return String::new() };
     // Each with the value that switches them off.
@@ -244,7 +246,7 @@ fn no_user_namespaces(error: Option<String>) -> String {
     }
 }
 
-/// What failed, in words.
+/// Returns a failure as text.
 pub(crate) fn words(failure: &crate::supervisor::child::Failure) -> String {
     let error = std::io::Error::from_raw_os_error(failure.error);
     match (failure.detail.as_slice(), failure.error) {
@@ -254,7 +256,7 @@ pub(crate) fn words(failure: &crate::supervisor::child::Failure) -> String {
     }
 }
 
-/// Does something in a new process, which is alone in new namespaces.
+/// Runs a function in a new process that is alone in new namespaces.
 fn in_namespaces(flags: i32, act: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
     let (ours, theirs) = socket::packets().map_err(|error| said(&error))?;

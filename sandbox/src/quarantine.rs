@@ -2,33 +2,33 @@
 
 use std::path::PathBuf;
 
-/// What is done about repositories in the directories of a [`Quarantine`].
+/// Treatment of repositories in the directories of a [`Quarantine`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Repositories {
-    /// Those that are there are protected whole, as by [`Sandbox::with_protected`](crate::Sandbox::with_protected). A new one stays if git
-    /// runs nothing because of it.
+    /// Existing repositories are wholly protected, as by [`Sandbox::with_protected`](crate::Sandbox::with_protected). A new one stays if it
+    /// makes git run nothing.
     #[default]
     Protected,
-    /// Those that are there can be written to, but for new hooks and configuration. A new one stays if git runs nothing because of it.
+    /// Existing repositories can be written to, except for new hooks and configuration. A new one stays if it makes git run nothing.
     Watched,
-    /// They are left alone: the command is known to write to them.
+    /// Repositories are left alone: the command is known to write to them.
     Open,
 }
 
-/// Files that a command must not leave behind, since other programs run something because of them: they are moved away when the command has
-/// ended, and once more when nothing of the job is left. It is done by the supervisor, so also after the host was killed.
+/// Files that a command must not leave behind, since they make other programs run something: they are moved away when the command has
+/// ended, and again when no process of the job is left. The supervisor does this, so it also happens after the host was killed.
 ///
-/// No system can refuse a name, at whatever depth, by whatever way it comes about. So the supervisor looks through the directories before
-/// the command starts and afterwards, and moves what is new: into the store, or where that is on another file system into a new
-/// directory beside it that nobody can enter. [`Job::quarantined`](crate::Job::quarantined) tells what was moved. What another program
-/// makes at the same time is moved as well, since the system does not tell who made a file.
+/// No system can refuse a name at any depth, however a file gets it. So the supervisor searches the directories before the command starts
+/// and afterwards, and moves new files: into the store, or, if that is on another file system, into a new directory beside the file that
+/// nobody can enter. [`Job::quarantined`](crate::Job::quarantined) returns the moved files. Files that another program creates at the same
+/// time are moved as well, since the system does not record the creator of a file.
 ///
-/// A pattern names the last parts of a path in lower case, or with a `/` at its end a directory or whatever else has its name. `*` stands for
-/// any text within one part. Case does not matter. Symbolic links are not followed, and are moved like files.
+/// A pattern matches the last components of a path in lower case; with a final `/` it matches a directory, or anything else with its name.
+/// `*` stands for any text within one component. Case does not matter. Symlinks are not followed, and are moved like files.
 ///
-/// A new repository of git (`.git`, or a bare one of any name) stays if git runs nothing because of it: it has no hooks but samples, its
-/// configuration holds only keys that are known to be harmless, and it leads nowhere else.
+/// A new git repository (`.git`, or a bare one of any name) stays if it makes git run nothing: it has no hooks except samples, its
+/// configuration has only known harmless keys, and it refers to no other location.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Quarantine {
     pub(crate) directories: Vec<PathBuf>,
@@ -46,42 +46,43 @@ impl Quarantine {
         Self { directories: directories.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// Moves what has one of these names.
+    /// Adds names of files to move.
     #[must_use]
     pub fn with_names(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.names.extend(patterns.into_iter().map(Into::into));
         self
     }
 
-    /// Leaves what has one of these names, whatever else it is called by.
+    /// Adds names of files to leave in place, even if they match another name.
     #[must_use]
     pub fn with_exceptions(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.exceptions.extend(patterns.into_iter().map(Into::into));
         self
     }
 
-    /// Directories of these names hold what tools have put there, such as packages. Within them only repositories are looked for.
+    /// Adds names of directories with files installed by tools, such as packages. Within them only repositories are searched for.
     #[must_use]
     pub fn with_tool_directories(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tool_directories.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Leaves this path, and what is in it: the command was allowed to make it.
+    /// Leaves this path in place, with everything below it: the command was allowed to create it.
     #[must_use]
     pub fn with_named(mut self, path: impl Into<PathBuf>) -> Self {
         self.named.push(path.into());
         self
     }
 
-    /// What is done about repositories.
+    /// Sets the treatment of repositories.
     #[must_use]
     pub fn with_repositories(mut self, repositories: Repositories) -> Self {
         self.repositories = repositories;
         self
     }
 
-    /// The directory that things are moved to. It is made where it is missing, for its owner alone. It should be on the same file system.
+    /// Sets the directory that files are moved to. It is created if it is missing, accessible only by its owner. It should be on the same
+    /// file system.
     #[must_use]
     pub fn with_store(mut self, directory: impl Into<PathBuf>) -> Self {
         self.store = Some(directory.into());
@@ -89,12 +90,12 @@ impl Quarantine {
     }
 }
 
-/// Something that was moved away after a command.
+/// A file that was moved away after a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// Where it was.
+    /// The original path.
     pub from: PathBuf,
-    /// Where it is now. `None` where it could not be moved and is still there.
+    /// The present path. `None` if the file could not be moved, and is still at the original path.
     pub to: Option<PathBuf>,
 }

@@ -1,27 +1,28 @@
-//! What a command is to be kept within.
+//! The description of a command's sandbox.
 
 use std::path::{Path, PathBuf};
 
 use crate::Quarantine;
 
-/// Which files a command may change.
+/// The files that a command may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Mode {
-    /// None, but those in a private `/tmp`.
+    /// No files, except those in a private `/tmp`.
     #[default]
     ReadOnly,
-    /// Those in the workspace and the paths that are named writable.
+    /// Files in the workspace and in the paths that are named writable.
     WorkspaceWrite,
     /// All that the user may; protected and hidden paths stay so.
     Full,
 }
 
-/// What a command is to be kept within. What the system can't hold is told in [`Containment`](crate::Containment), or is an error
-/// where the sandbox is [required](Self::required).
+/// A description of a command's sandbox. Parts that the system cannot enforce are listed in [`Containment`](crate::Containment), or are
+/// an error if the sandbox is [required](Self::required).
 ///
-/// Paths are absolute. Symbolic links in them are resolved when the command starts. Where paths lie within each other, the deeper one
-/// counts; of one path, hidden counts before protected before writable. What is hidden is so whole: nothing within can be given back.
+/// Paths are absolute. Symbolic links in them are resolved when the command starts. If one path lies within another, the deeper one
+/// counts; for the same path, hidden takes precedence over protected, and protected over writable. A hidden directory is wholly hidden:
+/// nothing within it can be made visible again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
     pub(crate) mode: Mode,
@@ -55,36 +56,36 @@ impl Sandbox {
         }
     }
 
-    /// Whether the network can be reached. Without it a command has a network of its own, in which there is nothing but a loopback:
-    /// what it starts finds each other there, and nobody else. Where the system offers no such thing
-    /// ([`Containment::loopback`](crate::Containment::loopback) tells), it has no sockets but local ones.
+    /// Sets access to the network. Without it a command has its own network with only a loopback, in which the processes that it starts
+    /// reach each other and nothing else. If the system does not support this (see
+    /// [`Containment::loopback`](crate::Containment::loopback)), the command has only local sockets.
     #[must_use]
     pub fn with_network(mut self, network: bool) -> Self {
         self.network = network;
         self
     }
 
-    /// Lets the command write to this file or directory, too. One that is missing is left out, and told in the containment's notes.
-    /// Has no effect in a read-only sandbox.
+    /// Lets the command also write to this file or directory. A missing one is left out, and mentioned in the containment's notes. Has
+    /// no effect in a read-only sandbox.
     #[must_use]
     pub fn with_writable(mut self, path: impl Into<PathBuf>) -> Self {
         self.writable.push(path.into());
         self
     }
 
-    /// Keeps this file or directory within a writable one as it is.
+    /// Protects this file or directory within a writable one from changes.
     ///
-    /// Where it is missing, an empty directory that nobody can write to stands in its place (or in that of its first missing parent)
-    /// until the job is gone, so that the command cannot make one. Directories between the writable one and this one cannot be renamed
-    /// or removed, and files can be moved across their border only by copying (`mv` does, `rename` says `EXDEV`).
+    /// If the path is missing, an empty directory that nobody can write to takes its place (or that of its first missing parent) until
+    /// the job is gone, so that the command cannot create it. Directories between the writable one and this one cannot be renamed or
+    /// removed, and files can be moved across their border only by copying (`mv` does, `rename` returns `EXDEV`).
     #[must_use]
     pub fn with_protected(mut self, path: impl Into<PathBuf>) -> Self {
         self.protected.push(path.into());
         self
     }
 
-    /// Keeps the command from reading this file or directory: keys, credential stores. One that is missing when the command starts is
-    /// not hidden if it comes later.
+    /// Hides this file or directory from the command: keys, credential stores. One that does not exist when the command starts is not
+    /// hidden if it is created later.
     #[must_use]
     pub fn with_hidden(mut self, path: impl Into<PathBuf>) -> Self {
         self.hidden.push(path.into());
@@ -99,17 +100,18 @@ impl Sandbox {
         self
     }
 
-    /// Whether `/tmp`, `/var/tmp` and `/run` are the command's own and empty: they hold sockets of agents and daemons. It is so unless
-    /// this says otherwise. What is written there is gone with the job; see [`with_tmp`](Self::with_tmp).
+    /// Sets whether `/tmp`, `/var/tmp` and `/run` are private and empty, which they are by default, since they hold sockets of agents
+    /// and daemons. Files written there are removed with the job; see [`with_tmp`](Self::with_tmp).
     #[must_use]
     pub fn with_private_tmp(mut self, private: bool) -> Self {
         self.private_tmp = private;
         self
     }
 
-    /// Uses this directory as the private `/tmp` and `/var/tmp`, so that the next command finds there what this one left. It has to
-    /// exist, and should be readable for nobody else. Where the system offers no mounts, the command can write to it where it lies
-    /// instead; [`Containment::tmp`](crate::Containment::tmp) and, before the start, [`Strength::tmp`](crate::Strength::tmp) tell which.
+    /// Uses this directory as the private `/tmp` and `/var/tmp`, so that the next command finds the files that this one left there. It
+    /// must exist, and should not be readable by others. If the system has no private mounts, the command can instead write to it at its
+    /// own path; [`Containment::tmp`](crate::Containment::tmp) and, before the start, [`Strength::tmp`](crate::Strength::tmp) return the
+    /// path.
     #[must_use]
     pub fn with_tmp(mut self, directory: impl Into<PathBuf>) -> Self {
         self.private_tmp = true;
@@ -117,22 +119,23 @@ impl Sandbox {
         self
     }
 
-    /// Whether a command is not to start where any part of the sandbox is missing. Without it the command starts with what there is,
-    /// and the host looks at [`Containment::missing`](crate::Containment::missing).
+    /// Sets whether a missing part of the sandbox prevents the command from starting. By default the command starts with the available
+    /// parts, and the host checks [`Containment::missing`](crate::Containment::missing).
     #[must_use]
     pub fn required(mut self, required: bool) -> Self {
         self.required = required;
         self
     }
 
-    /// Moves away what the command must not leave behind. Has an effect in the mode [`WorkspaceWrite`](Mode::WorkspaceWrite) alone.
+    /// Moves away the files that the command must not leave behind. Only has an effect in the mode
+    /// [`WorkspaceWrite`](Mode::WorkspaceWrite).
     #[must_use]
     pub fn with_quarantine(mut self, quarantine: Quarantine) -> Self {
         self.quarantine = Some(quarantine);
         self
     }
 
-    /// Which files the command may change.
+    /// Returns the mode.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -151,7 +154,7 @@ impl Sandbox {
         }
     }
 
-    /// Whether nothing is to be held at all.
+    /// Returns true if the sandbox restricts nothing.
     pub(crate) fn is_open(&self) -> bool {
         self.mode == Mode::Full
             && self.network

@@ -44,16 +44,16 @@ pub(crate) fn send(
     }
 }
 
-/// What came.
+/// A received message.
 pub(crate) struct Received {
-    /// How many bytes; 0 means that the other end is closed.
+    /// Number of bytes; 0 means that the other end is closed.
     pub(crate) length: usize,
     pub(crate) descriptors: Vec<OwnedFd>,
-    /// The sender, where the socket was told to say so.
+    /// Process id of the sender, if the socket was set to report it.
     pub(crate) sender: Option<i32>,
 }
 
-/// Receives bytes with what comes beside them.
+/// Receives bytes with their ancillary data.
 pub(crate) fn receive(socket: impl AsFd, buffer: &mut [u8], wait: bool) -> Result<Received> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST), ScmCredentials(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);

@@ -1,4 +1,4 @@
-//! What this program becomes when the host starts it as its spawner: see [`spawner`] for the processes that there are.
+//! The program in the role of the spawner, in which the host starts it: see [`spawner`] for the processes that there are.
 
 pub(crate) mod cgroup;
 pub(crate) mod child;
@@ -15,12 +15,12 @@ mod usage;
 
 use std::ffi::OsStr;
 
-/// The name and the one argument that tell this program that it is the spawner. A person who types them gets a process that finds no
-/// socket at its standard input, and ends.
+/// Name and only argument with which this program starts as the spawner. If a user types them, the process finds no socket at its
+/// standard input, and exits.
 pub(crate) const NAME: &str = "toolkit-spawner";
 pub(crate) const TOKEN: &str = "--owned-by-the-process-at-the-other-end-of-standard-input";
 
-/// Whether this process was started to be the spawner.
+/// Returns true if this process was started as the spawner.
 pub(crate) fn is_spawner() -> bool {
     let mut arguments = std::env::args_os();
     let mut is = |what: &str| arguments.next().as_deref() == Some(OsStr::new(what));

@@ -1,10 +1,10 @@
-//! What no safe wrapper offers: making processes without replacing their program, waiting for them with what they used, and a few
-//! calls that `rustix` does not have. Nothing else in this crate is unsafe.
+//! System calls that no safe wrapper offers: creating processes without replacing their program, waiting for them with their resource
+//! usage, and a few calls that `rustix` lacks. Nothing else in this crate is unsafe.
 //!
-//! `fork` and `clone` are called in the spawner, in supervisors, and in what they fork, and nowhere else. These are processes that
-//! became what they are in [`crate::init`], the first thing in their `main`: they have one thread, so the child has all that the
-//! parent had, locks and allocator included, and may go on running ordinary code. The host itself never forks: it may have many
-//! threads, and its size would be paid for at each job.
+//! `fork` and `clone` are called only in the spawner, in supervisors, and in their forks. These processes take up their role in
+//! [`crate::init`], at the beginning of `main`: they have one thread, so the child has everything that the parent had, including locks
+//! and the allocator, and may go on running ordinary code. The host itself never forks: it may have many threads, and each job would
+//! cost in proportion to its size.
 #![allow(unsafe_code)]
 
 use std::convert::Infallible;
@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 
-/// Which side of a fork this is.
+/// The side of a fork that the caller is on.
 pub(crate) enum Forked {
     /// The new process.
     Child,
-    /// The one that called, told of the new one.
+    /// The calling process, with the id of the new one.
     Parent(Pid),
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
-/// Makes a process that goes on here, as a copy of this one.
+/// Creates a process that continues here, as a copy of this one.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: this process has one thread (see the module), so the copy is whole.
     match unsafe { libc::fork() } {
@@ -43,8 +43,8 @@ pub(crate) fn fork() -> io::Result<Forked> {
 pub(crate) fn clone(namespaces: i32) -> io::Result<Forked> {
     debug_assert_eq!(threads(), 1, "only a process of one thread is copied whole");
     let flags = i64::from(namespaces | libc::SIGCHLD);
-    // SAFETY: without CLONE_VM and without a stack this is a fork. The C library is not told: what it keeps for the one thread stays
-    // as it was, which matters to nothing that is called afterwards.
+    // SAFETY: without CLONE_VM and without a stack this is a fork. The C library is not informed: its data about the single thread
+    // stays unchanged, which affects nothing that is called afterwards.
     match unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, 0_usize, 0_usize, 0_usize) } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Forked::Child),
@@ -54,15 +54,15 @@ pub(crate) fn clone(namespaces: i32) -> io::Result<Forked> {
     }
 }
 
-/// How much stack a process gets that [`borrow`] makes.
+/// Stack size of a process that [`borrow`] creates.
 const STACK: usize = 1 << 20;
 
-/// Makes a process that has this one's memory, in which nothing goes on until the new one has become another program or has ended. What
-/// `act` changes in memory stays changed; all else is the new process's own, as after [`fork`]. It costs a fraction of a fork, which copies
-/// what is soon thrown away.
+/// Creates a process that shares this one's memory; this one is suspended until the new one has executed another program or has ended.
+/// Changes that `act` makes in memory persist; everything else belongs to the new process, as after [`fork`]. It costs a fraction of a
+/// fork, which copies memory that is soon discarded.
 pub(crate) fn borrow<A: FnOnce() -> Infallible>(act: A) -> io::Result<Pid> {
     extern "C" fn begin<A: FnOnce() -> Infallible>(argument: *mut c_void) -> c_int {
-        // SAFETY: it is the `Option` below, which nobody else looks at meanwhile.
+        // SAFETY: it is the `Option` below, which nothing else accesses meanwhile.
         let act = unsafe { (*argument.cast::<Option<A>>()).take() };
         let _ = act.map(|act| act());
         leave(127)
@@ -71,13 +71,13 @@ pub(crate) fn borrow<A: FnOnce() -> Infallible>(act: A) -> io::Result<Pid> {
     let mut act = Some(act);
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping, whose lowest page is taken away again so that a stack that is too long ends the process.
+    // SAFETY: a new mapping, whose lowest page is made inaccessible so that a stack overflow ends the process.
     let stack = unsafe { libc::mmap(ptr::null_mut(), STACK, protection, kind, -1, 0) };
     if stack == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: as above. With CLONE_VFORK this process is stopped until the new one uses neither stack nor memory any more, so both
-    // outlive that, and nothing is looked at by two at once; this process has one thread (see the module).
+    // SAFETY: as above. With CLONE_VFORK this process is suspended until the new one no longer uses the stack and the memory, so both
+    // outlive that, and nothing is accessed by two at once; this process has one thread (see the module).
     let (pid, error) = unsafe {
         libc::mprotect(stack, 4096, libc::PROT_NONE);
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
@@ -89,7 +89,7 @@ pub(crate) fn borrow<A: FnOnce() -> Infallible>(act: A) -> io::Result<Pid> {
     Pid::from_raw(pid.max(0)).ok_or(error)
 }
 
-/// Ends this process at once, without destructors and without what is registered to run at the end.
+/// Ends this process at once, without destructors and exit handlers.
 pub(crate) fn leave(code: i32) -> ! {
     // SAFETY: it only ends the process.
     unsafe { libc::_exit(code) }
@@ -101,24 +101,24 @@ pub(crate) fn execute(program: &CStr, arguments: &[CString], environment: &[CStr
         strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
     };
     let (arguments, environment) = (list(arguments), list(environment));
-    // SAFETY: both lists end in null, and what they point at lives in the caller.
+    // SAFETY: both lists end in null, and the memory that they point to lives in the caller.
     unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
     io::Error::last_os_error()
 }
 
-/// How a process ended, and what it used, the children that it waited for included.
+/// Exit status and resource usage of a process, including the children that it waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reaped {
     pub(crate) pid: i32,
-    /// As `waitpid` gives it.
+    /// Status as returned by `waitpid`.
     pub(crate) status: i32,
     pub(crate) user: Duration,
     pub(crate) system: Duration,
-    /// The most memory that was resident, in bytes, of the largest process.
+    /// Peak resident memory of the largest process, in bytes.
     pub(crate) peak: u64,
 }
 
-/// Waits for any child. `None` where there is none that has ended yet, and it is not to `block`.
+/// Waits for any child. `None` if none has ended and `block` is false.
 ///
 /// # Errors
 ///
@@ -156,9 +156,9 @@ pub(crate) fn reap(block: bool) -> io::Result<Option<Reaped>> {
     }
 }
 
-/// A child that was stopped, and of which this has not told since. It is not waited for.
+/// Returns a child that was stopped, and was not returned before. It is not waited for.
 pub(crate) fn stopped() -> Option<i32> {
-    // SAFETY: an all-zero `siginfo_t` is a valid one, and the call writes there only; where it says nothing, the id stays zero.
+    // SAFETY: an all-zero `siginfo_t` is valid, and the call writes only to it; if it reports nothing, the id stays zero.
     unsafe {
         let mut told: libc::siginfo_t = std::mem::zeroed();
         let result = libc::waitid(libc::P_ALL, 0, &raw mut told, libc::WSTOPPED | libc::WNOHANG);
@@ -166,13 +166,13 @@ pub(crate) fn stopped() -> Option<i32> {
     }
 }
 
-/// Gives every signal its default disposition, and blocks none.
+/// Sets every signal to its default disposition, and unblocks all.
 pub(crate) fn reset_signals() {
-    // What the kernel calls a `sigaction`, of which zeros are the default with an empty mask. The C library's own function refuses the
-    // two signals that it keeps for itself, which a host may have been started with ignored.
+    // The kernel's `sigaction`, of which zeros are the default with an empty mask. The C library's own function refuses the two signals
+    // that it reserves, which the host may have inherited as ignored.
     let default = [0_usize; 8];
     for signal in 1..=64 {
-        // SAFETY: the kernel reads less than that, and is given no place to write to. Those two that cannot be changed are refused.
+        // SAFETY: the kernel reads less than that, and gets no address to write to. The two signals that cannot be changed are refused.
         unsafe {
             libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), ptr::null_mut::<usize>(), 8_usize)
         };
@@ -195,7 +195,7 @@ pub(crate) fn ignore_write_signals() {
 
 /// A descriptor that becomes readable when a child ends; the signal is blocked from now on.
 pub(crate) fn children_ended() -> io::Result<OwnedFd> {
-    // SAFETY: the set is initialised before it is used, and the descriptor is new and nobody else's.
+    // SAFETY: the set is initialised before it is used, and the descriptor is new and unowned.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
@@ -212,12 +212,11 @@ fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the callers hand over what the system has just made for them.
+    // SAFETY: the callers pass descriptors that the system has just created for them.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Closes whatever this process was started with besides its standard streams: what its parent had open without meaning to hand it
-/// on. Called before this process opens anything.
+/// Closes all inherited descriptors except the standard streams. Called before this process opens anything.
 pub(crate) fn close_inherited() {
     // SAFETY: nothing in this process has been opened by it yet, so no owner of a descriptor exists.
     unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
@@ -225,7 +224,7 @@ pub(crate) fn close_inherited() {
 
 /// Closes everything but the standard streams and these.
 ///
-/// Only for a process that never returns to whatever owns the rest.
+/// Closes all descriptors except these. Only for a process that never returns to the owners of the others.
 pub(crate) fn close_but(kept: &[&OwnedFd]) {
     let mut kept: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().cast_unsigned()).collect();
     kept.sort_unstable();
@@ -233,14 +232,14 @@ pub(crate) fn close_but(kept: &[&OwnedFd]) {
     for last in kept.into_iter().map(Some).chain([None]) {
         let next = last.map_or(u32::MAX, |kept| kept.saturating_sub(1));
         if first <= next {
-            // SAFETY: the caller never comes back to the owners of these.
+            // SAFETY: the caller never returns to the owners of these.
             unsafe { libc::syscall(libc::SYS_close_range, first, next, 0_u32) };
         }
         first = first.max(last.unwrap_or(u32::MAX).saturating_add(1));
     }
 }
 
-/// Gives this process mounts of its own, a copy of those that it sees.
+/// Gives this process its own mount namespace, a copy of the one it is in.
 pub(crate) fn own_mounts() -> io::Result<()> {
     // SAFETY: nothing in memory is shared or changed by it.
     match unsafe { libc::unshare(libc::CLONE_NEWNS) } {
@@ -264,13 +263,13 @@ pub(crate) fn take_standard_input() -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(0) }
 }
 
-/// Sets attributes (`MOUNT_ATTR_…`) of a mount and of those below it.
+/// Sets attributes (`MOUNT_ATTR_…`) of a mount and of the mounts below it.
 ///
-/// `path` may be empty for the mount that `fd` stands for.
+/// `path` may be empty for the mount that `fd` refers to.
 pub(crate) fn set_mount_attributes(fd: BorrowedFd<'_>, path: &CStr, set: u64) -> io::Result<()> {
     let attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd: 0 };
     let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
-    // SAFETY: the structure is whole and its size is told.
+    // SAFETY: the structure is complete, and its size is passed.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -294,8 +293,8 @@ pub(crate) fn switch_on(socket: BorrowedFd<'_>, interface: &CStr) -> io::Result<
     for (to, from) in request.ifr_name[..room].iter_mut().zip(interface.to_bytes()) {
         *to = c_char::from_ne_bytes([*from]);
     }
-    // SAFETY: the name ends in zero, both calls read and write this structure alone, and the flags that the first has written are what
-    // the second is given with one more.
+    // SAFETY: the name ends in zero, both calls access only this structure, and the second call gets the flags that the first has
+    // written, with one more set.
     let result = unsafe {
         match libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) {
             0 => {
@@ -308,7 +307,7 @@ pub(crate) fn switch_on(socket: BorrowedFd<'_>, interface: &CStr) -> io::Result<
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Which version of Landlock the kernel has.
+/// Returns the kernel's version of Landlock.
 pub(crate) fn landlock_version() -> io::Result<i32> {
     // SAFETY: with this flag the call reads no memory and makes nothing.
     match unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, ptr::null::<u8>(), 0_usize, 1_u32) } {
@@ -317,8 +316,8 @@ pub(crate) fn landlock_version() -> io::Result<i32> {
     }
 }
 
-/// Installs a seccomp filter for this process. With `listens`, returns the descriptor over which the calls that the filter hands
-/// over (`SECCOMP_RET_USER_NOTIF`) are answered; it is closed on `execve`.
+/// Installs a seccomp filter for this process. With `listens`, returns the descriptor for answering the calls that the filter forwards
+/// (`SECCOMP_RET_USER_NOTIF`); it is closed on `execve`.
 pub(crate) fn install_filter(
     program: &[seccompiler::sock_filter],
     listens: bool,
@@ -332,7 +331,7 @@ pub(crate) fn install_filter(
     let length = libc::c_ushort::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let given = Program { length, first: program.as_ptr() };
     let flags = if listens { libc::SECCOMP_FILTER_FLAG_NEW_LISTENER } else { 0 };
-    // SAFETY: the kernel copies the program, whose length is told, and changes nothing.
+    // SAFETY: the kernel copies the program, whose length is passed, and changes nothing.
     let result =
         unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const given) };
     match (result, listens) {
@@ -355,7 +354,7 @@ const NOTIFICATION_RECEIVE: usize = 0xc050_2100;
 const NOTIFICATION_SEND: usize = 0xc018_2101;
 const NOTIFICATION_ID_VALID: usize = 0x4008_2102;
 
-/// Makes an `ioctl` whose argument is a structure of the size that the request names.
+/// Performs an `ioctl` whose argument is a structure of the size that the request encodes.
 fn control<T>(fd: BorrowedFd<'_>, request: usize, argument: *mut T) -> io::Result<i64> {
     // SAFETY: the callers pass a request together with the structure that it takes.
     match unsafe { libc::syscall(libc::SYS_ioctl, fd.as_raw_fd(), request, argument) } {
@@ -366,7 +365,7 @@ fn control<T>(fd: BorrowedFd<'_>, request: usize, argument: *mut T) -> io::Resul
 
 /// Receives the next call that waits for an answer.
 pub(crate) fn next_notification(listener: BorrowedFd<'_>) -> io::Result<Notification> {
-    // SAFETY: an all-zero structure is a valid one, and what the kernel requires here.
+    // SAFETY: an all-zero structure is valid, and the kernel requires it.
     let mut received: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     control(listener, NOTIFICATION_RECEIVE, &raw mut received)?;
     Ok(Notification { id: received.id, thread: received.pid.cast_signed(), arguments: received.data.args })
@@ -378,7 +377,7 @@ pub(crate) fn still_waits(listener: BorrowedFd<'_>, notification: &Notification)
     control(listener, NOTIFICATION_ID_VALID, &raw mut id).is_ok()
 }
 
-/// Answers a call: it returns 0, or fails with this error. Fails if the call does not wait any more.
+/// Answers a call: it returns 0, or fails with this error. Fails if the call no longer waits.
 pub(crate) fn answer(
     listener: BorrowedFd<'_>,
     notification: &Notification,
@@ -396,7 +395,7 @@ pub(crate) fn answer(
 /// Connects a socket to the address that these bytes are.
 pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<(), rustix::io::Errno> {
     let length = libc::socklen_t::try_from(address.len()).map_err(|_| rustix::io::Errno::INVAL)?;
-    // SAFETY: the kernel copies the address, whose length is told.
+    // SAFETY: the kernel copies the address, whose length is passed.
     match unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) } {
         0 => Ok(()),
         _ => {
@@ -414,12 +413,12 @@ pub(crate) fn bound_file(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     if fd < 0 { Err(io::Error::last_os_error()) } else { owned(RawFd::try_from(fd).unwrap_or(-1)) }
 }
 
-/// Reads the memory of a thread's process, all of these bytes or none.
+/// Reads memory of a thread's process: all of these bytes or none.
 pub(crate) fn read_memory(thread: i32, address: u64, bytes: &mut [u8]) -> io::Result<()> {
     let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     let address = usize::try_from(address).map_err(|_| io::ErrorKind::InvalidInput)?;
     let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: bytes.len() };
-    // SAFETY: the kernel writes to `bytes` alone, whose length is told. Of the other process it checks what is there.
+    // SAFETY: the kernel writes only to `bytes`, whose length is passed. It checks the addresses in the other process.
     let read = unsafe { libc::process_vm_readv(thread, &raw const local, 1, &raw const remote, 1, 0) };
     match usize::try_from(read) {
         Ok(read) if read == bytes.len() => Ok(()),

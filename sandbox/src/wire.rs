@@ -67,7 +67,7 @@ impl Writer {
     }
 }
 
-/// A message that is read. What does not fit is `None`; the peer is a process of ours, so that means that it went wrong.
+/// A message that is read. Invalid data results in `None`; the peer is our own process, so that indicates a fault.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -158,32 +158,32 @@ impl Incoming {
     }
 }
 
-/// What a supervisor is told.
+/// Messages to a supervisor.
 pub(crate) mod to_supervisor {
     pub(crate) const RUN: u8 = 1;
     pub(crate) const PROCESSES: u8 = 2;
     pub(crate) const DRAINED: u8 = 3;
     pub(crate) const STOP: u8 = 4;
     pub(crate) const INTERRUPT: u8 = 5;
-    /// Moves away what the job must not leave behind, now.
+    /// Moves away the files that the job must not leave behind, now.
     pub(crate) const SWEEP: u8 = 6;
 }
 
-/// What a host is told.
+/// Messages to a host.
 pub(crate) mod to_host {
     pub(crate) const STARTED: u8 = 1;
     pub(crate) const FAILED: u8 = 2;
     pub(crate) const PROGRESS: u8 = 3;
     pub(crate) const EXITED: u8 = 4;
     pub(crate) const REPLY: u8 = 5;
-    /// From the spawner: what a supervisor that was killed has left is gone.
+    /// From the spawner: the remaining processes of a killed supervisor are gone.
     pub(crate) const CLEANED: u8 = 6;
     pub(crate) const STRENGTH: u8 = 7;
-    /// What was moved away.
+    /// A file that was moved away.
     pub(crate) const QUARANTINED: u8 = 8;
 }
 
-/// Where the output goes.
+/// Destination of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputKind {
     Null,
@@ -191,7 +191,7 @@ pub(crate) enum OutputKind {
     Pipes,
 }
 
-/// What a supervisor needs to know to run a command. The descriptors come beside it, in this order: standard input where it is a pipe,
+/// The data that a supervisor needs to run a command. The descriptors come with it, in this order: standard input if it is a pipe,
 /// then the file, or both pipes of the output.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -204,7 +204,7 @@ pub(crate) struct Run {
     pub(crate) output: OutputKind,
     pub(crate) terminal: Option<(u16, u16)>,
     pub(crate) sandbox: Option<Sandbox>,
-    /// What the system was found to offer, as [`crate::probe::Offered`] writes it.
+    /// The features found on this system, as [`crate::probe::Offered`] writes them.
     pub(crate) offered: u64,
     pub(crate) missing: Vec<String>,
     pub(crate) limits: Limits,
@@ -256,7 +256,7 @@ impl Run {
             .finish()
     }
 
-    /// Reads what [`write`](Self::write) wrote, its kind taken off.
+    /// Reads the output of [`write`](Self::write), without its kind.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Some(Self {
             program: reader.os()?,
@@ -304,7 +304,7 @@ impl Run {
     }
 }
 
-/// The largest number stands for none.
+/// The largest number means none.
 fn optional(number: u64) -> Option<u64> {
     (number != u64::MAX).then_some(number)
 }
@@ -370,7 +370,7 @@ pub(crate) fn read_mode(reader: &mut Reader<'_>) -> Option<Mode> {
     })
 }
 
-/// What of a containment the supervisor alone knows.
+/// Writes the part of a containment that only the supervisor knows.
 pub(crate) fn containment(writer: Writer, containment: &crate::Containment) -> Writer {
     let writer = writer.flag(containment.mode.is_some());
     let writer = mode(writer, containment.mode.unwrap_or_default());

@@ -30,7 +30,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
             [word] if word.value.text().is_some_and(|text| !text.starts_with(['-', '+'])) => cd(judge, words),
             _ => lose_directory(judge),
         },
-        // What `dirs` and the variable of the stack changed is not followed.
+        // Changes of the directory stack by `dirs` and its variable are not tracked.
         "popd" => lose_directory(judge),
         "test" | "[" => test::test(judge, name, words, part),
         "export" | "declare" | "typeset" | "local" | "readonly" => {
@@ -184,14 +184,14 @@ fn cd(judge: &mut Judge<'_>, words: &[Word]) {
     judge.state.seen.borrow_mut().changes_directory = true;
     let written = to.as_deref().and_then(|to| judge.directory(to));
     let real = to.as_deref().and_then(|to| judge.absolute(to));
-    // Where a link stands before a `..` the shell and the system have other ideas of it.
+    // For a symlink before a `..`, the shell and the system resolve the path differently.
     let is_same = match (&written, &real) {
         (Some(written), Some(real)) => {
             written.canonicalize().is_ok_and(|written| real.canonicalize().is_ok_and(|real| written == real))
         }
         _ => false,
     };
-    // One that is not there, or that nobody may enter, changes nothing, and what comes then runs where it was.
+    // If the directory does not exist or cannot be entered, `cd` fails, and the next command runs in the old directory.
     let is_there = real
         .as_deref()
         .is_some_and(|path| path.join(".").symlink_metadata().is_ok_and(|metadata| metadata.is_dir()));
@@ -257,7 +257,7 @@ fn with_program(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) -> bool 
     let mut words = words;
     while let [first, rest @ ..] = words {
         match first.value.text() {
-            // Only says what it is.
+            // It only describes the command.
             Some("-v" | "-V" | "-pv" | "-pV") => return true,
             Some("-p" | "--") => words = rest,
             _ => break,
@@ -330,7 +330,7 @@ fn trap(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
                 let text = text.to_owned();
                 judge.state.tangle();
                 judge.state.seen.borrow_mut().loses_functions = true;
-                // It runs at any time, and what it changes is changed then.
+                // The command runs at any time, and its changes take effect then.
                 let says_only = |text: &str| {
                     ["echo ", "printf ", "exit", ":", "true"]
                         .iter()

@@ -1,28 +1,28 @@
-//! The class of a command, by what it does.
+//! Classes of commands by their effect.
 
 use crate::situation::Decision;
 
-/// The class of a command by what it does, the worse the later.
+/// The class of a command by its effect, in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Class {
-    /// It reads files, or nothing.
+    /// The command reads files, or nothing.
     ReadOnly,
-    /// It reads a git repository.
+    /// The command reads a git repository.
     GitRead,
-    /// Nothing is known of it.
+    /// The effect of the command is unknown.
     Unknown,
-    /// It changes files.
+    /// The command changes files.
     Write,
-    /// It changes a git repository.
+    /// The command changes a git repository.
     GitWrite,
-    /// It speaks with other machines.
+    /// The command communicates with other machines.
     Network,
-    /// It runs a text as a program.
+    /// The command runs a text as a program.
     Code,
-    /// It may destroy what cannot be brought back, or give away what is secret.
+    /// The command may destroy data irrecoverably, or disclose secrets.
     Dangerous,
-    /// It never runs.
+    /// The command never runs.
     Forbidden,
 }
 
@@ -36,7 +36,7 @@ impl Class {
         }
     }
 
-    /// Its name, as `read-only`.
+    /// Returns the name, such as `read-only`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",
@@ -51,7 +51,7 @@ impl Class {
         }
     }
 
-    /// In words, after "it".
+    /// Returns the description, to follow "it".
     pub const fn words(self) -> &'static str {
         match self {
             Self::ReadOnly => "only reads",

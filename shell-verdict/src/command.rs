@@ -1,4 +1,4 @@
-//! A simple command by its words: a function, a builtin of the shell, or a program.
+//! Judges a simple command by its words: a function, a builtin of the shell, or a program.
 
 use crate::class::Class;
 use crate::lookup::Lookup;
@@ -75,7 +75,7 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
     part.says = says(base, values);
     part.directory.clone_from(&judge.state.cwd);
     if judge.enter() {
-        // What never runs does not under any name.
+        // A forbidden program does not run under any name.
         forbidden::program(judge, base, values, part);
         match identify(judge, name) {
             Identity::Known(path) => {
@@ -84,7 +84,7 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
             }
             Identity::Other(why) => {
                 part.is(Class::Unknown, format!("{name} is {why}"));
-                // What it would do by its name counts as well, if that is worse.
+                // The effect of the program with this name counts as well, if that is worse.
                 known(judge, base, values, part);
             }
         }
@@ -99,7 +99,7 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     match base {
         "egrep" | "fgrep" | "rgrep" => part.starts.push("grep".to_owned()),
         "diff3" | "sdiff" => part.starts.push("diff".to_owned()),
-        // By which it asks which files to leave out.
+        // It runs these to find the ignored files.
         "ag" => part.starts.extend(["sh", "git"].map(str::to_owned)),
         // For its long form.
         "fd" | "fdfind" => part.starts.push("ls".to_owned()),
@@ -120,7 +120,7 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         part.is(Class::Unknown, format!("{base} is not known to only read"));
         forbidden::hidden(values, part);
     }
-    // It looks for these itself.
+    // The program searches for these itself.
     for started in part.starts.clone() {
         let is_there = !matches!(judge.situation().programs.find(&started), Lookup::NotThere);
         if let Identity::Other(why) = identify(judge, &started)
@@ -133,9 +133,9 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
 
 /// The identity of a program.
 enum Identity {
-    /// The one of its name: its file, or none where it is not installed.
+    /// The program of that name: its file, or `None` if it is not installed.
     Known(Option<PathBuf>),
-    /// Another, in words.
+    /// Another program, as text.
     Other(&'static str),
 }
 
@@ -183,14 +183,14 @@ fn identify(judge: &Judge<'_>, name: &str) -> Identity {
     if is_temporary(&path) || is_temporary(&real) {
         return Identity::Other("a program in a directory that everybody writes to");
     }
-    // These look for the program that they start in files of the current directory.
+    // These determine the program to start from files of the current directory.
     if path.components().any(|part| part.as_os_str() == "shims") {
         return Identity::Other("a stand-in that chooses which program to start");
     }
     Identity::Known(Some(path))
 }
 
-/// How many words say what a command does.
+/// Returns the number of leading words that identify the command's action.
 fn says(base: &str, values: &[Value]) -> Option<usize> {
     let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
     let plain = |at: usize| {

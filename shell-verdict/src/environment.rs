@@ -5,7 +5,7 @@ use crate::names;
 use crate::state::is_number;
 use std::path::Path;
 
-/// How a variable is used.
+/// The use of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     /// A variable of the shell alone.
@@ -14,7 +14,7 @@ pub(crate) enum Use {
     Program,
 }
 
-/// Why an assignment is more than that; `None` for a harmless one.
+/// Returns the reason for which an assignment has a further effect; `None` for a harmless one.
 pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<String> {
     if names::is("variables-evaluated", name) && !value.is_some_and(is_number) {
         return Some(format!("the value of {name} is evaluated"));
@@ -66,9 +66,9 @@ pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<S
     }
 }
 
-/// Returns true if the value of a variable has the shape that verdicts assume of it: a number, an absolute path, or a locale in which
-/// bash reads a text as it is read here. A command with another one in its environment is asked about where it matters; a caller does
-/// better not to set it.
+/// Returns true if the value of a variable has the form that verdicts assume: a number, an absolute path, or a locale in which bash
+/// reads a text as this crate does. With another value in its environment, a command needs approval if it matters; a caller should
+/// preferably not set the variable.
 pub fn has_assumed_shape(name: &str, value: &str) -> bool {
     if names::is("variables-numbers", name) || names::is("variables-evaluated", name) {
         return is_number(value);
@@ -86,7 +86,7 @@ pub fn has_assumed_shape(name: &str, value: &str) -> bool {
 /// they are used.
 pub(crate) fn misfit(name: &str, value: &str, command: &str, cwd: &Path) -> Option<&'static str> {
     match name {
-        // bash takes it as it is if it leads to the same directory.
+        // bash keeps the value if it leads to the same directory.
         "PWD" if Path::new(value) != cwd => Some("may give the directory another name"),
         "LC_ALL" | "LC_CTYPE" | "LANG" if !command.is_ascii() && !is_plain_locale(value) => {
             Some("may have bash read the command otherwise")
@@ -159,7 +159,7 @@ fn means_nothing(name: &str) -> bool {
     !KNOWN.iter().any(|known| name.starts_with(known)) && !name.contains("PATH")
 }
 
-/// Returns true if what is in the environment makes every command uncertain.
+/// Returns true if such a variable in the environment makes every command uncertain.
 pub(crate) fn is_dangerous(name: &str) -> bool {
     let is_of_shell = matches!(
         name,
@@ -184,7 +184,7 @@ fn is_of_loader(name: &str) -> bool {
         || matches!(name, "GCONV_PATH" | "LOCPATH" | "NLSPATH" | "GLIBC_TUNABLES")
 }
 
-/// Variables by which programs are told to run or load something, or to read their configuration elsewhere.
+/// Returns true for variables that make programs run or load something, or read their configuration elsewhere.
 pub(crate) fn runs_something(name: &str) -> bool {
     is_dangerous(name)
         || is_of_program(name)
@@ -197,7 +197,7 @@ pub(crate) fn runs_something(name: &str) -> bool {
         .any(|prefix| name.starts_with(prefix))
 }
 
-/// Those that change what programs do that would only read.
+/// Returns true for variables that change the effect of programs that would otherwise only read.
 pub(crate) fn is_of_program(name: &str) -> bool {
     name.starts_with("GIT_") && !is_harmless_for_git(name)
         || name.starts_with("LESS")
@@ -239,7 +239,7 @@ pub(crate) fn is_of_program(name: &str) -> bool {
         )
 }
 
-/// Returns true if git only shows what it takes from a variable.
+/// Returns true if git only displays the value of the variable.
 pub(crate) fn is_harmless_for_git(name: &str) -> bool {
     let only_said = ["GIT_AUTHOR_", "GIT_COMMITTER_"].iter().any(|prefix| name.starts_with(prefix));
     only_said
@@ -249,7 +249,7 @@ pub(crate) fn is_harmless_for_git(name: &str) -> bool {
         )
 }
 
-/// Those that only change how something is shown.
+/// Returns true for variables that only change the presentation.
 fn is_harmless(name: &str, value: Option<&str>) -> bool {
     let is_known = name.starts_with("LC_")
         || matches!(
@@ -289,7 +289,7 @@ fn is_harmless(name: &str, value: Option<&str>) -> bool {
         })
 }
 
-/// Returns the variables of the environment that change what a program does that would only read.
+/// Returns the variables of the environment that change the effect of a program that would otherwise only read.
 pub(crate) fn of_program(base: &str) -> &'static [&'static str] {
     match base {
         "rg" => &["RIPGREP_CONFIG_PATH"],

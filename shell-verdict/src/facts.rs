@@ -1,5 +1,5 @@
-//! Facts about a command anywhere in its text, whatever the order: what is known of a variable or of the directory at one
-//! place counts only if nothing elsewhere may have made it another.
+//! Facts about a command that hold anywhere in its text, in any order: the known value of a variable or of the directory
+//! at one position counts only if no other part may have changed it.
 
 use crate::state::Variable;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Facts about a command at any place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// The variables that get a value, with it if it is the same everywhere.
+    /// The assigned variables, with the value if it is the same everywhere.
     values: BTreeMap<String, Only>,
     /// The variables that may get other attributes or another scope, or be gone.
     reshaped: BTreeSet<String>,
-    /// The variables that get a text which the shell takes for a pattern where they stand without quotes.
+    /// Variables with a value that the shell expands as a pattern if it is not quoted.
     patterns: BTreeSet<String>,
-    /// It leaves the order in which it is written, or gives names another meaning: functions, jumps, traps.
+    /// True if the text is not executed in its order, or redefines names: functions, jumps, traps.
     pub(crate) is_tangled: bool,
     /// A function may be gone at any time.
     pub(crate) loses_functions: bool,
-    /// It changes the directory.
+    /// True if the text changes the directory.
     pub(crate) changes_directory: bool,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Facts {
 enum Only {
     Text(String),
     Numbers,
-    /// Those of one loop, by its text and place.
+    /// The variables of one loop, by its text and position.
     Loop(String, usize),
     Several,
 }
@@ -42,7 +42,7 @@ impl Facts {
         self.add(name, new);
     }
 
-    /// Notes that a variable gets a value of a loop, which stands at this place of a text.
+    /// Records that a loop at this position of a text assigns a value to a variable.
     pub(crate) fn looped(&mut self, name: &str, value: &Variable, text: &str, at: usize) {
         self.note_pattern(name, value);
         self.add(name, Only::Loop(text.to_owned(), at));
@@ -92,10 +92,10 @@ impl Facts {
         self.values.insert(name.to_owned(), both);
     }
 
-    /// Returns what remains of the value that a variable seems to have at some place.
+    /// Returns the value of a variable that remains possible, for its apparent value at some position.
     pub(crate) fn restrict<'v>(&self, name: &str, value: &'v Variable) -> &'v Variable {
         match (self.values.get(name), value) {
-            // Within the loop it is one of its values, whatever else is done.
+            // Within the loop the variable has one of its values, whatever else is done.
             (None | Some(Only::Loop(..)), value) => value,
             (Some(Only::Text(_)), value) if !self.is_tangled => value,
             (Some(Only::Text(text)), _)

@@ -1,4 +1,4 @@
-//! Commands that never run, and those that are asked about with a warning.
+//! Commands that never run, and commands that need approval with a warning.
 
 mod harmless;
 mod machine;
@@ -32,7 +32,7 @@ fn is_dangerous(base: &str) -> bool {
     names::is("dangerous", base) || KINDS.iter().any(|kind| base.starts_with(kind))
 }
 
-/// Looks at a program, whoever it is.
+/// Judges a program by its name, whichever file it is.
 pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     if is_never(base) {
         if harmless::judge(judge, base, values, part) {
@@ -104,7 +104,7 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
     }
 }
 
-/// A device as an operand of what writes.
+/// Warns of devices among the operands of a program that writes.
 fn devices(words: &[&str], part: &mut Part) {
     for word in words.iter().filter(|word| is_device(word)) {
         part.is(Class::Forbidden, format!("it writes to the device {word}"));
@@ -156,7 +156,7 @@ fn rights(judge: &mut Judge<'_>, base: &str, words: &[&str], values: &[Value], p
         return;
     }
     part.is(Class::Dangerous, format!("{base} changes all below a directory"));
-    // The first may be a mode or an owner, which is no directory of the system.
+    // The first operand may be a mode or an owner, which is not a system directory.
     if operands(values).any(|value| is_of_system(judge, value, Link::Followed)) {
         part.is(Class::Forbidden, "it changes the rights of a directory of the system, or the home");
     }
@@ -183,16 +183,16 @@ fn is_flag(word: &str, flag: char) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains(flag)
 }
 
-/// The use that a program makes of a symlink that it is given.
+/// The use that a program makes of a symlink among its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
-    /// It works on what the link leads to.
+    /// The command acts on the target of the link.
     Followed,
-    /// It removes or moves the link, unless a slash stands behind it.
+    /// The command removes or moves the link itself, unless a slash follows its name.
     Itself,
 }
 
-/// Returns true for the root, a directory of the system, and a home or what holds one.
+/// Returns true for the root, a system directory, a home, and a directory that contains a home.
 fn is_of_system(judge: &Judge<'_>, value: &Value, link: Link) -> bool {
     let text = match value {
         Value::Text(text) => text.as_str(),
@@ -208,7 +208,7 @@ fn is_of_system(judge: &Judge<'_>, value: &Value, link: Link) -> bool {
         text.strip_suffix("/*").map_or(text, |directory| if directory.is_empty() { "/" } else { directory });
     let text = if text == "*" { "." } else { text };
     let Some(path) = judge.absolute(text) else { return false };
-    // What a link of `/proc` leads to is no path of its own.
+    // The target of a link in `/proc` is not a path of its own.
     let real = if is_itself && path.is_symlink() && !path.starts_with("/proc") {
         let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
         parent.zip(path.file_name()).map(|(parent, name)| parent.join(name))
@@ -260,7 +260,8 @@ fn is_top(path: &Path) -> bool {
     }
 }
 
-/// Returns true for a directory two levels below the root without which a system does not work, or loses what it holds.
+/// Returns true for a directory two levels below the root that the system needs to work, or whose loss would destroy
+/// its data.
 fn is_deep_system(path: &Path) -> bool {
     const DIRECTORIES: &[(&str, &[&str])] = &[
         ("/bin", &[]),
@@ -312,7 +313,7 @@ fn is_deep_system(path: &Path) -> bool {
     })
 }
 
-/// Warns of what never runs among the words of a program of which nothing is known.
+/// Warns of forbidden programs among the words of an unknown program.
 pub(crate) fn hidden(values: &[Value], part: &mut Part) {
     let mut words = values.iter().filter_map(Value::text);
     if let Some(name) = words.find(|word| is_never(base(word))) {

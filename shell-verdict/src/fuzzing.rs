@@ -1,4 +1,4 @@
-//! Properties that hold of any command: the fuzzer checks them.
+//! Properties that hold for any command: the fuzzer checks them.
 
 use crate::{Access, Decision, Programs, Shell, Situation, Verdict, judge};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 ///
 /// # Panics
 ///
-/// When something does not hold.
+/// If a property does not hold.
 pub fn verdict(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let own = judged(text, Shell::Bash);
@@ -18,7 +18,7 @@ pub fn verdict(data: &[u8]) {
         assert!(bash_takes(text), "bash does not take what is allowed");
     }
     let is_parsed = own.reasons.is_empty();
-    // What ends with one of these goes on in what comes next.
+    // A text that ends with one of these continues in the next one.
     let goes_on = text.contains("<<") || text.contains('#') || text.ends_with('\\');
     if is_parsed && !goes_on && !text.trim().is_empty() {
         for (before, after) in [
@@ -30,7 +30,7 @@ pub fn verdict(data: &[u8]) {
             ("if true; then ", "\nfi"),
         ] {
             let around = judged(&format!("{before}{text}{after}"), Shell::Bash);
-            // Of what bash does not take the first lines may run, but not where all of it stands in brackets.
+            // If bash rejects a text, its first lines may still run, but not if all of it is in brackets.
             let is_weaker = around.decision < own.decision && bash_takes(text);
             assert!(!is_weaker, "{before}…{after} weakens it");
         }
@@ -69,6 +69,6 @@ fn bash_takes(text: &str) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    // Where there is no bash, nothing can be said.
+    // Without bash, the check is skipped.
     status.map_or(true, |status| status.success())
 }

@@ -1,4 +1,4 @@
-//! `git`: which commands only read, in a repository whose configuration cannot make them run something.
+//! `git`: the commands that only read, in a repository whose configuration cannot make them run something.
 
 mod config;
 mod content;
@@ -24,7 +24,7 @@ use crate::words::Value;
 use config::Looks;
 use std::path::Path;
 
-/// Takes away what git would run by itself, and what it would write while it reads. Each of its settings is in
+/// Variables that disable the programs that git would run by itself, and its writes while it reads. Each of the settings is in
 /// [`guards::GIT`] as an argument, too.
 pub(crate) const NEUTRAL: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
@@ -49,7 +49,7 @@ pub(crate) const NEUTRAL: &[(&str, &str)] = &[
 /// Commands that an alias of the repository may take the place of.
 const REPLACEABLE: &[&str] = &["whatchanged", "pack-redundant"];
 
-/// Judges git. Whether it was it.
+/// Judges git. Returns true if the command is git.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     if base != "git" {
         return false;
@@ -157,7 +157,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     content::judge(judge, name, values, part);
     let talks = name == "remote"
         && values.iter().any(|value| matches!(value.text(), Some("show" | "update" | "prune")));
-    // Whoever allowed it before did not allow what an alias makes of it.
+    // An earlier permission did not cover the effect of an alias.
     if REPLACEABLE.contains(&name) {
         return part.has(Class::Code, format!("git {name} may be an alias that runs something"));
     }
@@ -187,7 +187,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     }
     part.class = part.class.max(Class::GitRead);
     if name == "submodule" {
-        // It is a script.
+        // The command is a script.
         part.starts.extend(
             ["basename", "git-sh-i18n--envsubst", "git-submodule", "sed", "sh", "uname"].map(str::to_owned),
         );
@@ -198,7 +198,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
                 rest.starts_with('G') || (rest.starts_with(['+', '-', ' ']) && rest[1..].starts_with('G'))
             })
     };
-    // Whatever word stands before them, and may or may not take them for its value.
+    // After any word, which may or may not take them as its value.
     let harms = ["--outp", "--ext-d", "--textc", "--contents", "--open-f"];
     if values.iter().filter_map(Value::text).any(|text| harms.iter().any(|harm| text.starts_with(harm))) {
         part.has(Class::Unknown, "one of its words may have it write, run or read something else");
@@ -214,8 +214,8 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     repository(judge, name, part);
 }
 
-/// Two paths that are not of the repository are compared as they are, directories file by file. One alone only says which files of the
-/// repository are meant.
+/// Judges the comparison of two paths outside of the repository, which are read directly, directories file by file. A single path only
+/// selects files of the repository.
 fn compared(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let path = |value: &Value| value.text().and_then(|text| judge.absolute(text));
     let may_be_there = |value: &&Value| {
@@ -232,7 +232,7 @@ fn compared(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
 }
 
-/// Looks whether the configuration of a repository can make a command that reads run something.
+/// Checks whether the configuration of a repository can make a reading command run something.
 fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     let situation = judge.situation();
     let mut ask = |text: String| part.because(Class::Code, Class::Code.decision(), Ground::Detail, text);
@@ -263,7 +263,7 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
             Err(why) => ask(why),
         }
     }
-    // What is in a repository is read as well, wherever it is.
+    // The content of a repository is read as well, wherever it is.
     let decisions = used.iter().map(|path| (path, (situation.decide)(path, Access::Repository)));
     let outside: Vec<_> = decisions.filter(|(_, decision)| *decision != Decision::Allow).collect();
     for (path, decision) in outside {
@@ -284,7 +284,7 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     }
 }
 
-/// Returns true if a command looks at the files beside the repository, and so into submodules.
+/// Returns true if a command reads the files of the work tree, and so of submodules.
 fn reads_work_tree(name: &str) -> bool {
     matches!(
         name,
@@ -303,7 +303,7 @@ fn reads_work_tree(name: &str) -> bool {
     )
 }
 
-/// Returns true if a command looks at what is committed, and at the names of files alone: filters are run for no file then.
+/// Returns true if a command reads only committed content and the names of files, for which no filters run.
 fn reads_no_file(name: &str) -> bool {
     matches!(
         name,

@@ -1,7 +1,7 @@
-//! Guards: what keeps a program from running or writing something while it reads.
+//! Guards: variables and arguments that keep a program from running or writing something while it reads.
 //!
-//! Most are variables of its environment. A command can take variables away in many ways, so it is not proved to only read once it names
-//! one of them, and a program that has an argument of the same effect gets that, too.
+//! Most are variables of its environment. A command can remove variables in many ways, so it is not proved read-only if it names one of
+//! them, and a program that has an argument with the same effect gets that, too.
 
 use crate::class::Class;
 use crate::environment;
@@ -14,7 +14,7 @@ use crate::walk::Judge;
 pub(crate) struct Guard {
     /// Variables that it gets.
     pub(crate) variables: &'static [(&'static str, &'static str)],
-    /// Arguments of the same effect, as they stand in a command, which come before all others. Every version in use has to take them.
+    /// Arguments with the same effect, as in a command, which come before all others. Every version in use must accept them.
     pub(crate) arguments: &'static str,
 }
 
@@ -23,7 +23,7 @@ pub(crate) const GIT: Guard = Guard {
     arguments: "--no-optional-locks --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c diff.autoRefreshIndex=false \
                 -c log.showSignature=false -c safe.bareRepository=explicit -c core.pager=cat",
 };
-/// Git, where it says what is configured: the arguments would be a part of that.
+/// Git when it prints its configuration, of which the arguments would be part.
 pub(crate) const GIT_CONFIG: Guard = Guard { arguments: "", ..GIT };
 pub(crate) const SYSTEMD: Guard =
     Guard { variables: &[("SYSTEMD_PAGER", "cat"), ("PAGER", "cat")], arguments: "--no-pager" };
@@ -31,9 +31,9 @@ pub(crate) const DMESG: Guard = Guard { variables: &[("PAGER", "cat")], argument
 pub(crate) const DPKG: Guard = Guard { variables: &[("DPKG_PAGER", "cat"), ("PAGER", "cat")], arguments: "" };
 /// A person at a terminal could have it run commands.
 pub(crate) const LESS: Guard = Guard { variables: &[("LESSSECURE", "1")], arguments: "" };
-/// GitHub's command, which otherwise asks whether there is a newer one.
+/// GitHub's command, which otherwise checks for a newer version.
 pub(crate) const GH: Guard = Guard { variables: &[("GH_NO_UPDATE_NOTIFIER", "1")], arguments: "" };
-/// Java, whose machine otherwise writes a file of figures about itself.
+/// Java, which otherwise writes a file of performance data.
 pub(crate) const JAVA: Guard =
     Guard { variables: &[("JDK_JAVA_OPTIONS", "-XX:-UsePerfData")], arguments: "" };
 /// Cargo, which fetches nothing, keeps no cache and starts no wrapper.
@@ -67,7 +67,7 @@ pub(crate) const PIP: Guard = Guard {
     ],
     arguments: "",
 };
-/// Go, which fetches no modules, starts no other release and asks no repository.
+/// Go, which then fetches no modules, starts no other release and contacts no repository.
 pub(crate) const GO: Guard = Guard {
     variables: &[
         ("GOPROXY", "off"),
@@ -77,7 +77,7 @@ pub(crate) const GO: Guard = Guard {
     ],
     arguments: "",
 };
-/// man. A page of another width than usual is not kept.
+/// `man`, which does not cache a page of an unusual width.
 pub(crate) const MAN: Guard = Guard {
     variables: &[("MANPAGER", "cat"), ("PAGER", "cat"), ("LESSSECURE", "1"), ("MANWIDTH", "100")],
     arguments: "",
@@ -92,7 +92,7 @@ pub(crate) fn value(name: &str) -> Option<&'static str> {
 }
 
 impl Judge<'_> {
-    /// Notes what a program has to get for its verdict to hold.
+    /// Records a guard that a program needs for its verdict to hold.
     pub(crate) fn needs(&mut self, guard: Guard, part: &mut Part) {
         if self.loses_env {
             part.has(
@@ -113,8 +113,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Judges a command that changes what a variable is: its attributes, its scope, or whether it is there. The programs that are started
-    /// then may not get it.
+    /// Judges a command that changes the attributes, the scope or the existence of a variable. Programs that are started later may not
+    /// get it.
     pub(crate) fn reshape(&mut self, name: &str, part: &mut Part) {
         let is_exported = self.situation().env.contains_key(name);
         let used = if is_exported { environment::Use::Program } else { environment::Use::Shell };
@@ -124,7 +124,7 @@ impl Judge<'_> {
         self.state.seen.borrow_mut().reshaped(name);
     }
 
-    /// The first guard that the command may take away, whatever the order of its parts.
+    /// Returns the first guard that the command may remove, whatever the order of its parts.
     pub(crate) fn lost_guard(&self) -> Option<&str> {
         let seen = self.state.seen.borrow();
         let is_lost = |(name, value): &&(String, String)| seen.may_differ(name, value);

@@ -1,4 +1,4 @@
-//! Judges a shell command before it runs: may it run unasked, does a person have to be asked, or is it refused?
+//! Judges a shell command before it runs: it is allowed, needs approval, or is denied.
 //!
 //! ```
 //! use shell_verdict::{Access, Decision, Programs, Shell, Situation, judge};
@@ -27,24 +27,23 @@
 //! assert_eq!(judge("echo done && sudo reboot", &situation).decision, Decision::Deny);
 //! ```
 //!
-//! Two readings of a command are made at once. The *strict* one proves that the command only reads, and which paths: it is
-//! allowed then, if [`Situation::decide`] allows each of them. The *lenient* one finds what is dangerous or never runs, also in
-//! what cannot be parsed. What neither proves is asked.
+//! Each command is read in two ways. The *strict* reading proves that the command only reads, and which paths: it is allowed then, if
+//! [`Situation::decide`] allows each of them. The *lenient* reading finds dangerous and forbidden commands, even in text that cannot be
+//! parsed. A command for which neither is conclusive needs approval.
 //!
 //! # What this is a boundary for, and what it is not
 //!
-//! A command that is allowed and runs as it was judged, in the situation that it was judged in and with the variables of
-//! [`Verdict::env`], writes no file, opens no connection, and starts no program but those that the verdict lists. Package managers may still
-//! keep locks and notes of use in their own caches below the home. That holds against
-//! whoever wrote the command, and against whoever wrote the files of the workspace, the configuration of a git repository among
-//! them.
+//! An allowed command that runs as it was judged, in the same situation and with the variables of [`Verdict::env`], writes no file, opens
+//! no connection, and starts no program except those that the verdict lists. Package managers may still write locks and usage records in
+//! their own caches below the home. The guarantee holds against the author of the command, and against the author of the files of the
+//! workspace, including the configuration of a git repository.
 //!
-//! It does not hold against whoever can change, between the judgement and the run, the programs of the `PATH`, the environment, or
-//! what the names of the workspace stand for. It says nothing of a command that a person allowed: run that in a sandbox. And what a
-//! command finds out it can tell: what it prints goes to whoever called it.
+//! It does not hold against an attacker who can change, between the verdict and the run, the programs of the `PATH`, the environment, or
+//! the files of the workspace. It makes no statement about a command that the user approved: run that in a sandbox. And a command can
+//! disclose what it reads: its output goes to the caller.
 //!
-//! The parser panics at some texts that no shell takes. That is caught, and asked about, in programs whose panics unwind; one that is
-//! built with `panic = "abort"` ends there.
+//! The parser panics on some texts that no shell accepts. The panic is caught, and the command needs approval, in programs whose panics
+//! unwind; a program built with `panic = "abort"` aborts.
 
 mod builtin;
 mod class;
@@ -81,14 +80,14 @@ use std::path::{Path, PathBuf};
 
 /// Judges `command` in this situation.
 ///
-/// It never fails: what cannot be parsed, is longer than 64 KiB or too deep is asked about. It takes some microseconds for an
-/// everyday command, and looks at the file system where patterns, programs and git repositories have to be known.
+/// Never fails: a text that cannot be parsed, is longer than 64 KiB or nested too deep needs approval. An everyday command takes some
+/// microseconds; the file system is read as needed for patterns, programs and git repositories.
 pub fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     walk::judge(command, situation)
 }
 
-/// The files that git tracks below a directory, by their real paths, as the index of its repository names them. `None` where the
-/// directory is in no repository, or the index is not understood.
+/// Returns the files that git tracks below a directory, by their real paths, from the index of its repository. `None` if the directory is
+/// in no repository, or the index cannot be parsed.
 pub fn tracked_files(directory: &Path) -> Option<Vec<PathBuf>> {
     git::tracked(directory)
 }

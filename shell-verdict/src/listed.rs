@@ -1,5 +1,5 @@
-//! The names that one command prints and another gets as words: `find … | xargs wc -l`, `wc -l $(git ls-files)`. What is listed here is
-//! all that may be printed, so that each of them can be decided.
+//! Names that one command prints and another receives as words: `find … | xargs wc -l`, `wc -l $(git ls-files)`. The list contains
+//! every name that may be printed, so that each can be decided.
 
 mod find;
 
@@ -11,23 +11,23 @@ use std::rc::Rc;
 
 pub(crate) use find::found;
 
-/// So many names are listed.
+/// Maximum number of listed names.
 const MAX: usize = 4_000;
 
 /// All that a command may print, a name each.
 #[derive(Debug, Clone)]
 pub(crate) struct Listed {
     pub(crate) names: Vec<String>,
-    /// A NUL stands behind each, rather than the end of a line.
+    /// True if each name ends with a NUL rather than a line feed.
     pub(crate) has_nul: bool,
 }
 
-/// How the text that a command prints comes to be words.
+/// Splitting of a command's output into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Split {
     /// At blanks, as `xargs` does.
     Blanks,
-    /// At blanks, and what is a pattern then is expanded, as the shell does.
+    /// At blanks, followed by the expansion of patterns, as the shell does.
     Shell,
     /// At the ends of lines, as `xargs -I` does.
     Lines,
@@ -35,9 +35,9 @@ pub(crate) enum Split {
     Nul,
 }
 
-/// All that a program may print, by its words; `None` where that is not known, or too much.
+/// Returns everything that a program may print, by its words; `None` if that is unknown, or too much.
 pub(crate) fn of_words(words: &[&str], cwd: &Path, situation: &Situation<'_>) -> Option<Listed> {
-    // Its guards as arguments change nothing of what it prints.
+    // Its guards as arguments do not change its output.
     let guarded: Vec<&str> =
         std::iter::once("git").chain(guards::GIT.arguments.split_ascii_whitespace()).collect();
     let unguarded: Vec<&str> = match words.strip_prefix(&guarded[..]) {
@@ -75,7 +75,7 @@ pub(crate) fn passes_on(words: &[&str]) -> bool {
     }
 }
 
-/// The words that come of what is printed. `None` where quotes, blanks or patterns in a name leave that uncertain.
+/// Returns the words that result from the output. `None` if quotes, blanks or patterns in a name make them uncertain.
 pub(crate) fn words_of(listed: &Listed, split: Split) -> Option<Rc<[String]>> {
     if (split == Split::Nul) != listed.has_nul {
         return None;
@@ -107,7 +107,7 @@ pub(crate) fn of_text(text: &str, cwd: &Path, situation: &Situation<'_>) -> Opti
     others.iter().all(|command| passes_on(command)).then_some(listed)
 }
 
-/// The words of the commands of a pipe, where nothing in them is expanded.
+/// Returns the words of the commands of a pipeline, if they contain no expansion.
 fn pipe(text: &str) -> Option<Vec<Vec<String>>> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;
@@ -155,7 +155,7 @@ fn searched(words: &[&str], cwd: &Path, situation: &Situation<'_>) -> Option<Lis
             "-i" | "-w" | "-F" | "-S" | "--ignore-case" | "--word-regexp" | "--fixed-strings"
             | "--smart-case" => {}
             "-g" | "--glob" => globs.push(value()?.to_owned()),
-            // A file of one of these types is searched although it is hidden.
+            // A hidden file of one of these types is searched as well.
             "-t" | "--type" => {
                 value()?;
                 hidden = true;
@@ -175,7 +175,7 @@ fn searched(words: &[&str], cwd: &Path, situation: &Situation<'_>) -> Option<Lis
         _ => return None,
     };
     let place = cwd.join(root.trim_end_matches('/')).canonicalize().ok()?;
-    // As it is written, without links.
+    // Literally, without symlinks.
     let is_plain = root.split('/').all(|name| name != "." && name != "..") && cwd.join(root) == place;
     if !lists || !is_plain || !place.is_dir() {
         return None;
@@ -223,7 +223,7 @@ fn matched(words: &[&str], cwd: &Path) -> Option<Listed> {
                     return None;
                 }
             }
-            // One more would be a revision, and stand before the names.
+            // A further one would be a revision, before the names.
             _ => expressions += 1,
         }
     }

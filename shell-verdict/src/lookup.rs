@@ -1,4 +1,4 @@
-//! Which file a program's name stands for.
+//! Lookup of the file that a program's name resolves to.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The directories that programs are looked for in, in order. What was found is kept until one of them changes, so one of
-/// these can serve for many commands.
+/// The directories in which programs are searched for, in order. Results are cached until one of the directories changes, so
+/// one value can serve for many commands.
 #[derive(Debug, Default)]
 pub struct Programs {
     directories: Vec<PathBuf>,
@@ -23,7 +23,7 @@ struct Found {
 /// A program that is installed.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
-    /// As the shell calls it.
+    /// The path by which the shell executes it.
     pub(crate) path: PathBuf,
     /// The file that it really is.
     pub(crate) real: PathBuf,
@@ -34,20 +34,21 @@ pub(crate) struct Program {
 pub(crate) enum Lookup {
     Found(Program),
     NotThere,
-    /// A relative directory is looked through before it is found.
+    /// A relative directory precedes the one with the program.
     Depends,
 }
 
-/// So many names are kept; a command can name any number.
+/// Maximum number of cached names; a command can contain any number.
 const MAX_NAMES: usize = 4096;
 
 impl Programs {
-    /// Those in these directories.
+    /// Creates the programs of these directories.
     pub fn new(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { directories: directories.into_iter().collect(), found: Mutex::default() }
     }
 
-    /// Those of a `PATH`: directories with `:` between them. An empty one stands for the current directory, as it does there.
+    /// Creates the programs of a `PATH`: directories separated by `:`. An empty entry means the current directory, as it does
+    /// in `PATH`.
     pub fn of_path(path: &str) -> Self {
         Self::new(
             path.split(':')
@@ -60,9 +61,9 @@ impl Programs {
         &self.directories
     }
 
-    /// Finds the program that a name stands for, wherever it is looked for from.
+    /// Finds the program for a name, independent of the directory.
     pub(crate) fn find(&self, name: &str) -> Lookup {
-        // Which program is behind the others depends on the directory that holds when the command runs.
+        // After a relative directory, the program depends on the working directory when the command runs.
         let fixed = self.directories.iter().take_while(|directory| is_fixed(directory)).count();
         let (fixed, others) = self.directories.split_at(fixed);
         match self.find_in(fixed, name) {

@@ -1,4 +1,4 @@
-//! Names of programs, commands and variables by what they are.
+//! Names of programs, commands and variables by category.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Which programs only read, with which options.
+//! Programs that only read, and the options with which they do.
 
 mod operands;
 mod search;
@@ -21,7 +21,7 @@ pub(crate) use starts::starts;
 static PROGRAMS: LazyLock<HashMap<&'static str, Arc<Spec>>> =
     LazyLock::new(|| spec::read_table(include_str!("options/table.txt")));
 
-/// Judges a program of the table. Whether it is one.
+/// Judges a program of the table. Returns true if it is one.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     let Some(spec) = PROGRAMS.get(base) else { return false };
     let mut reading = Reading::new(judge, spec, base, part);
@@ -33,8 +33,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     true
 }
 
-/// Reads the options of a program that is no more than a wrapper of the one that follows: how many words they take, and
-/// whether all are known.
+/// Reads the options of a wrapper before its command: returns the number of their words, and whether all are known.
 pub(crate) fn before_command(
     judge: &mut Judge<'_>,
     spec_line: &'static str,
@@ -68,11 +67,11 @@ struct Reading<'r, 'a> {
     has_expression: bool,
     /// A file with expressions was named, which may be its input.
     has_file: bool,
-    /// Nothing is read: it says what it is.
+    /// True if the command reads nothing, and only prints its help or version.
     tells_of_itself: bool,
-    /// It lists the types of files that it knows.
+    /// True if the command lists the file types that it knows.
     lists_types: bool,
-    /// Only the names of files are shown.
+    /// True if only names of files are shown.
     is_listing: bool,
     /// Directories are compared, with all that is below them.
     compares: bool,
@@ -125,7 +124,7 @@ impl Reading<'_, '_> {
                     if value.text().is_none()
                         && value.may_be_option()
                         && !self.spec.is_harmless
-                        // What names others is an option of these, too, and no file is named so.
+                        // For these programs an option may also name files, and no file has such a name.
                         && (!self.spec.is_safe || matches!(value, Value::Listed(_))) =>
                 {
                     let base = self.base;
@@ -145,7 +144,8 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// Reads the words after the first operand, where no option does: what looks like one is not what whoever wrote it meant.
+    /// Judges the words after the first operand, where options are not accepted: a word that looks like an option was
+    /// probably meant as one.
     fn rest(&mut self, values: &[Value]) {
         if let Some(value) = values.iter().find(|value| value.text() != Some("-") && value.may_be_option()) {
             self.unknown(value.text().unwrap_or("with what is not known before it runs"));
@@ -176,7 +176,7 @@ impl Reading<'_, '_> {
         at.min(values.len())
     }
 
-    /// Reads one option; how many of the words after it are its values.
+    /// Reads one option; returns the number of words after it that are its values.
     fn option(&mut self, text: &str, after: &[Value]) -> usize {
         if text.starts_with("--") || self.spec.has_long_with_one_dash {
             return self.long(text, after);
@@ -189,7 +189,7 @@ impl Reading<'_, '_> {
             let rest = &text[at + letter.len_utf8()..];
             match self.spec.short(letter) {
                 Some(takes) if takes.has_value() => {
-                    // The options of this one never take what is attached to them, but for a number: older ones refuse that.
+                    // This program's options never have attached values, except for a number: older versions refuse them.
                     let is_level = letter == 'L' && rest.bytes().all(|byte| byte.is_ascii_digit());
                     if self.base == "tree" && !rest.is_empty() && !is_level {
                         self.unknown(&format!("-{letter}{rest}"));
@@ -206,7 +206,7 @@ impl Reading<'_, '_> {
                 }
                 Some(takes) => {
                     self.takes(takes, &format!("-{letter}"), &Value::Text(String::new()), after);
-                    // What follows in the same word may be the value of such a one.
+                    // The rest of the word may be the value of such an option.
                     if matches!(takes, Takes::Harm(_)) {
                         return 0;
                     }
@@ -222,7 +222,7 @@ impl Reading<'_, '_> {
             Some((name, value)) => (name, Some(Value::Text(value.to_owned()))),
             None => (text, None),
         };
-        // Of those that have one dash some take a number that is attached.
+        // Some options with a single dash have an attached number.
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let letter = name.strip_prefix('-').and_then(|name| {
             let takes = self.spec.short(name.chars().next()?)?;
@@ -248,7 +248,7 @@ impl Reading<'_, '_> {
                 self.takes(takes, name, &Value::unknown(), after);
                 0
             }
-            // It is an error.
+            // This is an error.
             (false, Some(_)) => {
                 self.unknown(name);
                 0
@@ -283,7 +283,7 @@ impl Reading<'_, '_> {
     /// The value is the next word.
     fn value(&mut self, takes: Takes, name: &str, after: &[Value]) -> usize {
         let Some(value) = after.first() else {
-            // It is an error, but who knows.
+            // Probably an error, but that is not certain.
             self.unknown(name);
             return 0;
         };
@@ -346,7 +346,7 @@ impl Reading<'_, '_> {
                 }
             }
             Takes::Read => {
-                // As of an operand: `diff` reads what is in a directory.
+                // As for an operand: `diff` reads the content of a directory.
                 let access =
                     if self.compares { Access::ReadTree { follows_links: true } } else { Access::Read };
                 self.judge.path(value, access, self.part);

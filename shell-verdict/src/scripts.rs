@@ -117,7 +117,7 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         return part.has(Class::Code, format!("{base} runs a text that is not known before it runs"));
     };
     if is_login {
-        // The file of the system that comes first asks who it is.
+        // The system's startup file, which is read first, runs `id`.
         part.starts.push("id".to_owned());
     }
     begins_anew(judge, |judge| {
@@ -133,15 +133,15 @@ fn shell_of(base: &str) -> Shell {
     if base == "bash" { Shell::Bash } else { Shell::Sh }
 }
 
-/// Judges what another shell runs.
+/// Judges a script that another shell runs.
 fn begins_anew(judge: &mut Judge<'_>, run: impl FnOnce(&mut Judge<'_>)) {
     judge.apart(|judge| {
-        // It begins with the variables that were exported alone.
+        // The other shell starts with only the exported variables.
         judge.state.functions = std::rc::Rc::default();
         judge.state.plain_patterns = true;
         let mut exported: Vec<String> = judge.state.assigned.keys().cloned().collect();
         if judge.loses_env {
-            // Where it has no `PATH` it makes one of its own.
+            // Without a `PATH` the shell sets its own default.
             exported.extend(judge.situation().env.keys().cloned().chain(["PATH".to_owned()]));
         }
         for name in exported {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 /// The decision on a command; of several, the last here decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
-    /// It runs.
+    /// The command runs.
     Allow,
-    /// A person is asked.
+    /// The command needs approval.
     Ask,
-    /// It does not run.
+    /// The command does not run.
     Deny,
 }
 
@@ -32,28 +32,28 @@ impl Decision {
 pub enum Access {
     /// A file's content or metadata, or the names in a directory, are read.
     Read,
-    /// The names and metadata of all that is below a directory are read, through no link.
+    /// The names and metadata of everything below a directory are read, without following symlinks.
     ReadNames,
-    /// The content of all that is below a directory is read; of a file, its own.
+    /// The content of everything below a directory is read; for a file, its own.
     ReadTree {
         /// True if links below it are followed, wherever they lead.
         follows_links: bool,
     },
-    /// The content of the files that a search below a directory opens is read: a [`Search`] says which.
+    /// The content of the files that a search below a directory opens is read: see [`Search`].
     Search,
     /// A git repository is read, by the directory that git keeps its own files in.
     Repository,
-    /// It is written, made or removed, or something in it is.
+    /// The path, or something below it, is written, created or removed.
     Write,
 }
 
-/// Which files below a directory a search opens.
+/// The files below a directory that a search opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Search {
     /// The rule by which files are left out.
     pub files: SearchedFiles,
-    /// Globs of `rg -g`, in order; one that begins with `!` leaves files out.
+    /// Globs of `rg -g`, in order; one that begins with `!` excludes files.
     pub globs: Vec<String>,
 }
 
@@ -68,13 +68,13 @@ pub enum SearchedFiles {
     },
     /// The files that git tracks.
     Tracked,
-    /// All whose names fit, as `grep -r` opens them. In these patterns `*` alone is special, and `?` in `include`.
+    /// All files whose names match, as `grep -r` opens them. Only `*` is special in these patterns, and `?` in `include`.
     Named {
         /// The name of a file has to fit one of these, if there is one.
         include: Vec<String>,
-        /// Files whose names fit one of these are left out.
+        /// Files whose names match one of these are excluded.
         exclude: Vec<String>,
-        /// The same of directories below the one that the search begins with.
+        /// The same for directories below the one in which the search begins.
         exclude_dir: Vec<String>,
     },
 }
@@ -85,25 +85,26 @@ pub enum Shell {
     /// bash.
     #[default]
     Bash,
-    /// Another shell of the POSIX kind. What it would understand otherwise than bash is never proved to only read.
+    /// Another POSIX shell. Constructs that it would read differently from bash are never proved read-only.
     Sh,
 }
 
 /// The decision on a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Searched {
-    /// As strict as the strictest of the files.
+    /// The strictest decision of the files.
     pub decision: Decision,
-    /// The files that it opens, each by the directory that was searched and its path there; `None` where they are too many, or cannot be told.
+    /// The files that the search opens, each by the searched directory and its path in it; `None` if there are too many, or they are
+    /// unknown.
     pub files: Option<Vec<PathBuf>>,
 }
 
-/// Where a command would run, and what is allowed there.
+/// The circumstances in which a command would run, and the permissions there.
 #[derive(Clone, Copy)]
 pub struct Situation<'a> {
     /// The directory that it runs in, absolute.
     pub cwd: &'a Path,
-    /// The directory whose files may be anybody's, programs and the configuration of programs among them. Absolute.
+    /// The directory whose files are untrusted, including programs and their configuration. Absolute.
     pub workspace: &'a Path,
     /// All of the environment that it gets.
     pub env: &'a BTreeMap<String, String>,
@@ -111,11 +112,11 @@ pub struct Situation<'a> {
     pub programs: &'a Programs,
     /// The shell.
     pub shell: Shell,
-    /// Decides on an access to a path. The path is absolute and without `..`; whether something is there, and where
-    /// links lead, is for the caller to find out.
+    /// Decides on an access to a path. The path is absolute and without `..`; the caller must check whether it exists, and resolve
+    /// symlinks.
     pub decide: &'a dyn Fn(&Path, Access) -> Decision,
-    /// Decides on a search below a directory, as strict as the strictest of the files that it opens. Without it a search
-    /// counts as [`Access::ReadTree`].
+    /// Decides on a search below a directory, by the strictest decision of the files that it opens. Without it a search counts as
+    /// [`Access::ReadTree`].
     pub search: Option<&'a DecideSearch<'a>>,
 }
 
@@ -130,7 +131,7 @@ impl Situation<'_> {
 
 impl fmt::Debug for Situation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The environment may hold secrets.
+        // The environment may contain secrets.
         f.debug_struct("Situation")
             .field("cwd", &self.cwd)
             .field("workspace", &self.workspace)

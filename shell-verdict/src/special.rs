@@ -1,4 +1,4 @@
-//! Programs whose words mean more than options and operands.
+//! Programs whose words are more than options and operands.
 
 pub(crate) mod archive;
 mod files;
@@ -43,7 +43,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             }
             return options::judge(judge, base, values, part);
         }
-        // It runs what the terminal's description says, which may be a file of the home.
+        // It runs commands of the terminal description, which may be a file in the home.
         "tput" if !has_own_home(judge) => {
             part.is(Class::Code, "tput may run a program that a file of the home names");
         }
@@ -65,7 +65,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
                 || values.iter().all(|value| {
                     matches!(value.text(), Some("-a" | "--all" | "-g" | "--save" | "size" | "speed"))
                 }) => {}
-        // Without it they ask for the names of other machines.
+        // Without it they resolve the names of other machines.
         "lsof" | "netstat" if asks_for_no_names(base, values) => {
             return options::judge(judge, base, values, part);
         }
@@ -114,7 +114,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     true
 }
 
-/// Returns true if a well-known program is asked for its version alone.
+/// Returns true if a well-known program is only asked for its version.
 fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
     let [value] = values else { return false };
     let asks = match value.text() {
@@ -165,7 +165,7 @@ fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
             | "dpkg"
             | "apt"
     );
-    // Files of the directory say which toolchain these start.
+    // Files in the directory select the toolchain that these start.
     let files: &[&str] = match base {
         "cargo" | "rustc" | "rustup" | "rustfmt" | "rustdoc" => &["rust-toolchain", "rust-toolchain.toml"],
         "go" => &["go.work", "go.mod"],
@@ -179,7 +179,7 @@ fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
         && (files.is_empty() || !has_toolchain_file(judge, &[files, &[".tool-versions"]].concat()))
 }
 
-/// Returns true if the files of the home are not those of the workspace.
+/// Returns true if the home is outside of the workspace.
 pub(crate) fn has_own_home(judge: &Judge<'_>) -> bool {
     judge.situation().home().is_none_or(|home| !home.starts_with(judge.situation().workspace))
 }
@@ -194,7 +194,7 @@ fn program_imports(values: &[Value]) -> bool {
     values.iter().any(|value| value.text().is_none_or(|text| WORDS.iter().any(|word| text.contains(word))))
 }
 
-/// Returns true if a program of the base system is asked what it is.
+/// Returns true if a program of the base system is only asked for its help or version.
 fn tells_of_itself(base: &str, values: &[Value]) -> bool {
     let [value] = values else { return false };
     names::is("of-system", base) && matches!(value.text(), Some("--help" | "--version"))
@@ -242,7 +242,7 @@ fn asks_for_no_names(base: &str, values: &[Value]) -> bool {
             letters.contains('n') && letters.bytes().all(|byte| b"atnulpxwrse46i".contains(&byte))
         }),
     };
-    // The option before it may take it for its value.
+    // The option before it may take it as its value.
     let takes_next = |word: &str| {
         word.starts_with(['-', '+'])
             && word.ends_with(['A', 'D', 'K', 'c', 'd', 'e', 'k', 'm', 'o', 'p', 'u', 's', 'L', 'r'])

@@ -1,10 +1,10 @@
-//! Programs that start another than their words seem to name, or do more than start it.
+//! Programs that start another one than their words suggest, or have a further effect.
 
 use crate::class::Class;
 use crate::verdict::Part;
 use crate::words::Value;
 
-/// Adds what speaks against a wrapper that else would only be what it starts.
+/// Adds reasons against a wrapper that would otherwise be judged only by the command that it starts.
 pub(crate) fn look(base: &str, values: &[Value], part: &mut Part) {
     match base {
         "linux32" | "linux64" if values.iter().all(Value::may_be_option) => {
@@ -13,7 +13,7 @@ pub(crate) fn look(base: &str, values: &[Value], part: &mut Part) {
                 part.has(Class::Code, format!("{base} runs a shell where it names no command"));
             }
         }
-        // Newer ones take the first word for the command, if it is no priority.
+        // Newer versions read the first word as the command, if it is not a priority.
         "chrt" => {
             let is_option = |text: &str| text.len() > 1 && text.starts_with('-');
             let takes_nothing = |text: &str| {

@@ -1,4 +1,4 @@
-//! The state at a place of a command: variables, the directory, functions.
+//! The state at a position of a command: variables, the directory, functions.
 
 use crate::facts::Facts;
 use crate::names;
@@ -29,10 +29,10 @@ pub(crate) enum Known<'a> {
 
 /// A function that the command defines.
 pub(crate) struct Function {
-    /// It is there for certain.
+    /// True if the function is certainly defined.
     pub(crate) is_certain: bool,
     pub(crate) body: ast::FunctionBody,
-    /// The text that it stands in.
+    /// The text that contains it.
     pub(crate) text: Rc<str>,
 }
 
@@ -41,28 +41,28 @@ pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// So many entries of directories and words are looked at for a command.
+/// Maximum number of directory entries and words that are examined for a command.
 const BUDGET: usize = 20_000;
 
-/// The state at a place of a command.
+/// The state at a position of a command.
 #[derive(Clone)]
 pub(crate) struct State<'a> {
     pub(crate) situation: &'a Situation<'a>,
-    /// The directory; `None` once it is not known.
+    /// The directory; `None` if it is unknown.
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) assigned: Rc<BTreeMap<String, Variable>>,
     pub(crate) functions: Rc<BTreeMap<String, Rc<Function>>>,
-    /// True if everything that may or may not have happened counts as done: for what must not run, not for what may.
+    /// True if everything that may have happened counts as done: to find forbidden commands, not to allow any.
     pub(crate) is_lenient: bool,
     /// The facts about the whole command from an earlier look.
     pub(crate) facts: Rc<Facts>,
     /// The facts about it from this look.
     pub(crate) seen: Rc<RefCell<Facts>>,
-    /// How much may still be looked at: entries of directories, and words that patterns and braces come to.
+    /// Remaining budget of directory entries to examine, and of words that patterns and braces expand to.
     pub(crate) budget: Rc<Cell<usize>>,
-    /// Variables whose values are evaluated when they get one.
+    /// Variables whose values are evaluated on assignment.
     pub(crate) evaluated: Rc<BTreeSet<String>>,
-    /// Patterns mean what they do by default.
+    /// Patterns have their default meaning.
     pub(crate) plain_patterns: bool,
     /// The function that is being called.
     pub(crate) function: Option<Rc<str>>,
@@ -88,7 +88,7 @@ impl<'a> State<'a> {
     /// Returns the value of a variable.
     pub(crate) fn variable(&self, name: &str) -> Known<'_> {
         if let Some(value) = self.assigned.get(name) {
-            // Those of the shell itself may be another the next moment; one that is there before may be left as it is.
+            // The shell's own variables may change at any time; an existing one may be left unchanged.
             let is_own = name.starts_with("BASH")
                 || names::is("variables-numbers", name)
                 || names::is("variables-others", name)
@@ -138,19 +138,19 @@ impl<'a> State<'a> {
         Rc::make_mut(&mut self.assigned).insert(name.to_owned(), value);
     }
 
-    /// Notes that what is written is not done in its order, or names get other meanings.
+    /// Records that the text is not executed in its order, or that names get other meanings.
     pub(crate) fn tangle(&mut self) {
         self.seen.borrow_mut().is_tangled = true;
     }
 
-    /// Takes of what may be looked at in all. Whether there is so much.
+    /// Takes from the budget. Returns true if it suffices.
     pub(crate) fn spend(&self, much: usize) -> bool {
         let left = self.budget.get().checked_sub(much);
         self.budget.set(left.unwrap_or(0));
         left.is_some()
     }
 
-    /// Reduces the state to what holds in this state and in another, either of which may be reached.
+    /// Reduces the state to what holds both in this state and in another, either of which may be reached.
     pub(crate) fn merge(&mut self, other: &Self) {
         if self.is_lenient {
             return;
@@ -169,7 +169,7 @@ impl<'a> State<'a> {
                 assigned.entry(name.clone()).or_insert(Variable::Unknown);
             }
         }
-        // Whoever calls one that may not be there is judged as if it was not, too.
+        // A call of a function that may not be defined is also judged as if it were not.
         if !Rc::ptr_eq(&self.functions, &other.functions) {
             let functions = Rc::make_mut(&mut self.functions);
             for (name, function) in other.functions.iter() {
@@ -180,14 +180,14 @@ impl<'a> State<'a> {
         self.keep_evaluated(other);
     }
 
-    /// Forgets what another state assigns otherwise.
+    /// Removes values that another state assigns differently.
     pub(crate) fn forget(&mut self, other: &Self) {
         if self.is_lenient {
             return;
         }
         for (name, value) in other.assigned.iter() {
             if self.assigned.get(name) != Some(value) {
-                // What else it may be is known of the whole command.
+                // The other possible values are known for the whole command.
                 let value = match value {
                     Variable::Number => Variable::Number,
                     Variable::Text(_) | Variable::Unknown => Variable::Unknown,

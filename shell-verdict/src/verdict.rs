@@ -9,49 +9,49 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The strictest of all parts and reasons.
+    /// The strictest decision of all parts and reasons.
     pub decision: Decision,
     /// The worst of them.
     pub class: Class,
-    /// Each simple command, in the order of the text; those within one are its own parts.
+    /// Each simple command, in the order of the text; nested ones are in its own parts.
     pub parts: Vec<Part>,
-    /// Reasons that belong to no single part, as where the command cannot be parsed.
+    /// Reasons that belong to no single part, such as a syntax error.
     pub reasons: Vec<Reason>,
-    /// Variables that the command has to get beside its environment, for the verdict to hold.
+    /// Variables that the command must get in addition to its environment for the verdict to hold.
     pub env: Vec<(String, String)>,
-    /// Arguments of the same purpose, where a program takes them: what to insert, and where in the command, in bytes and in order.
-    /// [`Verdict::guarded`] inserts them.
+    /// Arguments with the same purpose, if a program accepts them: the text to insert, and its position in the command, in bytes and in
+    /// order. [`Verdict::guarded`] inserts them.
     pub arguments: Vec<(usize, String)>,
 }
 
-/// A simple command of the text, with what it runs in turn.
+/// A simple command of the text, with the commands that it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
-    /// Where it stands in the text that it is a part of, in bytes: in the command, or in the text of the part around it.
+    /// Position in bytes in the text that the part belongs to: the command, or the text of the enclosing part.
     pub span: Range<usize>,
-    /// Its text.
+    /// Text of the part.
     pub text: String,
     /// The name of the program, without its directory, where that is known.
     pub program: Option<String>,
-    /// The file that the program is, where it is installed.
+    /// The program's file, if it is installed.
     pub executable: Option<PathBuf>,
     /// The directory that the program runs in, where that is known.
     pub directory: Option<PathBuf>,
-    /// Its words after expansion. `None` for one that is not known before the command runs.
+    /// Words after expansion. `None` for one that is unknown before the command runs.
     pub words: Vec<Option<String>>,
-    /// How many of the words say what is run, as the two of `cargo test`: the least that has to be named to allow the command
-    /// for another time. `None` where nothing short of the whole says it, as of a shell or an interpreter.
+    /// Number of leading words that identify the command's action, such as two for `cargo test`: the shortest prefix to name in a
+    /// permission for later. `None` if only the whole command identifies it, as for a shell or an interpreter.
     pub says: Option<usize>,
     /// The strictest of its reasons and its parts.
     pub decision: Decision,
     /// The worst of them.
     pub class: Class,
-    /// Why.
+    /// The reasons for the decision.
     pub reasons: Vec<Reason>,
     /// The paths that it uses, as far as they are known.
     pub paths: Vec<(PathBuf, Access)>,
-    /// Programs that it may start by itself, by name: those by which `tar` reads what is compressed.
+    /// Names of the programs that it may start by itself, such as the decompressors of `tar`.
     pub starts: Vec<String>,
     /// The commands that it runs in turn: substitutions, payloads of shells, commands behind wrappers.
     pub parts: Vec<Part>,
@@ -61,11 +61,11 @@ pub struct Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ground {
-    /// The program as such. Who allowed this program, with these first words, has answered it.
+    /// The program as such. A permission for this program, with these first words, covers it.
     Program,
     /// A path that is used: another decision than that about the command.
     Path,
-    /// An option, a word that is not known, a construct of the shell: nothing that was said of the program answers it.
+    /// An option, an unknown word, or a construct of the shell: a permission for the program does not cover it.
     Detail,
 }
 
@@ -77,16 +77,15 @@ pub struct Reason {
     pub decision: Decision,
     /// The class of the effect.
     pub class: Class,
-    /// Its subject.
+    /// Subject of the reason.
     pub ground: Ground,
-    /// In words: what, and what it does.
+    /// Description of the subject and its effect.
     pub text: String,
 }
 
 impl Verdict {
-    /// Weighs the reasons of every simple command anew: where `lifts` says so of one, what its program does as such
-    /// ([`Ground::Program`]) counts as allowed. Nothing that is denied, dangerous or about something else can be lifted. For
-    /// what a person or a rule allowed before.
+    /// Decides again on every simple command: if `lifts` returns true for one, the effect of its program as such ([`Ground::Program`])
+    /// counts as allowed. Reasons that deny, are dangerous or have another subject cannot be lifted. For earlier approvals and rules.
     pub fn lift(&mut self, lifts: &mut dyn FnMut(&Part) -> bool) {
         let own = decided(&self.reasons);
         let parts = self.parts.iter_mut().map(|part| part.lift(lifts)).max();
@@ -107,7 +106,7 @@ impl Verdict {
         text
     }
 
-    /// All parts, each before those within it.
+    /// Returns all parts, each before those nested in it.
     pub fn each_part(&self) -> impl Iterator<Item = &Part> {
         let mut waiting: Vec<&Part> = self.parts.iter().rev().collect();
         std::iter::from_fn(move || {
@@ -177,7 +176,7 @@ impl Part {
         self.because(class, class.decision(), Ground::Program, text);
     }
 
-    /// Adds a reason about a detail, whatever the program.
+    /// Adds a reason about a detail, independent of the program.
     pub(crate) fn has(&mut self, class: Class, text: impl Into<String>) {
         self.because(class, class.decision(), Ground::Detail, text);
     }

@@ -1,4 +1,4 @@
-//! The tree of a command, walked: each simple command, and all that is expanded on the way.
+//! Walk through the syntax tree of a command: each simple command, and its expansions.
 
 mod brackets;
 mod compound;
@@ -30,9 +30,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How deep commands may stand in commands.
+/// Maximum nesting depth of commands.
 const DEEPEST: usize = 12;
-/// So many simple commands are judged.
+/// Maximum number of simple commands.
 const MAX_COMMANDS: usize = 2_000;
 
 /// Judges one command.
@@ -42,30 +42,30 @@ pub(crate) struct Judge<'a> {
     commands: usize,
     /// The functions that are being called.
     calls: Vec<(String, Rc<Function>)>,
-    /// How often a function was found to call itself.
+    /// Number of recursive function calls found.
     recursions: usize,
-    /// How many conditions, loops and functions stand around: what is in them may not happen.
+    /// Number of enclosing conditions, loops and functions: commands within them may not run.
     conditions: usize,
     /// True if the command that is started does not get the variables that keep it harmless.
     pub(crate) loses_env: bool,
-    /// True if the command's input comes through a pipe, for sure: the command stands in the pipe itself.
+    /// True if the command's input is certainly a pipe: the command is directly in the pipeline.
     pub(crate) reads_pipe: bool,
     pub(crate) env: Vec<(String, String)>,
     /// Arguments that programs get beside their own, by where in the command the name of each ends.
     pub(crate) arguments: BTreeMap<usize, &'static str>,
-    /// The name of the program of the simple command that is being judged, and where in the command it ends, if it stands there as such.
+    /// Name of the program of the present simple command, and the position in the command at which it ends, if it is written literally.
     pub(crate) name_end: Option<(String, usize)>,
-    /// The command itself, once it is read.
+    /// The text of the command, once it is parsed.
     command: Option<Rc<str>>,
-    /// Those that were looked at for this command, which may name git any number of times.
+    /// The repositories examined for this command, which may name git any number of times.
     pub(crate) repositories: Rc<Repositories>,
     /// The command's input, where that is known.
     pub(crate) input: Option<String>,
-    /// The names that the command reads, where those are known.
+    /// The names that the command reads as input, if they are known.
     pub(crate) listed_input: Option<Rc<Listed>>,
     /// The same of the last process substitution.
     substituted: Option<String>,
-    /// How often a command was looked for where it only may begin.
+    /// Number of attempts to judge a command at a position where it only may begin.
     pub(crate) tries: usize,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Judge<'a> {
 #[derive(Clone)]
 pub(crate) struct Source {
     text: Rc<str>,
-    /// Where each character begins, if some are longer than a byte.
+    /// Byte offset of each character, if some are longer than a byte.
     begins: Option<Rc<[usize]>>,
 }
 
@@ -101,7 +101,7 @@ impl Source {
     }
 }
 
-/// So often is a command looked at anew, when something later in it bears on what stands before.
+/// Maximum number of times that a command is judged again because a later part affects an earlier one.
 const MAX_LOOKS: usize = 5;
 
 pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
@@ -154,7 +154,7 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     }
 }
 
-/// Judges a command once more as if everything that may happen before a part of it did, and takes what must not run then.
+/// Judges a command again as if everything that may happen before a part of it did, and keeps the forbidden commands found.
 fn look_leniently(command: &str, situation: &Situation<'_>, repositories: Rc<Repositories>, into: &mut Part) {
     let mut judge = Judge::new(situation, repositories);
     judge.state.is_lenient = true;
@@ -215,7 +215,7 @@ impl<'a> Judge<'a> {
         if self.situation().shell == Shell::Sh && is_bashism(&joined) {
             into.has(Class::Unknown, "sh may understand the command otherwise than bash");
         }
-        // What fails while it is expanded ends its line, and the next goes on.
+        // A failing expansion ends its line, and the next line still runs.
         if program.complete_commands.len() > 1 && may_fail_to_expand(&joined) {
             self.state.tangle();
         }
@@ -228,7 +228,7 @@ impl<'a> Judge<'a> {
         self.depth -= 1;
     }
 
-    /// Runs something with a state of its own, as a subshell does.
+    /// Runs a function with a copy of the state, as a subshell does.
     pub(crate) fn apart(&mut self, run: impl FnOnce(&mut Self)) {
         let state = self.state.clone();
         run(self);
@@ -236,7 +236,7 @@ impl<'a> Judge<'a> {
     }
 
     fn list(&mut self, list: &ast::CompoundList, source: &Source, into: &mut Part) {
-        // It is what one command of a pipe reads, and only that one.
+        // Only one command of the pipeline reads it.
         let listed_input = self.listed_input.take();
         for ast::CompoundListItem(and_or, separator) in &list.0 {
             if matches!(separator, ast::SeparatorOperator::Async) {
@@ -257,7 +257,7 @@ impl<'a> Judge<'a> {
 
     fn and_or(&mut self, list: &ast::AndOrList, source: &Source, into: &mut Part) {
         self.pipeline(&list.first, source, into);
-        // What may be so when the list ends. What follows `&&` runs after what stands before it, as long as there is no `||`.
+        // The possible state at the end of the list. A command after `&&` runs after the one before it, as long as there is no `||`.
         let mut ends: Option<State<'a>> = None;
         let mut is_certain = true;
         for next in &list.additional {
@@ -346,7 +346,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The values of a word; what it runs is judged.
+    /// Returns the values of a word, and judges the commands in it.
     pub(crate) fn fields(&mut self, word: &str, into: &mut Part) -> Vec<Value> {
         let mut found = Found::default();
         let values = words::fields(word, &self.state, &mut found);
@@ -354,7 +354,7 @@ impl<'a> Judge<'a> {
         values.unwrap_or_else(|why| vec![unclear(word, why, into)])
     }
 
-    /// The value of what is assigned, tested or read.
+    /// Returns the value of a word that is assigned, tested or read.
     pub(crate) fn single(&mut self, word: &str, into: &mut Part) -> Value {
         let mut found = Found::default();
         let value = words::single(word, &self.state, &mut found);
@@ -385,7 +385,7 @@ impl<'a> Judge<'a> {
             let mut part = Part::new(into.span.clone(), &command);
             self.apart(|judge| judge.text(&command, &mut part));
             self.substituted = self.output_of_text(&command);
-            // What stands in it are the parts.
+            // The commands in it are the parts.
             part.parts.drain(..).for_each(|part| into.add(part));
             for reason in part.reasons {
                 into.because(reason.class, reason.decision, reason.ground, reason.text);
@@ -418,7 +418,7 @@ impl<'a> Judge<'a> {
         self.state.assign(name, value);
     }
 
-    /// The variable of a loop gets values: what the name means, whatever they are.
+    /// Records the assignments to a loop variable, whatever the values: only the effect of the name counts.
     fn assigned_in_loop(&mut self, name: &str, into: &mut Part) {
         let is_exported = self.situation().env.contains_key(name);
         let used = if is_exported { environment::Use::Program } else { environment::Use::Shell };
@@ -433,7 +433,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// One level deeper in what a command runs in turn. Whether that is not too deep.
+    /// Enters a nested command. Returns true unless it is too deep.
     pub(crate) fn enter(&mut self) -> bool {
         self.depth += 1;
         self.depth <= DEEPEST
@@ -448,7 +448,7 @@ impl<'a> Judge<'a> {
         self.assigned(name.to_owned(), value, part);
     }
 
-    /// A variable goes to all programs from here on.
+    /// Records that a variable goes to all programs from here on.
     pub(crate) fn export(name: &str, value: &Variable, part: &mut Part) {
         let text = match value {
             Variable::Text(text) => Some(text.as_str()),

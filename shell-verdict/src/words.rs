@@ -4,8 +4,8 @@
 //! raw word ─► braces ─► scan: quotes, variables, substitutions ─► glob ─► values
 //! ```
 //!
-//! The parser finds where a word ends; what is in it is read here, a second time and more narrowly: what is not understood
-//! to the last character makes the whole unknown.
+//! The parser finds the end of a word; its content is parsed here again, and more strictly: anything that is not
+//! completely understood makes the whole word unknown.
 
 mod arithmetic;
 mod braces;
@@ -24,20 +24,20 @@ use std::rc::Rc;
 /// A word after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// This text.
+    /// A known text.
     Text(String),
     /// The name of a file below one of these directories, beginning with it.
     Below {
         roots: Vec<String>,
-        /// It is a file itself, and no link to one.
+        /// True if each word is a regular file, and not a symlink.
         are_files: bool,
     },
-    /// Any number of words, each of which is one of these.
+    /// Any number of words from this list.
     Listed(Rc<[String]>),
-    /// Nobody knows, but it begins with this.
+    /// An unknown value that begins with this.
     Unknown {
         prefix: String,
-        /// It may be any number of words, each of which may be anything.
+        /// True if the value may expand to any number of arbitrary words.
         splits: bool,
     },
 }
@@ -50,7 +50,7 @@ impl Value {
         }
     }
 
-    /// One of which nothing is known.
+    /// Returns a completely unknown value.
     pub(crate) fn unknown() -> Self {
         Self::Unknown { prefix: String::new(), splits: true }
     }
@@ -76,18 +76,18 @@ impl Value {
 pub(crate) struct Found {
     /// Commands that are run for it.
     pub(crate) commands: Vec<String>,
-    /// The constructs, in words, that evaluate a text that is not known.
+    /// Descriptions of the constructs that evaluate an unknown text.
     pub(crate) evaluates: Vec<&'static str>,
-    /// Variables that are assigned; `true` for those that hold a number then.
+    /// Assigned variables; `true` for those that then hold a number.
     pub(crate) assigns: Vec<(String, bool)>,
-    /// Directories whose names are listed for patterns. `None` for one that is not known.
+    /// Directories that are listed for patterns. `None` for an unknown one.
     pub(crate) lists: Vec<Option<PathBuf>>,
 }
 
-/// Why a word cannot be understood.
+/// The reason for which a word cannot be understood.
 pub(crate) type Unclear = &'static str;
 
-/// The values of a word of a command, in order. A variable without quotes can come to none.
+/// Returns the values of a word of a command, in order. An unquoted variable can result in none.
 pub(crate) fn fields(word: &str, state: &State<'_>, found: &mut Found) -> Result<Vec<Value>, Unclear> {
     if is_plain(word) {
         return Ok(vec![Value::Text(word.to_owned())]);
@@ -99,14 +99,14 @@ pub(crate) fn fields(word: &str, state: &State<'_>, found: &mut Found) -> Result
         let out = Scan::new(word, state, found).word()?;
         glob::expand(&out, state, &mut values, found);
     }
-    // One of them would change what the next comes to.
+    // An assignment in one of the words would change the value of the next.
     if words.len() > 1 && found.assigns.len() > assigned {
         return Err("a variable is assigned in a word with braces");
     }
     Ok(values)
 }
 
-/// The value of what is assigned, or of a word that is neither split nor a pattern.
+/// Returns the value of an assigned text, or of a word that is neither split nor expanded as a pattern.
 pub(crate) fn single(word: &str, state: &State<'_>, found: &mut Found) -> Result<Value, Unclear> {
     if is_plain(word) {
         return Ok(Value::Text(word.to_owned()));
@@ -126,7 +126,7 @@ fn is_plain(word: &str) -> bool {
 }
 
 impl Out {
-    /// As one value, whatever patterns it has.
+    /// Returns a single value, ignoring patterns.
     fn into_value(self) -> Value {
         let text = self.chars.iter().map(|(c, _)| c).collect();
         match self.hole {

@@ -1,4 +1,4 @@
-//! Programs that start the one that their words name.
+//! Programs that start the program named by their words.
 
 mod table;
 mod xargs;
@@ -72,12 +72,12 @@ fn is_number(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b".,-:xsmh".contains(&byte))
 }
 
-/// So often is a command looked for where it only may begin.
+/// Maximum number of positions at which a command is judged that only possibly begins there.
 const MAX_TRIES: usize = 64;
-/// So many of its words are looked at then.
+/// Maximum number of the command's words that are examined then.
 const MAX_TRIED: usize = 256;
 
-/// Where the options of a wrapper do not say for sure where its command begins, what must not run must not wherever it may.
+/// Judges a forbidden command at each position at which it may begin, since the options of a wrapper do not determine it.
 fn forbidden_in(
     judge: &mut Judge<'_>,
     line: &'static str,
@@ -90,7 +90,7 @@ fn forbidden_in(
     }
 }
 
-/// Judges a command that only may run, for what must not.
+/// Judges a command that possibly runs, for forbidden effects only.
 pub(crate) fn forbidden_from(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     if judge.tries >= MAX_TRIES || part.decision == Decision::Deny {
         return;
@@ -112,7 +112,7 @@ pub(crate) fn forbidden_text(judge: &mut Judge<'_>, text: &str, shell: Shell, pa
     denied(tried, part);
 }
 
-/// Takes over what must not run, and nothing else.
+/// Takes over denials, and nothing else.
 fn denied(mut tried: Part, part: &mut Part) {
     if tried.decision == Decision::Deny {
         part.parts.append(&mut tried.parts);
@@ -121,7 +121,7 @@ fn denied(mut tried: Part, part: &mut Part) {
     }
 }
 
-/// Notes that the words before the command, which are not known, decide where it begins.
+/// Records that unknown words before the command determine its beginning.
 fn unknown_before(values: &[Value], base: &str, part: &mut Part) {
     if values.iter().any(Value::may_split) {
         part.has(Class::Code, format!("which command {base} runs is not known before it does"));
@@ -211,7 +211,7 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     judge.loses_env = loses_env;
 }
 
-/// `env -S` takes a text apart in a way of its own.
+/// Judges `env -S`, which splits a text by its own rules.
 fn split_string(judge: &mut Judge<'_>, text: Option<&str>, part: &mut Part) {
     match text.filter(|text| !text.contains(['\\', '\'', '"', '$', '#'])) {
         Some(text) => {
@@ -302,13 +302,13 @@ fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             judge.path(value, Access::Write, part);
         }
     }
-    // Some take the words after the file, or after `--`, for a command.
+    // Some read the words after the file, or after `--`, as a command.
     for operands in 0..2 {
         forbidden_in(judge, "script | aefqE:I:O:B:T:m:o:c: | --command: | text", values, operands, part);
     }
 }
 
-/// Looks at the command behind a program that never runs itself, so that the verdict shows it.
+/// Judges the command after a forbidden wrapper, so that the verdict shows it.
 pub(crate) fn look_through(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     if let Some(at) = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-')))
     {

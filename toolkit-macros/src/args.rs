@@ -1,5 +1,5 @@
-//! `#[toolkit::args]`: derives what an argument type needs through `toolkit`'s own re-exports, and turns `#[arg(..)]`
-//! on fields into the attributes of serde and schemars.
+//! `#[toolkit::args]`: derives the traits of an argument type through `toolkit`'s own re-exports, and converts
+//! `#[arg(..)]` on fields to attributes of serde and schemars.
 
 pub(crate) mod nested;
 
@@ -41,7 +41,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let options = options(attribute, &mut errors);
     check_item(&input, &mut errors);
     if let Data::Union(_) = &input.data {
-        // No derive takes it.
+        // No derive accepts it.
         let errors = errors.into_tokens();
         return quote!(#errors #item);
     }
@@ -95,7 +95,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
             .any(|attribute| mentions(attribute, "deny_unknown_fields") || mentions(attribute, "untagged"));
     has_nested &= errors.is_empty();
     let derives = derives(&input.attrs, &options.toolkit, closed, has_nested);
-    // Said in the schema too: the arguments of a tool are closed where a type says nothing.
+    // The schema states this too: by default the arguments of a tool do not permit unknown keys.
     let is_named = matches!(&input.data, Data::Struct(data) if matches!(data.fields, syn::Fields::Named(_)));
     let open = (options.allow_unknown_fields && is_named)
         .then(|| quote!(#[schemars(extend("additionalProperties" = true))]));
@@ -103,8 +103,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         additions(&input, &helpers)
     } else {
         for (_, field) in fields_of(&mut input.data) {
-            // The functions of the expansion are not emitted, and a name that stands twice is said to do so by
-            // serde as well.
+            // The functions of the expansion are not emitted, and serde reports a duplicate name as well.
             field
                 .attrs
                 .retain(|attribute| !mentions(attribute, "__toolkit_") && !mentions(attribute, "rename"));
@@ -115,7 +114,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     quote! { #errors #derives #open #input #rest }
 }
 
-/// What stands beside the type: the functions that its derives call, checks, and what marks it.
+/// Returns the items beside the type: the functions that its derives call, checks, and the marker trait.
 fn additions(input: &DeriveInput, helpers: &Helpers) -> TokenStream {
     let Helpers { toolkit, functions, checks, .. } = helpers;
     let type_name = &input.ident;
@@ -158,7 +157,7 @@ struct Helpers {
 }
 
 impl Helpers {
-    /// Lets the compiler check a type, at the key that asks for it.
+    /// Makes the compiler check a type, and report errors at the key that requires it.
     fn check(&mut self, check: Check, bound: &str, ty: &Type, span: Span) {
         let tokens = ty.to_token_stream();
         let is_generic = self.generics.iter().any(|name| mentions_ident(&tokens, name).is_some());
@@ -237,11 +236,11 @@ fn mentions(attribute: &Attribute, word: &str) -> bool {
     matches!(&attribute.meta, Meta::List(list) if list.tokens.to_string().contains(word))
 }
 
-/// The traits that an argument type needs, and whose they are.
+/// The traits that an argument type needs, and their crates.
 const DERIVES: [(&str, &str); 3] =
     [("Deserialize", "serde"), ("Serialize", "serde"), ("JsonSchema", "schemars")];
 
-/// What the type derives itself.
+/// Returns the names of the traits that the type derives itself.
 fn derived(attributes: &[Attribute]) -> Vec<String> {
     attributes
         .iter()
@@ -279,7 +278,7 @@ fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool, has_ne
     }
 }
 
-/// Turns the `#[arg(..)]` of a field into what serde and schemars read.
+/// Converts the `#[arg(..)]` of a field to attributes of serde and schemars.
 fn rewrite(
     field: &mut Field,
     place: usize,

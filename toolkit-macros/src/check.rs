@@ -1,4 +1,4 @@
-//! Every rule that an annotation can break, and the store that collects what was broken, so that all mistakes are
+//! Every rule that an annotation can violate, and the store that collects the violations, so that all mistakes are
 //! reported at once.
 
 use proc_macro2::{Span, TokenStream};
@@ -8,7 +8,7 @@ use syn::Error;
 
 macro_rules! checks {
     ($($name:ident,)*) => {
-        /// A rule. Each is broken by at least one compile-fail case, which a test holds.
+        /// A rule. A test checks that each is violated by at least one compile-fail case.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(crate) enum Check { $($name,)* }
 
@@ -16,7 +16,7 @@ macro_rules! checks {
         impl Check {
             pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Whether the compiler reports it, by what the expansion makes it check.
+            /// Returns true if the compiler reports the violation, through checks in the expansion.
             pub(crate) fn is_left_to_the_compiler(self) -> bool {
                 matches!(self, Self::ConstantName | Self::RangeType | Self::LengthType | Self::PatternType)
             }
@@ -45,7 +45,7 @@ checks! {
     AliasTwice,
     Description,
     DescriptionTwice,
-    // What the attribute stands on.
+    // The item that the attribute is on.
     NotAFunction,
     NoBody,
     TwoTools,
@@ -89,23 +89,23 @@ checks! {
     Link,
     // `plugin!`.
     PluginId,
-    // What tool factories and services take and return.
+    // Parameters and results of tool factories and services.
     Taken,
     ServiceReturn,
-    // What only the compiler can see: the expansion makes it look.
+    // Checks that only the compiler can make: the expansion triggers them.
     ConstantName,
     RangeType,
     LengthType,
     PatternType,
 }
 
-/// What was broken, in the order found.
+/// The failed checks, in the order found.
 #[derive(Default)]
 pub(crate) struct Errors(Vec<(Check, Error)>);
 
 impl Errors {
-    /// Notes a broken rule. The first line of `message` is the headline, at most 100 characters; what follows says
-    /// the way out.
+    /// Records a violated rule. The first line of `message` is the headline, at most 100 characters; the rest is the
+    /// remedy.
     pub(crate) fn push(&mut self, check: Check, at: &impl ToTokens, message: impl Display) {
         self.add(check, Error::new_spanned(at, message));
     }
@@ -138,7 +138,7 @@ impl Errors {
     }
 }
 
-/// Only a test switches checks off.
+/// Returns false: checks are switched off only in tests.
 #[cfg(not(test))]
 pub(crate) fn is_disabled(_: Check) -> bool {
     false
@@ -168,7 +168,7 @@ pub(crate) mod tests {
         });
     }
 
-    /// Runs the macro with one check switched off; returns what the others found.
+    /// Runs the macro with one check switched off; returns the violations that the others found.
     pub(crate) fn found(disabled: Option<Check>, expand: impl FnOnce()) -> Vec<(Check, String)> {
         DISABLED.set(disabled);
         FOUND.take();

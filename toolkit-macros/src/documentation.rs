@@ -19,7 +19,7 @@ pub(crate) fn text(attributes: &[Attribute]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// A doc comment up to its first heading: what comes after is for people.
+/// Returns a doc comment up to its first heading: the text after it is for people.
 pub(crate) fn description(attributes: &[Attribute]) -> String {
     let text = text(attributes);
     let mut kept = Vec::new();
@@ -51,7 +51,7 @@ fn line(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Whether an attribute is a doc comment.
+/// Returns true if an attribute is a doc comment.
 pub(crate) fn is_doc(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc")
 }

@@ -1,15 +1,15 @@
-//! Items that are still being typed. rustc reads an item before the macro gets it, says what is missing and goes on;
-//! the macro must not say it again.
+//! Items that are still being typed. rustc reads an item before the macro gets it, and reports what is missing; the
+//! macro must not report it again.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// Whether rustc has said already that this is no item.
+/// Returns true if rustc has reported already that this is not an item.
 pub(crate) fn is_rejected(item: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = item.into_iter().collect();
     is_statement(&tokens) || parameters(&tokens).is_some_and(lacks_colon) || lacks_type(&tokens)
 }
 
-/// `let`: no attribute macro can stand there.
+/// Returns true for `let`, which cannot have an attribute macro.
 fn is_statement(tokens: &[TokenTree]) -> bool {
     matches!(tokens.first(), Some(TokenTree::Ident(first)) if first == "let")
 }
@@ -27,7 +27,7 @@ fn parameters(tokens: &[TokenTree]) -> Option<TokenStream> {
 /// A parameter without `: Type`.
 fn lacks_colon(parameters: TokenStream) -> bool {
     let (mut depth, mut previous) = (0_usize, ' ');
-    // Of the parameter at hand: whether it has tokens at all, and what it needs.
+    // State of the present parameter: whether it has tokens at all, and whether it is complete.
     let (mut is_there, mut is_whole) = (false, false);
     for token in parameters {
         let mut punct = ' ';

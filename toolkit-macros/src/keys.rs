@@ -10,7 +10,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ExprPath, ExprUnary, FieldValue, Lit, LitStr, Member, Meta, Path, Token, UnOp};
 
-/// A key and how it is written.
+/// A key and its form.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) form: Form,
@@ -33,7 +33,7 @@ pub(crate) enum Form {
     FlagOrValue,
 }
 
-/// A key as somebody wrote it.
+/// A key with its value, as written.
 pub(crate) struct Entry {
     pub(crate) key: &'static str,
     /// A legal use.
@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     pub(crate) given: Given,
 }
 
-/// What stands at a key.
+/// The value of a key.
 pub(crate) enum Given {
     Flag,
     Value(Expr),
@@ -231,7 +231,7 @@ impl Entry {
         Some(text)
     }
 
-    /// One string literal or a list of them.
+    /// Returns a string literal, or a list of them.
     pub(crate) fn texts(&self, errors: &mut Errors) -> Vec<LitStr> {
         let Given::Value(value) = &self.given else { return Vec::new() };
         let items: Vec<&Expr> = match value {

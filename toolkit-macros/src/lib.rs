@@ -28,14 +28,14 @@ pub fn args(attribute: TokenStream, item: TokenStream) -> TokenStream {
     args::expand(attribute.into(), &item.into()).into()
 }
 
-/// What `#[toolkit::args]` puts on a type with fields of the author's own types.
+/// Implementation of the attribute that `#[toolkit::args]` puts on a type with fields of the author's own types.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn read_fields(attribute: TokenStream, item: TokenStream) -> TokenStream {
     args::nested::read_fields(&attribute.into(), item.into()).into()
 }
 
-/// What `toolkit::link!` forwards to.
+/// Implementation of `toolkit::link!`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn link(input: TokenStream) -> TokenStream {
@@ -54,7 +54,7 @@ pub fn service(attribute: TokenStream, item: TokenStream) -> TokenStream {
     provider::service(attribute.into(), &item.into()).into()
 }
 
-/// What `toolkit::plugin!` forwards to.
+/// Implementation of `toolkit::plugin!`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn plugin(input: TokenStream) -> TokenStream {

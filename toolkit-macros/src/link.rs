@@ -89,7 +89,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             );
         }
         let name = own_name.as_ref().unwrap_or(dependency).unraw().to_string();
-        // Under different `cfg`s one crate may stand twice.
+        // A crate may appear twice under different `cfg`s.
         if attributes.is_empty() && seen.contains(&name) {
             errors.push(Check::Link, dependency, format!("the crate `{name}` is listed twice; keep one"));
         }

@@ -1,4 +1,4 @@
-//! `toolkit::plugin!`: what a crate says of itself as a plugin.
+//! `toolkit::plugin!`: the declaration of a crate as a plugin.
 
 use crate::check::{Check, Errors};
 use crate::keys::{self, Form, Key};

@@ -1,4 +1,4 @@
-//! `#[tool_factory]` and `#[service]`: functions that the runtime calls for what they return.
+//! `#[tool_factory]` and `#[service]`: functions that the runtime calls to create tools and services.
 
 mod parameter;
 
@@ -43,11 +43,11 @@ pub(crate) fn service(attribute: TokenStream, item: &TokenStream) -> TokenStream
     expand(attribute, item, "service", &SERVICE, service_of)
 }
 
-/// What differs between the two.
+/// The differences between factories and services.
 struct Provider {
-    /// Checks what the function returns.
+    /// Checks the type that the function returns.
     witness: TokenStream,
-    /// What becomes of it, with the type it becomes.
+    /// Converts the returned value to the type `made`.
     convert: TokenStream,
     made: TokenStream,
     /// The descriptor without the fields that both have, and its record.
@@ -68,7 +68,7 @@ fn expand(
         let errors = errors.into_tokens();
         return quote!(#errors #item);
     };
-    // Only one key is there.
+    // There is only one key.
     let entries = keys::parse(attribute, name, KEYS, &mut errors);
     let toolkit = entries.first().and_then(|entry| entry.crate_path(&mut errors));
     let toolkit = toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream());

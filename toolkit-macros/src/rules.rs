@@ -25,7 +25,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key { name: "secret", form: Form::Flag, example: "secret" },
 ];
 
-/// What `#[arg(..)]` says of one parameter.
+/// The rules in `#[arg(..)]` of one parameter.
 #[derive(Default)]
 pub(crate) struct Rules {
     pub(crate) default: Option<Default_>,
@@ -93,8 +93,8 @@ impl Rules {
         }
     }
 
-    /// Checks a literal default and example against the type, as far as it is known, and the rules. One of a wrong
-    /// type is dropped, so that the compiler does not say it again.
+    /// Checks a literal default and example against the type, as far as it is known, and the rules. A literal of a
+    /// wrong type is dropped, so that the compiler does not report it again.
     pub(crate) fn check_values(&mut self, form: TypeForm<'_>, errors: &mut Errors) {
         if let Some(Default_::Value(value, _)) = &self.default
             && !self.check_value("default", value, form, errors)
@@ -108,7 +108,7 @@ impl Rules {
         }
     }
 
-    /// Whether the value is of the right type.
+    /// Returns true if the value has the right type.
     fn check_value(&self, key: &str, value: &Expr, form: TypeForm<'_>, errors: &mut Errors) -> bool {
         let Some(literal) = Literal::of(value) else { return true };
         if let Some(fault) = form.fault(key, &literal) {
@@ -135,10 +135,10 @@ impl Rules {
     }
 }
 
-/// What is known of an argument's type.
+/// Properties of an argument's type that its text shows.
 #[derive(Clone, Copy)]
 pub(crate) struct TypeForm<'a> {
-    /// As it is written.
+    /// The type as written.
     pub(crate) name: &'a str,
     pub(crate) kind: Kind,
     /// The kind of a list's items.
@@ -165,7 +165,7 @@ impl TypeForm<'_> {
     }
 }
 
-/// Whether a name can be a property's with every provider: they allow letters, digits, `_`, `-` and `.`, 64 at most.
+/// Returns true if every provider accepts the name as a property: letters, digits, `_`, `-` and `.`, at most 64.
 fn argument_name(name: &LitStr, errors: &mut Errors) -> bool {
     let text = name.value();
     let legal = (1..=64).contains(&text.len())

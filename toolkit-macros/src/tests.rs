@@ -1,4 +1,4 @@
-//! The proof that the compile-fail cases bite: each check is broken by a named case, and with that check switched off
+//! Proof that the compile-fail cases are effective: a named case violates each check, and with that check switched off
 //! the case reports something else.
 
 use crate::check::{Check, tests::found};
@@ -19,7 +19,7 @@ enum Use {
 }
 
 impl Use {
-    /// Of an attribute by this path.
+    /// Expands an item with the attribute of this path.
     fn of(path: &str, attribute: TokenStream, item: TokenStream) -> Option<Self> {
         Some(match path {
             "tool" | "toolkit::tool" => Self::Tool { attribute, item },
@@ -31,7 +31,7 @@ impl Use {
     }
 }
 
-/// What a case reports, and the code it becomes.
+/// The errors that a case reports, and the code it expands to.
 #[derive(PartialEq)]
 struct Report {
     found: Vec<(Check, String)>,
@@ -75,7 +75,7 @@ fn every_message_is_short_and_plain() {
     }
 }
 
-/// Whatever stands there, the macros answer with code or an error, never with a panic.
+/// Checks that the macros return code or an error for any input, and never panic.
 #[test]
 fn nothing_panics() {
     let items = [

@@ -1,5 +1,5 @@
-//! `#[tool]`: parse, check, expand. Every step adds to one list of errors; only when it is empty at the end does the
-//! function become a tool.
+//! `#[tool]`: parse, check, expand. Every step adds to one list of errors; the function becomes a tool only if it is
+//! empty at the end.
 
 mod attribute;
 pub(crate) mod expand;
@@ -17,7 +17,7 @@ use quote::{ToTokens, quote};
 use signature::{Flaws, Wording};
 use syn::ReturnType;
 
-/// How tools are spoken of.
+/// Wording of error messages about tools.
 const TOOL: Wording = Wording {
     noun: "a tool",
     called_by: "a model",
@@ -39,7 +39,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     check_returned_integers(&function, &mut flaws, &mut errors);
     let parameters = parameter::take(&mut function, &flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
-    // What is broken without an error here is one that rustc finds in the function itself.
+    // A parameter rejected without an error here is one that rustc reports in the function itself.
     let is_broken = parameters.iter().any(|parameter| matches!(parameter, parameter::Parameter::Broken));
     if errors.is_empty() && !is_broken {
         return expand::tool(&function, &options, &parameters);
@@ -51,7 +51,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     quote!(#errors #function_or_stub #assertions)
 }
 
-/// What a tool returns becomes JSON, as its arguments do.
+/// Checks the integers in the return type, since the returned value becomes JSON as the arguments do.
 fn check_returned_integers(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
     let ReturnType::Type(_, output) = &function.signature.output else { return };
     if let (Some(span), false) = (wide_integer(&output.to_token_stream()), flaws.bad_return) {

@@ -1,4 +1,4 @@
-//! What the text of a type tells: whether it is optional, borrowed, the context, a service.
+//! Properties of a type that its text shows: whether it is optional, borrowed, the context, or a service.
 
 use crate::rules::Kind;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
@@ -26,7 +26,7 @@ pub(crate) fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     }
 }
 
-/// The `T` of `Option<T>`, if it is the standard one as far as the path tells.
+/// Returns the `T` of `Option<T>`, if it is the standard one as far as the path shows.
 pub(crate) fn option(ty: &Type) -> Option<&Type> {
     if let Type::Path(path) = ty {
         let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
@@ -38,7 +38,7 @@ pub(crate) fn option(ty: &Type) -> Option<&Type> {
     only_argument(ty, "Option")
 }
 
-/// What the expansion holds for a parameter, and how it hands it over.
+/// The value that the expansion holds for a parameter, and its conversion to the parameter.
 pub(crate) struct Held {
     /// The owned type.
     pub(crate) owned: TokenStream,
@@ -48,23 +48,22 @@ pub(crate) struct Held {
     pub(crate) item: Kind,
 }
 
-/// How an owned value becomes the parameter's.
+/// The conversion of an owned value to the parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Borrow {
-    /// As it is.
+    /// The owned value itself.
     Not,
     Str,
     Path,
     Slice,
 }
 
-/// What is known of a type by its name.
+/// Returns the kind of a type by its name.
 pub(crate) fn kind(ty: &Type) -> Kind {
     last_segment(ty).map_or(Kind::Unknown, |segment| Kind::of(&segment.ident.to_string()))
 }
 
-/// The owned form of a parameter's type (without `Option`), or `None` for a reference that is none of the
-/// known ones.
+/// Returns the owned form of a parameter's type (without `Option`), or `None` for an unknown kind of reference.
 pub(crate) fn held(ty: &Type) -> Option<Held> {
     let Type::Reference(reference) = ty else {
         return Some(Held {
@@ -74,7 +73,7 @@ pub(crate) fn held(ty: &Type) -> Option<Held> {
             item: item_kind(ty),
         });
     };
-    // The expansion's own tokens stand where the type does, since there the compiler reports what is wrong with it.
+    // The expansion's own tokens have the span of the type, so that the compiler reports its errors there.
     let span = reference.elem.span();
     match &*reference.elem {
         Type::Slice(slice) if !matches!(*slice.elem, Type::Reference(_)) => {
@@ -96,12 +95,12 @@ pub(crate) fn held(ty: &Type) -> Option<Held> {
     }
 }
 
-/// What is known of the items of a `Vec`.
+/// Returns the kind of a `Vec`'s items.
 pub(crate) fn item_kind(ty: &Type) -> Kind {
     only_argument(ty, "Vec").map_or(Kind::Unknown, kind)
 }
 
-/// The same tokens at another place: what the compiler reports of them, it reports there.
+/// Returns the same tokens with another span, at which the compiler reports their errors.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()
@@ -153,7 +152,7 @@ pub(crate) fn mentions_impl(tokens: &TokenStream) -> Option<Span> {
     mentions_ident(tokens, "impl")
 }
 
-/// The place of an integer that no JSON number holds.
+/// Returns the span of an integer type that JSON numbers cannot represent.
 pub(crate) fn wide_integer(tokens: &TokenStream) -> Option<Span> {
     ["u128", "i128", "NonZeroU128", "NonZeroI128"].iter().find_map(|name| mentions_ident(tokens, name))
 }

@@ -1,4 +1,4 @@
-//! What a person allowed for longer than once.
+//! Approvals that a person gave for longer than one call: for a session, or always.
 
 mod file;
 mod memory;
@@ -18,15 +18,15 @@ use crate::tool::Tool;
 use serde::{Deserialize, Serialize, Serializer};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Something that a person allowed always, or for a session, in one workspace.
+/// An approval that a person gave for a session or always, in one workspace.
 ///
-/// It answers a later question only if all of this is the same again: not a character of the pattern is a wildcard, and a
-/// question with several patterns needs an approval for each.
+/// It answers a later question only if all fields are equal again. No character of the pattern is a wildcard, and a
+/// question with several patterns needs an approval for each pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Approval {
-    /// By which it is revoked.
+    /// The id, with which the approval is revoked.
     pub id: String,
     /// The real path of the workspace.
     pub workspace: String,
@@ -50,27 +50,27 @@ pub struct Approval {
     /// The sender of the message in that channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<String>,
-    /// Whether the session ran in a sandbox.
+    /// True if the session ran in a sandbox.
     pub sandboxed: bool,
-    /// How the question said that paths are used: for writing, if it was for both.
+    /// How the question said that paths are used; `Write` if for both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     /// The directories in which the question said that commands run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<String>,
-    /// When it was allowed; in JSON milliseconds since 1970.
+    /// The time of the approval; in JSON, milliseconds since 1970.
     #[serde(serialize_with = "milliseconds")]
     pub approved_at: SystemTime,
-    /// The session that it holds for; `None` where it holds for every session, until it is revoked.
+    /// The session that the approval is limited to; `None` if it is valid for every session until it is revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// When it ends, where it holds for a session; in JSON milliseconds since 1970.
+    /// The end of an approval for a session; in JSON, milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_milliseconds")]
     pub expires_at: Option<SystemTime>,
 }
 
-/// Who asks. An answer holds again for the same alone: what a pattern means is the tool's own, and whoever allowed it saw
-/// for whom.
+/// The tool and the caller that asked. An approval is valid again only for an equal asker, because each tool gives its
+/// patterns their meaning, and the person approved for this caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Asker {
@@ -88,7 +88,7 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    /// A tool that asks for a caller.
+    /// Returns the asker for this tool and caller.
     pub(crate) fn of(caller: &Caller, tool: &Tool) -> Self {
         Self {
             tool: tool.name().to_owned(),
@@ -102,16 +102,16 @@ impl Asker {
     }
 }
 
-/// What must be the same beside the pattern, for an answer to hold again.
+/// The facts besides the pattern that must be equal for an approval to be valid again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Grounds {
     asker: Asker,
     kind: String,
-    /// Leave to read is none to write.
+    /// The kind of access: an approval to read does not allow writing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     access: Option<Access>,
-    /// A command does something else elsewhere.
+    /// The working directories: a command may do something else in another directory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     directories: Vec<String>,
 }
@@ -133,7 +133,7 @@ impl Grounds {
         Self { asker: asker.clone(), kind: ask.kind.clone(), access, directories }
     }
 
-    /// The approval that these are the grounds of, to show.
+    /// Returns the approval with these grounds, in the public form.
     fn shown(self, id: String, workspace: String, pattern: String, approved_at: SystemTime) -> Approval {
         let Self { asker, kind, access, directories } = self;
         let Asker { tool, source, agent, channel, conversation, sender, sandboxed } = asker;

@@ -1,4 +1,4 @@
-//! Who answers the questions of tools.
+//! Approvers: they answer the questions of tools.
 
 mod allow_all;
 mod callback;
@@ -16,7 +16,7 @@ use crate::ask::{Answer, PendingAsk};
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// The answer of an approver, when it has come.
+/// The future of an approver's answer.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
 
 /// Brings questions to a person, and their answers back.
@@ -24,18 +24,18 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a
 /// [`CallbackApprover`] makes one of a closure, [`TerminalApprover`] asks on the terminal, [`ScriptedApprover`] answers
 /// in tests, [`NoApprover`] denies, [`AllowAll`] allows during development.
 pub trait Approver: Send + Sync + 'static {
-    /// Asks. `None` says that the answer will not come from here: the question stays on the list of pending ones until
-    /// it is answered with [`Asks::answer`](crate::Asks::answer).
+    /// Asks the person. `None` means that the answer will come from elsewhere: the question stays on the list of pending
+    /// ones until it is answered with [`Asks::answer`](crate::Asks::answer).
     ///
-    /// An answer may take hours; do not block the thread. When it is no longer wanted, because one came from elsewhere
-    /// or the call ended, the future is dropped: take the question off the screen then, and leave nothing running. A
-    /// panic denies. Several questions may be asked at once.
+    /// An answer may take hours; do not block the thread. When the answer is no longer needed, because one came from
+    /// elsewhere or the call ended, the future is dropped: then remove the question from the screen, and leave nothing
+    /// running. A panic denies. Several questions may be asked at once.
     ///
-    /// It may be allowed for longer than once, as [`PendingAsk::scopes`] says. Offer no more than that, and show what will
-    /// be remembered: the patterns, and the workspace of the [origin](PendingAsk::origin). Calls that ask the same at once
-    /// are one question here.
+    /// The person may allow the question for longer than once, as [`PendingAsk::scopes`] says. Offer no longer scope than
+    /// these, and show what will be remembered: the patterns, and the workspace of the [origin](PendingAsk::origin). Calls
+    /// that ask the same at the same time are one question here.
     ///
-    /// Show what the question says through [`PendingAsk::to_text`], or escape each part of it.
+    /// Show the question through [`PendingAsk::to_text`], or escape each part of it.
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a>;
 }
 

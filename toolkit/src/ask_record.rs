@@ -1,4 +1,4 @@
-//! What a call wanted leave for, and what came of it.
+//! The questions of a call: approvals and values that it asked for, and the answers.
 
 use crate::ask::{AllowScope, Answer, Ask, AskAnswer, DeniedBy};
 use crate::events::AllowedBy;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most bytes of one string in arguments that are longer.
+/// The maximum number of bytes of one string in arguments that exceed the limit.
 pub(crate) const LONGEST_PART: usize = 4 << 10;
-/// How far a text is copied beyond its end in the record, so that a secret there is recognised as one.
+/// The number of bytes copied beyond the end of the recorded text, so that a secret there is recognised.
 pub(crate) const BEYOND: usize = 4 << 10;
-/// The most that is recorded of one call.
+/// The maximum number of questions recorded of one call.
 const MOST: usize = 20;
-/// The most patterns that are recorded of one.
+/// The maximum number of patterns recorded of one question.
 const MAX_PATTERNS: usize = 20;
 
 /// What a call wanted leave for or asked a person, and what came of it. Its JSON is described at
@@ -22,33 +22,33 @@ const MAX_PATTERNS: usize = 20;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RecordedAsk {
-    /// The kind of permission; `elicit` where a value was asked for.
+    /// The kind of permission, or `elicit` if a value was asked for.
     pub kind: String,
-    /// What would be done, in one line, or the question.
+    /// The action to approve, in one line, or the question.
     pub title: String,
-    /// What it was matched by, at most 20.
+    /// The patterns that rules matched it by, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patterns: Vec<String>,
-    /// Who asked: `tool`, `core`, `loop guard` or the name of an inspector.
+    /// The component that asked: `tool`, `core`, `loop guard` or the name of an inspector.
     pub asker: String,
-    /// What came of it.
+    /// The answer.
     pub answer: AskAnswer,
-    /// For how long a person allowed it.
+    /// The duration of a person's approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<AllowScope>,
-    /// Who or what answered: `person`, `rule`, `session` or `approval` for what a person had allowed before; where nobody
-    /// answered `nobody_there`, `time_out`, `limit` or `fault`. Absent where there is no answer.
+    /// The source of the answer: `person`, `rule`, `session`, or `approval` for an earlier approval by a person;
+    /// without an answer by a person `nobody_there`, `time_out`, `limit` or `fault`. Absent if there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The rule that decided, or why it was denied: a person's word to the model, where it was one.
+    /// The rule that decided, or the reason of a denial: the person's message to the model, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How long it took; in JSON microseconds.
+    /// The time until the answer; in JSON, microseconds.
     #[serde(default, rename = "durationUs", with = "microseconds")]
     pub duration: Option<Duration>,
 }
 
-/// Which of a call's questions it is.
+/// The index of a question within its call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AskNumber(usize, Instant);
 
@@ -57,13 +57,13 @@ pub(crate) struct AskNumber(usize, Instant);
 pub(crate) struct AskLog(Mutex<Vec<RecordedAsk>>);
 
 impl AskLog {
-    /// Notes that leave is wanted. Beyond 20 nothing is.
+    /// Records that an approval is asked for. Questions beyond 20 are not recorded.
     pub(crate) fn begin(&self, asker: &str, ask: &Ask) -> AskNumber {
         let patterns = ask.patterns.iter().take(MAX_PATTERNS).map(|pattern| copy(pattern)).collect();
         self.push(asker, &ask.kind, &ask.title, patterns)
     }
 
-    /// Notes that a value is wanted.
+    /// Records that a value is asked for.
     pub(crate) fn begin_elicitation(&self, message: &str) -> AskNumber {
         self.push("tool", "elicit", message, Vec::new())
     }
@@ -94,7 +94,7 @@ impl AskLog {
         }
     }
 
-    /// Notes what was answered.
+    /// Records the answer.
     pub(crate) fn answered(&self, number: AskNumber, answer: &Answer) {
         self.end(number, |ask| {
             let (answer, by) = match answer {
@@ -121,7 +121,7 @@ impl AskLog {
         });
     }
 
-    /// Notes that nobody had to be asked.
+    /// Records that the action was allowed without asking a person.
     pub(crate) fn allowed(&self, number: AskNumber, by: &AllowedBy) {
         self.end(number, |ask| {
             let (by, reason) = match by {
@@ -133,7 +133,7 @@ impl AskLog {
         });
     }
 
-    /// Notes that a rule denied it.
+    /// Records that a rule denied the action.
     pub(crate) fn denied_by_rule(&self, number: AskNumber, rule: &str) {
         self.end(number, |ask| {
             (ask.answer, ask.by) = (AskAnswer::Denied, Some("rule".to_owned()));
@@ -141,19 +141,19 @@ impl AskLog {
         });
     }
 
-    /// All, in order.
+    /// Takes all questions, in order.
     pub(crate) fn take(&self) -> Vec<RecordedAsk> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl RecordedAsk {
-    /// Takes secrets out. Nothing is cut yet: at the cut another redactor could miss one.
+    /// Redacts secrets. Nothing is truncated yet, because another redactor could then miss a secret at the end.
     pub(crate) fn redact(&mut self, redactor: &Redactor) {
         self.redact_to(redactor, usize::MAX);
     }
 
-    /// Takes secrets out, and what is too long.
+    /// Redacts secrets and truncates long texts.
     pub(crate) fn cut(&mut self, redactor: &Redactor) {
         self.redact_to(redactor, LONGEST_PART);
     }
@@ -165,7 +165,7 @@ impl RecordedAsk {
         }
     }
 
-    /// About how much memory it takes, in bytes.
+    /// Returns the approximate memory of the question, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let texts = [&self.kind, &self.title, &self.asker];
         let texts = texts.into_iter().chain(&self.patterns).chain(&self.by).chain(&self.reason);
@@ -173,12 +173,12 @@ impl RecordedAsk {
     }
 }
 
-/// Further than what is recorded, so that a secret at the end of that is recognised as one.
+/// Copies more than will be recorded, so that a secret at the end of the recorded part is recognised.
 fn copy(text: &str) -> String {
     beginning(text, LONGEST_PART + BEYOND).to_owned()
 }
 
-/// The first bytes of a text, whole characters.
+/// Returns the beginning of a text, at most `longest` bytes, in whole characters.
 pub(crate) fn beginning(text: &str, longest: usize) -> &str {
     &text[..text.floor_char_boundary(longest)]
 }

@@ -1,4 +1,4 @@
-//! The questions of a toolkit that wait for an answer: bounded in number, size and age.
+//! The pending questions of a toolkit: bounded in number, size and age.
 
 mod together;
 mod wait;
@@ -12,10 +12,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use together::Joinable;
 use tokio::sync::oneshot;
 
-/// How many answered and withdrawn questions are remembered, so that a late answer is told what became of its question.
+/// The most answered and withdrawn questions that are remembered, so that a late answer gets a precise error.
 const MAX_REMEMBERED: usize = 1_000;
 
-/// The questions of one toolkit that wait for an answer. Cloning is cheap; clones are the same list.
+/// The pending questions of one toolkit. Cloning is cheap; clones share the same list.
 #[derive(Clone, Default)]
 pub struct Asks(Arc<Shared>);
 
@@ -28,7 +28,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     pending: BTreeMap<String, Entry>,
-    /// How many wait for the answer to a question beside who asked it first.
+    /// The number of further callers that wait for the answer, besides the first one.
     joined: usize,
     gone: VecDeque<(String, Fate)>,
     bytes: usize,
@@ -38,16 +38,16 @@ struct State {
 struct Entry {
     ask: PendingAsk,
     bytes: usize,
-    /// Taken by the first answer.
+    /// The sender, taken by the first answer.
     answer: Option<oneshot::Sender<Answer>>,
-    /// Whether the answer is one that is about to be remembered.
+    /// True if the answer is about to be remembered.
     lasts: bool,
-    /// By which others can wait for the same answer.
+    /// The handle with which other callers can wait for the same answer.
     joinable: Option<Joinable>,
 }
 
 impl Entry {
-    /// Whether who asks the same now may have the same answer.
+    /// Returns true if another caller with the same question may still share the answer.
     fn is_open(&self) -> bool {
         self.answer.is_some() || self.lasts
     }
@@ -59,37 +59,37 @@ enum Fate {
     Withdrawn,
 }
 
-/// What bounds the questions that wait.
+/// The limits of pending questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AskLimits {
-    /// How many may wait at once; beyond, a new one is denied. By default 1,000.
+    /// The most questions that may be pending; a new one beyond that is denied. By default 1,000.
     pub count: usize,
-    /// How many bytes the texts of all that wait may have; beyond, a new one is denied. By default 64 MiB.
+    /// The most bytes of the texts of all pending questions; a new one beyond that is denied. By default 64 MiB.
     pub bytes: usize,
-    /// How long one waits before it is denied. By default 24 hours.
+    /// The time after which a pending question is denied. By default 24 hours.
     pub age: Duration,
 }
 
 impl AskLimits {
-    /// The default ones.
+    /// Returns the default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many may wait at once.
+    /// Sets the most questions that may be pending.
     #[must_use]
     pub fn count(self, count: usize) -> Self {
         Self { count, ..self }
     }
 
-    /// How many bytes the texts of all that wait may have.
+    /// Sets the most bytes of the texts of all pending questions.
     #[must_use]
     pub fn bytes(self, bytes: usize) -> Self {
         Self { bytes, ..self }
     }
 
-    /// How long one waits before it is denied.
+    /// Sets the time after which a pending question is denied.
     #[must_use]
     pub fn age(self, age: Duration) -> Self {
         Self { age, ..self }
@@ -102,54 +102,54 @@ impl Default for AskLimits {
     }
 }
 
-/// Why an answer was not taken.
+/// The reason why an answer was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// Somebody was quicker.
+    /// Another answer came first.
     #[error("the question `{id}` was answered already")]
     AlreadyAnswered {
         /// The question.
         id: String,
     },
-    /// Its call ended, or it waited too long.
+    /// The call ended, or the question timed out.
     #[error("the question `{id}` is no longer asked: its call ended, or nobody answered in time")]
     Withdrawn {
         /// The question.
         id: String,
     },
-    /// There is no such question, or it is long gone.
+    /// There is no such question, or it ended long ago.
     #[error("there is no question `{id}` here; list the pending ones for their ids")]
     Unknown {
         /// The id that was given.
         id: String,
     },
-    /// The value does not fit the question's schema; the question waits on.
+    /// The value does not match the question's schema; the question stays pending.
     #[error("the value does not fit what was asked for: {problem}")]
     Unfit {
-        /// What is wrong with it.
+        /// The validation error.
         problem: String,
     },
-    /// It is an answer to another kind of question; the question waits on.
+    /// The answer is for another kind of question; the question stays pending.
     #[error("{problem}")]
     WrongKind {
-        /// What was asked, and what answers it.
+        /// The kind of question, and the expected kind of answer.
         problem: &'static str,
     },
 }
 
 impl Asks {
-    /// An empty list with limits of its own.
+    /// Creates an empty list with these limits.
     pub fn with_limits(limits: AskLimits) -> Self {
         Self(Arc::new(Shared { limits, state: Mutex::default() }))
     }
 
-    /// The limits.
+    /// Returns the limits.
     pub fn limits(&self) -> &AskLimits {
         &self.0.limits
     }
 
-    /// What waits for an answer, in the order of asking; of one session, or of all.
+    /// Returns the pending questions of one session, or of all, in the order in which they were asked.
     pub fn list(&self, session_id: Option<&str>) -> Vec<PendingAsk> {
         let state = self.lock();
         let waiting = state.pending.values().filter(|entry| entry.answer.is_some()).map(|entry| &entry.ask);
@@ -159,19 +159,19 @@ impl Asks {
             .collect()
     }
 
-    /// One question that waits for an answer.
+    /// Returns a pending question.
     pub fn get(&self, id: &str) -> Option<PendingAsk> {
         self.lock().pending.get(id).filter(|entry| entry.answer.is_some()).map(|entry| entry.ask.clone())
     }
 
-    /// Answers a question from anywhere. The first answer that fits is the one that counts.
+    /// Answers a question from anywhere. The first valid answer counts.
     ///
     /// # Errors
     ///
-    /// When the answer was not taken. After [`AnswerError::Unfit`] and [`AnswerError::WrongKind`] the question still
-    /// waits; otherwise it does not.
+    /// When the answer was rejected. After [`AnswerError::Unfit`] and [`AnswerError::WrongKind`] the question is still
+    /// pending; otherwise it is not.
     pub fn answer(&self, id: &str, answer: Answer) -> Result<(), AnswerError> {
-        // The check may take a while, so nobody waits for it.
+        // Validation may take a while, so it runs without the lock.
         let ask = self.get(id).ok_or_else(|| self.lock().fate(id))?;
         let answer = ask.narrow(fitting(ask.question(), answer)?);
         let mut state = self.lock();
@@ -181,17 +181,17 @@ impl Asks {
             return Err(state.fate(id));
         };
         entry.lasts = matches!(answer, Answer::Allow { scope } if scope > AllowScope::Once);
-        // Refused where whoever waits has just given up.
+        // This fails if the waiting call has just ended.
         sender.send(answer).map_err(|_| AnswerError::Withdrawn { id: id.to_owned() })
     }
 
-    /// Puts a question on the list; the answer says why it cannot be.
+    /// Adds a question to the list; the error is an answer with the reason why it cannot be added.
     fn register(&self, put: Put) -> Result<Waiting, Answer> {
         let random = random()?;
         self.register_in(&mut self.lock(), random, put)
     }
 
-    /// The same, under the lock.
+    /// Adds a question, under the lock.
     fn register_in(&self, state: &mut State, random: [u8; 12], put: Put) -> Result<Waiting, Answer> {
         let limits = &self.0.limits;
         let bytes = match &put.question {
@@ -216,7 +216,7 @@ impl Asks {
         Ok(Waiting { asks: self.clone(), ask, answer })
     }
 
-    /// Whether one more may wait.
+    /// Fails if one more question would exceed the limit.
     fn check_count(&self, state: &State) -> Result<(), Answer> {
         let most = self.0.limits.count;
         if state.pending.len().saturating_add(state.joined) >= most {
@@ -226,7 +226,7 @@ impl Asks {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that runs under the lock can leave the state half changed.
+        // No code under the lock can leave the state inconsistent, even if it panics.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -235,7 +235,7 @@ fn refused(what: String) -> Answer {
     Answer::denied_by(DeniedBy::Limit, what)
 }
 
-/// What makes an id one that nobody guesses.
+/// Returns random bytes that make an id unguessable.
 fn random() -> Result<[u8; 12], Answer> {
     let mut random = [0; 12];
     match getrandom::fill(&mut random) {
@@ -245,7 +245,8 @@ fn random() -> Result<[u8; 12], Answer> {
 }
 
 impl State {
-    /// 64 bits that grow with time and from one id to the next, then 96 random ones, in an alphabet that sorts as they do.
+    /// Returns a new id: 64 bits that grow with time and from one id to the next, then 96 random bits, in an alphabet that
+    /// preserves the order.
     fn next_id(&mut self, now: SystemTime, random: [u8; 12]) -> String {
         let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let stamp = u64::try_from(since.as_millis()).unwrap_or(u64::MAX >> 16) << 16;
@@ -256,7 +257,7 @@ impl State {
         format!("ask_{}", BASE32_DNSSEC.encode(&bytes))
     }
 
-    /// What became of a question that waits no more.
+    /// Returns the error for a question that is no longer pending.
     fn fate(&self, id: &str) -> AnswerError {
         let is_answered = self.pending.get(id).map(|_| Fate::Answered);
         let gone = || self.gone.iter().rev().find(|(gone, _)| gone == id).map(|(_, fate)| *fate);
@@ -275,7 +276,7 @@ impl fmt::Debug for Asks {
     }
 }
 
-/// A question on the list, held by whoever waits for the answer; dropping it takes the question off the list.
+/// A question on the list, held by the waiting call; dropping it removes the question from the list.
 struct Waiting {
     asks: Asks,
     ask: PendingAsk,
@@ -283,7 +284,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Shows the question again, with what was wrong with the answer.
+    /// Replaces the question with one that shows what was wrong with the answer.
     fn ask_again(&mut self, problem: String) {
         self.ask = self.ask.with_problem(problem);
         if let Some(entry) = self.asks.lock().pending.get_mut(self.ask.id()) {
@@ -305,7 +306,7 @@ impl Drop for Waiting {
     }
 }
 
-/// The answer as the tool gets it, if it answers the question.
+/// Returns the answer in the form that the tool gets, if it is valid for the question.
 fn fitting(question: &Question, answer: Answer) -> Result<Answer, AnswerError> {
     match (question, answer) {
         (Question::Approve(_), Answer::Value { .. }) => Err(AnswerError::WrongKind {

@@ -1,4 +1,4 @@
-//! What is configured: in files, by the environment, on the command line.
+//! The configuration: from files, the environment and the command line.
 //!
 //! ```text
 //! sources (files, TOOLKIT_…, --set)      parse, file, words

@@ -5,11 +5,11 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::service::Making;
 
-/// What a tool's `Config<T>` is; made where the type is checked.
+/// The declaration of a tool's `Config<T>`; made where the type is checked.
 pub struct ConfigOf<T> {
-    /// Its section.
+    /// The section.
     pub section: ConfigSection,
-    /// Gets it.
+    /// Reads the section.
     pub get: fn(&ToolContext) -> Result<Config<T>, ToolError>,
 }
 
@@ -18,11 +18,11 @@ pub const fn config_of<T: Configured>() -> ConfigOf<T> {
     ConfigOf { section: ConfigSection::of_tool::<T>(""), get: |context| context.config().map(Config::new) }
 }
 
-/// What the `Config<T>` of a service or a tool factory is; made where the type is checked.
+/// The declaration of the `Config<T>` of a service or a tool factory; made where the type is checked.
 pub struct PluginConfigOf<T> {
-    /// Its section.
+    /// The section.
     pub section: ConfigSection,
-    /// Gets it.
+    /// Reads the section.
     pub get: fn(&Making) -> Result<Config<T>, ToolError>,
 }
 

@@ -1,4 +1,4 @@
-//! What a tool function learns about the call it serves.
+//! The context of a call, which a tool function gets.
 
 mod events;
 
@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
-/// The call that a tool function serves: who calls, in which workspace, and whether to go on.
+/// The context of the call that a tool function serves: the caller, the workspace, and cancellation.
 ///
 /// A tool takes it as `ctx: &ToolContext`. Cloning is cheap.
 pub struct ToolContext {
@@ -34,19 +34,19 @@ pub struct ToolContext {
     called_as: String,
     tool: Called,
     host: Arc<dyn CallHost>,
-    /// The token of whoever called, where there is one.
+    /// The caller's cancellation token, if there is one.
     call_token: Option<CancellationToken>,
-    /// The call whose function made this one.
+    /// The call whose function made this call.
     parent: Option<Above>,
-    /// What takes the call's own secrets out of what is told of it, where it has any.
+    /// The redactor of the call's own secrets, if there are any.
     redactor: Option<Redactor>,
-    /// Who is asked, where it is another than the toolkit's.
+    /// The call's own approver, if it differs from the toolkit's.
     pub(crate) approver: Option<Arc<dyn Approver>>,
-    /// What the host gave it.
+    /// The value that the host attached to the call.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
-    /// The messages of the session so far, where the host gave them.
+    /// The messages of the session so far, if the host provided them.
     pub(crate) messages: Option<Arc<[Message]>>,
-    /// Made when the function first needs it.
+    /// Created when the function first needs it.
     live: OnceLock<Arc<Live>>,
 }
 
@@ -77,20 +77,21 @@ pub(crate) trait CallHost: Any + fmt::Debug + Send + Sync {
     fn is_for_one_call(&self) -> bool;
 }
 
-/// The tool that was called. Sharing one that the toolkit has anyway would cost each call something.
+/// The called tool. An index is stored if the toolbox has the tool, because sharing a reference would cost time in each
+/// call.
 #[derive(Debug, Clone)]
 pub(crate) enum Called {
-    /// The toolbox's at this place.
+    /// The tool at this index of the toolbox.
     Listed(usize),
-    /// One that no toolkit has.
+    /// A tool that is in no toolkit.
     Own(Tool),
 }
 
-/// The call whose function made this one.
+/// The call whose function made this call.
 #[derive(Debug, Clone)]
 pub(crate) struct Above {
     pub(crate) live: Arc<Live>,
-    /// How many calls stand above this one.
+    /// The number of calls above this one.
     pub(crate) depth: u32,
 }
 
@@ -159,17 +160,18 @@ impl ToolContext {
         self
     }
 
-    /// What the host gave this call with [`CallOptions::attach`](crate::CallOptions::attach), where it is a `T`.
+    /// Returns the value that the host attached to this call with [`CallOptions::attach`](crate::CallOptions::attach), if
+    /// it is a `T`.
     pub fn attached<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         Arc::clone(self.attached.as_ref()?).downcast().ok()
     }
 
-    /// The result, with the names that are in here.
+    /// Returns the result with the names from this context, which it takes out.
     pub(crate) fn take_result(&mut self, outcome: Result<ToolOutput, ToolError>) -> ToolResult {
         ToolResult::new(mem::take(&mut self.call_id), mem::take(&mut self.called_as), outcome)
     }
 
-    /// The result, for those that watch.
+    /// Returns a copy of the result, for events.
     pub(crate) fn copy_result(&self, outcome: &Result<ToolOutput, ToolError>) -> ToolResult {
         ToolResult::new(self.call_id.clone(), self.called_as.clone(), outcome.clone())
     }
@@ -179,7 +181,7 @@ impl ToolContext {
         later.or(self.redactor.as_ref()).unwrap_or_else(|| self.host.redactor())
     }
 
-    /// Also takes these out of what is told of the call from now on. Only once a call.
+    /// Adds secrets to be redacted from the call's events from now on. Has an effect only once per call.
     pub(crate) fn keep_secret(&self, secrets: Vec<String>) {
         if !secrets.is_empty() {
             let redactor = self.redactor().with_more(secrets);
@@ -207,7 +209,7 @@ impl ToolContext {
         self.parent.as_ref()
     }
 
-    /// What this call shares, made now if it was not yet.
+    /// Returns the state that the call shares, and creates it at the first use.
     pub(crate) fn live(&self) -> &Arc<Live> {
         self.live.get_or_init(|| {
             let token = match &self.call_token {
@@ -222,19 +224,19 @@ impl ToolContext {
         self.live.get()
     }
 
-    /// The id of the session whose gate the call goes through, also of one that the host did not name.
+    /// Returns the id of the session whose gate the call passes; also for a session that the host did not name.
     pub(crate) fn gated_session_id(&self) -> &str {
         self.host.session().id()
     }
 
-    /// Tells whoever holds the function's token that the call is over.
+    /// Cancels the function's token, because the call is over.
     pub(crate) fn end(&self) {
         if let Some(live) = self.live.get() {
             live.end();
         }
     }
 
-    /// Nobody will get the output.
+    /// Discards the output stream, because no caller will get the output.
     pub(crate) fn abandon(&self) {
         if let Some(stream) = self.live.get().and_then(|live| live.stream()) {
             stream.abandon();
@@ -248,57 +250,58 @@ impl ToolContext {
         self
     }
 
-    /// The call's id.
+    /// Returns the call's id.
     pub fn call_id(&self) -> &str {
         &self.call_id
     }
 
-    /// The name that the tool has in this toolkit.
+    /// Returns the name that the tool has in this toolkit.
     pub fn tool_name(&self) -> &str {
         self.tool().name()
     }
 
-    /// The session, where the host named one.
+    /// Returns the session's id, if the host named the session.
     pub fn session_id(&self) -> Option<&str> {
         self.caller().session_id.as_deref()
     }
 
-    /// What tells the session from all others of the toolkit: its name, or one that was made up where the host named none.
+    /// Returns a key that is unique among the toolkit's sessions: the session's name, or a generated one if the host named
+    /// none.
     pub fn session_key(&self) -> &str {
         self.gated_session_id()
     }
 
-    /// The message that the call belongs to.
+    /// Returns the id of the message that the call belongs to.
     pub fn message_id(&self) -> Option<&str> {
         self.caller().message_id.as_deref()
     }
 
-    /// The messages of the session so far, in order, as the host gave them to this call with
-    /// [`CallOptions::messages`](crate::CallOptions::messages); none where it gave none.
+    /// Returns the messages of the session so far, in order, as the host passed them to this call with
+    /// [`CallOptions::messages`](crate::CallOptions::messages); empty if it passed none.
     pub fn messages(&self) -> &[Message] {
         self.messages.as_deref().unwrap_or_default()
     }
 
-    /// The agent that calls.
+    /// Returns the agent that calls.
     pub fn agent(&self) -> Option<&str> {
         self.caller().agent.as_deref()
     }
 
-    /// Everything known of the caller.
+    /// Returns the caller.
     pub fn caller(&self) -> &Caller {
         self.host.caller()
     }
 
-    /// The directory that bounds file access and to which relative paths belong.
+    /// Returns the directory that bounds file access and that relative paths are relative to.
     pub fn workspace_dir(&self) -> &Path {
         self.caller().workspace_dir()
     }
 
-    /// Something that the host told its tools under `key`.
+    /// Returns the value that the host passed to its tools under `key`.
     ///
     /// # Errors
     ///
-    /// When it is there but is no `T`.
+    /// When there is a value but it is no `T`.
     pub fn extra<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ToolError> {
         self.caller()
             .extra
@@ -310,7 +313,7 @@ impl ToolContext {
             .transpose()
     }
 
-    /// Something that the host told its tools under `key`, as it is.
+    /// Returns the value that the host passed to its tools under `key`, as JSON.
     pub fn extra_json(&self, key: &str) -> Option<&Value> {
         self.caller().extra.get(key)
     }
@@ -320,24 +323,24 @@ impl ToolContext {
         if own.is_empty() { self.host.services() } else { own }
     }
 
-    /// A service of the host.
+    /// Returns a service of the host.
     pub fn service<T: ?Sized + Service>(&self) -> Option<Arc<T>> {
         self.services().get()
     }
 
-    /// A service that the tool cannot do without.
+    /// Returns a service that the tool requires.
     ///
     /// # Errors
     ///
-    /// `Unavailable`, naming the type, when the host does not provide it.
+    /// `Unavailable`, with the name of the type, when the host does not provide it.
     pub fn require_service<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {
         self.services().require()
     }
 
-    /// A value that all calls of the session share, made at its first use: what was read so far, for instance.
+    /// Returns a value that all calls of the session share, created at its first use: for example, which files were read.
     ///
-    /// It lives until the host ends the session, or the toolkit is dropped; of sessions that no toolbox holds, the
-    /// 10,000 that were used last are kept. Where the host named no session, it lives with the toolbox.
+    /// It lives until the host ends the session, or the toolkit is dropped; of sessions that no toolbox holds, the 10,000
+    /// most recently used are kept. If the host named no session, it lives with the toolbox.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -363,34 +366,35 @@ impl ToolContext {
         self.host.session().state()
     }
 
-    /// Whether the host ends with this call, so that no later one can look after what it leaves running. See
+    /// Returns true if the host ends with this call, so that no later call can manage what this one leaves running. See
     /// [`Builder::for_one_call`](crate::Builder::for_one_call).
     pub fn is_for_one_call(&self) -> bool {
         self.host.is_for_one_call()
     }
 
-    /// Returns true if anybody watches events now: what costs more than telling it need not be done otherwise.
+    /// Returns true if any host is listening to events; otherwise the tool can skip expensive work for them.
     pub fn is_watched(&self) -> bool {
         self.host.events().is_listened_to()
     }
 
-    /// Tells those who watch how far the call got.
+    /// Sends the progress of the call to listening hosts.
     ///
-    /// Nothing is waited for, and nothing happens where nobody watches.
+    /// Does not wait, and does nothing if no host is listening.
     pub fn progress(&self, progress: Progress) {
         self.send_notice(|| Event::Progress(progress));
     }
 
-    /// Tells those who watch a part of the answer. The result is whole all the same: this is not added to it.
+    /// Sends a part of the answer to listening hosts. The result must still be complete: parts are not added to it.
     pub fn partial(&self, content: impl Into<Content>) {
         self.send_under_way(|| Event::Partial { content: content.into() });
     }
 
-    /// A stream for an output that is long or grows while the tool works. Its memory is bounded, whatever is written.
+    /// Returns a stream for an output that is long or grows while the tool works. It uses bounded memory, however much is
+    /// written.
     ///
-    /// The text that the model gets is what was written, followed by what the function returns; both are cut to the
-    /// limits together, and the whole is kept in a file. If the function fails, is cancelled or is late, what it wrote
-    /// until then stands in the error. A tool with `truncate = "off"` that writes here is cut to the host's limits.
+    /// The model gets the written text, followed by the function's return value; both are truncated to the limits
+    /// together, and the whole is kept in a file. If the function fails, is cancelled or times out, the error contains the
+    /// text written until then. A tool with `truncate = "off"` that writes here is truncated to the host's limits.
     ///
     /// ```
     /// use tokio::io::AsyncWriteExt as _;
@@ -411,13 +415,13 @@ impl ToolContext {
         self.live().open_stream(open).clone()
     }
 
-    /// Sets the headline that user interfaces show, now and with the result, unless the output has one of its own.
+    /// Sets the title that user interfaces show, now and with the result, unless the output has a title of its own.
     pub fn set_title(&self, title: impl Into<String>) {
         let title = title.into();
         self.tell(move |told| told.title = Some(title));
     }
 
-    /// Sets a fact that user interfaces show, now and with the result, unless the output has one of this name.
+    /// Sets a metadata value that user interfaces show, now and with the result, unless the output has one of this name.
     pub fn set_metadata(&self, key: impl Into<String>, value: impl Into<Value>) {
         let (key, value) = (key.into(), value.into());
         self.tell(move |told| {
@@ -436,19 +440,19 @@ impl ToolContext {
 
     /// Becomes cancelled when the call is cancelled, dropped or over. Pass it on to what runs elsewhere.
     ///
-    /// It is the call's own: cancelling it stops what the function started, not the call.
+    /// The token is the call's own: cancelling it stops the work that the function started, not the call.
     pub fn cancellation_token(&self) -> &CancellationToken {
         &self.live().token
     }
 
-    /// Whether nobody waits for the result any more. A blocking tool must ask now and then: nothing else can
-    /// stop it.
+    /// Returns true if the call is cancelled, so that no caller waits for the result. A blocking tool must check this
+    /// regularly: nothing else can stop it.
     pub fn is_cancelled(&self) -> bool {
         self.call_token.as_ref().is_some_and(CancellationToken::is_cancelled)
             || self.live.get().is_some_and(|live| live.token.is_cancelled())
     }
 
-    /// Ends a blocking tool that is cancelled: `ctx.check_cancelled()?`.
+    /// Returns an error in a blocking tool that is cancelled: `ctx.check_cancelled()?`.
     ///
     /// # Errors
     ///

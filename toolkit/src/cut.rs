@@ -1,9 +1,9 @@
-//! Cutting an output to size: how much a model gets, which part, and what it is told of the rest.
+//! Truncates an output: how much a model gets, which part, and the hint about the rest.
 //!
 //! ```text
-//! fits            within the limits: nothing is touched
-//!   └─ excerpt    which bytes stay, from the two ends of the text alone
-//!        └─ cutter  the whole goes to a file, the excerpt and a hint to the model
+//! cutter: fits       within the limits: nothing is touched
+//!   └─ excerpt       which bytes stay, from the two ends of the text alone
+//!        └─ cutter   the whole goes to a file, the excerpt and a hint to the model
 //!             └─ hint  the words
 //! ```
 //!
@@ -21,28 +21,28 @@ use std::sync::Arc;
 pub(crate) use excerpt::{Ends, Excerpt, lossy_bytes, newlines};
 pub(crate) use hint::left_out;
 
-/// How much of an output a model gets at most.
+/// The limits of an output for a model.
 ///
-/// They bound the text that stays; what the model is told of the rest comes on top, some hundred bytes.
+/// They limit the text that is kept; the hint about the rest is added to it, some hundred bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputLimits {
     /// The most lines. A line ends with a line feed.
     pub max_lines: u64,
     /// The most bytes of text, in UTF-8.
     pub max_bytes: u64,
-    /// Which part stays.
+    /// The part that is kept.
     pub keep: Keep,
 }
 
 impl Default for OutputLimits {
-    /// 2,000 lines and 50 KiB of the beginning.
+    /// Returns the default: 2,000 lines and 50 KiB of the beginning.
     fn default() -> Self {
         Self { max_lines: 2_000, max_bytes: 50 * 1024, keep: Keep::Head }
     }
 }
 
 impl OutputLimits {
-    /// The limits for one tool, where these are the toolkit's; `None` where it is not cut.
+    /// Returns the limits for one tool, from these of the toolkit; `None` if the tool is not truncated.
     pub(crate) fn of(self, tool: Option<Truncate>) -> Option<Self> {
         match tool {
             None => Some(self),
@@ -55,7 +55,7 @@ impl OutputLimits {
         }
     }
 
-    /// What the beginning and the end may take.
+    /// Returns the budgets of the beginning and the end.
     pub(crate) fn budgets(self) -> (Budget, Budget) {
         let all = Budget { lines: self.max_lines, bytes: self.max_bytes };
         let none = Budget { lines: 0, bytes: 0 };
@@ -70,7 +70,7 @@ impl OutputLimits {
     }
 }
 
-/// What one end may take.
+/// The budget of one end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     pub(crate) lines: u64,
@@ -78,32 +78,32 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// How much of that end has to be looked at.
+    /// Returns the number of bytes of that end that have to be examined.
     pub(crate) fn window(self) -> usize {
         usize::try_from(self.bytes).unwrap_or(usize::MAX)
     }
 }
 
-/// Words what a model is told of an output that was cut. [`Cut`]'s own words are its `Display`.
+/// A function that words the hint about a truncated output. The default wording is the `Display` of [`Cut`].
 pub type CutHint = Arc<dyn Fn(&Cut, &Caller) -> String + Send + Sync>;
 
-/// What was cut from an output: a result has it in its metadata, under `truncation`.
+/// A record of what was truncated: a result has it in its metadata, under `truncation`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Cut {
-    /// How many lines there were. A last line without a line feed counts.
+    /// The number of lines of the whole output. A last line without a line feed counts.
     pub total_lines: u64,
-    /// How many bytes there were.
+    /// The number of bytes of the whole output.
     pub total_bytes: u64,
-    /// Which part stayed.
+    /// The part that was kept.
     #[serde(with = "KeepName")]
     pub keep: Keep,
-    /// What the model sees, in order: up to two parts, none where the limit is less than a character.
+    /// The parts that the model gets, in order: up to two, none if the limit is less than a character.
     pub shown: Vec<Part>,
-    /// What it does not see. Reading on means reading this.
+    /// The missing part, which the model can read from the kept output.
     pub missing: Part,
-    /// Where the whole output is.
+    /// The place of the whole output.
     pub kept: Kept,
 }
 
@@ -120,48 +120,48 @@ enum KeepName {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Part {
-    /// Its first byte.
+    /// The position of its first byte.
     pub from: Position,
-    /// The byte after its last.
+    /// The position after its last byte.
     pub to: Position,
 }
 
 impl Part {
-    /// How many bytes it has.
+    /// Returns the number of bytes.
     pub fn bytes(&self) -> u64 {
         self.to.offset - self.from.offset
     }
 
-    /// The first line that it has something of, from 1.
+    /// Returns the first line that the part contains or begins in, from 1.
     pub fn first_line(&self) -> u64 {
         self.from.line
     }
 
-    /// The last line that it has something of, from 1.
+    /// Returns the last line that the part contains or ends in, from 1.
     pub fn last_line(&self) -> u64 {
         if self.to.byte_in_line == 0 { self.to.line - 1 } else { self.to.line }
     }
 
-    /// How many lines it has something of.
+    /// Returns the number of lines, counting partial ones.
     pub fn lines(&self) -> u64 {
         self.last_line() - self.first_line() + 1
     }
 }
 
-/// A place in an output.
+/// A position in an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Position {
     /// The line, from 1.
     pub line: u64,
-    /// How many bytes of that line come before; 0 at its start.
+    /// The number of bytes of that line before the position; 0 at the start of the line.
     pub byte_in_line: u64,
-    /// How many bytes of the output come before.
+    /// The number of bytes of the output before the position.
     pub offset: u64,
 }
 
-/// Where a whole output is.
+/// The place of a whole output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -172,19 +172,19 @@ pub enum Kept {
         #[serde(serialize_with = "lossy")]
         path: PathBuf,
     },
-    /// Its beginning is in a file; then the disk was full, or failed.
+    /// The beginning is in a file; then the disk was full, or writing failed.
     Partly {
         /// The file.
         #[serde(serialize_with = "lossy")]
         path: PathBuf,
-        /// How many bytes are in it.
+        /// The number of bytes in the file.
         bytes: u64,
-        /// Why no more.
+        /// The reason why there are no more.
         error: String,
     },
-    /// Nowhere.
+    /// The output was not kept.
     Not {
-        /// Why.
+        /// The reason.
         error: String,
     },
 }

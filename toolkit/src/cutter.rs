@@ -1,4 +1,4 @@
-//! From an output to what the model gets of it, the whole kept in a file.
+//! Truncates an output for the model, and keeps the whole in a file.
 
 use crate::caller::Caller;
 use crate::content::Content;
@@ -14,34 +14,34 @@ use serde_json::Value;
 use std::mem;
 use std::pin::Pin;
 
-/// Boxed, so that no caller's crate compiles what is behind it.
+/// A boxed future, so that callers' crates do not compile the code behind it.
 pub(crate) type Cutting<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a text becomes, and what was cut from it.
+/// The truncated text, and the record of what was truncated.
 pub(crate) type CutText = (String, Option<Cut>);
 
-/// Cuts what one call gives back. Dropped before it is done, it leaves no file.
+/// Truncates the output of one call. If it is dropped before it is done, it leaves no file.
 #[derive(Clone, Copy)]
 pub(crate) struct Cutter<'a> {
     pub(crate) limits: OutputLimits,
     pub(crate) store: &'a OutputStore,
-    /// Whose output it is, also where the host named no session.
+    /// The session of the output; also set if the host named none.
     pub(crate) session: &'a str,
     pub(crate) caller: &'a Caller,
     pub(crate) hint: Option<&'a CutHint>,
 }
 
-/// Whether an output can stay as it is: its text is within the limits, or it says itself that it was cut.
+/// Returns true if an output needs no truncation: its text is within the limits, or it declares that it is truncated already.
 pub(crate) fn fits(output: &ToolOutput, limits: &OutputLimits) -> bool {
     let (mut blocks, mut bytes, mut last) = (0_u64, 0_u64, "");
     for text in output.content.iter().filter_map(Content::as_text) {
         (blocks, bytes, last) = (blocks + 1, bytes + text.len() as u64, text);
     }
-    // `to_text` joins them by a line feed.
+    // `to_text` joins the blocks with a line feed.
     let joints = blocks.saturating_sub(1);
     bytes += joints;
     if bytes <= limits.max_bytes {
-        // No line is empty of bytes.
+        // Each line has at least one byte.
         if bytes <= limits.max_lines {
             return true;
         }
@@ -56,7 +56,7 @@ pub(crate) fn fits(output: &ToolOutput, limits: &OutputLimits) -> bool {
 }
 
 impl<'a> Cutter<'a> {
-    /// Cuts the text of an output: all its text blocks become one, at the place of the first. Everything else stays.
+    /// Truncates the text of an output: all its text blocks become one, at the place of the first. Everything else is unchanged.
     pub(crate) fn output(self, mut output: ToolOutput) -> Cutting<'a, ToolOutput> {
         if fits(&output, &self.limits) {
             return Box::pin(std::future::ready(output));
@@ -69,7 +69,7 @@ impl<'a> Cutter<'a> {
         })
     }
 
-    /// Cuts a text that is no output, such as that of an error.
+    /// Truncates a text that is no output, such as that of an error.
     pub(crate) fn text(self, text: String) -> Cutting<'a, CutText> {
         let feeds = (text.len() as u64 <= self.limits.max_bytes).then(|| newlines(text.as_bytes()));
         if feeds.is_some_and(|feeds| self.lines_fit(text.as_bytes(), feeds)) {
@@ -80,8 +80,8 @@ impl<'a> Cutter<'a> {
         Box::pin(self.cut(text, feeds))
     }
 
-    /// Ends a stream. Its text comes first in the output, followed by the text that the tool returned: they share
-    /// one budget and one file.
+    /// Ends a stream. Its text comes first in the output, followed by the text that the tool returned: they share one budget and
+    /// one file.
     pub(crate) fn streamed_output(
         self,
         sink: &OutputSink,
@@ -98,7 +98,7 @@ impl<'a> Cutter<'a> {
         })
     }
 
-    /// Ends a stream with a text in lines of its own, which may be empty.
+    /// Ends a stream, followed by a text on lines of its own, which may be empty.
     pub(crate) fn streamed(self, sink: &OutputSink, returned: String) -> Cutting<'a, CutText> {
         let ended = sink.end(returned);
         Box::pin(async move {
@@ -115,7 +115,7 @@ impl<'a> Cutter<'a> {
         })
     }
 
-    /// Cuts bytes that are no UTF-8.
+    /// Truncates bytes that are not UTF-8.
     async fn bytes(self, bytes: Vec<u8>) -> CutText {
         let feeds = newlines(&bytes);
         if lossy_bytes(&bytes) as u64 <= self.limits.max_bytes && self.lines_fit(&bytes, feeds) {
@@ -146,14 +146,14 @@ impl<'a> Cutter<'a> {
         self.told(excerpt, kept)
     }
 
-    /// Whether a text is within the limits.
+    /// Returns true if a text is within the limits.
     pub(crate) fn text_fits(self, text: &str) -> bool {
         text.len() as u64 <= self.limits.max_bytes
             && self.lines_fit(text.as_bytes(), newlines(text.as_bytes()))
     }
 
-    /// Cuts a text of which the ends are known, and which is kept already. `clean` takes out of what stays what the model has no
-    /// use for.
+    /// Truncates a text of which the ends are known, and which is kept already. `clean` removes text that is useless to the
+    /// model from the kept parts.
     pub(crate) fn ends(self, ends: Ends<'_>, kept: Kept, clean: &dyn Fn(&str) -> String) -> CutText {
         let mut excerpt = ends.excerpt(&self.limits);
         excerpt.head = clean(&excerpt.head);
@@ -161,11 +161,11 @@ impl<'a> Cutter<'a> {
         self.told(excerpt, kept)
     }
 
-    /// The excerpt with what the model is told of the rest.
+    /// Returns the excerpt with the hint about the rest.
     fn told(self, excerpt: Excerpt, kept: Kept) -> CutText {
         let Excerpt { head: mut text, tail, mut cut } = excerpt;
         cut.kept = kept;
-        // A host's wording that fails must not cost the output.
+        // A panic in the host's hint function must not lose the output.
         let worded = self.hint.and_then(|hint| guard("the hint", || hint(&cut, self.caller)).ok());
         let hint = worded.unwrap_or_else(|| cut.to_string());
         if !tail.is_empty() && cut.missing.from.offset > 0 {
@@ -186,7 +186,7 @@ fn end_line(text: &mut String) {
     }
 }
 
-/// Takes the text out of an output: where its first text block was, and what all of them say.
+/// Takes the text out of an output: returns the index of its first text block, and the text of all of them.
 fn take_text(output: &mut ToolOutput) -> (usize, String) {
     let is_text = |block: &Content| block.as_text().is_some();
     let at = output.content.iter().position(is_text).unwrap_or(0);

@@ -1,13 +1,13 @@
-//! Where what is kept from one run to the next belongs.
+//! The directory for data that is kept between runs.
 
 use crate::error::ToolError;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
-/// The toolkit's directory for data, as a service that every toolkit has.
+/// The toolkit's data directory, as a service that every toolkit has.
 ///
-/// It is the one that [`Builder::data_dir`](crate::Builder::data_dir) names, else the platform's for a user's data. No tool
-/// of a model reaches it by a path: what is in there is asked about like a secret.
+/// It is the one that [`Builder::data_dir`](crate::Builder::data_dir) sets, or else the platform's directory for a user's
+/// data. A model's tools cannot use its paths freely: access to it is asked about like access to a secret.
 ///
 /// ```
 /// use toolkit::prelude::*;
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 pub struct DataDir(Option<PathBuf>);
 
 impl DataDir {
-    /// The one at `path`, for tests.
+    /// Creates the service for the directory at `path`, for tests.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(Some(path.into()))
     }
@@ -34,16 +34,16 @@ impl DataDir {
         Self(path.map(Path::to_owned))
     }
 
-    /// Where it is, where there is one. Nothing says that it exists.
+    /// Returns the path, if there is one. The directory need not exist.
     pub fn path(&self) -> Option<&Path> {
         self.0.as_deref()
     }
 
-    /// The directory `name` in it, made where it is missing, readable by its owner alone. Blocks for that, for a moment.
+    /// Returns the subdirectory `name`, and creates it if it is missing, readable only by its owner. Blocks briefly.
     ///
     /// # Errors
     ///
-    /// `Unavailable` when there is no such place, it cannot be made, or something else than a directory stands there;
+    /// `Unavailable` when there is no data directory, it cannot be created, or the name exists but is no directory;
     /// `Failed` when `name` is not one plain name.
     pub fn directory(&self, name: &str) -> Result<PathBuf, ToolError> {
         let mut parts = Path::new(name).components();

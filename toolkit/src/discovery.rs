@@ -1,4 +1,4 @@
-//! What a model is shown of many tools: some of them, and one that finds the others.
+//! Discovery: shows a model only some of many tools, with one tool that finds the others.
 
 mod answer;
 mod show;
@@ -11,12 +11,12 @@ use crate::policy::Entry;
 use crate::tool::Tool;
 use show::Show;
 
-/// When not every definition is shown at once, and what is shown then.
+/// The limits beyond which not every definition is shown, and the tools that are shown then.
 ///
-/// Definitions take room in a model's context, and a model chooses badly among hundreds. Beyond a budget a
+/// Definitions take space in a model's context, and a model chooses badly among hundreds. Beyond the limits, a
 /// [toolbox](crate::Toolbox) shows the tools of core crates, or those that [`show`](Self::show) names, and a tool that finds the
-/// others, `tool_search`. What it finds is shown from then on in the session, after what was shown before, so that a
-/// provider's cache of the beginning of a prompt holds. Without it, every tool is shown.
+/// others, `tool_search`. Tools that it finds are shown from then on in the session, after those shown before, so that a
+/// provider's cache of the beginning of a prompt stays valid. Without a `Discovery`, every tool is shown.
 ///
 /// ```
 /// use toolkit::prelude::*;
@@ -39,11 +39,11 @@ pub struct Discovery {
     pub(crate) name: String,
     max_tokens: Option<usize>,
     max_tools: Option<usize>,
-    /// The tools of core crates where there is none.
+    /// The entries; without any, the tools of core crates.
     show: Option<Vec<String>>,
 }
 
-/// The most tokens of definitions that are shown without further ado.
+/// The default limit of tokens of all definitions.
 const MAX_TOKENS: usize = 10_000;
 
 impl Default for Discovery {
@@ -58,32 +58,33 @@ impl Discovery {
         Self { name: "tool_search".to_owned(), max_tokens: None, max_tools: None, show: None }
     }
 
-    /// How many [estimated tokens](crate::estimated_tokens) all definitions together may take before some are not shown.
+    /// Sets how many [estimated tokens](crate::estimated_tokens) all definitions together may take before some are not shown.
     #[must_use]
     pub fn max_tokens(self, tokens: usize) -> Self {
         Self { max_tokens: Some(tokens), ..self }
     }
 
-    /// How many tools there may be before some are not shown. Where this alone is said, nothing is estimated.
+    /// Sets how many tools there may be before some are not shown. If this is the only limit, no tokens are estimated.
     #[must_use]
     pub fn max_tools(self, tools: usize) -> Self {
         Self { max_tools: Some(tools), ..self }
     }
 
-    /// Which tools are shown whatever the budget: names, `group:<group>`, ids of plugins, also patterns with `*`. Otherwise
-    /// those of core crates.
+    /// Sets the tools that are shown regardless of the limits: names, `group:<group>`, ids of plugins, also patterns with `*`.
+    /// By default those of core crates.
     #[must_use]
     pub fn show(self, entries: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { show: Some(entries.into_iter().map(Into::into).collect()), ..self }
     }
 
-    /// What the tool that finds others is called; `tool_search` otherwise.
+    /// Sets the name of the tool that finds others; by default `tool_search`.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
     }
 
-    /// With what is configured. Nothing is hidden where neither the program nor the configuration says so.
+    /// Combines the program's settings with the configuration. Returns `None`, so that every tool is shown, if neither enables
+    /// it.
     pub(crate) fn configured(own: Option<Self>, configuration: &Configuration) -> Option<Self> {
         let said = configuration.discovery();
         let is_on =
@@ -98,7 +99,7 @@ impl Discovery {
         })
     }
 
-    /// Whether the tools are more than may be shown at once.
+    /// Returns true if the tools exceed the limits.
     pub(crate) fn exceeds<'a>(&self, tools: impl Iterator<Item = &'a Tool> + Clone) -> bool {
         if self.max_tools.is_some_and(|most| tools.clone().nth(most).is_some()) {
             return true;
@@ -108,7 +109,7 @@ impl Discovery {
             (None, Some(_)) => return false,
             (None, None) => MAX_TOKENS,
         };
-        // Of ten thousand tools only the first need be looked at.
+        // Stops early: of many tools only the first need be estimated.
         let mut sum = 0_usize;
         tools.into_iter().any(|tool| {
             sum = sum.saturating_add(tool.estimated_tokens());
@@ -116,13 +117,13 @@ impl Discovery {
         })
     }
 
-    /// Says of a tool whether it is shown whatever the budget.
+    /// Returns a function that returns true if a tool is shown regardless of the limits.
     pub(crate) fn shows(&self) -> impl Fn(&Tool) -> bool {
         let show = Show::of(self.show.as_deref());
         move |tool| show.shows(tool)
     }
 
-    /// What is wrong with it: entries that name nothing.
+    /// Returns the problems of the settings: entries that name nothing.
     pub(crate) fn problems(&self) -> Vec<String> {
         let show = self.show.iter().flatten();
         show.filter_map(|entry| {
@@ -132,7 +133,7 @@ impl Discovery {
         .collect()
     }
 
-    /// How it is in words, for a diagnostic.
+    /// Returns the limits in words, for a diagnostic.
     pub(crate) fn budget(&self) -> String {
         match (self.max_tools, self.max_tokens) {
             (Some(tools), Some(tokens)) => format!("{tools} tools or {tokens} estimated tokens"),
@@ -142,28 +143,28 @@ impl Discovery {
     }
 }
 
-/// How the definition of a tool reaches a model now.
+/// The way in which the definition of a tool reaches a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Showing {
     /// It is shown from the beginning.
     Always,
-    /// It is the tool that finds others. A provider that has such a tool itself gets its own in place of it.
+    /// It is the tool that finds others. A provider with a tool search of its own uses that one instead.
     Search,
-    /// It was not shown at the beginning, and is since it was found or called.
+    /// It was not shown at the beginning, but since it was found or called.
     Found,
     /// It is not shown.
     Deferred,
 }
 
 impl Showing {
-    /// Whether a model gets its definition now.
+    /// Returns true if a model gets the definition now.
     pub fn is_shown(self) -> bool {
         self != Self::Deferred
     }
 
-    /// Whether a provider that defers definitions itself is told to defer this one: found or not, so that what it gets stays
-    /// the same throughout a session.
+    /// Returns true if a provider that defers definitions itself should defer this one. Found tools are included, so that the
+    /// request stays the same throughout a session.
     pub fn is_deferred_natively(self) -> bool {
         matches!(self, Self::Found | Self::Deferred)
     }
@@ -175,6 +176,6 @@ impl Showing {
 pub struct SearchHit<'a> {
     /// The tool.
     pub tool: &'a Tool,
-    /// How well it fits; comparable within one search only.
+    /// The score of the match; comparable within one search only.
     pub score: f32,
 }

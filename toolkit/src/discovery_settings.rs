@@ -1,4 +1,4 @@
-//! What is configured of discovery.
+//! The settings of discovery.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

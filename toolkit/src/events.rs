@@ -1,4 +1,4 @@
-//! What a host can watch while calls run.
+//! Events that a host can receive while calls run.
 
 mod log;
 mod stream;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Something that happened to a call.
+/// An event of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -36,90 +36,90 @@ pub struct CallEvent {
     /// The message that the call belongs to, if the host named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// What can happen to a call.
+/// A kind of event, with its data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Event {
-    /// Its arguments fit, and it begins. A call that is refused before has no such event.
+    /// The arguments are valid, and the function starts. A call that is refused before has no such event.
     Started,
-    /// It got further.
+    /// The call made progress.
     Progress(Progress),
-    /// What user interfaces show of it has changed.
+    /// The title or metadata for user interfaces has changed.
     Metadata {
-        /// The headline.
+        /// The title.
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// Facts.
+        /// Metadata values.
         metadata: Map<String, Value>,
     },
-    /// It said something for those who look for faults.
+    /// A log message, for debugging.
     Log(LogMessage),
-    /// A part of its answer is there.
+    /// A part of the answer is available.
     Partial {
         /// The part.
         content: Content,
     },
-    /// It wanted leave for something and has it without a person being asked now.
+    /// The call needed permission, and has it without a question to a person now.
     Allowed {
         /// The kind of permission.
         kind: String,
-        /// What will be done, in one line.
+        /// The operation, in one line.
         title: String,
-        /// What it has leave by.
+        /// The source of the permission.
         by: AllowedBy,
     },
-    /// A person is asked. The question can be answered through [`Toolkit::asks`](crate::Toolkit::asks) too. Calls that
-    /// ask the same at once have one question, which names the first of them; each of them has this event.
+    /// A person is asked. The question can also be answered through [`Toolkit::asks`](crate::Toolkit::asks). Calls that ask the
+    /// same at the same time share one question, which names the first of them; each of them has this event.
     Asked {
         /// The question.
         ask: PendingAsk,
     },
-    /// A question of the call is answered, and the function is about to go on. Calls that wait for one question together each
-    /// have this event. A question that is withdrawn, because its call is cancelled or over, is not answered.
+    /// A question of the call is answered, and the function is about to continue. Calls that share a question each have this
+    /// event. A question that is withdrawn, because its call is cancelled or over, is not answered.
     Answered {
         /// The id of the question, as [`Event::Asked`] gave it.
         ask_id: String,
         /// The answer. A value that was given is not part of the event.
         answer: AskAnswer,
-        /// How long the permission lasts, where it was given.
+        /// The scope of the permission, if it was given.
         #[serde(skip_serializing_if = "Option::is_none")]
         scope: Option<AllowScope>,
-        /// Who answered.
+        /// The source of the answer.
         by: AnsweredBy,
         /// The person's message to the model, or the reason for a denial.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
-    /// It found tools that a model was not shown, and gets the [definitions](crate::Toolbox::definitions) of from now on in this
-    /// session.
+    /// The call found tools that the model was not shown. The model gets their [definitions](crate::Toolbox::definitions) from
+    /// now on in this session.
     Found {
-        /// Their names, in the order in which they come behind the definitions before.
+        /// Their names, in the order in which they follow the earlier definitions.
         tools: Vec<String>,
     },
-    /// It is over.
+    /// The call is over.
     Finished {
-        /// Its result, as the caller gets it, but for secrets.
+        /// The result, as the caller gets it, but redacted.
         #[serde(serialize_with = "shared")]
         result: Arc<ToolResult>,
-        /// How long it took, waiting included; in JSON seconds and nanoseconds.
+        /// The duration of the call, including waiting; in JSON, seconds and nanoseconds.
         duration: Duration,
     },
-    /// Something that it left running is over: a command in the background, say. It may come long after the end of the call.
+    /// A task that the call left running has ended, such as a background command. It may come long after the end of the call.
     Ended {
-        /// By what the tool names it.
+        /// The tool's id for the task.
         task_id: String,
-        /// What it was and how it ended, in one line.
+        /// The task and how it ended, in one line.
         title: String,
-        /// Facts.
+        /// Metadata values.
         metadata: Map<String, Value>,
     },
-    /// Whoever called dropped it: there is nobody to get a result.
+    /// The caller dropped the call, so there is no result.
     Interrupted,
 }
 
@@ -128,7 +128,7 @@ fn shared<S: Serializer>(result: &Arc<ToolResult>, serializer: S) -> Result<S::O
 }
 
 impl Event {
-    /// How much it says, in bytes of text and pictures; it never changes.
+    /// Returns the size of the content, in bytes of text and pictures; it never changes.
     fn bytes(&self) -> usize {
         match self {
             Self::Partial { content } => content.bytes(),
@@ -141,7 +141,7 @@ impl Event {
         }
     }
 
-    /// The event for an answer to the question `ask_id`.
+    /// Returns the event for an answer to the question `ask_id`.
     pub(crate) fn answered(ask_id: &str, answer: &Answer) -> Self {
         let (kind, scope, message) = match answer {
             Answer::Allow { scope } => (AskAnswer::Allowed, Some(*scope), None),
@@ -154,7 +154,7 @@ impl Event {
         Self::Answered { ask_id: ask_id.to_owned(), answer: kind, scope, by, message }
     }
 
-    /// Takes secrets out of what tools say.
+    /// Redacts secrets in the texts of tools.
     fn redact(&mut self, redactor: &Redactor) {
         match self {
             Self::Progress(Progress { message: Some(text), .. })
@@ -184,26 +184,26 @@ impl Event {
         }
     }
 
-    /// Whether a reader that is late may miss it.
+    /// Returns true if a slow reader may miss this event.
     fn is_intermediate(&self) -> bool {
         matches!(self, Self::Progress(_) | Self::Metadata { .. } | Self::Log(_) | Self::Partial { .. })
     }
 }
 
-/// Who answered a question.
+/// The source of an answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AnsweredBy {
     /// A person, or the host's approver on a person's behalf.
     Person,
-    /// Nobody: there is nobody to ask.
+    /// No person could be asked.
     NobodyThere,
-    /// Nobody: the question waited too long.
+    /// No answer came in time.
     TimeOut,
-    /// Nobody: too many questions wait already.
+    /// Too many questions were already pending.
     Limit,
-    /// Nobody: the approver failed.
+    /// The approver failed.
     Fault,
 }
 
@@ -219,53 +219,53 @@ impl AnsweredBy {
     }
 }
 
-/// What something is allowed by, where no person is asked.
+/// The source of a permission, if no person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AllowedBy {
     /// A rule of the configuration.
     Rule {
-        /// Which one, and where it was written.
+        /// The rule, and its place.
         rule: String,
     },
-    /// A person, who allowed it for the session.
+    /// A person's earlier approval for the session.
     Session,
-    /// A person, who allowed it always in this workspace.
+    /// A person's earlier approval that is always valid in this workspace.
     Approval {
-        /// The ids by which that can be revoked, one for each pattern.
+        /// The ids with which the approvals can be revoked, one for each pattern.
         ids: Vec<String>,
     },
 }
 
-/// How far a call got.
+/// The progress of a call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {
-    /// How much is done, in units of the tool's own.
+    /// The amount done, in units that the tool chooses.
     pub done: f64,
-    /// How much there is to do, where that is known.
+    /// The total amount, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
-    /// What is being done.
+    /// A description of the present step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl Progress {
-    /// So much is done.
+    /// Creates a progress report with the amount done.
     pub fn new(done: impl Into<f64>) -> Self {
         Self { done: done.into(), ..Self::default() }
     }
 
-    /// Of so much.
+    /// Sets the total amount.
     #[must_use]
     pub fn with_total(mut self, total: impl Into<f64>) -> Self {
         self.total = Some(total.into());
         self
     }
 
-    /// What is being done.
+    /// Sets the description of the present step.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());

@@ -1,4 +1,4 @@
-//! What a tool may do with a path.
+//! File access of a tool.
 
 pub(crate) mod leave;
 
@@ -16,15 +16,15 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 impl ToolContext {
-    /// Files and directories of the toolkit's own: for a tool that keeps others away from them.
+    /// Returns the toolkit's own files and directories, for a tool that has to protect them.
     pub fn own_paths(&self) -> OwnPaths {
         self.scope().toolkit.settings.own_dirs.paths()
     }
 
-    /// The real place of a path, once it may be used for `access`; asks a person where that is needed.
+    /// Returns the real path of a path after checking that it may be used for `access`; asks a person if necessary.
     ///
-    /// Relative paths belong to the workspace, and symbolic links are followed. A path that is to be written need not
-    /// exist, nor the directories above it.
+    /// Paths are relative to the workspace, and symlinks are followed. A path that is to be written need not exist, nor the directories
+    /// above it.
     ///
     /// | what | reading | writing |
     /// |---|---|---|
@@ -35,14 +35,14 @@ impl ToolContext {
     /// | the toolkit's own data | asked (kind `sensitive`) | denied |
     /// | a whole output of the same session | allowed | denied |
     ///
-    /// Rules of the configuration change what is asked and allowed, by the kinds named here: see
-    /// [`Permissions`](crate::Permissions). They match the path as a question shows it, relative to the workspace within
-    /// it, else absolute. What is allowed for `edit` or `read` as a whole, or by a pattern with `*`, is not so for
-    /// protected and sensitive paths; an entry that names the path is. A path that is several of these needs leave for
-    /// each, but is asked about once.
+    /// Rules of the configuration change which access is asked about and allowed, by the kinds named here: see
+    /// [`Permissions`](crate::Permissions). They match the path as a question shows it: relative to the workspace if it is within it,
+    /// otherwise absolute. A rule that allows `edit` or `read` as a whole, or by a pattern with `*`, does not apply to protected and
+    /// sensitive paths; a rule that names the path does. A path in several of these categories needs permission for each, but the
+    /// question is asked once.
     ///
-    /// Outside the workspace nothing is looked at before it is allowed: whether something is there makes no difference.
-    /// Where a link then leads elsewhere, that is asked about too.
+    /// Outside the workspace, the file system is not accessed before that is allowed, so the result does not reveal which files exist. If
+    /// a symlink there leads elsewhere, its target is asked about too.
     ///
     /// ```
     /// use toolkit::prelude::*;
@@ -59,8 +59,8 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// `Denied`, saying why; `NotFound` where nothing is there to be read; `InvalidArguments` for what can be no path;
-    /// `Aborted` once the call is cancelled or over.
+    /// `Denied`, with the reason; `NotFound` when there is nothing to read; `InvalidArguments` for text that cannot be a path; `Aborted`
+    /// once the call is cancelled or over.
     pub async fn check_file_access(
         &self,
         path: impl AsRef<Path>,
@@ -69,8 +69,8 @@ impl ToolContext {
         self.check_file_access_showing(path, access, |ask, _| ask).await
     }
 
-    /// The same, where `show` completes a question before a person sees it, with the change as a diff, say. It gets the
-    /// question and where the path leads, as far as that is known.
+    /// Checks access as [`check_file_access`](Self::check_file_access) does; `show` completes a question before a person sees it, for
+    /// example with the change as a diff. `show` gets the question and the target of the path, as far as it is known.
     ///
     /// # Errors
     ///
@@ -89,9 +89,9 @@ impl ToolContext {
                 Weighed::Allowed(seen) => return usable(seen.1, access),
                 Weighed::Asks(asked) => {
                     let Asked { ask, granted: grant, place } = *asked;
-                    // The rules have been heard, also for the other ways to write the path.
+                    // The rules have been applied already, also for the other spellings of the path.
                     self.ask_person(show(ask, &place.real), "tool").await?;
-                    // Somebody may have taken their time over it: what was there may be elsewhere now.
+                    // The answer may have taken long, and the path may lead elsewhere by now, so it is checked again.
                     granted.push(grant);
                 }
             }
@@ -99,15 +99,14 @@ impl ToolContext {
         Err(restless(path))
     }
 
-    /// What [`check_file_access`](Self::check_file_access) would do with a path, without asking. Blocks for as long as
-    /// looking at a few directories takes.
+    /// Returns the decision of [`check_file_access`](Self::check_file_access) about a path, without asking. Blocks while it examines a
+    /// few directories.
     ///
-    /// A path outside the workspace is decided by its name alone: where it is allowed, a link may still lead to a place
-    /// that is not.
+    /// A path outside the workspace is decided by its name alone: if it is allowed, a symlink may still lead to a place that is not.
     ///
     /// # Errors
     ///
-    /// `InvalidArguments` for what can be no path, `Unavailable` where there is no workspace.
+    /// `InvalidArguments` for text that cannot be a path, `Unavailable` when there is no workspace.
     pub fn decide_path(&self, path: impl AsRef<Path>, access: Access) -> Result<DecidedPath, ToolError> {
         match self.scope().look(self.tool(), self.gated_session_id(), path.as_ref(), access, Look::Inside)? {
             Looked::At(seen) => Ok(seen.0),
@@ -115,28 +114,27 @@ impl ToolContext {
         }
     }
 
-    /// The directory that bounds file access: the session's, else the one that the host configured, else the process's;
-    /// absolute, as it was named.
+    /// Returns the directory that bounds file access: the session's, or else the one that the host configured, or else the process's. It
+    /// is absolute, with symlinks unresolved.
     ///
     /// # Errors
     ///
-    /// `Unavailable` when it is the process's, and that is gone.
+    /// `Unavailable` when it is the process's working directory, and that no longer exists.
     pub fn boundary(&self) -> Result<PathBuf, ToolError> {
         workspace::sandbox_boundary(self.caller().workspace.as_deref(), None)
             .map_err(|error| ToolError::unavailable(format!("the workspace cannot be used: {error}")))
     }
 
-    /// The real place of an existing path that may be read without a question.
+    /// Returns the real path of an existing path that may be read without a question.
     ///
-    /// Relative paths belong to the workspace. Symbolic links are followed as long as they stay inside it. Whole
-    /// outputs of the same session, which were cut for the model, can be read too. Blocks for as long as looking at a
-    /// few directories takes. A tool that can wait for an answer calls
+    /// Paths are relative to the workspace. Symlinks are followed as long as they stay inside it. The whole outputs of truncated results
+    /// of the same session can be read too. Blocks while it examines a few directories. A tool that can wait for an answer calls
     /// [`check_file_access`](Self::check_file_access) instead.
     ///
     /// # Errors
     ///
-    /// `Denied` when a person would have to be asked, because the path leads outside the workspace or is sensitive,
-    /// whether or not anything is there; `NotFound` when nothing is there.
+    /// `Denied` when a person would have to be asked, because the path leads outside the workspace or is sensitive, even if it does not
+    /// exist; `NotFound` when it does not exist.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, ToolError> {
         let (mut from, mut look) = (path.to_owned(), Look::Inside);
         loop {
@@ -163,15 +161,15 @@ impl ToolContext {
         }
     }
 
-    /// Runs what blocks, such as reading a file, on tokio's pool for that, and waits for it.
+    /// Runs blocking work, such as reading a file, on tokio's blocking threads, and waits for it.
     ///
-    /// Once the call is cancelled or over, or this future is dropped, the token that `work` gets is cancelled: it should
-    /// look at it now and then, since nothing else can stop it.
+    /// When the call is cancelled or over, or this future is dropped, the token that `work` gets is cancelled: `work` should check it
+    /// regularly, since nothing else can stop it.
     ///
     /// # Errors
     ///
-    /// What `work` returns; `Aborted` when it failed since the call was cancelled, `Panicked` when it panicked,
-    /// `Unavailable` where there is no tokio runtime.
+    /// The error of `work`; `Aborted` when it failed because the call was cancelled, `Panicked` when it panicked, `Unavailable` when
+    /// there is no tokio runtime.
     pub async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
@@ -186,7 +184,7 @@ impl ToolContext {
         let _told = token.clone().drop_guard();
         let name = self.tool_name().to_owned();
         let task = runtime.spawn_blocking(move || {
-            // It may have waited for a thread until nobody wanted it any more.
+            // The call may have been cancelled while this waited for a thread.
             if token.is_cancelled() {
                 return Err(ToolError::aborted("the call was cancelled"));
             }
@@ -198,11 +196,11 @@ impl ToolContext {
                 Err(_) => ToolError::new(ToolErrorKind::Interrupted, "the host is shutting down"),
             })
         });
-        // Whatever `work` says then, the reason is that nobody waits any more.
+        // After cancellation, that is the reason of the failure, whatever error `work` returned.
         outcome.or_else(|error| self.check_cancelled().and(Err(error)))
     }
 
-    /// Looks where a path leads, and decides. Blocks.
+    /// Resolves a path and decides about it. Blocks.
     pub(crate) fn look_at(
         &self,
         path: &Path,
@@ -212,8 +210,7 @@ impl ToolContext {
         self.scope().look_at(self.tool(), path, access, look, &self.scope().surroundings()?)
     }
 
-    /// What is decided of reading at a place that is known.
-    /// Its own directories are as they are compared.
+    /// Returns the decision about reading at a resolved place. `own` contains the toolkit's own directories in comparable form.
     pub(crate) fn decide_reading(&self, place: &Place, own: &OwnDirs) -> PathDecision {
         let scope = self.scope();
         let permissions = &scope.toolkit.settings.permissions;
@@ -222,30 +219,30 @@ impl ToolContext {
     }
 }
 
-/// How often calls of the context's toolkit found out where the toolkit's own directories really are: it is what costs most about a path.
+/// Returns how often calls of the context's toolkit resolved the toolkit's own directories, which is the most expensive part of a path
+/// check.
 #[cfg(feature = "testing")]
 pub fn own_path_resolutions(ctx: &ToolContext) -> usize {
     ctx.scope().toolkit.settings.own_dirs.resolutions()
 }
 
-/// What was seen of a path.
+/// The result of resolving a path.
 pub(crate) enum Looked {
     OwnOutput(PathBuf),
     At(Box<(DecidedPath, Place)>),
 }
 
-/// Where the directories are that a decision about a path depends on, at one moment. To find that out costs more than all else
-/// about a path, so it is done once for what is decided at one moment, and anew for what is decided later: a link may lead
-/// elsewhere by then.
+/// The resolved directories that a decision about a path depends on, at one moment. Resolving them is the most expensive part of a
+/// decision, so it is done once for decisions at one moment, and again for later ones: a symlink may lead elsewhere by then.
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
     pub(crate) boundary: Boundary,
-    /// The toolkit's own directories, as they are compared.
+    /// The toolkit's own directories, in comparable form.
     pub(crate) own: OwnDirs,
 }
 
 impl Scope {
-    /// Finds out where the directories are now.
+    /// Resolves the directories as they are now.
     pub(crate) fn surroundings(&self) -> Result<Surroundings, ToolError> {
         let settings = &self.toolkit.settings;
         let bounds = Bounds { further: &settings.further_dirs, within: self.caller.within.as_deref() };
@@ -283,7 +280,7 @@ impl Scope {
         Ok((decided, place))
     }
 
-    /// The path, if it is a whole output of this very session.
+    /// Returns the path, if it is a whole output of this session.
     pub(super) fn own_output(&self, session: &str, path: &Path) -> Option<PathBuf> {
         let directory = self.toolkit.settings.outputs.session_dir(Some(session))?;
         let mut below = path.strip_prefix(&directory).ok()?.components();
@@ -294,7 +291,7 @@ impl Scope {
     }
 }
 
-/// The real path, if nothing stands in the way.
+/// Returns the real path, unless there is an obstacle.
 pub(crate) fn usable(place: Place, access: Access) -> Result<PathBuf, ToolError> {
     match place.obstacle {
         None => Ok(place.real),

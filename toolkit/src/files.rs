@@ -1,4 +1,4 @@
-//! Files of a workspace, by handle: what was decided about a path is what is opened, whatever happens to the path.
+//! File access by handle: the file that was decided about is the file that is opened, even if its path changes meanwhile.
 
 mod decide;
 mod fault;
@@ -47,10 +47,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 impl ToolContext {
-    /// The files that this call may use, opened and written by handle.
+    /// Returns access to the files that this call may use, opened and written by handle.
     ///
-    /// [`check_file_access`](Self::check_file_access) says where a path leads, and by the time it is opened a link may
-    /// stand there. What is opened through here is what was decided about, or nothing.
+    /// [`check_file_access`](Self::check_file_access) returns the target of a path, but a symlink may be there by the time it is
+    /// opened. A file opened through here is the one that was decided about, or opening fails.
     ///
     /// ```
     /// use std::io::Read as _;
@@ -71,21 +71,21 @@ impl ToolContext {
     }
 }
 
-/// The files that a call may use. Cheap to clone.
+/// Access to the files that a call may use. Cheap to clone.
 ///
-/// Relative paths belong to the workspace. What is decided about a path, and when a person is asked, is described at
-/// [`ToolContext::check_file_access`]. On Linux nothing that another process does between the decision and the use leads
-/// elsewhere; on other Unix systems the same holds, one directory at a time; on the rest, links are looked for right
-/// before each use.
+/// Paths are relative to the workspace. The decision about a path, and the questions to a person, are described at
+/// [`ToolContext::check_file_access`]. On Linux, no change by another process between the decision and the use can lead
+/// elsewhere; on other Unix systems the same holds, one directory at a time; on other systems, symlinks are checked right before
+/// each use.
 #[derive(Clone)]
 pub struct Workspace {
     ctx: ToolContext,
-    /// Opened when they are first needed.
+    /// Opened at the first use.
     roots: Arc<OnceLock<Result<Roots, ToolError>>>,
 }
 
 impl Workspace {
-    /// The directories that count as within, by handle. Blocks the first time.
+    /// Returns the directories of the workspace, by handle. Blocks the first time.
     fn roots(&self) -> Result<&Roots, ToolError> {
         let open = || {
             let scope = self.ctx.scope();
@@ -101,35 +101,35 @@ impl Workspace {
         self.roots.get_or_init(open).as_ref().map_err(Clone::clone)
     }
 
-    /// Where the directories are now that a decision about a path depends on. Blocks, for a moment.
+    /// Resolves the directories that a decision about a path depends on, as they are now. Blocks briefly.
     fn surroundings(&self) -> Result<Surroundings, ToolError> {
         if self.roots.get().is_some() {
-            // A link may lead elsewhere since these were opened.
+            // A symlink may lead elsewhere since these were opened.
             return self.ctx.scope().surroundings();
         }
         let roots = self.roots()?;
         Ok(Surroundings { boundary: roots.boundary(), own: roots.own().clone() })
     }
 
-    /// The real path of the workspace's directory. Blocks for as long as looking at a few directories takes.
+    /// Returns the real path of the workspace's directory. Blocks while it examines a few directories.
     ///
     /// # Errors
     ///
-    /// `Unavailable` where it is not there.
+    /// `Unavailable` when it does not exist.
     pub fn root(&self) -> Result<PathBuf, ToolError> {
         Ok(self.roots()?.workspace().real.clone())
     }
 
-    /// A real path as it is shown: relative to the workspace within it, else absolute; in one line, with whatever a
-    /// person could not see escaped.
+    /// Returns a real path in its displayed form: relative to the workspace if it is within it, otherwise absolute; in one line,
+    /// with invisible characters escaped.
     pub fn shown(&self, real: &Path) -> String {
         let within = self.roots().ok().and_then(|roots| real.strip_prefix(&roots.workspace().real).ok());
         opened::shown(within.unwrap_or(real))
     }
 }
 
-/// A name as tools show it: in one line, with whatever a person could not see escaped, and bytes that are no UTF-8 as `\x{ff}`. A
-/// path that is given so leads to the file of that name.
+/// Returns a name in its displayed form: in one line, with invisible characters escaped, and with bytes that are not UTF-8 as
+/// `\x{ff}`. A path given in this form is resolved to the file of that name.
 pub fn shown_name(name: &OsStr) -> String {
     opened::shown(Path::new(name))
 }

@@ -1,21 +1,22 @@
-//! The gate of a session: calls that only read go through together, every other one alone, all in the order they came.
+//! The gate of a session: read-only calls run together, every other call runs alone, all in the order in which they
+//! came.
 
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// One gate. Tokio's lock is fair: whoever waits is served in turn, so readers cannot starve a writer.
+/// A gate. Tokio's lock is fair: waiting calls are served in turn, so readers cannot starve a writer.
 #[derive(Debug, Default)]
 pub(crate) struct Gate(RwLock<()>);
 
-/// How a call goes through.
+/// The way in which a call passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passage {
-    /// Beside others that do the same.
+    /// Together with other calls that do the same.
     Together,
-    /// With nobody else.
+    /// Without any other call.
     Alone,
 }
 
-/// The right to be inside; given back when it is dropped.
+/// The permission to run; released when it is dropped.
 #[derive(Debug)]
 pub(crate) enum Pass<'a> {
     Together { _guard: RwLockReadGuard<'a, ()> },
@@ -23,7 +24,7 @@ pub(crate) enum Pass<'a> {
 }
 
 impl Gate {
-    /// Goes through if nobody is in the way and nobody waits.
+    /// Passes if no other call conflicts and none is waiting.
     pub(crate) fn try_pass(&self, passage: Passage) -> Option<Pass<'_>> {
         match passage {
             Passage::Together => self.0.try_read().ok().map(|guard| Pass::Together { _guard: guard }),
@@ -31,7 +32,7 @@ impl Gate {
         }
     }
 
-    /// Goes through as soon as it is this one's turn.
+    /// Passes as soon as it is this call's turn.
     pub(crate) async fn pass(&self, passage: Passage) -> Pass<'_> {
         match passage {
             Passage::Together => Pass::Together { _guard: self.0.read().await },

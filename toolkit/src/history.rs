@@ -1,14 +1,14 @@
-//! What was called, with what, and what came of it: [`History`], in memory or in a file.
+//! Records tool calls, their arguments and outcomes: [`History`], in memory or in a file.
 //!
-//! The call path hands each call over as a [`Record`] and goes on: it copies what is needed, at most some 64 KiB of
-//! each part, and neither formats nor writes anything. What a reader gets is a [`HistoryEntry`], and there is no other
-//! way to look into a record: it is made with a [`Redactor`], which takes out what named secrets, the values of
-//! `#[arg(secret)]` parameters and the patterns of keys leave in arguments, answers and errors.
+//! The call path hands each call over as a [`Record`] and goes on: it copies at most about 64 KiB of each part, and
+//! neither formats nor writes anything. A reader gets a [`HistoryEntry`]; there is no other way to look into a record.
+//! An entry is made with a [`Redactor`], which removes named secrets, the values of `#[arg(secret)]` parameters and
+//! texts that look like keys from arguments, outputs and errors.
 //!
-//! A call that finishes at once is one record. One that has to wait is recorded when it starts to wait and again when
-//! it ends, so that a crash shows what was under way.
+//! A call that finishes at once is one record. A call that has to wait is recorded when it starts to wait and again
+//! when it ends, so that the history shows the running calls after a crash.
 //!
-//! The format of the file, and what is guaranteed, is described at [`JsonlHistory`].
+//! The format of the file, and its guarantees, are described at [`JsonlHistory`].
 
 mod copy;
 mod entry;
@@ -29,8 +29,8 @@ pub use record::{Record, RecordedCall};
 
 use std::fmt;
 
-/// Where calls are recorded.
+/// A destination for the records of calls.
 pub trait History: fmt::Debug + Send + Sync + 'static {
-    /// Takes a record. Runs on the call's path: it must neither block nor take long.
+    /// Takes a record. Called in the call's path: it must neither block nor take long.
     fn record(&self, record: Record);
 }

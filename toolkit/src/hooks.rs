@@ -1,22 +1,22 @@
-//! What a host puts around the functions of its tools: inspectors, the question before a tool runs, result hooks, the
-//! loop guard.
+//! Hooks of a host around its tools' functions: inspectors, the approval before a tool runs, result hooks, and the loop
+//! guard.
 
 use crate::inspector::Inspector;
 use crate::loop_guard::LoopGuard;
 use crate::result_hook::ResultHook;
 use std::sync::Arc;
 
-/// What stands around every function.
+/// The hooks that run around every call.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
     pub(crate) inspectors: Vec<Named<dyn Inspector>>,
     pub(crate) results: Vec<Named<ResultHook>>,
     pub(crate) loop_guard: LoopGuard,
-    /// Tools run without the question before them, unless a rule asks it.
+    /// True if tools run without approval, unless a rule asks.
     pub(crate) without_asking_first: bool,
 }
 
-/// A hook with the name that its errors say.
+/// A hook with the name used in its errors.
 pub(crate) struct Named<T: ?Sized> {
     pub(crate) name: Arc<str>,
     pub(crate) hook: Arc<T>,

@@ -1,4 +1,4 @@
-//! Removing what is kept too long, while a host runs.
+//! Removes old outputs while a host runs.
 
 use crate::output_store::{EVERY, OutputStore, Swept};
 use crate::registry::Toolkit;
@@ -8,19 +8,20 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 impl Toolkit {
-    /// Removes whole outputs that are older than 7 days, now. Blocks while it looks through their directory. Nothing
-    /// else in it is touched, and no symbolic link is followed.
+    /// Removes saved outputs that are older than 7 days, now. Blocks while it reads their directory. Nothing else in
+    /// the directory is touched, and no symbolic link is followed.
     pub fn sweep_outputs(&self) -> Swept {
         self.outputs().sweep(SystemTime::now())
     }
 
-    /// Removes whole outputs that are older than 7 days, at once and every hour, until the value is dropped.
+    /// Removes saved outputs that are older than 7 days, at once and then every hour, until the returned value is
+    /// dropped.
     ///
-    /// Without it they are removed when the first output after an hour is kept.
+    /// Without it, old outputs are removed when an output is saved and the last removal was at least an hour ago.
     ///
     /// # Panics
     ///
-    /// Outside a tokio runtime.
+    /// Panics outside a tokio runtime.
     #[must_use = "it ends when it is dropped"]
     pub fn keep_house(&self) -> Housekeeping {
         let outputs = self.outputs().clone();
@@ -41,7 +42,7 @@ async fn sweep_hourly(outputs: OutputStore) {
     }
 }
 
-/// Keeps house while it lives: see [`Toolkit::keep_house`].
+/// A guard that keeps the cleanup running until it is dropped: see [`Toolkit::keep_house`].
 #[derive(Debug)]
 pub struct Housekeeping(JoinHandle<()>);
 

@@ -1,4 +1,4 @@
-//! Inspectors: what a host looks at before a call runs.
+//! Inspectors: a host's checks before a call runs.
 
 use crate::ask::Ask;
 use crate::caller::Caller;
@@ -10,69 +10,71 @@ use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// How long an inspector may take unless it says otherwise.
+/// The default time limit of an inspector.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Looks at each call before its tool's function runs, and may block it, rewrite its arguments, or demand that a person
-/// is asked.
+/// A check of each call before its tool's function runs; it may block the call, rewrite its arguments, or demand that a
+/// person approves it.
 ///
-/// An inspector can only make things stricter: [`Verdict::Proceed`] lifts no question that anybody else asks. One that
-/// panics, fails or is late blocks the call, and the model is told which it was.
+/// An inspector can only make things stricter: [`Verdict::Proceed`] lifts no approval that another component demands.
+/// An inspector that panics, fails or is late blocks the call, and the model is told which of these happened.
 ///
-/// The inspectors of a toolkit are asked in the order of [`Builder::inspector`](crate::Builder::inspector), one after
-/// the other, each with the arguments as the one before it left them. After a round in which one of them rewrote
-/// something all are asked again, until every one of them has judged exactly what the function will get; otherwise the
-/// first could be deceived by the last. So an inspector is asked about a call once or a few times, and its last verdict
-/// counts: give the same one for the same call, and rewrite what was rewritten already to itself. Where they go on
-/// rewriting in a fourth round, the call is blocked.
+/// The inspectors of a toolkit run one after the other, in the order of
+/// [`Builder::inspector`](crate::Builder::inspector). Each gets the arguments as the previous one left them. After a
+/// round in which an inspector rewrote the arguments, all inspectors run again, until every one has judged exactly the
+/// arguments that the function will get; otherwise a later inspector could undo what an earlier one checked. So an
+/// inspector may run several times for one call, and its last verdict counts: return the same verdict for the same
+/// call, and leave arguments that are already rewritten unchanged. If the arguments are rewritten again in the fourth
+/// round, the call is blocked.
 ///
-/// They are asked when the call has its turn: with what it holds of the session's gate and while its clock runs. Calls
-/// that a tool makes by itself are inspected like any other.
+/// Inspectors run when the call has its turn: while it holds its pass through the session's gate and its time limit
+/// counts. Calls that a tool makes itself are inspected like any other call.
 ///
-/// [`CallbackInspector`] makes one of a closure.
+/// [`CallbackInspector`] turns a closure into an inspector.
 pub trait Inspector: Send + Sync + 'static {
     /// Judges a call.
     ///
-    /// The future is dropped when the call is cancelled or late: leave nothing running then.
+    /// The future is dropped when the call is cancelled or late: leave no background work running then.
     ///
     /// # Errors
     ///
-    /// When it cannot judge: this blocks the call, and the model reads the error.
+    /// Return an error if the call cannot be judged: this blocks the call, and the model reads the error.
     fn inspect<'a>(&'a self, call: &'a Inspection<'a>) -> Inspecting<'a>;
 
-    /// How long a verdict may take, from the first time that it has to be waited for: 10 seconds unless this says
-    /// otherwise. It can only be measured in a tokio runtime with timers.
+    /// Returns the time limit for a verdict, counted from the first time the inspector has to be awaited; by default 10
+    /// seconds. The limit applies only in a tokio runtime with timers.
     fn limit(&self) -> Duration {
         LIMIT
     }
 }
 
-/// How often all inspectors are asked about one call at most.
+/// The maximum number of inspection rounds for one call.
 pub(crate) const MAX_ROUNDS: usize = 4;
 
-/// The verdict of an inspector, when it has come.
+/// A future that resolves to an inspector's verdict.
 pub type Inspecting<'a> = Pin<Box<dyn Future<Output = Result<Verdict, ToolError>> + Send + 'a>>;
 
-/// What an inspector says of a call.
+/// An inspector's verdict on a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Nothing speaks against it. What others ask is asked all the same.
+    /// The inspector has no objection. Approvals that other components demand are still asked for.
     Proceed,
-    /// It may go on with these arguments instead. They have to fit the tool's schema as they are: nothing is repaired,
-    /// and what does not fit blocks the call.
+    /// The call may go on with these arguments instead. They must match the tool's schema as they are: they are not
+    /// repaired, and arguments that do not match block the call.
     Rewrite(Value),
-    /// It may go on if a person allows it. No rule and no remembered answer stands for the person.
+    /// The call may go on if a person approves it. Neither a rule nor a remembered approval replaces the person's
+    /// answer.
     Ask(Ask),
-    /// It must not run.
+    /// The call must not run.
     Block {
-        /// Why, for the model.
+        /// The reason, for the model.
         reason: String,
     },
 }
 
 impl Verdict {
-    /// It must not run, for this reason, which the model reads.
+    /// Blocks the call for this reason, which the model reads.
     pub fn block(reason: impl Into<String>) -> Self {
         Self::Block { reason: reason.into() }
     }
@@ -86,35 +88,35 @@ pub struct Inspection<'a> {
 }
 
 impl<'a> Inspection<'a> {
-    /// The call's id.
+    /// Returns the call's id.
     pub fn call_id(&self) -> &'a str {
         self.context.call_id()
     }
 
-    /// The tool.
+    /// Returns the tool.
     pub fn tool(&self) -> &'a Tool {
         self.context.tool()
     }
 
-    /// Who calls.
+    /// Returns the caller.
     pub fn caller(&self) -> &'a Caller {
         self.context.caller()
     }
 
-    /// The arguments, always an object, as the function will get them: complete, repaired, secrets included. Do not log
-    /// them, nor repeat them in a reason.
+    /// Returns the arguments, always an object, as the function will get them: complete, repaired, secrets included. Do
+    /// not log them or repeat them in a reason.
     pub fn arguments(&self) -> &'a Value {
         self.arguments
     }
 
-    /// Whether a tool makes this call, and not the model.
+    /// Returns true if a tool makes this call, and not the model.
     pub fn is_nested(&self) -> bool {
         self.context.above().is_some()
     }
 }
 
 impl fmt::Debug for Inspection<'_> {
-    /// Without the arguments, since they may hold secrets.
+    /// The arguments are left out, since they may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inspection")
             .field("call_id", &self.call_id())
@@ -123,7 +125,7 @@ impl fmt::Debug for Inspection<'_> {
     }
 }
 
-/// An inspector made of a closure that says at once what it thinks.
+/// An inspector made from a closure that returns its verdict synchronously.
 ///
 /// ```
 /// use serde_json::json;
@@ -156,7 +158,7 @@ impl<F> CallbackInspector<F>
 where
     F: Fn(&Inspection<'_>) -> Result<Verdict, ToolError> + Send + Sync + 'static,
 {
-    /// Asks `judge` about each call. It must not block the thread.
+    /// Creates an inspector that calls `judge` for each call. `judge` must not block the thread.
     pub fn new(judge: F) -> Self {
         Self(judge)
     }

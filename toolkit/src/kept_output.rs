@@ -1,4 +1,5 @@
-//! An output that something else writes into a file of the session: a command, say, while this process looks on.
+//! An output that another component writes into a file of the session, for example a command that runs as a child
+//! process.
 
 use crate::context::ToolContext;
 use crate::cut::{Cut, Ends, Kept, OutputLimits};
@@ -12,15 +13,15 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Up to this size, in bytes, an output is looked at whole: what is taken out of it for the model may make it fit.
+/// The maximum size, in bytes, of an output that is cleaned as a whole before its size is compared with the limits.
 const WHOLE: u64 = 1 << 20;
-/// How much is read at once, in bytes.
+/// The number of bytes read at once.
 const BLOCK: usize = 256 << 10;
-/// How far back it is looked for the beginning of a line, in bytes.
+/// The maximum distance, in bytes, over which the beginning of a line is searched backwards.
 const FARTHEST: u64 = 64 << 20;
 
-/// A file of the session's outputs that something else writes: readable by its owner alone, kept as long as other outputs
-/// are. Dropped before [`keep`](Self::keep) was called, it is removed.
+/// A file among the session's saved outputs that another component writes: readable by its owner only, and kept as long
+/// as other outputs. It is removed if it is dropped before [`keep`](Self::keep) is called.
 #[derive(Debug)]
 pub struct KeptOutput {
     file: Mutex<Option<OutputFile>>,
@@ -28,43 +29,43 @@ pub struct KeptOutput {
     limit: u64,
 }
 
-/// How much of an output there is.
+/// The size of an output.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutputCount {
-    /// How many bytes were written to the file.
+    /// The number of bytes written to the file.
     pub bytes: u64,
-    /// How many line feeds are in them; `None` where they have to be counted.
+    /// The number of line feeds in them; `None` if they have to be counted.
     pub newlines: Option<u64>,
-    /// Why the rest is not in the file, where something is missing.
+    /// The reason why the rest is not in the file, if output is missing.
     pub error: Option<String>,
 }
 
-/// What a model gets of an output.
+/// An output as the model gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShownOutput {
-    /// The text, with what is told of what was cut.
+    /// The text, including the note about truncation.
     pub text: String,
-    /// What was cut, if something was.
+    /// The truncation, if the text was truncated.
     pub cut: Option<Cut>,
-    /// Whether the text is not what is in the file, byte by byte.
+    /// True if the text differs from the bytes in the file.
     pub differs: bool,
 }
 
 impl ToolContext {
-    /// How much of whole outputs is kept on disk.
+    /// Returns the limits of saved outputs on disk.
     pub fn output_store(&self) -> OutputStoreSettings {
         self.scope().toolkit.settings.outputs.settings().clone()
     }
 
-    /// A new, empty file for an output that something else writes, among those of the session.
+    /// Creates an empty file for an output that another component writes, among the outputs of the session.
     ///
-    /// What the model gets of it is cut by [`KeptOutput::show`], to the same limits and in the same words as what is written to
-    /// [`output`](Self::output).
+    /// [`KeptOutput::show`] truncates the output for the model, to the same limits and with the same notes as output
+    /// written to [`output`](Self::output).
     ///
     /// # Errors
     ///
-    /// `Unavailable` where no file can be made, saying why.
+    /// Returns `Unavailable` with the reason if no file can be created.
     pub async fn kept_output(&self) -> Result<KeptOutput, ToolError> {
         let (store, session) =
             (self.scope().toolkit.settings.outputs.clone(), self.gated_session_id().to_owned());
@@ -80,44 +81,44 @@ impl ToolContext {
 }
 
 impl KeptOutput {
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many bytes it may have: whoever writes to it stops there. It is what is configured for one output (`tools.outputs.maxBytes`), or less
-    /// where outputs together take up what they may.
+    /// Returns the maximum size of the file in bytes; the writer must stop there. It is the configured limit of one
+    /// output (`tools.outputs.maxBytes`), or less if the outputs together are close to their limit.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The file, for whoever writes to it: open for appending. Blocks.
+    /// Opens the file for appending, for the component that writes it. Blocks.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// Returns the system's error.
     pub fn appending(&self) -> io::Result<File> {
         OpenOptions::new().append(true).open(&self.path)
     }
 
-    /// Keeps the file when this is dropped: somebody was told of it.
+    /// Keeps the file when this value is dropped, because its path was given out.
     pub fn keep(&self) {
         if let Some(file) = self.file.lock().unwrap_or_else(PoisonError::into_inner).take() {
             file.keep();
         }
     }
 
-    /// What a model gets of the first `count.bytes` bytes, cut to the limits of the tool that is called, where it has none to the
-    /// host's; `keep` says which part stays. Bytes that are no UTF-8
-    /// become `U+FFFD`, and `clean` takes out what a model has no use for. It must not make a text longer, nor put line feeds
-    /// in. Lines and bytes that are told of are those of the file.
+    /// Returns the model's view of the first `count.bytes` bytes, truncated to the limits of the called tool, or to the
+    /// host's limits if the tool has none; `keep` selects the part that stays. Invalid UTF-8 becomes `U+FFFD`, and
+    /// `clean` removes text that is useless to a model. `clean` must neither make a text longer nor insert line feeds.
+    /// The numbers of lines and bytes in the note refer to the file.
     ///
-    /// Blocks; of a large output the two ends are read alone, and all of it only if nobody counted the lines. Keeps the file
-    /// where something is cut.
+    /// Blocks. Of a large output only the two ends are read, and all of it only if the lines were not counted. Keeps
+    /// the file if the text is truncated.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// Returns the system's error.
     pub fn show(
         &self,
         ctx: &ToolContext,
@@ -145,7 +146,7 @@ impl KeptOutput {
         most_whole: u64,
     ) -> io::Result<ShownOutput> {
         let mut file = File::open(&self.path)?;
-        // Nothing takes away from it, but a sweep or a person may.
+        // The writer only appends, but a sweep or a person may have truncated or removed the file.
         let bytes = count.bytes.min(file.metadata()?.len());
         let kept = || match &count.error {
             None => Kept::Whole { path: self.path.clone() },
@@ -192,7 +193,7 @@ impl KeptOutput {
     }
 }
 
-/// The two ends of a file, and what has to be known of the middle.
+/// The two ends of a file, and the facts needed about the middle.
 struct Held {
     head: Vec<u8>,
     tail: Vec<u8>,
@@ -206,7 +207,7 @@ impl Held {
     fn read(file: &mut File, bytes: u64, newlines: u64, limits: &OutputLimits) -> io::Result<Self> {
         let (first, last) = limits.budgets();
         let head = read(file, 0, first.bytes.min(bytes))?;
-        // A line that ends further behind is longer than the budget in any case.
+        // A line that ends after this block is longer than the budget in any case.
         let behind = read(file, head.len() as u64, first.bytes.min(bytes - head.len() as u64))?;
         let head_line_end = memchr(b'\n', &behind).map(|at| (head.len() + at + 1) as u64);
         let from = bytes.saturating_sub(last.bytes);
@@ -228,7 +229,7 @@ impl Held {
     }
 }
 
-/// So many bytes from a place on.
+/// Reads up to `bytes` bytes from an offset on.
 fn read(file: &mut File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(from))?;
     let mut read = Vec::new();
@@ -239,7 +240,8 @@ fn read(file: &mut File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
     Ok(read)
 }
 
-/// After the last line feed before a place. Of a line of more than 64 MiB it is a place in it.
+/// Returns the offset after the last line feed before `before`. For a line of more than 64 MiB, returns an offset
+/// within the line.
 fn line_start(file: &mut File, before: u64) -> io::Result<u64> {
     let farthest = before.saturating_sub(FARTHEST);
     let mut end = before;
@@ -254,7 +256,7 @@ fn line_start(file: &mut File, before: u64) -> io::Result<u64> {
     Ok(farthest)
 }
 
-/// How many line feeds the first bytes have.
+/// Counts the line feeds in the first `bytes` bytes.
 fn newlines(file: &mut File, bytes: u64) -> io::Result<u64> {
     file.seek(SeekFrom::Start(0))?;
     let (mut rest, mut block, mut count) = (file.take(bytes), vec![0; BLOCK], 0_u64);

@@ -23,8 +23,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! From the function come its JSON Schema, the validation that enforces it, and its registration. How to write one
-//! is described at [`tool`](macro@tool); [`link!`] brings in the tools of other crates.
+//! The JSON Schema of the arguments, the validation by it, and the registration are generated from the function. The
+//! attribute is documented at [`tool`](macro@tool); [`link!`] links the tools of other crates.
 
 #[expect(unused_extern_crates, reason = "the macros' expansions name the crate")]
 extern crate self as toolkit;

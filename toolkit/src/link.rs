@@ -1,7 +1,7 @@
-//! Which crates a host expects tools from.
+//! The crates that a host expects tools from.
 //!
-//! A dependency that no code mentions is not linked at all, and its tools are silently absent.
-//! [`link!`](crate::link) mentions crates, keeps their order and lets the start-up check that each brought something.
+//! A dependency that no code mentions is not linked at all, and its tools are silently absent. [`link!`](crate::link)
+//! mentions crates, defines their order, and lets the toolkit check at start-up that each registered something.
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::skills::LinkedSkills;
@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// An entry of a `link!` list.
 #[derive(Debug, Clone, Copy)]
 pub struct Link {
-    /// The crate, as Rust code writes its own name.
+    /// The crate's own name, as Rust code writes it.
     pub crate_name: &'static str,
-    /// Whether its tools are core tools.
+    /// True if its tools are core tools.
     pub core: bool,
-    /// Its place in the list, from 0.
+    /// Its index in the list, from 0.
     pub order: u32,
-    /// The module in which the list stands; its first segment is the crate.
+    /// The module that contains the list; its first segment is the crate.
     pub module: &'static str,
     /// The file of the list.
     pub file: &'static str,
@@ -28,7 +28,7 @@ pub struct Link {
 inventory::collect!(Link);
 
 impl Link {
-    /// The crate that the list stands in.
+    /// Returns the crate that contains the list.
     fn list(&self) -> &'static str {
         self.module.split("::").next().unwrap_or(self.module)
     }
@@ -40,15 +40,15 @@ pub struct Linked(pub &'static ToolDef);
 
 inventory::collect!(Linked);
 
-/// The order of the crates, and which are core.
+/// The order of the crates, and the set of core crates.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     rank: HashMap<&'static str, (usize, bool), foldhash::fast::RandomState>,
 }
 
 impl Links {
-    /// All lists of this process: those of the crates in `first` in that order, then those that no other list
-    /// brings in. What a listed crate lists itself comes right after it.
+    /// Collects all lists of this process: those of the crates in `first`, in that order, then those of crates that no
+    /// other list links. The crates of a linked crate's own list come right after it.
     pub(crate) fn collect(first: &[String], diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut lists: BTreeMap<&'static str, Vec<&'static Link>> = BTreeMap::new();
         for link in inventory::iter::<Link>() {
@@ -66,7 +66,7 @@ impl Links {
             .iter()
             .filter_map(|name| lists.get_key_value(name.as_str()))
             .chain(lists.iter().filter(|(list, _)| !listed.contains(**list)))
-            // What is left goes round in a circle.
+            // The remaining lists link each other in a cycle.
             .chain(lists.iter());
         let mut links = Self::default();
         let mut walked = HashSet::new();
@@ -88,7 +88,7 @@ impl Links {
             return;
         }
         for link in lists.get(list).into_iter().flatten() {
-            // Which crates are core is the host's to say: a crate that is none can make no other one.
+            // Only the host decides which crates are core: a crate that is not core cannot make another one core.
             let core = link.core && may_be_core;
             if link.core && !core {
                 let message = format!(
@@ -105,14 +105,14 @@ impl Links {
         }
     }
 
-    /// These crates in this order, core or not.
+    /// Creates the links of these crates in this order, with a flag for core crates.
     #[cfg(test)]
     pub(crate) fn of(crates: &[(&'static str, bool)]) -> Self {
         let ranked = crates.iter().enumerate();
         Self { rank: ranked.map(|(place, (name, core))| (*name, (place, *core))).collect() }
     }
 
-    /// The place of a crate: linked ones in their order, all others after them.
+    /// Returns the rank of a crate: linked crates in their order, all others after them.
     pub(crate) fn rank(&self, crate_name: &str) -> usize {
         self.rank.get(crate_name).map_or(usize::MAX, |(place, _)| *place)
     }
@@ -126,13 +126,14 @@ impl Links {
     }
 }
 
-/// What is wrong with the `link!` lists: crates that brought nothing.
+/// Returns the problems of the `link!` lists: crates that registered nothing.
 pub(crate) fn silent_crates() -> Vec<String> {
     let mut silent: Vec<String> = inventory::iter::<Link>()
         .filter(|link| {
             !inventory::iter::<Linked>().any(|Linked(def)| def.location.crate_name() == link.crate_name)
                 && !inventory::iter::<LinkedSkills>().any(|skills| skills.crate_name() == link.crate_name)
-                // A program and a library of one package share a name: only a list elsewhere says that there is one.
+                // A program and a library of one package share a name: only a list in another crate shows that the
+                // library exists.
                 && !inventory::iter::<Link>().any(|other| {
                     other.list() == link.crate_name && (other.module, other.file) != (link.module, link.file)
                 })

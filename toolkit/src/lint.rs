@@ -1,6 +1,7 @@
-//! Looks through tools for what a model stumbles over: what is missing, misleading, too long or lost on its way to a provider.
+//! Checks tools for definitions that mislead a model: missing, misleading or too long texts, and schema parts lost by a
+//! provider.
 //!
-//! A plugin's author runs it in a test, `toolkit lint` shows it for all tools of a program:
+//! A plugin's author runs it in a test; `toolkit lint` runs it for all tools of a program:
 //!
 //! ```
 //! use toolkit::lint::Lint;
@@ -28,13 +29,13 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A rule: its name, and what it looks for.
+/// A rule: its name and a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LintRule {
-    /// The name that findings have, and by which it is left out.
+    /// The name used in findings, and to disable the rule.
     pub name: &'static str,
-    /// What it looks for.
+    /// A description of the problem that the rule finds.
     pub about: &'static str,
 }
 
@@ -81,25 +82,25 @@ pub const RULES: &[LintRule] = &[
     rule("wrong-tool-name", "a description that speaks of a tool by a name that none has"),
 ];
 
-/// Something that a model, or a provider, will stumble over.
+/// A problem that a model, or a provider, will have with a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LintFinding {
-    /// The [rule](RULES) that found it, or that of a [further check](Lint::also).
+    /// The [rule](RULES) that found it, or the rule of a [further check](Lint::also).
     pub rule: &'static str,
     /// The tool.
     pub tool: String,
-    /// Where in the tool: `name`, `description`, `group`, or a JSON pointer into the schema of its arguments.
+    /// The place in the tool: `name`, `description`, `group`, or a JSON pointer into the schema of its arguments.
     pub place: String,
-    /// What is wrong, and what to do.
+    /// The problem, and its solution.
     pub message: String,
-    /// Where the tool is written, if that is known.
+    /// The source location of the tool, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
 
-/// In one line that is safe to show: it quotes what tools say.
+/// Formats the finding in one line that is safe to display: texts of tools are escaped.
 impl fmt::Display for LintFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rule, tool, place, message, location } = self;
@@ -111,10 +112,10 @@ impl fmt::Display for LintFinding {
     }
 }
 
-/// A check of a host's own, or of a crate that knows more: hands back places and messages.
+/// A further check by the host or another crate: returns places and messages.
 type Further = Box<dyn Fn(&Tool) -> Vec<(String, String)> + Send + Sync>;
 
-/// Which rules are looked for, and their limits.
+/// The enabled rules and their limits.
 pub struct Lint {
     max_tokens: usize,
     without: BTreeSet<String>,
@@ -138,36 +139,37 @@ impl Default for Lint {
 }
 
 impl Lint {
-    /// How many tokens a definition should take at most, unless something else is said.
+    /// The default maximum number of tokens of a definition.
     pub const MAX_TOKENS: usize = 1_500;
 
-    /// Every rule, with definitions of at most 1,500 [estimated tokens](crate::estimated_tokens).
+    /// Creates a lint with every rule, and a maximum of 1,500 [estimated tokens](crate::estimated_tokens) for a
+    /// definition.
     pub fn new() -> Self {
         Self { max_tokens: Self::MAX_TOKENS, without: BTreeSet::new(), known: Vec::new(), also: Vec::new() }
     }
 
-    /// How many [estimated tokens](crate::estimated_tokens) a definition should take at most.
+    /// Sets the maximum number of [estimated tokens](crate::estimated_tokens) of a definition.
     #[must_use]
     pub fn max_tokens(self, tokens: usize) -> Self {
         Self { max_tokens: tokens, ..self }
     }
 
-    /// Leaves out a rule, by its name.
+    /// Disables a rule, by its name.
     #[must_use]
     pub fn without(mut self, rule: impl Into<String>) -> Self {
         self.without.insert(rule.into());
         self
     }
 
-    /// Names of further tools that descriptions may speak of: of those that another crate brings.
+    /// Adds names of tools of other crates that descriptions may mention.
     #[must_use]
     pub fn knowing(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.known.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// A further check, under a rule's name: hands back places and messages. The rule for what a provider loses of a schema, in
-    /// a way that no [`Dialect`](crate::Dialect) knows of, is `lost-by-provider`.
+    /// Adds a further check under a rule's name; it returns places and messages. The rule for schema parts that a
+    /// provider loses in a way that no [`Dialect`](crate::Dialect) knows of is `lost-by-provider`.
     #[must_use]
     pub fn also(
         mut self,
@@ -178,7 +180,8 @@ impl Lint {
         self
     }
 
-    /// What is found, by tool and place. Tools of servers and clients need no group: their authors cannot state one.
+    /// Returns the findings, by tool and place. Tools of servers and clients need no group, because their authors
+    /// cannot state one.
     pub fn check<'a>(&self, tools: impl IntoIterator<Item = &'a Tool>) -> Vec<LintFinding> {
         let tools: Vec<&Tool> = tools.into_iter().collect();
         let mut findings = Findings::default();
@@ -247,7 +250,7 @@ fn check_hints(tool: &Tool, findings: &mut Findings) {
     }
 }
 
-/// What was found, of the tool that is looked at.
+/// The findings, and the tool that is being checked.
 #[derive(Default)]
 struct Findings {
     found: Vec<LintFinding>,

@@ -1,12 +1,13 @@
-//! What a session has been shown: a list that only grows, so that what a provider cached of it stays valid.
+//! The tools that a session has been shown: a list that only grows, so that a provider's prompt cache stays
+//! valid.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many found tools a session remembers; beyond it the one goes that was found longest ago.
+/// The most found tools that a session remembers; beyond that, the tool found longest ago is removed.
 const MAX_FOUND: usize = 256;
 
-/// The names of what a session was shown, in the order in which it was.
+/// The names of the tools that a session was shown, in the order in which they were shown.
 #[derive(Debug, Default)]
 pub(crate) struct Listed(Mutex<Vec<Entry>>);
 
@@ -17,7 +18,8 @@ struct Entry {
 }
 
 impl Listed {
-    /// Adds what is shown from the beginning, in this order. What is shown already stays where it is.
+    /// Adds the tools that are shown from the beginning, in this order. Tools that are already shown keep
+    /// their position.
     pub(crate) fn show<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
         let mut entries = self.lock();
         let new: Vec<Box<str>> = {
@@ -27,7 +29,7 @@ impl Listed {
         entries.extend(new.into_iter().map(|name| Entry { name, found: false }));
     }
 
-    /// Adds what was found; hands back what was not shown before.
+    /// Adds found tools; returns those that were not shown before.
     pub(crate) fn find<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         let mut entries = self.lock();
         let mut new = Vec::new();
@@ -47,17 +49,17 @@ impl Listed {
         new
     }
 
-    /// Each name, and whether it was found, in order.
+    /// Calls a function with each name, in order, and with true if the tool was found.
     pub(crate) fn each(&self, mut each: impl FnMut(&str, bool)) {
         self.lock().iter().for_each(|entry| each(&entry.name, entry.found));
     }
 
-    /// Whether a name is shown.
+    /// Returns true if a name is shown.
     pub(crate) fn shows(&self, name: &str) -> bool {
         self.lock().iter().any(|entry| *entry.name == *name)
     }
 
-    /// Whether nothing is in it that would be lost.
+    /// Returns true if the list contains no found tools, and so nothing that would be lost.
     pub(crate) fn is_empty(&self) -> bool {
         !self.lock().iter().any(|entry| entry.found)
     }

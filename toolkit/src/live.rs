@@ -1,4 +1,4 @@
-//! What a call's runner, its function and the function's helpers share. Most calls never need it.
+//! The state that a call's runner, its function and the function's helpers share. Most calls never need it.
 
 use crate::ask_record::AskLog;
 use crate::gate::Gate;
@@ -13,67 +13,67 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// The shared part of a call.
+/// The shared state of a call.
 #[derive(Debug)]
 pub(crate) struct Live {
-    /// Cancelled with the call, and when it is over.
+    /// Cancelled with the call, and when the call is over.
     pub(crate) token: CancellationToken,
     /// The call whose function made this one.
     parent: Option<Arc<Live>>,
     absence: Mutex<Absence>,
-    /// The gate that the calls go through which this one makes.
+    /// The gate for the calls that this call makes.
     children: OnceLock<Gate>,
     count: AtomicU64,
     told: Mutex<Told>,
-    /// What the call wanted leave for, where there is a history.
+    /// The approvals that the call asked for, if there is a history.
     pub(crate) asks: AskLog,
     stream: OnceLock<OutputSink>,
-    /// What takes out of what is told what only became a secret of the call once it ran.
+    /// Redacts secrets that were added while the call ran from the call's events.
     redactor: OnceLock<Redactor>,
-    /// The loop guard kept it from running.
+    /// True if the loop guard kept the call from running.
     kept_back: AtomicBool,
 }
 
-/// What the function told user interfaces while it ran.
+/// Title and metadata that the function set for user interfaces while it ran.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Told {
     pub(crate) title: Option<String>,
     pub(crate) metadata: Map<String, Value>,
 }
 
-/// Why a function does nothing of its own for a while. Meanwhile others may have its place.
+/// The reason why a function does no work of its own for a while. Meanwhile other calls may use its pass or its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// It waits for a person, who may take long: its pass through the session's gate and its place among the calls
-    /// of its tool are free for others, and its clock stops.
+    /// The function waits for a person, who may take long: its pass through the session's gate and its place among the
+    /// calls of its tool are free for others, and its clock stops.
     Asking,
-    /// It waits for a call that it made: its place among the calls of its tool is free for others, since the other
-    /// call may want it.
+    /// The function waits for a call that it made: its place among the calls of its tool is free for others, since the
+    /// other call may need it.
     Calling,
 }
 
-/// Who is away and what was given away for it.
+/// The number of waits of the function, and the resources that were given away for them.
 #[derive(Debug, Default)]
 struct Absence {
     asking: u32,
     calling: u32,
-    /// How many are ready to go on once everything is back.
+    /// The number of waits that will end once everything is back.
     returning: u32,
-    /// What the runner is asked to give away when it next has control.
+    /// The resources that the runner must give away when it next has control.
     wanted: Given,
-    /// What it has given away.
+    /// The resources that the runner has given away.
     given: Given,
     stopped_at: Option<Instant>,
     stopped_for: Duration,
     runner: Option<Waker>,
     returners: Vec<Waker>,
-    /// Nothing comes back any more, and nobody needs it.
+    /// True if the call is over: nothing comes back any more, and nothing needs it.
     over: bool,
-    /// Whether the runner has to hear of what changed.
+    /// True if the runner has to be notified of a change.
     news: bool,
 }
 
-/// What a runner can give away.
+/// The resources that a runner can give away.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Given {
     /// The pass through the gate.
@@ -82,14 +82,14 @@ pub(crate) struct Given {
     pub(crate) place: bool,
 }
 
-/// What the runner should do before it lets the function go on.
+/// The runner's task before it lets the function go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Duty {
-    /// Nothing.
+    /// Nothing to do.
     None,
-    /// Get back what was given away, while the function goes on with what else it does.
+    /// Get back the resources that were given away, while the function continues its other work.
     Restore,
-    /// Get back what was given away first.
+    /// Get back the resources that were given away before the function continues.
     RestoreFirst,
 }
 
@@ -109,17 +109,17 @@ impl Live {
         }
     }
 
-    /// The gate for the calls that this one makes.
+    /// Returns the gate for the calls that this call makes.
     pub(crate) fn children(&self) -> &Gate {
         self.children.get_or_init(Gate::default)
     }
 
-    /// The number of the next call that this one makes, from 1.
+    /// Returns the number of the next call that this call makes, from 1.
     pub(crate) fn next_child(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The stream that the function writes its output to, made now if it was not yet.
+    /// Returns the stream that the function writes its output to, and opens it if needed.
     pub(crate) fn open_stream(&self, open: impl FnOnce() -> OutputSink) -> &OutputSink {
         self.stream.get_or_init(open)
     }
@@ -128,17 +128,17 @@ impl Live {
         self.stream.get()
     }
 
-    /// What takes out of what is told what only became a secret of the call once it ran.
+    /// Returns the redactor for secrets that were added while the call ran.
     pub(crate) fn redactor(&self) -> Option<&Redactor> {
         self.redactor.get()
     }
 
-    /// Sets it, once.
+    /// Sets the redactor, once.
     pub(crate) fn set_redactor(&self, redactor: Redactor) {
         let _ = self.redactor.set(redactor);
     }
 
-    /// The loop guard kept the call from running.
+    /// Records that the loop guard kept the call from running.
     pub(crate) fn keep_back(&self) {
         self.kept_back.store(true, Ordering::Relaxed);
     }
@@ -147,7 +147,7 @@ impl Live {
         self.kept_back.load(Ordering::Relaxed)
     }
 
-    /// Changes what user interfaces are told.
+    /// Changes the title or metadata shown by user interfaces.
     pub(crate) fn tell(&self, change: impl FnOnce(&mut Told)) {
         change(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -160,8 +160,8 @@ impl Live {
         self.absence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes something, and wakes the runner if it has to hear of it: after the lock, since an executor may run it then
-    /// and there.
+    /// Changes the state, and wakes the runner if it has to be notified. It is woken after the lock is released, since
+    /// an executor may run it at once.
     fn change<T>(&self, change: impl FnOnce(&mut Absence) -> T) -> T {
         let (changed, runner) = {
             let mut absence = self.lock();
@@ -175,7 +175,8 @@ impl Live {
         changed
     }
 
-    /// The call is over. Who holds its context still must not wait for what only its runner could bring.
+    /// Ends the call. A task that still holds its context must not wait for resources that only the runner could get
+    /// back.
     pub(crate) fn end(&self) {
         let (_runner, returners) = {
             let mut absence = self.lock();
@@ -190,13 +191,13 @@ impl Live {
         self.lock().over
     }
 
-    /// Marks the function as away until the guard is dropped or [`Away::come_back`] is done.
+    /// Marks the function as waiting until the guard is dropped or [`Away::come_back`] is done.
     pub(crate) fn leave(self: &Arc<Self>, reason: Reason) -> Away {
-        // Those that came back meanwhile need not wait for a place that another call may want now.
+        // Waits that ended meanwhile need not wait for a place that another call may need now.
         let returners = self.change(|absence| absence.leave(reason));
         returners.into_iter().for_each(Waker::wake);
         let mut levels = vec![(Arc::clone(self), reason)];
-        // Nobody above does anything either, as long as this is the only call that each of them made.
+        // The calls above are idle too, as long as this is the only call that each of them made.
         let mut above = self.parent.as_ref();
         while let (Reason::Asking, Some(live)) = (reason, above) {
             live.change(Absence::leave_above);
@@ -206,7 +207,7 @@ impl Live {
         Away { levels }
     }
 
-    /// What to give away now of what the runner has.
+    /// Returns the resources to give away now, of those that the runner has.
     pub(crate) fn take_wanted(&self, has: Given) -> Given {
         let mut absence = self.lock();
         let wanted = std::mem::take(&mut absence.wanted);
@@ -216,7 +217,7 @@ impl Live {
         gives
     }
 
-    /// What the runner has to do, given what it gave away.
+    /// Returns the runner's task, given the resources it gave away.
     pub(crate) fn duty(&self) -> Duty {
         let absence = self.lock();
         if absence.given == Given::default() {
@@ -229,13 +230,14 @@ impl Live {
         Duty::Restore
     }
 
-    /// What must come back now: the place only once no call is made any more, since that call may have it.
+    /// Returns the resources that must come back now: the place only if no call is being made any more, since that call
+    /// may hold it.
     pub(crate) fn missing(&self) -> Given {
         let absence = self.lock();
         Given { pass: absence.given.pass, place: absence.given.place && absence.calling == 0 }
     }
 
-    /// The runner has it back.
+    /// Records that the runner got the resources back.
     pub(crate) fn restored(&self, back: Given) {
         let returners = self.change(|absence| {
             absence.given.pass &= !back.pass;
@@ -246,14 +248,14 @@ impl Live {
         returners.into_iter().for_each(Waker::wake);
     }
 
-    /// How long the clock has stood still, and whether it does now; `runner` is woken when it goes on.
+    /// Returns how long the clock has been stopped, and true if it is stopped now; `runner` is woken when it continues.
     pub(crate) fn stopped(&self, runner: &Waker) -> (Duration, bool) {
         let mut absence = self.lock();
         absence.keep_runner(runner);
         (absence.stopped_for, absence.stopped_at.is_some())
     }
 
-    /// Whom to wake when somebody leaves or comes back.
+    /// Sets the waker for changes in the number of waits.
     pub(crate) fn set_runner(&self, runner: &Waker) {
         self.lock().keep_runner(runner);
     }
@@ -274,8 +276,8 @@ impl Live {
         Poll::Pending
     }
 
-    /// Waits until the call has its pass, if it was given away while a call that it made asks a person. It is not that
-    /// call that brings it back: it may not be polled meanwhile.
+    /// Waits until the call has its pass, if the pass was given away while a call that it made asks a person. That call
+    /// cannot get the pass back itself, because it may not be polled meanwhile.
     pub(crate) async fn has_pass(self: &Arc<Self>) {
         let Some(_returning) = self.want_pass() else { return };
         poll_fn(|task| self.poll_return(Reason::Asking, task)).await;
@@ -301,7 +303,7 @@ impl Absence {
         match reason {
             Reason::Asking => {
                 self.asking += 1;
-                // A call that it made meanwhile still needs the pass.
+                // A call made meanwhile still needs the pass.
                 self.wanted.pass |= self.calling == 0;
                 self.update_clock();
                 Vec::new()
@@ -313,10 +315,10 @@ impl Absence {
         }
     }
 
-    /// A call that this one made asks a person.
+    /// Records that a call made by this call asks a person.
     fn leave_above(&mut self) {
         self.asking += 1;
-        // With several calls under way, the others still need the pass.
+        // If several calls are running, the others still need the pass.
         self.wanted.pass |= self.calling == 1;
         self.update_clock();
         self.news = true;
@@ -329,17 +331,17 @@ impl Absence {
         }
         let is_asking = self.asking > 0;
         if reason == Reason::Calling && is_asking && self.calling == 0 {
-            // Only the question keeps it now.
+            // Only the question remains.
             self.wanted = Given { pass: true, place: true };
         }
-        // What was not given away yet stays where nobody is away for it any more.
+        // Resources that were not given away yet stay if no wait needs it any more.
         self.wanted.pass &= is_asking;
         self.wanted.place &= is_asking || self.calling > 0;
         self.update_clock();
         self.news = true;
     }
 
-    /// The clock stands still while a person is asked and until the call has its pass again.
+    /// Updates the clock, which is stopped while a person is asked and until the call has its pass again.
     fn update_clock(&mut self) {
         let stands = self.asking > 0 || self.given.pass;
         match (stands, self.stopped_at) {
@@ -360,15 +362,15 @@ impl Absence {
     }
 }
 
-/// Somebody is away; see [`Live::leave`].
+/// A wait of a function; see [`Live::leave`].
 #[derive(Debug)]
 pub(crate) struct Away {
-    /// The call, and those above it.
+    /// The call, and the calls above it.
     levels: Vec<(Arc<Live>, Reason)>,
 }
 
 impl Away {
-    /// Waits until everything that was given away is back.
+    /// Waits until all resources that were given away are back.
     pub(crate) async fn come_back(self) {
         let _returning = Returning::of(&self);
         let levels = self.levels.clone();
@@ -387,7 +389,7 @@ impl Drop for Away {
     }
 }
 
-/// Somebody who was away is ready to go on.
+/// A wait that is about to end.
 struct Returning(Vec<Arc<Live>>);
 
 impl Returning {

@@ -1,4 +1,4 @@
-//! The loop guard: what happens to a model that makes the same call again and again and gets the same answer.
+//! The loop guard: handles a model that makes the same call again and again and gets the same result.
 
 mod key;
 mod recent;
@@ -6,20 +6,21 @@ mod recent;
 pub(crate) use key::{call_key, refused_key, result_key};
 pub(crate) use recent::Recent;
 
-/// When a model that makes the same call again and again is told, when a person is asked, and when the call is blocked.
+/// Thresholds at which repeated identical calls are reported to the model, need a person's approval, and are blocked.
 ///
-/// The same call is one of the same tool with the same arguments, whatever their order. What counts is how often in its
-/// session it had the very same answer:
+/// Two calls are the same if they call the same tool with the same arguments, in any order. The guard counts how often
+/// such a call had the very same result in its session:
 ///
-/// * with the third such answer, the model is told that it will not change;
+/// * with the third such result, the model is told that the result will not change;
 /// * after the fifth, a person is asked before each further such call, unless something changed meanwhile;
 /// * after the eighth, such calls are blocked.
 ///
-/// An answer that differs begins anew: whoever polls something that moves is not stopped. So does any other call that may
-/// have changed something: one of a tool that is not `read_only`, with arguments or an answer that are new. So do ten
-/// minutes without such a call. Other calls in between do not count, also where they take turns in a circle. The guard
-/// remembers the last 32 different calls of a session. Calls that a tool makes by itself are its own business, and so are
-/// those of a caller that names neither an agent nor a model: a program may well ask the same again and again.
+/// The count starts again with a different result, so polling a changing value is not stopped. It also starts again
+/// after any other call that may have changed something (a call of a tool that is not `read_only`, with new arguments
+/// or a new result), and after ten minutes without such a call. Other calls in between do not reset the count, even if
+/// several calls repeat in a cycle. The guard remembers the last 32 different calls of a session. It ignores calls that
+/// a tool makes itself, and calls of a caller without agent and model, because a program may have reason to repeat a
+/// call.
 ///
 /// ```
 /// use toolkit::{LoopGuard, Toolkit};
@@ -30,47 +31,48 @@ pub(crate) use recent::Recent;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoopGuard {
-    /// With how many same answers the model is told; never where 0.
+    /// The number of same results with which the model is told; 0 for never.
     pub tell: u32,
-    /// After how many same answers a person is asked; never where 0.
+    /// The number of same results after which a person is asked; 0 for never.
     pub ask: u32,
-    /// After how many same answers the call is blocked; never where 0.
+    /// The number of same results after which the call is blocked; 0 for never.
     pub block: u32,
 }
 
 impl Default for LoopGuard {
-    /// 3, 5 and 8.
+    /// The thresholds 3, 5 and 8.
     fn default() -> Self {
         Self { tell: 3, ask: 5, block: 8 }
     }
 }
 
 impl LoopGuard {
-    /// The default: told with the 3rd same answer, asked after the 5th, blocked after the 8th.
+    /// Creates the default guard: the model is told with the 3rd same result, a person is asked after the 5th, and the
+    /// call is blocked after the 8th.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// None at all.
+    /// Creates a guard that does nothing.
     pub fn off() -> Self {
         Self { tell: 0, ask: 0, block: 0 }
     }
 
-    /// With how many same answers the model is told; never where 0.
+    /// Sets the number of same results with which the model is told; 0 for never.
     #[must_use]
     pub fn tell(mut self, answers: u32) -> Self {
         self.tell = answers;
         self
     }
 
-    /// After how many same answers a person is asked; never where 0.
+    /// Sets the number of same results after which a person is asked; 0 for never.
     #[must_use]
     pub fn ask(mut self, answers: u32) -> Self {
         self.ask = answers;
         self
     }
 
-    /// After how many same answers the call is blocked; never where 0.
+    /// Sets the number of same results after which the call is blocked; 0 for never.
     #[must_use]
     pub fn block(mut self, answers: u32) -> Self {
         self.block = answers;
@@ -81,7 +83,7 @@ impl LoopGuard {
         self != Self::off()
     }
 
-    /// What to do before a call that had so many same answers already.
+    /// Returns the step before a call that had this many same results.
     pub(crate) fn before(self, answers: u32) -> Step {
         match answers {
             answers if reached(self.block, answers) => Step::Block,
@@ -90,12 +92,12 @@ impl LoopGuard {
         }
     }
 
-    /// Whether the model is told with its answer number so and so.
+    /// Returns true if the model is told with this number of same results.
     pub(crate) fn tells(self, answers: u32) -> bool {
         reached(self.tell, answers)
     }
 
-    /// Whether anything has to be looked at before a call that had so many same answers.
+    /// Returns true if the guard has to act before a call that had this many same results.
     fn is_watching(self, answers: u32) -> bool {
         self.before(answers) != Step::Run
     }
@@ -105,7 +107,7 @@ fn reached(limit: u32, answers: u32) -> bool {
     limit > 0 && answers >= limit
 }
 
-/// What to do before a call.
+/// The guard's step before a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Run,
@@ -113,7 +115,7 @@ pub(crate) enum Step {
     Block,
 }
 
-/// A number in words that a model reads: `3rd`.
+/// Formats an ordinal number for a model: `3rd`.
 pub(crate) fn ordinal(number: u32) -> String {
     let ending = match (number % 10, number % 100) {
         (_, 11..=13) => "th",

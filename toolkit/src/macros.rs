@@ -1,9 +1,9 @@
-//! The macros, with their docs: here the examples can use everything.
+//! The macros. They are documented here, where examples can use the whole crate.
 
 /// Turns a function into a tool.
 ///
-/// The function stays what it was: callable and testable directly, with its docs and attributes. Beside it comes a static
-/// descriptor, with which the tool registers itself in every program that its crate is linked into.
+/// The function is unchanged: it can be called and tested directly, and keeps its docs and attributes. The macro adds a
+/// static definition that registers the tool in every program that its crate is linked into.
 ///
 /// ```
 /// use toolkit::prelude::*;
@@ -50,67 +50,68 @@
 ///
 /// # On the tool
 ///
-/// | key | value | what it says |
+/// | key | value | meaning |
 /// |---|---|---|
-/// | `name` | `"read"`, or a constant | what models call it by: `[a-z][a-z0-9_]*`, at most 64 bytes; default: the function's name |
+/// | `name` | `"read"`, or a constant | the tool's name: `[a-z][a-z0-9_]*`, at most 64 bytes; default: the function's name |
 /// | `group` | `"fs"`, or a list | the groups it belongs to |
-/// | `title` | `"Read a file"` | its name for people |
-/// | `description` | `"…"`, or a constant | what it does, for the model; default: the doc comment up to its first heading |
-/// | `alias` | `"cat"`, or a list | other names that it answers to, never advertised |
+/// | `title` | `"Read a file"` | the display name |
+/// | `description` | `"…"`, or a constant | the description for the model; default: the doc comment up to its first heading |
+/// | `alias` | `"cat"`, or a list | aliases, which are accepted and never advertised |
 /// | `read_only` | flag | it changes nothing |
 /// | `destructive` | flag | it may destroy something |
 /// | `idempotent` | flag | a second call with the same arguments changes nothing more |
-/// | `open_world` | flag | it deals with things outside this machine |
-/// | `optional` | flag | it is there only where an allow list names it |
-/// | `enabled` | `enabled = false` | it is left out unless the configuration says otherwise |
-/// | `auto_execute` | flag | it runs without a question although it is not `read_only`; see [Permission](#permission) |
-/// | `asks` | flag | it [asks](crate::ToolContext::ask) by itself where it has to, so that nobody is asked before it runs |
+/// | `open_world` | flag | it accesses things outside this machine |
+/// | `optional` | flag | it exists only if an allow list names it |
+/// | `enabled` | `enabled = false` | it does not exist unless the configuration enables it |
+/// | `auto_execute` | flag | it runs without approval although it is not `read_only`; see [Permission](#permission) |
+/// | `asks` | flag | it [asks](crate::ToolContext::ask) for approval itself if needed, so that no approval is needed before it runs |
 /// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name |
-/// | `channel` | `"telegram"` | it is there only in sessions that came in by this channel |
-/// | `prepare` | path of an `async fn(&Caller, &mut Preparation)`, with or without a `Result<(), E>` | makes it ready for a caller, once a toolbox: see [`Preparation`](crate::Preparation) and [For each caller](#for-each-caller) |
-/// | `timeout` | `"30s"`, `"250ms"`, `"5m"`, `"1h"` | how long a call may take; default: the host's, [10 minutes](crate::Builder::timeout). See [Time](#time-cancelling-and-panics) |
-/// | `concurrency` | `4` | how many calls of it may run at once in one toolkit, over all sessions; further ones wait their turn, uncounted by the time limit; default: any number |
-/// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | how much of its text the model gets; what is not said is the host's, [2,000 lines and 51,200 bytes](crate::OutputLimits). `keep` is `"head"`, `"tail"` or `"ends"`. The whole goes to a file that the model is told of. `"off"` holds for what it returns, not for its errors and what it writes to [`ToolContext::output`](crate::ToolContext::output) |
-/// | `format_error` | path of a `fn(&InvalidArguments) -> String` | words the error for arguments that do not fit, instead of the list of problems |
+/// | `channel` | `"telegram"` | it exists only in sessions that came in through this channel |
+/// | `prepare` | path of an `async fn(&Caller, &mut Preparation)`, with or without a `Result<(), E>` | prepares it for a caller, once per toolbox: see [`Preparation`](crate::Preparation) and [For each caller](#for-each-caller) |
+/// | `timeout` | `"30s"`, `"250ms"`, `"5m"`, `"1h"` | the time limit of a call; default: the host's, [10 minutes](crate::Builder::timeout). See [Time](#time-cancelling-and-panics) |
+/// | `concurrency` | `4` | the maximum number of simultaneous calls in one toolkit, over all sessions; further calls wait their turn, which does not count toward the time limit; default: no maximum |
+/// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | the limits of the text for the model; unspecified limits are the host's, [2,000 lines and 51,200 bytes](crate::OutputLimits). `keep` is `"head"`, `"tail"` or `"ends"`. The whole text is saved to a file whose path the model gets. `"off"` applies to the returned output, not to errors and text written to [`ToolContext::output`](crate::ToolContext::output) |
+/// | `format_error` | path of a `fn(&InvalidArguments) -> String` | formats the error for invalid arguments, instead of the list of problems |
 /// | `icon` | `"file"` | an icon for user interfaces |
-/// | `deprecated` | `"use read"` | why it should no longer be used |
-/// | `crate` | `::my::toolkit` | where this crate is, if not at `::toolkit` |
+/// | `deprecated` | `"use read"` | the reason why it should no longer be used |
+/// | `crate` | `::my::toolkit` | the path of this crate, if not `::toolkit` |
 ///
 /// A flag can be written as `read_only = true` or `read_only = false` too.
 ///
 /// # Permission
 ///
-/// **A plain `#[tool]` asks before each call**, and a host without an [`Approver`](crate::Approver) denies the call. It runs without a
-/// question if one of these holds:
+/// **A plain `#[tool]` asks for approval before each call**, and a host without an [`Approver`](crate::Approver) denies
+/// the call. The tool runs without approval if one of these holds:
 ///
 /// * It is `read_only`: it changes nothing.
 /// * It is `auto_execute`: it changes something harmless.
-/// * It is `asks`: it calls [`ctx.ask(..)`](crate::ToolContext::ask) itself, where it knows better what is at stake.
+/// * It is `asks`: it calls [`ctx.ask(..)`](crate::ToolContext::ask) itself, when it knows the details of the action.
 /// * The configuration allows it: `permission: { my_tool: "allow" }`.
 /// * The host allows everything: `Toolkit::builder().approver(toolkit::AllowAll)` during development, or
-///   [`without_asking_first`](crate::Builder::without_asking_first) where the host decides elsewhere.
+///   [`without_asking_first`](crate::Builder::without_asking_first) if the host decides elsewhere.
 ///
 /// # For each caller
 ///
-/// A description can hold `{workspace}`, `{working_directory}`, `{agent}`, `{channel}`, `{provider}`, `{model}`, `{os}` and
-/// `{date}` (in UTC, as 2026-01-31), which are filled in for whom it is shown to. Other braces stay as they are.
+/// A description can contain `{workspace}`, `{working_directory}`, `{agent}`, `{channel}`, `{provider}`, `{model}`,
+/// `{os}` and `{date}` (in UTC, as 2026-01-31), which are filled in for each caller. Other braces stay unchanged.
 ///
-/// What `prepare` names runs each time that a toolbox is made for a caller who may use the tool, beside those of all other
-/// tools. One that fails, panics or takes longer than [5 seconds](crate::Builder::prepare_timeout) leaves its tool out of
-/// this toolbox, which says so in its [diagnostics](crate::Toolbox::diagnostics).
+/// The `prepare` function runs each time a toolbox is created for a caller who may use the tool, concurrently with
+/// those of all other tools. If it fails, panics or takes longer than [5 seconds](crate::Builder::prepare_timeout), the
+/// tool is left out of this toolbox, which reports it in its [diagnostics](crate::Toolbox::diagnostics).
 ///
 /// # Parameters
 ///
 /// * `ctx: &ToolContext` is the [context](crate::ToolContext) of the call.
-/// * `State<T>`, or `&State<T>`, is a [service](crate::State) that the host provides, or a
-///   [function](macro@crate::service) makes.
+/// * `State<T>`, or `&State<T>`, is a [service](crate::State) that the host provides, or that a
+///   [function](macro@crate::service) creates.
 /// * `Config<T>`, or `&Config<T>`, is the tool's [section](crate::Config) of the configuration.
 /// * `#[args] args: MyArgs` takes all arguments as one struct, made with [`args`](macro@crate::args).
 /// * Every other parameter is an argument of that name; its doc comment is its description.
 ///
-/// An argument has a type that can be [read from JSON](crate::ToolArg). `&str`, `&Path` and `&[T]` borrow from a
-/// `String`, `PathBuf` or `Vec<T>` that lives as long as the call. `Option<T>` makes it optional: it is shown as `T`, not
-/// required, and `null` means absent; so do `Option<&str>`, `Option<&Path>` and `Option<&[T]>`.
+/// The type of an argument must be [readable from JSON](crate::ToolArg). `&str`, `&Path` and `&[T]` borrow from a
+/// `String`, `PathBuf` or `Vec<T>` that lives as long as the call. `Option<T>` makes the argument optional: it is shown
+/// as `T`, not required, and `null` means absent. The same applies to `Option<&str>`, `Option<&Path>` and
+/// `Option<&[T]>`.
 ///
 /// # Types of arguments
 ///
@@ -118,7 +119,7 @@
 /// |---|---|---|
 /// | `bool` | boolean | |
 /// | `u8`, `i8`, `u16`, `i16` | integer | the schema shows the bounds of the type |
-/// | `u32`, `i32`, `u64`, `i64`, `usize`, `isize` | integer | of the bounds, the schema shows the 0 of unsigned types; the others say nothing to a model, but are enforced |
+/// | `u32`, `i32`, `u64`, `i64`, `usize`, `isize` | integer | the schema shows only the 0 of unsigned types; the other bounds are of no use to a model, but are enforced |
 /// | `f64`, `f32` | number | |
 /// | `char`, `String`, `&str`, `PathBuf`, `&Path` | string | |
 /// | `std::time::Duration` | string | numbers with units (`ns`, `us`, `ms`, `s`, `m`, `h`, `d`), as `30s`, `1h30m` or `1.5h`; or ISO 8601 without years and months, as `PT30S` or `P1DT12H`. The schema says so |
@@ -132,49 +133,50 @@
 /// | `serde_json::Value` | anything | |
 /// | `i128`, `u128` | – | refused at compile time: no JSON number holds all of them |
 ///
-/// Any other type with serde's `Deserialize` and schemars' `JsonSchema` is an argument too.
+/// Any other type with serde's `Deserialize` and schemars' `JsonSchema` can be the type of an argument too.
 ///
-/// Arguments that the tool does not have are refused. Within a struct, `#[toolkit::args]` does the same.
+/// Unknown arguments are rejected. Within a struct, `#[toolkit::args]` does the same.
 ///
 /// # On an argument
 ///
-/// | `#[arg(…)]` | what it says |
+/// | `#[arg(…)]` | meaning |
 /// |---|---|
 /// | `default` | absent means `Default::default()` |
-/// | `default = 10` | absent means this value. A literal is converted, also `"fast"` for an enum; any other expression has the parameter's type. The schema shows it if the type serialises |
+/// | `default = 10` | absent means this value. A literal is converted, including `"fast"` for an enum; any other expression has the parameter's type. The schema shows the value if the type serialises |
 /// | `rename = "type"` | the name that the model uses |
-/// | `alias = "path"` | another name that is accepted, never advertised; or a list |
+/// | `alias = "path"` | an alias, or a list of them, which is accepted and never advertised |
 /// | `range(1..=10)` | bounds of a number; ends can be constants |
 /// | `length(1..=80)` | bounds of the length of a string (in characters), a list or a map; `length(5)` is exactly 5 |
 /// | `pattern = "^[a-z]+$"` | a regular expression (ECMA-262) that the string must match, checked at compile time by the engine used at run time |
 /// | `example = "src/main.rs"` | an example value, for the schema |
-/// | `secret` | its value is taken out of history, events and errors; the function and the caller of the tool get it whole |
+/// | `secret` | its value is redacted from history, events and errors; the function and the caller of the tool get it whole |
 ///
-/// Every rule appears in the JSON Schema, and the schema is what enforces it.
+/// Every rule appears in the JSON Schema, which enforces it.
 ///
 /// # Arguments that do not fit
 ///
-/// Aliases are names of their own, `null` for something optional means absent, and `5.0` is 5. Where the arguments of a call
-/// still do not fit the schema, what can only mean one thing is repaired, at any depth:
+/// Aliases are accepted as names, `null` for an optional argument means absent, and `5.0` is 5. If the arguments of a
+/// call still do not match the schema, values with only one possible meaning are repaired, at any depth:
 ///
-/// | what came | what the function gets |
+/// | received | passed to the function |
 /// |---|---|
 /// | `"5"`, `"true"`, `"True"` for a number or a boolean | `5`, `true`; not for `"1,000"`, `"0x10"` or `"yes"` |
-/// | `"{\"a\": 1}"`, `"[1, 2]"` for an object or a list | what the JSON says, also from within a code fence |
-/// | `"src"` for a list of strings, one object for a list of such | a list with this one item; not for a string that may be several, as `"a,b"` |
+/// | `"{\"a\": 1}"`, `"[1, 2]"` for an object or a list | the parsed JSON, also from within a code fence |
+/// | `"src"` for a list of strings, one object for a list of objects | a list with this one item; not for a string that may mean several, as `"a,b"` |
 /// | `filePath`, `FILE-PATH` for `file_path`; `"InProgress"` for `"in_progress"` | the name, or the allowed value, in its own case style |
 /// | an empty text, `""` or `null` for all arguments | `{}` |
 /// | `{"arguments": {…}}`, all arguments as a string, or in a code fence | the arguments themselves |
 ///
-/// A value that fits is never changed, what could mean two things is refused, and what comes out fits the schema. Each
-/// [`Repair`](crate::Repair) is told in the result's metadata, under `repairs`. What remains wrong is reported to the model
-/// all at once, as [`InvalidArguments`](crate::InvalidArguments).
+/// A valid value is never changed, an ambiguous value is rejected, and the repaired arguments match the schema. Each
+/// [`Repair`](crate::Repair) is listed in the result's metadata, under `repairs`. All remaining problems are reported
+/// to the model at once, as [`InvalidArguments`](crate::InvalidArguments).
 ///
 /// # What it returns
 ///
-/// Anything that [becomes an output](crate::IntoToolOutput), where a table lists all types: `()`, strings, numbers, `bool`,
-/// structs and enums with [`#[toolkit::args]`](macro@args), `Vec`, `Option` and maps of these, [`Json<T>`](crate::Json) for
-/// other structured data, [`Image`](crate::Image), [`ToolOutput`](crate::ToolOutput), and a `Result` of these.
+/// Any type that [converts into an output](crate::IntoToolOutput), where a table lists all types: `()`, strings,
+/// numbers, `bool`, structs and enums with [`#[toolkit::args]`](macro@args), `Vec`, `Option` and maps of these,
+/// [`Json<T>`](crate::Json) for other structured data, [`Image`](crate::Image), [`ToolOutput`](crate::ToolOutput), and
+/// a `Result` of these.
 ///
 /// The error of a `Result` is a [`ToolError`](crate::ToolError), a type that converts into one, as every
 /// [`std::error::Error`] does, or one that converts into `Box<dyn Error + Send + Sync>`: a `String`, a `&'static str`, such a
@@ -182,43 +184,44 @@
 ///
 /// # Beside other calls
 ///
-/// Within a session, calls of tools that are `read_only` run together, every other call alone, all in the order in which
-/// they came. A call that [asks a person](crate::ToolContext::ask) lets others go first until it is answered. `read_only`
-/// is the author's word: nothing checks that the function changes nothing.
+/// Within a session, calls of tools that are `read_only` run together, every other call runs alone, all in the order in
+/// which they arrived. A call that [asks a person](crate::ToolContext::ask) lets others run until it is answered.
+/// `read_only` is the author's statement: it is not checked that the function changes nothing.
 ///
 /// # Time, cancelling and panics
 ///
-/// The time limit counts from the function's first wait, not from the call: waiting for its turn and for a person is not
-/// in it. A host can set another for [all tools](crate::Builder::timeout) that state none, or for
-/// [one call](crate::CallOptions::timeout) whatever the tool states. Without a tokio runtime, or in one without timers,
+/// The time limit counts from the function's first wait, not from the call: waiting for its turn and for a person does
+/// not count. A host can set another limit for [all tools](crate::Builder::timeout) that state none, or for [one
+/// call](crate::CallOptions::timeout), overriding the tool's own. Without a tokio runtime, or in one without timers,
 /// there is no limit.
 ///
-/// When the call is late, cancelled or dropped, an async function is dropped at the `.await` where it is: what it holds is
-/// released, what it did stands. What it spawned goes on unless it listens to
+/// If the call is late, cancelled or dropped, an async function is dropped at its current `.await`: the values it holds
+/// are dropped, and its effects stay. Tasks that it spawned go on unless they listen to
 /// [`ToolContext::cancellation_token`](crate::ToolContext::cancellation_token). A function that neither ends nor awaits
-/// cannot be stopped, and holds up its thread.
+/// cannot be stopped, and blocks its thread.
 ///
 /// A panic becomes an error result, unless the program is compiled with `panic = "abort"`: then it ends the process.
 ///
 /// # Functions that are not async
 ///
-/// A plain `fn` runs on tokio's blocking pool; without a tokio runtime its calls fail. Nothing can stop it from outside:
-/// when its call is late, cancelled or dropped, the caller gets its answer at once and the function goes on until it looks
-/// at [`ToolContext::is_cancelled`](crate::ToolContext::is_cancelled) or
-/// [`check_cancelled`](crate::ToolContext::check_cancelled). Until it ends it counts among the calls of its tool
-/// (`concurrency`), but not for the order of its session: a late writer may still write beside the next call.
+/// A plain `fn` runs on tokio's blocking pool; without a tokio runtime its calls fail. It cannot be stopped from
+/// outside: if its call is late, cancelled or dropped, the caller gets the result at once, and the function goes on
+/// until it checks [`ToolContext::is_cancelled`](crate::ToolContext::is_cancelled) or
+/// [`check_cancelled`](crate::ToolContext::check_cancelled). Until it ends it counts toward the maximum of simultaneous
+/// calls (`concurrency`), but it does not hold up the next call of its session: a late writer may still write at the
+/// same time as the next call.
 ///
 /// # What the macro cannot see
 ///
 /// `WHAT_THE_MACRO_CANNOT_SEE`
 pub use toolkit_macros::tool;
 
-/// Makes a struct or enum of your own an argument type, and a type that a tool can return.
+/// Makes your own struct or enum an argument type, and a type that a tool can return.
 ///
-/// It derives `Deserialize` and `Serialize` of serde and `JsonSchema` of schemars, those that the type does not derive itself,
-/// through `toolkit`'s own re-exports: a crate with tools needs no other dependency. The attributes of
+/// It derives `Deserialize` and `Serialize` of serde and `JsonSchema` of schemars, except those that the type derives
+/// itself, through `toolkit`'s own re-exports: a crate with tools needs no other dependency. The attributes of
 /// [serde](https://serde.rs/attributes.html) and [schemars](https://graham.cool/schemars/deriving/attributes/) work as
-/// ever. Unknown fields are refused, unless it is `#[toolkit::args(allow_unknown_fields)]`.
+/// usual. Unknown fields are rejected, unless the attribute is `#[toolkit::args(allow_unknown_fields)]`.
 ///
 /// Fields take the same `#[arg(…)]` as [parameters](macro@crate::tool#on-an-argument), with one difference: a `default`
 /// for a type other than a number, a string, `bool` or `char` is an expression of the field's type.
@@ -263,20 +266,21 @@ pub use toolkit_macros::tool;
 /// ```
 pub use toolkit_macros::args;
 
-/// Names the crates that a host expects tools from.
+/// Lists the crates that a host expects tools from.
 ///
-/// A dependency that no code mentions is not linked at all, and its tools would silently be absent. `link!` mentions each
-/// crate, and building a [`Toolkit`](crate::Toolkit) fails if one of them brought no tool. Its order is the order of
-/// precedence: of two tools with one name in different crates, the earlier crate's is there and the other is a
-/// [`Diagnostic`](crate::Diagnostic).
+/// A dependency that no code mentions is not linked at all, and its tools would silently be absent. `link!` mentions
+/// each crate, and building a [`Toolkit`](crate::Toolkit) fails if one of them registers no tool. Its order is the
+/// order of precedence: of two tools with one name in different crates, the earlier crate's exists, and the other is
+/// reported as a [`Diagnostic`](crate::Diagnostic).
 ///
 /// ```ignore
 /// toolkit::link!(core: builtin_tools, my_plugin, #[cfg(feature = "memory")] memory, renamed as its_own_name);
 /// ```
 ///
-/// `core:` marks the next crate's tools as core tools, which go before all others. A dependency that `Cargo.toml` renames is
-/// written `renamed as its_own_name`. Crates with tools that are not listed are there too if some code mentions them;
-/// they come last, by name. An umbrella crate that only brings in others has a `link!` of its own.
+/// `core:` marks the next crate's tools as core tools, which take precedence over all others. A dependency that
+/// `Cargo.toml` renames is written `renamed as its_own_name`. Tools of crates that are not listed exist too if some
+/// code mentions the crates; they come last, sorted by crate name. An umbrella crate that only links others has a
+/// `link!` of its own.
 #[macro_export]
 macro_rules! link {
     ($($list:tt)*) => {
@@ -286,7 +290,7 @@ macro_rules! link {
 
 /// Registers names for policies: groups, profiles and aliases of tools, whether or not those tools are compiled in.
 ///
-/// It counts only in a crate that the host calls core, so that no plugin can say what a group holds.
+/// It has an effect only in a core crate, so that no plugin can define the content of a group.
 ///
 /// ```
 /// toolkit::policy_data! {
@@ -298,9 +302,9 @@ macro_rules! link {
 /// # fn main() {}
 /// ```
 ///
-/// The members of a group are names of tools. A profile holds entries as configuration has them, or every tool. An alias
-/// stands for a tool in every list. `names`, which can be left out, are further names of tools: one that stands in a list is not
-/// told as a mistake, though no tool has it yet.
+/// The members of a group are names of tools. A profile contains entries as in a configuration, or every tool. An alias
+/// stands for a tool in every list. `names`, which is optional, are further names of tools: they are accepted in lists
+/// without a warning, although no tool has them yet.
 #[macro_export]
 macro_rules! policy_data {
     (groups: $groups:expr, profiles: $profiles:expr, aliases: $aliases:expr $(,)?) => {
@@ -331,8 +335,8 @@ macro_rules! policy_data {
     };
 }
 
-/// Registers skills that a crate brings: texts, each a whole `SKILL.md`, or directories that hold a directory with a `SKILL.md`
-/// for each.
+/// Registers the skills of a crate: texts, each a whole `SKILL.md`, or directories whose subdirectories each contain a
+/// `SKILL.md`.
 ///
 /// ```
 /// toolkit::skills! {
@@ -344,9 +348,9 @@ macro_rules! policy_data {
 /// # fn main() {}
 /// ```
 ///
-/// A text of the crate's own is `include_str!("../skills/review/SKILL.md")`. They count after the workspace's and the user's, and
-/// only where the crate's tools would be there for everybody: not of a plugin that is blocked or `optional`, and in the
-/// sessions of its channel alone.
+/// A text of the crate's own is `include_str!("../skills/review/SKILL.md")`. Skills of crates come after the
+/// workspace's and the user's in precedence, and exist only if the crate's tools would exist for every caller: not if
+/// the plugin is blocked or `optional`, and only in the sessions of its channel.
 #[macro_export]
 macro_rules! skills {
     (texts: [$($text:expr),* $(,)?] $(,)?) => {
@@ -366,9 +370,9 @@ macro_rules! skills {
     };
 }
 
-/// The [`Tool`](crate::Tool) of a function with `#[tool]`, for tests and for hosts that register tools by hand.
+/// Returns the [`Tool`](crate::Tool) of a function with `#[tool]`, for tests and for hosts that register tools by hand.
 ///
-/// It works through re-exports and takes no name of its own.
+/// It works through re-exports and defines no name.
 ///
 /// ```
 /// use toolkit::prelude::*;
@@ -386,12 +390,12 @@ macro_rules! skills {
 /// assert_eq!(toolkit::tool_ref!(greet).name(), "hello");
 /// ```
 ///
-/// What is no function does not compile. Whether a function has `#[tool]` is known when the program runs: its type says nothing
-/// of its attributes.
+/// An argument that is not a function does not compile. A function without `#[tool]` is only detected when the program
+/// runs, because the type of a function does not contain its attributes.
 ///
 /// # Panics
 ///
-/// When the function has no `#[tool]`.
+/// Panics if the function has no `#[tool]`.
 #[macro_export]
 macro_rules! tool_ref {
     ($($path:tt)+) => {
@@ -399,19 +403,19 @@ macro_rules! tool_ref {
     };
 }
 
-/// Turns a function into a source of tools that depend on who calls: those of an account, of a project, of a server.
+/// Turns a function into a source of tools that depend on the caller: those of an account, of a project, of a server.
 ///
-/// It runs each time that a toolbox is made, beside the [preparations](crate::Preparation) of other tools and within the same
-/// [limit of time](crate::Builder::prepare_timeout). It takes `&Caller`, [`State<T>`](crate::State) and
-/// [`Config<T>`](crate::Config) of its plugin, in any order, and returns what [becomes tools](crate::IntoTools): a `Vec<Tool>`,
-/// an `Option<Tool>`, a `Tool`, or a `Result` of one of these.
+/// It runs each time a toolbox is created, concurrently with the [preparations](crate::Preparation) of other tools and
+/// within the same [time limit](crate::Builder::prepare_timeout). It takes `&Caller`, [`State<T>`](crate::State) and
+/// [`Config<T>`](crate::Config) of its plugin, in any order, and returns a type that [converts into
+/// tools](crate::IntoTools): a `Vec<Tool>`, an `Option<Tool>`, a `Tool`, or a `Result` of one of these.
 ///
-/// Its tools are its crate's. They never take a name or alias of another tool, and the policy decides about them as about all
-/// others. One that cannot be there, and a factory that fails, panics or is late, are told in the toolbox's
-/// [diagnostics](crate::Toolbox::diagnostics); all else is there without them. The `concurrency` of such a tool holds for one
-/// toolbox. [`Toolkit::empty`](crate::Toolkit::empty) runs no factories.
+/// Its tools belong to its crate. They never take a name or alias of another tool, and the policy applies to them as to
+/// all others. Invalid tools, and a factory that fails, panics or is late, are reported in the toolbox's
+/// [diagnostics](crate::Toolbox::diagnostics); the other tools exist without them. The `concurrency` of such a tool
+/// applies to one toolbox. [`Toolkit::empty`](crate::Toolkit::empty) runs no factories.
 ///
-/// A plain `fn` runs where the toolbox is made: let one that blocks be `async` and use a blocking pool.
+/// A plain `fn` runs on the thread that creates the toolbox: make a blocking function `async` and use a blocking pool.
 ///
 /// ```standalone_crate
 /// use toolkit::Tool;
@@ -438,22 +442,24 @@ macro_rules! tool_ref {
 /// ```
 pub use toolkit_macros::tool_factory;
 
-/// Turns a function into the source of a service, so that a plugin with a connection needs nothing from its host but `link!`.
+/// Turns a function into the source of a service, so that a plugin with a connection needs nothing from its host except
+/// `link!`.
 ///
-/// What the function returns is the `T` of tools' [`State<T>`](crate::State): a value, an `Arc<T>`, where `T` may be a trait
-/// object, or a `Result` of one of these. It takes [`Config<T>`](crate::Config), the section `plugins.<id>` of its plugin, and
-/// `State<T>` of other services.
+/// The return value is the `T` of tools' [`State<T>`](crate::State): a value, an `Arc<T>`, where `T` may be a trait
+/// object, or a `Result` of one of these. The function takes [`Config<T>`](crate::Config), the section `plugins.<id>`
+/// of its plugin, and `State<T>` of other services.
 ///
-/// The service is made when a call of a tool that takes it first needs it, once for a toolkit: calls that come meanwhile wait.
-/// If that fails, those calls get the error, as [`Unavailable`](crate::ToolErrorKind::Unavailable), and the next call tries
-/// again. It counts among the time of the call. The service is dropped with the toolkit, its toolboxes and calls under way.
+/// The service is created when a call of a tool that takes it first needs it, once per toolkit: calls that arrive
+/// meanwhile wait. If that fails, those calls get the error, as [`Unavailable`](crate::ToolErrorKind::Unavailable), and
+/// the next call tries again. The time counts toward the call's limit. The service is dropped with the toolkit, its
+/// toolboxes and running calls.
 ///
-/// A service that the host [provides](crate::Builder::service) goes first. Two functions for one service, and services that are
-/// made from each other in a circle, are errors when the toolkit is built. [`ToolContext::service`](crate::ToolContext::service)
-/// makes nothing: it finds a service that the tool takes as a parameter, or that was made before.
-/// [`Toolkit::empty`](crate::Toolkit::empty) makes no services.
+/// A service that the host [provides](crate::Builder::service) takes precedence. Two functions for one service, and
+/// services that need each other in a cycle, are errors when the toolkit is built.
+/// [`ToolContext::service`](crate::ToolContext::service) creates nothing: it returns a service that the tool takes as a
+/// parameter, or that was created before. [`Toolkit::empty`](crate::Toolkit::empty) creates no services.
 ///
-/// A plain `fn` runs where the call is polled: let one that blocks be `async` and use a blocking pool.
+/// A plain `fn` runs on the thread that polls the call: make a blocking function `async` and use a blocking pool.
 ///
 /// ```standalone_crate
 /// use toolkit::Config;
@@ -486,15 +492,15 @@ pub use toolkit_macros::tool_factory;
 /// ```
 pub use toolkit_macros::service;
 
-/// Says of the crate it stands in which plugin it is. Once a crate, anywhere in it.
+/// Declares the crate that contains it as a plugin. It can be used once per crate, anywhere in it.
 ///
-/// | field | value | what it says |
+/// | field | value | meaning |
 /// |---|---|---|
-/// | `id` | `"acme"` | by which policies and the configuration name it: `[a-z][a-z0-9_-]*`, at most 64 bytes. Required; without `plugin!` it is the name of the crate |
-/// | `title` | `"Acme"`, or a constant | its name for people |
-/// | `description` | `"…"`, or a constant | what it brings |
-/// | `optional` | `true` | its tools are there only where an allow list names them, the plugin or `group:plugins` |
-/// | `channel` | `"telegram"` | its tools are there only in sessions that came in by this channel |
+/// | `id` | `"acme"` | the id in policies and the configuration: `[a-z][a-z0-9_-]*`, at most 64 bytes. Required; without `plugin!` it is the name of the crate |
+/// | `title` | `"Acme"`, or a constant | the display name |
+/// | `description` | `"…"`, or a constant | a description of its contents |
+/// | `optional` | `true` | its tools exist only if an allow list names them, the plugin or `group:plugins` |
+/// | `channel` | `"telegram"` | its tools exist only in sessions that came in through this channel |
 ///
 /// ```standalone_crate
 /// toolkit::plugin! {

@@ -1,4 +1,4 @@
-//! Where whole outputs are kept: `<data directory>/tool-output/<session>/<time>.txt`, readable by their owner alone.
+//! The store of whole outputs: `<data directory>/tool-output/<session>/<time>.txt`, readable by their owner only.
 
 mod name;
 mod room;
@@ -18,54 +18,54 @@ use std::time::{Duration, Instant, SystemTime};
 pub use settings::OutputStoreSettings;
 pub use sweep::Swept;
 
-/// The directory within the data directory.
+/// The store's directory within the data directory.
 const DIRECTORY: &str = "tool-output";
-/// How often it is looked for files that are too old.
+/// The interval at which old files are removed.
 pub(crate) const EVERY: Duration = Duration::from_hours(1);
-/// How often a name that another process took, or a directory that another process swept, is met with a further try.
+/// The maximum number of attempts when another process takes a name or removes a directory.
 const TRIES: usize = 100;
 
-/// The data directory of a host that names none: the platform's, for one program called `toolkit`. On Linux
-/// `$XDG_DATA_HOME/toolkit`, else `~/.local/share/toolkit`.
+/// Returns the data directory of a host that names none: the platform's directory of a program called `toolkit`. On
+/// Linux this is `$XDG_DATA_HOME/toolkit`, or else `~/.local/share/toolkit`.
 pub(crate) fn default_data_dir() -> Option<PathBuf> {
     Some(etcetera::base_strategy::choose_native_strategy().ok()?.data_dir().join("toolkit"))
 }
 
-/// The files that hold whole outputs. Cheap to clone.
+/// A store of files that hold whole outputs. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutputStore {
-    /// `None` where there is no data directory: nothing is kept then.
+    /// `None` if there is no data directory: nothing is saved then.
     root: Option<Arc<Path>>,
     settings: OutputStoreSettings,
     swept: Arc<Mutex<Option<Instant>>>,
-    /// How many bytes there were, and when they were counted.
+    /// The last count of bytes in the store, and its time.
     counted: Arc<Mutex<Option<(Instant, u64)>>>,
 }
 
 impl OutputStore {
-    /// Makes nothing yet: directories come with the first file.
+    /// Creates a store. Directories are created with the first file.
     pub(crate) fn new(data_dir: Option<PathBuf>) -> Self {
         Self { root: data_dir.map(|directory| directory.join(DIRECTORY).into()), ..Self::default() }
     }
 
-    /// Keeps no more than this.
+    /// Sets the limits of the store.
     pub(crate) fn with_settings(mut self, settings: OutputStoreSettings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// How much is kept.
+    /// Returns the limits of the store.
     pub(crate) fn settings(&self) -> &OutputStoreSettings {
         &self.settings
     }
 
-    /// Where the files of a session are, whether or not there are any. Two sessions never share a directory; callers
-    /// without a session share one.
+    /// Returns the directory for the files of a session, which may not exist. Two sessions never share a directory;
+    /// callers without a session share one.
     pub(crate) fn session_dir(&self, session: Option<&str>) -> Option<PathBuf> {
         self.root.as_ref().map(|root| root.join(directory_name(session)))
     }
 
-    /// Sweeps if that was not done for an hour: also in a host that does not keep house.
+    /// Removes old files if that was not done for an hour, also in a host that runs no periodic cleanup.
     fn sweep_now_and_then(&self) {
         let is_due = {
             let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,12 +80,12 @@ impl OutputStore {
         }
     }
 
-    /// The directory in which that of the outputs is.
+    /// Returns the directory that contains the store's directory.
     pub(crate) fn data_dir(&self) -> Option<&Path> {
         self.root.as_deref()?.parent()
     }
 
-    /// A new, empty file for one output. Blocks.
+    /// Creates an empty file for one output. Blocks.
     pub(crate) fn create(&self, session: Option<&str>) -> Result<OutputFile, String> {
         let (Some(root), Some(directory)) = (&self.root, self.session_dir(session)) else {
             return Err("there is no data directory".to_owned());
@@ -98,7 +98,7 @@ impl OutputStore {
             let path = directory.join(file_name());
             match create_new(&path) {
                 Ok(file) => return Ok(OutputFile { file, path, bytes: 0, limit, error: None, keep: false }),
-                // Another process took the name, or swept the directory away.
+                // Another process took the name, or removed the directory.
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
                 Err(error) => return Err(cannot("create", &path, &error)),
             }
@@ -107,8 +107,8 @@ impl OutputStore {
     }
 }
 
-/// Makes a directory for its owner alone, with those above it. One that is there must be a real one: through a link,
-/// output would end up in a place that nobody chose.
+/// Creates a directory for its owner only, with its parents. An existing one must be a real directory: through a
+/// symbolic link, outputs would be written to an unintended place.
 pub(crate) fn make_directory(path: &Path) -> Result<(), String> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Ok(()),
@@ -135,31 +135,31 @@ fn cannot(what: &str, path: &Path, error: &io::Error) -> String {
     format!("cannot {what} {}: {error}", path.display())
 }
 
-/// A file under way. Dropped before it is kept, it is removed.
+/// A file that is being written. It is removed if it is dropped before it is kept.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     file: File,
     path: PathBuf,
     bytes: u64,
-    /// How many bytes it may have.
+    /// The maximum size in bytes.
     limit: u64,
-    /// The first error; nothing is written after it, so that the file is a beginning of the output.
+    /// The first error; nothing is written after it, so that the file is a prefix of the output.
     error: Option<io::Error>,
     keep: bool,
 }
 
 impl OutputFile {
-    /// Where it is.
+    /// Returns the path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many bytes it may have.
+    /// Returns the maximum size in bytes.
     pub(crate) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Appends as much as the disk and the limit take. Blocks.
+    /// Appends as many bytes as the disk and the limit allow. Blocks.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.error.is_none() {
             let room = usize::try_from(self.limit.saturating_sub(self.bytes)).unwrap_or(usize::MAX);
@@ -182,7 +182,7 @@ impl OutputFile {
         }
     }
 
-    /// Keeps what was written, and says how much of the output that is.
+    /// Keeps the file, and returns how much of the output was written.
     pub(crate) fn keep(mut self) -> Kept {
         let error = self.error.take().map(|error| cannot("write", &self.path, &error));
         self.keep = error.is_none() || self.bytes > 0;
@@ -198,10 +198,10 @@ impl OutputFile {
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if !self.keep {
-            // Nobody is told of this file. What cannot be removed now goes with the sweep.
+            // The path of this file was not given out. If it cannot be removed now, the next sweep removes it.
             let _ = fs::remove_file(&self.path);
             if let Some(directory) = self.path.parent() {
-                // Only if nothing else is in it.
+                // Succeeds only if the directory is empty.
                 let _ = fs::remove_dir(directory);
             }
         }

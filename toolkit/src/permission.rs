@@ -1,4 +1,4 @@
-//! Whether this one action may go ahead.
+//! Permissions: decides if a single action is allowed, asked about or denied.
 
 mod before;
 mod decided;

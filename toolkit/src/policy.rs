@@ -1,4 +1,4 @@
-//! Which tools exist for a caller.
+//! Policies: which tools exist for a caller.
 
 mod absent;
 mod both;
@@ -39,8 +39,8 @@ use std::fmt;
 
 /// Decides which tools exist for a caller.
 ///
-/// It is asked for every tool when a toolbox is made, and once more at each call, so that what is revoked
-/// meanwhile counts at once. It must not block: it stands on the path of every call.
+/// It is called for every tool when a toolbox is made, and again at each call, so that a revoked tool is denied at
+/// once. It must not block, because it runs in the path of every call.
 ///
 /// ```
 /// use toolkit::prelude::*;
@@ -64,15 +64,15 @@ use std::fmt;
 /// # Ok(()) }
 /// ```
 pub trait Policy: fmt::Debug + Send + Sync + 'static {
-    /// Whether the tool exists for the caller.
+    /// Checks if the tool exists for the caller.
     ///
     /// # Errors
     ///
-    /// Which layer refuses it, and why.
+    /// Returns the layer that denies the tool, and its reason.
     fn check(&self, caller: &Caller, tool: &Tool) -> Result<(), Refusal>;
 
-    /// The places in `tools` of those that exist for the caller, in order: the same as [`check`](Self::check) says of
-    /// each, where that can be had for less.
+    /// Returns the indices in `tools` of the tools that exist for the caller, in order. The result is the same as that
+    /// of [`check`](Self::check) for each tool; implement it if it can be computed faster.
     fn admitted(&self, caller: &Caller, tools: &[Tool]) -> Vec<usize> {
         let is_there = |place: &usize| {
             let tool = &tools[*place];
@@ -81,7 +81,7 @@ pub trait Policy: fmt::Debug + Send + Sync + 'static {
         (0..tools.len()).filter(is_there).collect()
     }
 
-    /// What each part of the policy says of the tool, those that say nothing included; the tool exists if none denies it.
+    /// Returns the verdict of each part of the policy, including silent ones; the tool exists if none denies it.
     fn explain(&self, caller: &Caller, tool: &Tool) -> Vec<LayerVerdict> {
         vec![match self.check(caller, tool) {
             Ok(()) => LayerVerdict::new("the policy", PolicyVerdict::Allows, "it has nothing against it"),
@@ -89,89 +89,90 @@ pub trait Policy: fmt::Debug + Send + Sync + 'static {
         }]
     }
 
-    /// What is probably not as meant, given the tools that there are: names that nothing has, for instance.
+    /// Returns probable mistakes in the policy, given the existing tools: unknown names, for example.
     fn diagnostics(&self, tools: &[Tool]) -> Vec<Diagnostic> {
         let _ = tools;
         Vec::new()
     }
 
-    /// A number that is another one whenever any answer may be another one: while it stays, a toolbox does not ask again
-    /// at each call. `None` where nobody counts.
+    /// Returns a number that changes whenever a verdict may have changed: while it stays the same, a toolbox does not
+    /// check again at each call. `None` if the policy keeps no count.
     fn version(&self) -> Option<u64> {
         None
     }
 
-    /// Whether a tool that its author switched off (`#[tool(enabled = false)]`) is switched on.
+    /// Returns true if the policy enables a tool that its author disabled (`#[tool(enabled = false)]`).
     fn switches_on(&self, tool: &Tool) -> bool {
         let _ = tool;
         false
     }
 }
 
-/// What a policy says of a tool; one that fails refuses.
+/// Checks a tool with a policy; a policy that panics denies the tool.
 pub(crate) fn check(policy: &dyn Policy, caller: &Caller, tool: &Tool) -> Result<(), Refusal> {
     guard(tool.name(), || policy.check(caller, tool)).unwrap_or_else(|_| Err(failed()))
 }
 
-/// The places of the tools that exist; none where the policy fails.
+/// Returns the indices of the tools that exist; none if the policy panics.
 pub(crate) fn admitted(policy: &dyn Policy, caller: &Caller, tools: &[Tool]) -> Vec<usize> {
     let mut places = guard("the policy", || policy.admitted(caller, tools)).unwrap_or_default();
-    // What a host's own policy hands over is looked up by halves.
+    // The indices of a host's own policy are binary-searched later, so they must be valid and sorted.
     places.retain(|place| *place < tools.len());
     places.sort_unstable();
     places.dedup();
     places
 }
 
-/// Whether nothing changed since the policy had this version.
+/// Returns true if the policy still has this version.
 pub(crate) fn is_current(policy: &dyn Policy, version: Option<u64>) -> bool {
     version.is_some() && guard("the policy", || policy.version()).is_ok_and(|now| now == version)
 }
 
-/// The version of the policy; none where it fails.
+/// Returns the version of the policy; `None` if it panics.
 pub(crate) fn version(policy: &dyn Policy) -> Option<u64> {
     guard("the policy", || policy.version()).ok().flatten()
 }
 
-/// Why the tool exists for the caller, or doesn't.
+/// Explains why the tool exists for the caller or not.
 pub(crate) fn explain(policy: Option<&dyn Policy>, caller: &Caller, tool: &Tool) -> Explanation {
     let layers = policy.map_or_else(Vec::new, |policy| {
         guard(tool.name(), || policy.explain(caller, tool)).unwrap_or_else(|_| vec![failed().into()])
     });
-    // What it explains is not what counts.
+    // The check decides, whatever the explanation says.
     let exists = policy.is_none_or(|policy| check(policy, caller, tool).is_ok());
     Explanation { tool: tool.name().to_owned(), exists, present: true, absence: None, layers }
 }
 
-/// What is probably not as meant.
+/// Returns probable mistakes in the policy.
 pub(crate) fn diagnostics(policy: &dyn Policy, tools: &[Tool]) -> Vec<Diagnostic> {
     guard("the policy", || policy.diagnostics(tools)).unwrap_or_default()
 }
 
-/// The core tool that lists mean by the name, also where none of it is linked.
+/// Returns the core tool that a name in a list means, even if no such tool is linked.
 pub(crate) fn core_name(name: &str) -> Option<&'static str> {
     data::Registered::linked().meant_by(&entry::normalised(name))
 }
 
-/// The core tool of which `key`, in lower case, is another name for lists; none where it is no such name.
+/// Returns the core tool for which `key`, in lower case, is an alias in lists; `None` if it is not an alias.
 pub(crate) fn alias_of(key: &str) -> Option<String> {
     let tool = data::Registered::linked().canonical(key);
     (tool != key).then(|| tool.to_owned())
 }
 
-/// Every name of a tool that core crates register for lists, in lower case, whether or not the tool is compiled in.
+/// Returns every tool name that core crates register for lists, in lower case, including tools that are not compiled
+/// in.
 pub(crate) fn known_names() -> impl Iterator<Item = String> {
     let registered = data::Registered::linked();
     let aliases = registered.aliases().flat_map(|(alias, name)| [alias, name]).map(str::to_owned);
     aliases.chain(registered.groups.values().flatten().chain(&registered.names).cloned())
 }
 
-/// Whether a tool that is switched off by its author is switched on.
+/// Returns true if the policy enables a tool that its author disabled.
 pub(crate) fn switches_on(policy: &dyn Policy, tool: &Tool) -> bool {
     guard(tool.name(), || policy.switches_on(tool)).unwrap_or(false)
 }
 
-/// The linked tool of this name that its author switched off; whose it is, is not said yet.
+/// Returns the linked tool of this name that its author disabled; its source is not set yet.
 pub(crate) fn switched_off(name: &str) -> Option<Tool> {
     let is_it = |def: &ToolDef| !def.enabled && (def.name == name || def.aliases.contains(&name));
     let mut defs: Vec<&'static ToolDef> =
@@ -184,22 +185,22 @@ fn failed() -> Refusal {
     Refusal::new("the policy", "it stopped on an internal error")
 }
 
-/// Why a policy does not give a tool to a caller.
+/// The reason why a policy denies a tool to a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// Which part of the policy decided.
+    /// The part of the policy that decided.
     pub layer: String,
-    /// Why, as a clause: "it allows only tools that change nothing".
+    /// The reason, as a clause: "it allows only tools that change nothing".
     pub reason: String,
-    /// The rule that decided, as a JSON pointer into the configuration, if it was one.
+    /// The rule that decided, as a JSON pointer into the configuration, if a rule did.
     pub pointer: Option<String>,
-    /// Where that rule was written, if that is known.
+    /// The source location of that rule, if known.
     pub origin: Option<ConfigOrigin>,
 }
 
 impl Refusal {
-    /// A refusal.
+    /// Creates a refusal.
     pub fn new(layer: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { layer: layer.into(), reason: reason.into(), pointer: None, origin: None }
     }
@@ -221,7 +222,7 @@ impl From<Refusal> for LayerVerdict {
     }
 }
 
-/// In one line that is safe to show: names that somebody else chose may stand in it.
+/// Formats the refusal in one line that is safe to display: names chosen by others are escaped.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "denied by {}: {}", escape_rest(&self.layer), escape_rest(&self.reason))?;

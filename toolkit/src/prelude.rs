@@ -1,4 +1,4 @@
-//! What most tools and hosts need: `use toolkit::prelude::*;`.
+//! Common items for tools and hosts: `use toolkit::prelude::*;`.
 
 pub use crate::{
     Caller, Content, Image, Json, State, Tool, ToolCall, ToolContext, ToolError, ToolOutput, ToolResult,

@@ -1,4 +1,4 @@
-//! What a tool may change of itself for one caller, before a toolbox shows it.
+//! Preparations: changes to a tool for one caller, before a toolbox shows it.
 
 mod narrow;
 mod placeholders;
@@ -17,19 +17,19 @@ use std::any::Any;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// The most that one preparation can say.
+/// The maximum number of diagnostics of one preparation.
 const MAX_SAID: usize = 100;
 
-/// Makes a tool ready for a caller: what `#[tool(prepare = path)]` makes of the function at that path.
+/// Prepares a tool for a caller: `#[tool(prepare = path)]` creates it from the function at that path.
 pub type PrepareFn = for<'a> fn(&'a Caller, &'a mut Preparation) -> Preparing<'a>;
 
-/// A preparation under way.
+/// The future of a preparation.
 pub type Preparing<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> + Send + 'a>>;
 
-/// A tool as one caller will see it, for its `prepare` function to change: another description, fewer values for a
-/// parameter, or not there at all.
+/// A tool as one caller will see it. Its `prepare` function can change the description, restrict the values of a
+/// parameter, or hide the tool.
 ///
-/// It can only narrow. What it leaves of the schema is what this caller's calls are checked against.
+/// It can only narrow the schema. This caller's calls are validated against the narrowed schema.
 ///
 /// ```
 /// use toolkit::prelude::*;
@@ -65,7 +65,7 @@ pub type Preparing<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> + Se
 pub struct Preparation {
     name: String,
     description: String,
-    /// With annotations.
+    /// The schema with annotations.
     schema: Value,
     is_narrowed: bool,
     hidden: Option<String>,
@@ -75,25 +75,25 @@ pub struct Preparation {
     said: Vec<(Level, String)>,
 }
 
-/// What came of a preparation.
+/// The result of a preparation.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// For this caller, with nothing left to fill in.
+    /// The description for this caller, with placeholders filled in.
     pub(crate) description: String,
-    /// With annotations, where it is another one.
+    /// The schema with annotations, if it was changed.
     pub(crate) schema: Option<Value>,
-    /// Why the tool is not there, if it is not.
+    /// The reason why the tool is hidden, if it is.
     pub(crate) hidden: Option<String>,
-    /// What a host should know.
+    /// Diagnostics for the host.
     pub(crate) said: Vec<(Level, String)>,
 }
 
 impl Preparation {
-    /// Begins with the tool as its author wrote it.
+    /// Creates a preparation of the tool as its author wrote it.
     ///
     /// # Errors
     ///
-    /// When the types of the tool's parameters state a schema that is not valid.
+    /// Returns an error if the types of the tool's parameters produce an invalid schema.
     pub fn new(tool: &Tool) -> Result<Self, ToolError> {
         Ok(Self {
             name: tool.name().to_owned(),
@@ -107,33 +107,33 @@ impl Preparation {
         })
     }
 
-    /// The name that the tool has in this toolkit.
+    /// Returns the name of the tool in this toolkit.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What a model will read of it.
+    /// Returns the description that a model will read.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Says to the model what the tool does for this caller. Placeholders are not filled in it.
+    /// Sets the description for this caller. Placeholders in it are not filled in.
     pub fn describe(&mut self, description: impl Into<String>) {
         self.description = description.into();
     }
 
-    /// The JSON Schema of its arguments, as narrowed so far.
+    /// Returns the JSON Schema of the arguments, as narrowed so far.
     pub fn schema(&self) -> Value {
         schema::shown(&self.schema)
     }
 
-    /// Lets a parameter have these values only; of those that it could not have before, none is added. Its examples that do
-    /// not fit any more are left out.
+    /// Restricts a parameter to these values; a value that the parameter did not allow before is not added. Examples
+    /// that no longer match are removed.
     ///
     /// # Errors
     ///
-    /// `Failed` when the tool has no such parameter, and when no value is left for one that is required: such a tool
-    /// cannot be called, so [hide](Self::hide) it. An optional parameter without a value left is taken out.
+    /// Returns `Failed` if the tool has no such parameter, or if no value is left for a required parameter: such a tool
+    /// cannot be called, so [hide](Self::hide) it. An optional parameter without a value left is removed.
     pub fn allow_only<V: Into<Value>>(
         &mut self,
         parameter: &str,
@@ -156,12 +156,12 @@ impl Preparation {
         Ok(())
     }
 
-    /// Demands of a parameter that it also fits this JSON Schema (draft 2020-12), which holds beside what it had to fit
-    /// before: `{ "maximum": 10 }`, say. Its examples that do not fit any more are left out.
+    /// Adds a JSON Schema (draft 2020-12) that a parameter must match in addition to its own: `{ "maximum": 10 }`, for
+    /// example. Examples that no longer match are removed.
     ///
     /// # Errors
     ///
-    /// `Failed` when the tool has no such parameter.
+    /// Returns `Failed` if the tool has no such parameter.
     pub fn narrow(&mut self, parameter: &str, also: &Value) -> Result<(), ToolError> {
         let Some(property) = self.schema.pointer_mut(&pointer(parameter)) else {
             return Err(self.no_parameter(parameter));
@@ -172,12 +172,12 @@ impl Preparation {
         Ok(())
     }
 
-    /// Takes an optional parameter out: this caller cannot give it.
+    /// Removes an optional parameter, so that this caller cannot use it.
     ///
     /// # Errors
     ///
-    /// `Failed` when the tool has no such parameter, requires it, or takes any other parameter beside its own, this one then
-    /// among them.
+    /// Returns `Failed` if the tool has no such parameter, requires it, or accepts additional parameters, which would
+    /// then include this one.
     pub fn remove(&mut self, parameter: &str) -> Result<(), ToolError> {
         if self.schema.pointer(&pointer(parameter)).is_none() {
             return Err(self.no_parameter(parameter));
@@ -199,37 +199,38 @@ impl Preparation {
         Ok(())
     }
 
-    /// Leaves the tool out for this caller, and says why to whoever asks.
+    /// Hides the tool from this caller, and records the reason.
     pub fn hide(&mut self, reason: impl Into<String>) {
         self.hidden = Some(reason.into());
     }
 
-    /// Tells the host what it should know, in the [diagnostics](crate::Toolbox::diagnostics) of the toolbox. At most 100 a tool.
+    /// Adds a diagnostic for the host to the [diagnostics](crate::Toolbox::diagnostics) of the toolbox. At most 100 are
+    /// kept per tool.
     pub fn diagnose(&mut self, level: Level, message: impl Into<String>) {
         if self.said.len() < MAX_SAID {
             self.said.push((level, message.into()));
         }
     }
 
-    /// A service of the host.
+    /// Returns a service of the host.
     pub fn service<T: ?Sized + Service>(&self) -> Option<Arc<T>> {
         self.services.get()
     }
 
-    /// A service that the preparation cannot do without.
+    /// Returns a service that the preparation requires.
     ///
     /// # Errors
     ///
-    /// `Unavailable`, naming the type, when the host does not provide it.
+    /// Returns `Unavailable`, naming the type, if the host does not provide the service.
     pub fn require_service<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {
         self.services.require()
     }
 
-    /// Runs what blocks, such as reading files, where that is allowed, and waits for it.
+    /// Runs blocking code, such as reading files, on a thread for it, and waits for the result.
     ///
     /// # Errors
     ///
-    /// `Panicked` when it panicked, `Interrupted` when the host is shutting down.
+    /// Returns `Panicked` if the code panicked, and `Interrupted` if the host is shutting down.
     pub async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -267,7 +268,7 @@ impl Preparation {
         self
     }
 
-    /// The description that it begins with, for this caller.
+    /// Sets the initial description for this caller.
     pub(crate) fn with_description(mut self, description: String) -> Self {
         self.description = description;
         self
@@ -287,18 +288,18 @@ fn pointer(parameter: &str) -> String {
     format!("/properties/{}", parameter.replace('~', "~0").replace('/', "~1"))
 }
 
-/// What a `prepare` function can end with.
+/// A return type of a `prepare` function.
 #[diagnostic::on_unimplemented(
     message = "a `prepare` function cannot return `{Self}`",
     label = "not `()`, nor a `Result<(), E>`",
     note = "change the `&mut Preparation` that it gets, and return nothing or an error"
 )]
 pub trait Ending {
-    /// As what the runtime sees.
+    /// Converts the value into the result that the runtime uses.
     ///
     /// # Errors
     ///
-    /// What the function failed with.
+    /// Returns the function's error.
     fn end(self) -> Result<(), ToolError>;
 }
 

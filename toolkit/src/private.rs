@@ -1,4 +1,4 @@
-//! What the macros' expansions use. Not part of the public interface: any release may change it.
+//! Items used by the macros' expansions. Not part of the public interface: any release may change them.
 
 pub use crate::arg::{
     ArgField, ArgsType, FieldOf, FieldType, LengthArg, OtherType, PatternArg, RangeArg, SchemaFn, ToolArg,
@@ -51,11 +51,11 @@ pub use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// How a function's value becomes a tool's answer; made where the function's return type is checked.
+/// The conversion of a function's value into a tool's output; created where the function's return type is checked.
 pub struct Output<R> {
     /// Converts the value.
     pub convert: fn(R) -> Result<ToolOutput, ToolError>,
-    /// The schema of its structured data.
+    /// The schema of the structured data.
     pub schema: Option<SchemaFn>,
 }
 
@@ -68,37 +68,37 @@ pub const fn output<R: IntoToolOutput>() -> Output<R> {
 pub struct Returned<R>(PhantomData<R>);
 
 impl<T, E: Into<Box<dyn StdError + Send + Sync>>> Returned<Result<T, E>> {
-    /// Chosen where it applies, since it is the type's own.
+    /// Preferred where it applies, since it is an inherent item.
     pub const ERRORS: Wrapped = Wrapped;
 }
 
-/// Chosen for all other return types.
+/// Used for all other return types.
 pub trait ReturnedElse {
-    /// As the traits have it.
+    /// The conversion by the traits.
     const ERRORS: Converted = Converted;
 }
 
 impl<R> ReturnedElse for Returned<R> {}
 
-/// The error becomes a boxed one: no trait can say that of a string or an `anyhow::Error`, which may implement
-/// `std::error::Error` one day.
+/// A marker for errors that are boxed: no trait can be implemented for a string or an `anyhow::Error`, because either
+/// may implement `std::error::Error` one day.
 #[derive(Clone, Copy)]
 pub struct Wrapped;
 
-/// The error converts by [`IntoToolError`].
+/// A marker for errors that convert by [`IntoToolError`].
 #[derive(Clone, Copy)]
 pub struct Converted;
 
-/// A `Result` whose error becomes a boxed one.
+/// A `Result` whose error is boxed.
 pub trait Fallible {
-    /// As [`IntoToolOutput::OUTPUT_SCHEMA`].
+    /// Same as [`IntoToolOutput::OUTPUT_SCHEMA`].
     const SCHEMA: Option<SchemaFn>;
 
-    /// As [`IntoToolOutput::into_tool_output`].
+    /// Same as [`IntoToolOutput::into_tool_output`].
     ///
     /// # Errors
     ///
-    /// The function's own error, or that its value could not be serialised.
+    /// Returns the function's own error, or an error if its value could not be serialised.
     fn convert(self) -> Result<ToolOutput, ToolError>;
 }
 
@@ -116,7 +116,7 @@ impl Wrapped {
         Output { convert: R::convert, schema: R::SCHEMA }
     }
 
-    /// Checks a return type that is a `Result`, value and error apart.
+    /// Checks a return type that is a `Result`, with value and error separate.
     pub const fn fallible<T: IntoToolOutput, E: Into<Box<dyn StdError + Send + Sync>>>(
         self,
     ) -> Output<Result<T, E>> {
@@ -135,7 +135,7 @@ impl Converted {
         output::<R>()
     }
 
-    /// Checks a return type that is a `Result`, value and error apart.
+    /// Checks a return type that is a `Result`, with value and error separate.
     pub const fn fallible<T: IntoToolOutput, E: IntoToolError>(self) -> Output<Result<T, E>> {
         fallible::<T, E>()
     }
@@ -146,16 +146,17 @@ impl Converted {
     }
 }
 
-/// Checks a return type that is a `Result`, value and error apart: what is wrong with one is reported there.
+/// Checks a return type that is a `Result`, with value and error separate: the compiler reports a problem at the
+/// failing one.
 pub const fn fallible<T: IntoToolOutput, E: IntoToolError>() -> Output<Result<T, E>> {
     Output { convert: <Result<T, E>>::into_tool_output, schema: T::OUTPUT_SCHEMA }
 }
 
-/// A service with its type; made where the type of a `State<T>` is checked.
+/// A service with its type; created where the type of a `State<T>` is checked.
 pub struct StateOf<T: ?Sized> {
-    /// What is known without the type.
+    /// The definition without the type.
     pub def: ServiceDef,
-    /// Gets it.
+    /// Returns the service.
     pub get: fn(&ToolContext) -> Result<State<T>, ToolError>,
 }
 
@@ -164,7 +165,7 @@ pub const fn state_of<T: ?Sized + Service>() -> StateOf<T> {
     StateOf { def: ServiceDef::of::<T>(), get: ToolContext::require_service }
 }
 
-/// The value of an environment variable at compile time, if cargo set it.
+/// Returns the value of an environment variable at compile time, or an empty text if cargo did not set it.
 pub const fn or_empty(value: Option<&'static str>) -> &'static str {
     match value {
         Some(value) => value,
@@ -172,7 +173,7 @@ pub const fn or_empty(value: Option<&'static str>) -> &'static str {
     }
 }
 
-/// Checks a name that is a constant; the error stands where the macro calls it.
+/// Checks a name that is a constant; the error is reported where the macro is called.
 #[track_caller]
 pub const fn check_name(what: &str, name: &str) {
     if is_valid_name(name) {
@@ -189,7 +190,7 @@ pub const fn check_name(what: &str, name: &str) {
         text.push(b"` cannot name a ");
         text.push(what.as_bytes());
     }
-    // The first line is what a list of errors shows.
+    // A list of errors shows the first line only.
     text.push(if name.len() > MAX_NAME_BYTES / 2 { b"\n`" } else { b"; `" });
     text.push_legal(name.as_bytes());
     text.push(b"` would do");
@@ -199,7 +200,7 @@ pub const fn check_name(what: &str, name: &str) {
     }
 }
 
-/// A text that is made at compile time.
+/// A text built at compile time.
 struct Text {
     bytes: [u8; 192],
     length: usize,
@@ -221,7 +222,7 @@ impl Text {
         }
     }
 
-    /// The nearest legal name, as the macro proposes it for a literal.
+    /// Appends the nearest valid name, like the macro proposes it for a literal.
     const fn push_legal(&mut self, name: &[u8]) {
         let start = self.length;
         let (mut at, mut after_lower, mut gap) = (0, false, false);
@@ -246,7 +247,7 @@ impl Text {
     }
 }
 
-/// An example for a schema.
+/// Converts an example for a schema to JSON.
 pub fn to_value(value: &impl Serialize) -> Option<Value> {
     serde_json::to_value(value).ok()
 }
@@ -263,12 +264,12 @@ pub const fn measured<T: LengthArg>() {}
 /// Checks the type of a `pattern`.
 pub const fn patterned<T: PatternArg>() {}
 
-/// The type of a function.
+/// Returns the type of a function.
 pub const fn function_id<F: 'static>(_: &F) -> TypeId {
     TypeId::of::<F>()
 }
 
-/// Makes a call out of a function's future. Its code depends on the function's return type only.
+/// Creates a call from a function's future. The generated code depends on the function's return type only.
 pub fn call<'a, R: 'a>(
     future: Pin<Box<dyn Future<Output = R> + Send + 'a>>,
     convert: fn(R) -> Result<ToolOutput, ToolError>,
@@ -276,12 +277,12 @@ pub fn call<'a, R: 'a>(
     Box::pin(Call { future, convert })
 }
 
-/// Makes a preparation out of the future of a function.
+/// Creates a preparation from a function's future.
 pub fn prepared<'a, R: Ending>(future: impl Future<Output = R> + Send + 'a) -> Preparing<'a> {
     Box::pin(async move { future.await.end() })
 }
 
-/// Makes something out of the future of a function.
+/// Creates a service or tools from a function's future.
 pub fn making<'a, R: 'a, T: 'a>(
     future: impl Future<Output = R> + Send + 'a,
     convert: fn(R) -> Result<T, ToolError>,
@@ -289,7 +290,7 @@ pub fn making<'a, R: 'a, T: 'a>(
     Box::pin(async move { convert(future.await) })
 }
 
-/// What an `async` block would do, with less to keep and to look at.
+/// A hand-written equivalent of an `async` block, with a smaller state and less generated code.
 struct Call<'a, R> {
     future: Pin<Box<dyn Future<Output = R> + Send + 'a>>,
     convert: fn(R) -> Result<ToolOutput, ToolError>,
@@ -321,9 +322,9 @@ impl AllServices for () {}
 
 impl<T: ?Sized + Service, R: AllServices> AllServices for (PhantomData<T>, R) {}
 
-/// Chosen when all are services.
+/// Used if all are services.
 pub trait Sendable {
-    /// The future in a box.
+    /// Boxes the future.
     fn boxed<'a, R>(
         &self,
         future: impl Future<Output = R> + Send + 'a,
@@ -334,7 +335,7 @@ pub trait Sendable {
 
 impl<T: AllServices> Sendable for Gate<T> {}
 
-/// Chosen when one is none, which is an error elsewhere.
+/// Used if one is not a service, which is reported elsewhere.
 pub trait Unsendable {
     /// Never called.
     fn boxed<'a, R>(&self, _: impl Future<Output = R> + 'a) -> Pin<Box<dyn Future<Output = R> + Send + 'a>> {
@@ -344,11 +345,11 @@ pub trait Unsendable {
 
 impl<T> Unsendable for &Gate<T> {}
 
-/// A default that is written as JSON, in a field of an argument type.
+/// Decodes a default that is written as JSON, in a field of an argument type.
 ///
 /// # Panics
 ///
-/// When it does not fit the type.
+/// Panics if the JSON does not decode to the type.
 pub fn decoded<T: ToolArg>(literal: Literal) -> T {
     T::decode(literal.to_value())
         .unwrap_or_else(|error| panic!("the default {} does not fit its type: {error}", literal.to_value()))
@@ -374,10 +375,10 @@ macro_rules! tool_functions {
     };
 }
 
-// The longest list of arguments that a function of a tool can have here; `#[args]` takes any number as one.
+// The maximum number of arguments of a tool's function here; `#[args]` takes any number as one.
 tool_functions!(A B C D E G H I J K L M N O P Q S T U V W X Y Z A1 B1 C1 D1 E1 G1 H1 I1);
 
-/// Finds the tool of a function.
+/// Returns the tool of a function.
 #[track_caller]
 pub fn tool_of<F: ToolFunction<A>, A>(_: &F) -> Tool {
     let id = TypeId::of::<F>();
@@ -387,19 +388,19 @@ pub fn tool_of<F: ToolFunction<A>, A>(_: &F) -> Tool {
     }
 }
 
-/// Serialises a value for a schema if its type can be: see [`Computed`] and [`Unshown`].
+/// Serialises a value for a schema if its type implements `Serialize`: see [`Computed`] and [`Unshown`].
 pub struct Probe<T>(PhantomData<T>);
 
 impl<T> Probe<T> {
-    /// A probe for the type of a function's value.
+    /// Creates a probe for the type of a function's value.
     pub const fn of(_: fn() -> T) -> Self {
         Self(PhantomData)
     }
 }
 
-/// Chosen when the type serialises.
+/// Used if the type serialises.
 pub trait Computed<T> {
-    /// The value.
+    /// Returns the value.
     fn value(&self, make: fn() -> T) -> Option<Value>;
 }
 
@@ -409,9 +410,9 @@ impl<T: Serialize> Computed<T> for Probe<T> {
     }
 }
 
-/// Chosen when it doesn't.
+/// Used if the type does not serialise.
 pub trait Unshown<T> {
-    /// Nothing.
+    /// Returns `None`.
     fn value(&self, make: fn() -> T) -> Option<Value>;
 }
 

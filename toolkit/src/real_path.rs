@@ -1,21 +1,22 @@
-//! The real path of something that is there.
+//! The real path of an existing file or directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The path of what is at `path`, absolute and without links, as `std::fs::canonicalize` finds it.
+/// Returns the real path of the file or directory at `path`: absolute and without links, as `std::fs::canonicalize`
+/// returns it.
 ///
-/// Looking at one component after the other takes a system call for each. On Linux the kernel opens the whole path instead: without
-/// following a link, and where that succeeds the path is the real one; else it is asked for the path of what it opened. So nothing
-/// that is renamed meanwhile can mix two paths.
+/// Resolving one component after the other takes a system call for each. On Linux the kernel opens the whole path
+/// instead, without following links; if that succeeds, the path is the real one. Otherwise the kernel is asked for the
+/// path of the opened file, so that a concurrent rename cannot mix two paths.
 ///
 /// # Errors
 ///
-/// When nothing is there, or a directory above may not be used.
+/// Returns an error if nothing exists at the path, or if a directory in it cannot be accessed.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     #[cfg(target_os = "linux")]
     {
-        // It is opened only to be named: a pipe is not waited for, and no right to read is needed.
+        // Opened only to get its path: this does not wait for a pipe, and needs no read permission.
         let flags = rustix::fs::OFlags::PATH;
         if let Some(opened) = open_straight(path, flags) {
             opened?;
@@ -29,7 +30,7 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Opens a path that is the real one of what is there; `None` where it is not, or that cannot be told.
+/// Opens a path that is already the real path; returns `None` if it is not, or if this cannot be determined.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_straight(
     path: &Path,
@@ -42,13 +43,13 @@ pub(crate) fn open_straight(
     }
     let flags = flags | OFlags::CLOEXEC;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // A link is on the way; or the kernel is older, or a sandbox does not let this through.
+        // A link is in the path, or the kernel is too old, or a sandbox does not allow the call.
         Err(Errno::LOOP | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN | Errno::INTR) => None,
         opened => Some(opened.map_err(io::Error::from)),
     }
 }
 
-/// Returns true if a path is written as real paths are, whether or not links are on it.
+/// Returns true if a path is written as real paths are; it may still contain links.
 #[cfg(target_os = "linux")]
 fn is_normal(path: &Path) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
@@ -58,7 +59,7 @@ fn is_normal(path: &Path) -> bool {
         || bytes.strip_prefix(b"/").is_some_and(|rest| rest.split(|byte| *byte == b'/').all(is_name))
 }
 
-/// The path of what is open; `None` where the kernel cannot be asked, or knows none.
+/// Returns the path of an open file; `None` if the kernel cannot be asked, or knows no path.
 #[cfg(target_os = "linux")]
 pub(crate) fn path_of(fd: &impl std::os::fd::AsRawFd) -> Option<PathBuf> {
     use std::ffi::OsString;
@@ -68,12 +69,12 @@ pub(crate) fn path_of(fd: &impl std::os::fd::AsRawFd) -> Option<PathBuf> {
     }
     let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
     let bytes = rustix::fs::readlink(link, Vec::with_capacity(256)).ok()?.into_bytes();
-    // What has no name any more is named so, and what is in another tree of mounts has no path from the root.
+    // The kernel marks removed files as deleted, and a file in another mount tree has no path from the root.
     let is_path = bytes.starts_with(b"/") && !bytes.ends_with(b" (deleted)");
     is_path.then(|| PathBuf::from(OsString::from_vec(bytes)))
 }
 
-/// Whether the kernel's own file system is at `/proc`, and not a directory that somebody made.
+/// Returns true if `/proc` is the kernel's own file system, and not an ordinary directory.
 #[cfg(target_os = "linux")]
 fn has_proc() -> bool {
     use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Result hooks: what a host takes out of an answer before anybody gets it.
+//! Result hooks: a host's functions that remove parts of a tool result before anything else gets it.
 
 use crate::caller::Caller;
 use crate::content::{Content, ResourceBody};
@@ -14,16 +14,15 @@ use std::ops::Range;
 /// A host's hook.
 pub(crate) type ResultHook = dyn Fn(&mut ResultReview<'_>) -> Result<(), ToolError> + Send + Sync;
 
-/// What a tool answered, for a result hook to look at, to shorten, and to take things out of.
+/// The result of a call under review by a result hook, which may shorten it and remove parts of it.
 ///
-/// Nothing else can be done with it: where something goes, a mark stands in its place, and a failure stays one. A hook
-/// that panics or fails withholds the answer, and the model is told so.
+/// No other change is possible: a removed part is replaced by a mark, and an error stays an error. A hook that panics
+/// or fails withholds the result, and the model is told so.
 ///
-/// Hooks see an answer before it is cut to size, except for what a tool streamed by
-/// [`ctx.output()`](ToolContext::output): that they see as the model would get it, and the file of the whole stays as it
-/// was written. Who reads that file does it by a tool, whose answer the hooks see in turn. What a tool tells those who
-/// watch while it runs, progress and parts of its answer, does not come by here. Nor does a refusal that tells a model
-/// what is wrong with its own call.
+/// Hooks review a result before it is truncated, except for output streamed by [`ctx.output()`](ToolContext::output):
+/// hooks see it as the model would get it, and the file with the whole output stays unchanged. That file can only be
+/// read with a tool, whose result the hooks review too. Events sent while a tool runs (progress and partial output) are
+/// not reviewed, nor are validation errors that tell a model about a problem with its own call.
 ///
 /// ```
 /// use toolkit::prelude::*;
@@ -53,37 +52,38 @@ pub struct ResultReview<'a> {
 }
 
 impl ResultReview<'_> {
-    /// The call's id.
+    /// Returns the call's id.
     pub fn call_id(&self) -> &str {
         self.context.call_id()
     }
 
-    /// The tool.
+    /// Returns the tool.
     pub fn tool(&self) -> &Tool {
         self.context.tool()
     }
 
-    /// Who called.
+    /// Returns the caller.
     pub fn caller(&self) -> &Caller {
         self.context.caller()
     }
 
-    /// The answer as it is now, if the call succeeded.
+    /// Returns the output in its current state, if the call succeeded.
     pub fn output(&self) -> Option<&ToolOutput> {
         self.outcome.as_ref().ok()
     }
 
-    /// The error as it is now, if the call failed.
+    /// Returns the error in its current state, if the call failed.
     pub fn error(&self) -> Option<&ToolError> {
         self.outcome.as_ref().err()
     }
 
-    /// Puts `[redacted]` in place of what `find` finds in each text, as ranges of bytes, in any order.
+    /// Replaces the ranges that `find` returns for each text with `[redacted]`. The ranges are in bytes and in any
+    /// order.
     ///
-    /// Texts are those of the content, names, places and descriptions of documents included, the title, the strings and
-    /// numbers of metadata with their names, and an error's message. Structured data are looked at likewise, and left
-    /// out as a whole where anything is found: they are whole or absent. A range that splits a character takes all of
-    /// it; one beyond the end is cut off.
+    /// The texts are: those of the content, including names, URIs and descriptions of resources; the title; the
+    /// strings, numbers and keys of metadata; and an error's message. Structured data is searched too, and removed as a
+    /// whole if anything is found, because it is either whole or absent. A range that splits a character covers the
+    /// whole character; a range beyond the end is cut off.
     pub fn redact(&mut self, mut find: impl FnMut(&str) -> Vec<Range<usize>>) {
         let mut redact = |text: &str| redacted(text, find(text));
         match &mut *self.outcome {
@@ -100,8 +100,8 @@ impl ResultReview<'_> {
         }
     }
 
-    /// Keeps at most the first `max_bytes` bytes of each text of the content, or of an error's message. Where something
-    /// goes, a line says how much. Structured data, which may say the same, go then too.
+    /// Keeps at most the first `max_bytes` bytes of each text of the content, or of an error's message. If text is
+    /// removed, a line says how much, and the structured data, which may contain the same text, is removed too.
     pub fn shorten(&mut self, max_bytes: usize) {
         let mut shorten = |text: &str| shortened(text, max_bytes);
         match &mut *self.outcome {
@@ -124,7 +124,8 @@ impl ResultReview<'_> {
         }
     }
 
-    /// Puts `[withheld]` in place of a block of the content: a picture, say. Does nothing where there is no such block.
+    /// Replaces a block of the content, for example an image, with `[withheld]`. Does nothing if there is no such
+    /// block.
     pub fn drop_block(&mut self, place: usize) {
         if let Ok(output) = &mut *self.outcome
             && let Some(block) = output.content.get_mut(place)
@@ -133,21 +134,21 @@ impl ResultReview<'_> {
         }
     }
 
-    /// Leaves the structured data out.
+    /// Removes the structured data.
     pub fn drop_details(&mut self) {
         if let Ok(output) = &mut *self.outcome {
             output.details = None;
         }
     }
 
-    /// Leaves the files out that the answer names as its attachments.
+    /// Removes the list of attachments.
     pub fn drop_attachments(&mut self) {
         if let Ok(output) = &mut *self.outcome {
             output.attachments.clear();
         }
     }
 
-    /// Withholds the whole answer: the call ends as denied, for this reason, which the model reads.
+    /// Withholds the whole result: the call ends as denied, for this reason, which the model reads.
     pub fn withhold(&mut self, reason: impl Into<String>) {
         self.withheld = Some(reason.into());
     }
@@ -159,7 +160,7 @@ impl fmt::Debug for ResultReview<'_> {
     }
 }
 
-/// Has an answer looked at by every hook.
+/// Passes a result to every hook.
 pub(crate) fn review(context: &ToolContext, outcome: &mut Result<ToolOutput, ToolError>) {
     use crate::guard::guard;
     for named in &context.scope().toolkit.settings.hooks.results {
@@ -261,7 +262,7 @@ fn change_members(members: &mut Map<String, Value>, with: Change<'_>) -> bool {
     is_changed
 }
 
-/// The text without these ranges; `None` where they are empty.
+/// Returns the text without these ranges; `None` if they are empty.
 fn redacted(text: &str, mut found: Vec<Range<usize>>) -> Option<String> {
     found.retain(|range| range.start < range.end && range.start < text.len());
     if found.is_empty() {
@@ -282,7 +283,7 @@ fn redacted(text: &str, mut found: Vec<Range<usize>>) -> Option<String> {
     Some(redacted)
 }
 
-/// The beginning of a text, with a line that says how much is gone; `None` where nothing is.
+/// Returns the beginning of a text, with a line that says how much was removed; `None` if nothing was.
 fn shortened(text: &str, max_bytes: usize) -> Option<String> {
     if text.len() <= max_bytes {
         return None;

@@ -1,4 +1,4 @@
-//! Finds tools by what they do: which of them fit a query best.
+//! Searches tools by their purpose, and ranks them by relevance to a query.
 //!
 //! ```text
 //! words      a text falls into words, words into stems
@@ -9,8 +9,8 @@
 //! rank       which tools have most of it
 //! ```
 //!
-//! A toolkit has one segment, which is built at the first search and stays while few tools come and go; what is in a toolbox
-//! beside it is in a small one of the toolbox's own.
+//! A toolkit has one segment, which is built at the first search and reused while few tools are added or removed; tools
+//! of a toolbox only are in a small segment of that toolbox.
 
 mod document;
 mod near;
@@ -29,19 +29,19 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The words of a text.
+/// Returns the words of a text.
 pub(crate) fn words_of(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     words::each_word(text, |word| all.push(word.to_owned()));
     all
 }
 
-/// The stems of all words of a text.
+/// Returns the stems of all words of a text.
 pub(crate) fn all_stems_of(text: &str) -> Vec<String> {
     words_of(text).iter().map(|word| words::stem_of(word)).collect()
 }
 
-/// The stems of the words of a text that say something.
+/// Returns the stems of the significant words of a text.
 pub(crate) fn stems_of(text: &str) -> Vec<String> {
     words_of(text)
         .iter()
@@ -50,10 +50,10 @@ pub(crate) fn stems_of(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// How many tools may come before the toolkit's segment is built anew.
+/// The number of added tools after which the toolkit's segment is rebuilt.
 const MAX_NEW: usize = 256;
 
-/// The segment of a toolkit's tools, once somebody searched.
+/// The segment of a toolkit's tools, once a search has built it.
 #[derive(Default)]
 pub(crate) struct SharedSegment(Mutex<Option<Arc<Segment>>>);
 
@@ -64,7 +64,7 @@ impl fmt::Debug for SharedSegment {
 }
 
 impl SharedSegment {
-    /// A segment that has most of these tools, which are in the order of their names.
+    /// Returns a segment that has most of these tools, which are sorted by name.
     fn of(&self, tools: &[Tool]) -> Arc<Segment> {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(segment) = &*shared {
@@ -80,13 +80,13 @@ impl SharedSegment {
     }
 }
 
-/// The place in `tools` of each document of a segment; both are in the order of names.
+/// Returns the index in `tools` of each document of a segment; both are sorted by name.
 fn places(segment: &Segment, tools: &[Tool]) -> Vec<u32> {
     let mut at = 0;
     let place = |document: &Indexed| {
         loop {
             let tool = tools.get(at)?;
-            // Most are the same, which is quickly seen. One that changed is another tool of the same name.
+            // Most are identical, which is quick to check. A changed tool is another tool of the same name.
             if document.is(tool) {
                 at += 1;
                 return Some(at - 1);
@@ -101,16 +101,16 @@ fn places(segment: &Segment, tools: &[Tool]) -> Vec<u32> {
     places.map(|place| place.and_then(|place| u32::try_from(place).ok()).unwrap_or(NOWHERE)).collect()
 }
 
-/// What the searches of one toolbox go through.
+/// The index for the searches of one toolbox.
 #[derive(Debug)]
 pub(crate) struct Searched {
     parts: Vec<Part>,
-    /// How many tools may be found.
+    /// The number of tools that may be found.
     found: usize,
 }
 
 impl Searched {
-    /// Of the tools of a toolbox, those at the places that may be found; `all` are the toolkit's.
+    /// Creates the index for the tools of a toolbox at the indices that may be found; `all` are the toolkit's tools.
     pub(crate) fn new(
         shared: &SharedSegment,
         all: &[Tool],
@@ -128,7 +128,7 @@ impl Searched {
             }
         }
         let mut parts = vec![Part { segment, places }];
-        // Of what may not be found nothing is looked at.
+        // Tools that may not be found are not used at all.
         let own: Vec<usize> =
             (0..tools.len()).filter(|place| !is_known[*place] && may_be_found(*place)).collect();
         if !own.is_empty() {
@@ -140,13 +140,14 @@ impl Searched {
         Self { parts, found }
     }
 
-    /// The places of the tools that fit best, with how well; of two that fit as well, the one whose name comes first.
+    /// Returns the indices of the most relevant tools, with their scores; of equally relevant tools, the first by name
+    /// comes first.
     pub(crate) fn search(&self, query: &str, tools: &[Tool], limit: usize) -> Vec<(usize, f32)> {
         let scope = Scope::of(&self.parts, self.found);
         let wanted = query::wanted(query, &scope);
         let mut scores = rank::ranked(&wanted, &scope, tools.len());
         let order = |one: &(u32, f32), other: &(u32, f32)| -> Ordering {
-            // Tools stand in the order of their names.
+            // Tools are sorted by name.
             other.1.total_cmp(&one.1).then(one.0.cmp(&other.0))
         };
         if scores.len() > limit && limit > 0 {

@@ -1,4 +1,4 @@
-//! Sessions: what calls of one conversation share while the process runs.
+//! Sessions: the state that the calls of one conversation share while the process runs.
 
 use crate::gate::Gate;
 use crate::listed::Listed;
@@ -11,21 +11,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How many sessions with state and without a toolbox are kept; beyond it the one that was used longest ago goes.
+/// The maximum number of sessions with state and without a toolbox; beyond it, the least recently used one is removed.
 const MAX_IDLE: usize = 10_000;
 
-/// What the calls of one session share.
+/// The state that the calls of one session share.
 pub(crate) struct Session {
     id: String,
-    /// Whether a host named it.
+    /// True if a host named the session.
     named: bool,
     pub(crate) gate: Gate,
-    /// What its last calls were.
+    /// The last calls of the session, for the loop guard.
     pub(crate) recent: Recent,
-    /// What a model was shown in it.
+    /// The tools that a model was shown in the session.
     pub(crate) listed: Listed,
     state: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
-    /// Grows with every use of any session of the toolkit.
+    /// A counter of uses of any session of the toolkit.
     used: AtomicU64,
 }
 
@@ -42,7 +42,7 @@ impl Session {
         })
     }
 
-    /// A session that no host named: it belongs to one toolbox.
+    /// Creates an unnamed session, which belongs to one toolbox.
     pub(crate) fn unnamed() -> Arc<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -50,24 +50,24 @@ impl Session {
         Self::new(format!("unnamed-{:x}-{}-{number}", since.as_micros(), std::process::id()), false)
     }
 
-    /// Whether a host named it.
+    /// Returns true if a host named the session.
     pub(crate) fn is_named(&self) -> bool {
         self.named
     }
 
-    /// The id, also of a session that no host named.
+    /// Returns the id; unnamed sessions have one too.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// The value of this type, made at its first use.
+    /// Returns the value of this type, created at its first use.
     pub(crate) fn state<T: Service + Default>(&self) -> Arc<T> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let value = state.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
         Arc::clone(value).downcast().unwrap_or_default()
     }
 
-    /// The value of this type, if it was made.
+    /// Returns the value of this type, if it was created.
     pub(crate) fn state_if_made<T: Service>(&self) -> Option<Arc<T>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(state.get(&TypeId::of::<T>())?).downcast().ok()
@@ -95,12 +95,12 @@ pub(crate) struct Sessions {
 struct Table {
     sessions: HashMap<String, Arc<Session>>,
     uses: u64,
-    /// How many there may be before it is worth looking for those that nobody needs.
+    /// The number of sessions from which on unused ones are searched and removed.
     full: usize,
 }
 
 impl Sessions {
-    /// The session of this id; a new one where there is none yet.
+    /// Returns the session of this id, and creates it if needed.
     pub(crate) fn open(&self, id: &str) -> Arc<Session> {
         let mut table = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
         table.uses += 1;
@@ -120,7 +120,7 @@ impl Sessions {
         session
     }
 
-    /// Forgets a session with its state; calls under way keep what they have.
+    /// Removes a session with its state; running calls keep their references.
     pub(crate) fn end(&self, id: &str) -> bool {
         self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions.remove(id).is_some()
     }

@@ -1,4 +1,4 @@
-//! What a host decides for all calls of its toolkit.
+//! A host's settings for all calls of its toolkit.
 
 use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
@@ -17,24 +17,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a call may take unless its tool or the host says otherwise.
+/// The default time limit of a call.
 pub(crate) const TIMEOUT: Duration = Duration::from_mins(10);
 
-/// How long tools may take to make themselves ready for a caller, unless the host says otherwise.
+/// The default time limit for preparing tools for a caller.
 pub(crate) const PREPARE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a host decides for all calls of its toolkit.
+/// A host's settings for all calls of its toolkit.
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) timeout: Duration,
     pub(crate) prepare_timeout: Duration,
-    /// Whether the host ends with its call.
+    /// True if the host ends with its call.
     pub(crate) is_for_one_call: bool,
     pub(crate) policy: Option<Arc<dyn Policy>>,
     pub(crate) permissions: Permissions,
     pub(crate) own_dirs: OwnDirs,
     pub(crate) workspace: Option<PathBuf>,
-    /// What counts as within the workspace.
+    /// Directories that count as part of the workspace.
     pub(crate) further_dirs: Vec<PathBuf>,
     pub(crate) repairing: Repairing,
     pub(crate) limits: OutputLimits,
@@ -42,7 +42,7 @@ pub(crate) struct Settings {
     pub(crate) hint: Option<CutHint>,
     pub(crate) asks: Asks,
     pub(crate) approvals: Approvals,
-    /// How long approvals for named sessions are kept beyond the process; not at all where `None`.
+    /// How long approvals for named sessions are kept beyond the process; `None` for not at all.
     pub(crate) session_approvals_lifetime: Option<Duration>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) history: Option<Arc<dyn History>>,
@@ -66,12 +66,12 @@ impl fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// Keeps approvals in the data directory.
+    /// Loads and keeps approvals in the data directory.
     pub(crate) fn find_approvals(&mut self, data_dir: Option<&Path>) {
         self.approvals = Approvals::new(data_dir).keeping_sessions(self.session_approvals_lifetime);
     }
 
-    /// The approver, for a question that several calls wait for together.
+    /// Returns the approver, for a question that several calls share.
     pub(crate) fn shared_approver(&self) -> Arc<dyn Approver> {
         self.approver.clone().unwrap_or_else(|| Arc::new(NoApprover))
     }

@@ -1,10 +1,10 @@
-//! A path as a question shows it and a rule matches it.
+//! Formats paths for permission prompts and rules.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A path as text, such that no two paths have the same: bytes that are no UTF-8 become `\x{ff}`, and the backslashes
-/// before one, or before a literal `x{`, are doubled.
+/// Formats a path so that no two paths have the same text: invalid UTF-8 bytes become `\x{ff}`, and backslashes before
+/// such an escape, or before a literal `x{`, are doubled.
 pub(crate) fn shown_path(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let mut text = String::with_capacity(bytes.len());
@@ -65,7 +65,7 @@ mod tests {
             other in proptest::collection::vec(proptest::sample::select(b"\\x{f}\xff\xfe".to_vec()), 0..10),
         ) {
             prop_assert_eq!(text(&one) == text(&other), one == other);
-            // Nor the one that the other's text names.
+            // The text must also differ from the path that the other text names.
             let literal = text(&one);
             prop_assert_eq!(text(literal.as_bytes()) == text(&one), literal.as_bytes() == one);
         }

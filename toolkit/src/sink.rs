@@ -1,4 +1,4 @@
-//! Where a tool streams its output to: bounded memory, whatever is written.
+//! The stream for a tool's output: bounded memory for output of any size.
 //!
 //! ```text
 //! write ─► buffer ─(full)─► seen: the two ends, counts
@@ -6,7 +6,7 @@
 //!            └──── spare ◄────────┘
 //! ```
 //!
-//! An output that never fills the buffer touches no disk before its end, and only if it is cut then.
+//! An output that never fills the buffer is not written to disk before its end, and only if it is truncated then.
 
 mod seen;
 
@@ -24,16 +24,16 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::AsyncWrite;
 use tokio::runtime::Handle;
 
-/// How much is written to the file at once. There are two such buffers.
+/// The number of bytes written to the file at once. There are two such buffers.
 const BUFFER_BYTES: usize = 128 * 1024;
 
-/// The output of a call, written piece by piece: `ctx.output()`.
+/// The output of a call, written in pieces: `ctx.output()`.
 ///
-/// It takes any amount. What goes beyond the limits is in a file, and the model is told where; memory holds the part
-/// that the model sees, and two buffers of 128 KiB. Text that the tool returns follows what it wrote here.
+/// It accepts any amount. Output beyond the limits is kept in a file, and the model is told its path; memory holds the
+/// part that the model sees, and two buffers of 128 KiB. Text that the tool returns is appended to the written output.
 ///
-/// Bytes that are no UTF-8 are kept in the file as they are, and the model sees `U+FFFD`. Writing fails only once the
-/// call is over: a full disk loses what does not fit on it, and the model is told so. Flushing does nothing.
+/// Invalid UTF-8 is kept in the file unchanged, and the model sees `U+FFFD`. Writing fails only after the call is over:
+/// if the disk is full, the excess is lost, and the model is told so. Flushing does nothing.
 ///
 /// Clones write to the same output.
 #[derive(Clone)]
@@ -46,36 +46,36 @@ struct Shared {
     store: OutputStore,
     session: Option<String>,
     buffer_bytes: usize,
-    /// The first buffer holds as much as could stay uncut.
+    /// The first buffer holds as much as may not need truncation.
     first_buffer_bytes: usize,
 }
 
 struct State {
     buffer: Vec<u8>,
     spare: Vec<u8>,
-    /// What went through the buffer.
+    /// The two ends of the output that went through the buffer.
     seen: Seen,
     disk: Disk,
     waiting: Vec<Waker>,
     is_over: bool,
-    /// Nobody wants the output any more.
+    /// True if the output is not needed any more.
     is_abandoned: bool,
 }
 
 enum Disk {
     Unused,
     Idle(OutputFile),
-    /// A write is under way, and has the file.
+    /// A write is running, and has the file.
     Busy,
-    /// There is no file, for this reason.
+    /// There is no file; the value says why.
     Failed(Kept),
 }
 
-/// What a stream was.
+/// The content of a stream at its end.
 pub(crate) enum Streamed {
-    /// All of it. Nothing is on disk.
+    /// All of it. Nothing was written to disk.
     InMemory(Vec<u8>),
-    /// Its two ends.
+    /// Its two ends; the output was written to disk.
     Spilled { seen: Seen, kept: Kept },
 }
 
@@ -112,14 +112,14 @@ impl OutputSink {
         }
     }
 
-    /// Refuses further writes and removes the file: nobody waits for the output any more. Does nothing to an output that
-    /// was ended. Whoever holds a clone for longer than the call lasts cannot keep the file so.
+    /// Refuses further writes and removes the file, because the output is not needed any more. Does nothing if the
+    /// output was already ended. A clone that outlives the call does not keep the file.
     pub(crate) fn abandon(&self) {
         self.shared.lock().abandon();
     }
 
-    /// Refuses further writes and gives what was written, with a text that follows it in lines of its own. A write under
-    /// way ends first. Dropped before it is done, nothing is left on disk.
+    /// Refuses further writes and returns the written output, with `text` appended on lines of its own. Waits for a
+    /// running write. If the future is dropped before it is done, no file is left on disk.
     pub(crate) fn end(&self, text: String) -> Pin<Box<dyn Future<Output = Streamed> + Send>> {
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
@@ -205,7 +205,7 @@ impl Shared {
                 state.wait(task);
                 return Poll::Pending;
             }
-            // Meanwhile another clone may write, or the call end.
+            // Meanwhile another clone may write, or the call may end.
             let write = self.hand_over(&mut state);
             drop(state);
             write.into_iter().for_each(Write::start);
@@ -213,7 +213,7 @@ impl Shared {
         }
     }
 
-    /// Empties the full buffer: gives what is to be done for it, without the lock.
+    /// Swaps out the full buffer, and returns the write to do without the lock.
     fn hand_over(self: &Arc<Self>, state: &mut State) -> Option<Write> {
         let State { buffer, spare, seen, disk, .. } = state;
         seen.add(buffer);
@@ -230,7 +230,7 @@ impl Shared {
         Some(Write { shared: Arc::clone(self), file, bytes, failed: None })
     }
 
-    /// Everything, as soon as no write is under way.
+    /// Takes the whole state, as soon as no write is running.
     fn take(&self, task: &Context<'_>) -> Poll<(Vec<u8>, Seen, Disk)> {
         let mut state = self.lock();
         if matches!(state.disk, Disk::Busy) {
@@ -247,7 +247,7 @@ impl State {
     fn abandon(&mut self) {
         (self.is_over, self.is_abandoned) = (true, true);
         (self.buffer, self.spare, self.seen) = Default::default();
-        // One that is busy comes back here.
+        // A running write checks this state at its end.
         if !matches!(self.disk, Disk::Busy) {
             self.disk = Disk::Failed(Kept::Not { error: String::new() });
         }
@@ -260,7 +260,7 @@ impl State {
     }
 }
 
-/// A write under way. However it ends, also when the runtime drops it unrun, whoever waits goes on.
+/// A running write. However it ends, even if the runtime drops it before it runs, waiting tasks go on.
 struct Write {
     shared: Arc<Shared>,
     file: Option<OutputFile>,
@@ -271,7 +271,7 @@ struct Write {
 impl Write {
     fn start(mut self) {
         match Handle::try_current() {
-            // It tells its end to the state itself, since all clones may wait for it.
+            // The write itself updates the state at its end, since all clones may wait for it.
             Ok(runtime) => drop(runtime.spawn_blocking(move || self.run())),
             Err(_) => self.run(),
         }

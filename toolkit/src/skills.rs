@@ -1,4 +1,4 @@
-//! Skills: where a caller's come from. What is in them, a tool reads.
+//! Skills: the sources of a caller's skills. A tool reads their content.
 
 mod files;
 
@@ -6,10 +6,10 @@ pub use files::{SkillFile, SkillFiles};
 
 use std::path::PathBuf;
 
-/// The directory in a workspace, and in the user's directory for configuration, that holds skills.
+/// The directory for skills in a workspace, and in the user's configuration directory.
 pub(crate) const DIRECTORY: &str = "skills";
 
-/// What a crate brings of skills. Made by [`skills!`](crate::skills).
+/// The skills of a crate. Created by [`skills!`](crate::skills).
 #[derive(Debug, Clone, Copy)]
 pub struct LinkedSkills {
     /// The module that registers them; its first segment is the crate.
@@ -23,41 +23,41 @@ pub struct LinkedSkills {
 inventory::collect!(LinkedSkills);
 
 impl LinkedSkills {
-    /// The crate that registers them.
+    /// Returns the crate that registers them.
     pub(crate) fn crate_name(&self) -> &'static str {
         self.module.split("::").next().unwrap_or(self.module)
     }
 }
 
-/// Where the skills of a caller come from, those that count first before others.
+/// The sources of a caller's skills, in order of precedence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillSources {
-    /// The workspace's where it is trusted, the user's, then those of crates by name.
+    /// The workspace if it is trusted, the user, then crates by name.
     pub sources: Vec<SkillSource>,
-    /// The directory of a workspace that is not trusted, whether or not it is there. Its skills do not count.
+    /// The directory of an untrusted workspace, whether or not it exists. Its skills are ignored.
     pub untrusted: Option<PathBuf>,
 }
 
-/// Where skills come from.
+/// A source of skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillSource {
-    /// Whose they are, in words: `the workspace`, `the user`, `the plugin acme`.
+    /// The owner in words: `the workspace`, `the user`, `the plugin acme`.
     pub owner: String,
-    /// Where they are.
+    /// The place of the skills.
     pub place: SkillPlace,
-    /// What they have to be together to count, as [`SkillFiles::sha256`]: what the user saw when they trusted them. `None` where
-    /// whatever is there counts.
+    /// The required [`SkillFiles::sha256`] of all its skills: the content that the user saw when they trusted it.
+    /// `None` if any content is accepted.
     pub trusted: Option<String>,
 }
 
-/// Where skills are.
+/// The place of skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkillPlace {
-    /// In the directories of this directory, which need not be there.
+    /// In subdirectories of this directory, which may not exist.
     Directory(PathBuf),
-    /// In the program: each a whole `SKILL.md`.
+    /// In the program: each text is a whole `SKILL.md`.
     Texts(&'static [&'static str]),
 }

@@ -1,4 +1,4 @@
-//! For the tests of who writes tools; behind the cargo feature `testing`.
+//! Helpers for the tests of tool authors; behind the cargo feature `testing`.
 //!
 //! ```toml
 //! [dev-dependencies]
@@ -8,8 +8,8 @@
 //!
 //! # Calling a tool
 //!
-//! A tool's function can be called like any other. [`TestToolbox`] calls it as a model does: with JSON, through the
-//! checks of its schema, in a workspace of its own that is gone afterwards.
+//! A tool's function can be called like any other. [`TestToolbox`] calls it as a model does: with JSON, validated by
+//! its schema, in a workspace of its own that is removed afterwards.
 //!
 //! ```
 //! use serde_json::json;
@@ -52,13 +52,13 @@
 //! # }
 //! ```
 //!
-//! [`TestCall`] has the result, the [events](TestCall::events) and what was [asked](TestCall::asks). Services come by
-//! [`service`](TestToolbox::service), other tools that the tool calls by [`tool`](TestToolbox::tool), a time limit or
-//! a token that cancels by [`options`](TestToolbox::options).
+//! [`TestCall`] has the result, the [events](TestCall::events) and the [questions](TestCall::asks). Add services with
+//! [`service`](TestToolbox::service), other tools that the tool calls with [`tool`](TestToolbox::tool), and a time
+//! limit or a cancellation token with [`options`](TestToolbox::options).
 //!
 //! # Answering for a person
 //!
-//! What the tool asks is denied, unless the test says otherwise.
+//! Every approval that the tool asks for is denied, unless the test provides an approver.
 //!
 //! ```
 //! use serde_json::json;
@@ -86,7 +86,7 @@
 //!
 //! # Keeping the definition
 //!
-//! What a model knows of a tool is an interface: it is kept in a file, so that a change of it shows in review.
+//! The definition that a model sees is an interface: keep it in a file, so that a change shows in review.
 //!
 //! ```no_run
 //! # use toolkit::prelude::*;
@@ -101,13 +101,13 @@
 //! # Ok(()) }
 //! ```
 //!
-//! `UPDATE_SNAPSHOTS=1 cargo test` writes the files. Where `CI` is set nothing is ever written.
+//! `UPDATE_SNAPSHOTS=1 cargo test` writes the files. If `CI` is set, nothing is ever written.
 //!
-//! # Breaking nothing
+//! # Compatibility
 //!
-//! A model may know an older definition, from earlier in its conversation or from its training; so does every
-//! recorded call. [`compatibility`] says what a new definition breaks for them, and a test can hold a tool to what
-//! was released:
+//! A model may know an older definition, from earlier in its conversation or from its training; so does every recorded
+//! call. [`compatibility`] reports what a new definition breaks for them, and a test can compare a tool with its
+//! released definition:
 //!
 //! ```
 //! # use toolkit::prelude::*;

@@ -1,14 +1,14 @@
-//! Roughly how many tokens a text is to a model.
+//! Estimates the number of tokens of a text.
 
 use crate::tool::Tool;
 use serde_json::json;
 
-/// Roughly how many tokens a text is: one for every eight letters of a word begun, for every three digits, and for every three
-/// signs that stand together; blanks count with what follows them, and each letter beyond ASCII is one.
+/// Returns the estimated number of tokens of a text: one per eight letters of a word (rounded up), per three digits,
+/// and per three adjacent symbols; spaces count with the text after them, and each letter beyond ASCII is one token.
 ///
-/// No tokenizer of a provider is asked. Held against those of OpenAI (`cl100k_base`, `o200k_base`) it is 7 to 15 percent more
-/// for the definitions of the builtin tools, 3 percent less for English prose, and up to three times as much for scripts
-/// beyond Latin.
+/// It uses no tokenizer of a provider. Compared with those of OpenAI (`cl100k_base`, `o200k_base`) the estimate is 7 to
+/// 15 percent higher for the definitions of the builtin tools, 3 percent lower for English prose, and up to three times
+/// as high for scripts other than Latin.
 pub fn estimated_tokens(text: &str) -> usize {
     #[derive(PartialEq, Clone, Copy)]
     enum Kind {
@@ -45,8 +45,8 @@ pub fn estimated_tokens(text: &str) -> usize {
 }
 
 impl Tool {
-    /// Roughly how many [tokens](estimated_tokens) its definition takes: name, description and schema of the arguments, as JSON.
-    /// 0 where its types state a schema that is not valid: a model does not get it.
+    /// Returns the estimated number of [tokens](estimated_tokens) of the definition: name, description and schema of
+    /// the arguments, as JSON. 0 if the schema is not valid, because a model does not get the tool then.
     pub fn estimated_tokens(&self) -> usize {
         *self.tokens_once(|| {
             let Ok(schema) = self.input_schema() else { return 0 };

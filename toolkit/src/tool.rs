@@ -1,4 +1,4 @@
-//! A tool that can be called, whatever it was made from.
+//! Tools that can be called, of any origin.
 
 mod args;
 mod bind;
@@ -33,21 +33,21 @@ use tokio::sync::Semaphore;
 
 /// A tool. Cheap to clone.
 ///
-/// Made from an annotated function, or at run time: [`Tool::from_fn`] and [`Tool::builder`].
+/// It is made from an annotated function, or created at run time: [`Tool::from_fn`] and [`Tool::builder`].
 #[derive(Clone)]
 pub struct Tool(Arc<Inner>);
 
-/// What most tools never need is in boxes: a toolkit may have thousands of tools, few of which are ever called.
+/// Fields that most tools never need are boxed: a toolkit may have thousands of tools, few of which are ever called.
 struct Inner {
     made: Made,
     compiled: OnceLock<Result<Box<Compiled>, Box<str>>>,
     output_schema: OnceLock<Option<Box<Value>>>,
     limit: OnceLock<Arc<Semaphore>>,
-    /// Roughly how long its definition is.
+    /// The estimated number of tokens of its definition.
     tokens: OnceLock<usize>,
 }
 
-/// What a tool is made of; the rest follows from it.
+/// The parts of a tool from which everything else is derived.
 #[derive(Clone)]
 struct Made {
     from: Origin,
@@ -55,43 +55,43 @@ struct Made {
     services: Services,
     source: Source,
     plugin: Option<Arc<str>>,
-    /// What few tools have.
+    /// Changes to the original definition, which few tools have.
     changes: Option<Box<Changes>>,
 }
 
-/// What was made different about a tool after its author had stated it.
+/// The changes made to a tool after its author's definition.
 #[derive(Clone, Default)]
 struct Changes {
     description: Option<Arc<str>>,
-    /// With annotations, and before anything is bound.
+    /// The schema with annotations, before arguments are bound.
     schema: Option<Arc<Value>>,
     bindings: Bindings,
     optional: bool,
 }
 
-/// What states a tool.
+/// The origin of a tool's definition.
 #[derive(Clone)]
 enum Origin {
     Static(&'static ToolDef),
     Dynamic(Arc<Dynamic>),
 }
 
-/// How a tool runs.
+/// The way in which a tool runs.
 pub(crate) enum Runs<'a> {
-    /// As a future.
+    /// An async function.
     Waiting(Waiting<'a>),
-    /// On the blocking pool.
+    /// A blocking function, which runs on tokio's blocking pool.
     Blocking(fn(&ToolContext, &mut Arguments) -> Result<ToolOutput, ToolError>),
 }
 
-/// A function that waits.
+/// An async function.
 pub(crate) enum Waiting<'a> {
     Static(for<'b> fn(&'b ToolContext, &mut Arguments) -> Result<BoxFuture<'b>, ToolError>),
     Dynamic(&'a Dynamic),
 }
 
 impl Waiting<'_> {
-    /// Calls the function, with what is bound beside the arguments of the call.
+    /// Calls the function with the arguments of the call and the bound arguments.
     pub(crate) fn start<'b>(
         &self,
         context: &'b ToolContext,
@@ -107,24 +107,24 @@ impl Waiting<'_> {
     }
 }
 
-/// What most tools have of their own.
+/// The own services of most tools: none.
 static NO_SERVICES: LazyLock<Services> = LazyLock::new(Services::default);
 
-/// A tool that nobody wrote.
+/// The definition of a placeholder.
 static NAMELESS: ToolDef = ToolDef::BASE;
 
 impl Tool {
-    /// Stands where there is no tool: outside a toolkit, or for a name that nobody knows.
+    /// Returns a placeholder for a missing tool: outside a toolkit, or for an unknown name.
     pub(crate) fn nameless() -> Self {
         Self::new(&NAMELESS)
     }
 
-    /// A tool from its static definition.
+    /// Creates a tool from its static definition.
     pub fn new(def: &'static ToolDef) -> Self {
         Self::linked(def, Source::Runtime, None, false)
     }
 
-    /// What its author stated, but for the texts, which a tool made at run time has of its own.
+    /// Returns the author's definition, except for the texts, which a tool created at run time stores separately.
     pub(crate) fn stated(&self) -> &ToolDef {
         match &self.0.made.from {
             Origin::Static(def) => def,
@@ -143,7 +143,7 @@ impl Tool {
         self.0.made.changes.as_deref()
     }
 
-    /// The name that models call it by.
+    /// Returns the name of the tool.
     pub fn name(&self) -> &str {
         match (&self.0.made.name, &self.0.made.from) {
             (Some(name), _) => name,
@@ -152,7 +152,7 @@ impl Tool {
         }
     }
 
-    /// Its name for people.
+    /// Returns the display name.
     pub fn title(&self) -> &str {
         self.own_title().unwrap_or(self.name())
     }
@@ -161,7 +161,7 @@ impl Tool {
         self.dynamic().map_or(self.stated().title, |dynamic| dynamic.title.as_deref())
     }
 
-    /// What it does, for the model.
+    /// Returns the description for the model.
     pub fn description(&self) -> &str {
         match (self.changes().and_then(|changes| changes.description.as_deref()), &self.0.made.from) {
             (Some(description), _) => description,
@@ -170,15 +170,15 @@ impl Tool {
         }
     }
 
-    /// The groups it belongs to.
+    /// Returns the groups of the tool.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = &str> {
         let own = self.dynamic().map(|dynamic| &dynamic.groups);
         Texts { fixed: self.stated().groups, own: own.map_or(&[], Vec::as_slice) }
     }
 
-    /// Other names that it answers to.
+    /// Returns the aliases.
     pub fn aliases(&self) -> impl ExactSizeIterator<Item = &str> {
-        // A renamed tool must not answer to the names of the one it was made from.
+        // A renamed tool must not have the aliases of the original tool.
         if self.0.made.name.is_some() {
             return Texts { fixed: &[], own: &[] };
         }
@@ -186,16 +186,16 @@ impl Tool {
         Texts { fixed: self.stated().aliases, own: own.map_or(&[], Vec::as_slice) }
     }
 
-    /// Other names of a parameter.
+    /// Returns the aliases of a parameter.
     pub fn parameter_aliases(&self, parameter: &str) -> impl ExactSizeIterator<Item = &str> {
         let found = self.stated().parameters().iter().find(|def| def.name == parameter);
         found.filter(|_| !self.is_bound(parameter)).map_or(&[][..], |def| def.aliases).iter().copied()
     }
 
-    /// The kind of permission it asks for: what its author states, else its name.
+    /// Returns the kind of permission under which it asks: the one that its author states, or else its name.
     ///
-    /// A tool of a server or a client has the kind `mcp` or `client`, whatever is stated: it must not choose which rule
-    /// lets it run.
+    /// A tool of a server or a client always has the kind `mcp` or `client`, because it must not choose which rule
+    /// allows it.
     pub fn permission(&self) -> &str {
         if let Some(kind) = self.source().remote_kind() {
             return kind;
@@ -204,47 +204,47 @@ impl Tool {
         own.or(self.stated().permission).unwrap_or(self.name())
     }
 
-    /// An icon for user interfaces.
+    /// Returns the icon for user interfaces.
     pub fn icon(&self) -> Option<&str> {
         self.dynamic().map_or(self.stated().icon, |dynamic| dynamic.icon.as_deref())
     }
 
-    /// Why it should no longer be used.
+    /// Returns the reason why it should no longer be used.
     pub fn deprecated(&self) -> Option<&str> {
         self.dynamic().map_or(self.stated().deprecated, |dynamic| dynamic.deprecated.as_deref())
     }
 
-    /// Whether it is there only where an allow list names it.
+    /// Returns true if it exists only if an allow list names it.
     pub fn is_optional(&self) -> bool {
         self.stated().optional || self.changes().is_some_and(|changes| changes.optional)
     }
 
-    /// Whether it may run without asking.
+    /// Returns true if it may run without approval.
     pub fn is_auto_execute(&self) -> bool {
         self.stated().auto_execute
     }
 
-    /// How long a call may take; the host's default where `None`.
+    /// Returns the time limit of a call; `None` for the host's default.
     pub fn timeout(&self) -> Option<Duration> {
         self.stated().timeout
     }
 
-    /// How many of its calls may run at once; any number where `None`.
+    /// Returns the maximum number of simultaneous calls; `None` for no maximum.
     pub fn concurrency(&self) -> Option<u32> {
         self.stated().concurrency
     }
 
-    /// How its output is cut; the host's defaults where `None`.
+    /// Returns the limits of its output; `None` for the host's defaults.
     pub fn truncate(&self) -> Option<Truncate> {
         self.stated().truncate
     }
 
-    /// Whether it asks by itself where it has to, so that nobody asks before it runs.
+    /// Returns true if it asks for approval itself, so that no approval is needed before it runs.
     pub fn asks(&self) -> bool {
         self.stated().asks
     }
 
-    /// The services that it takes, as its code names their types.
+    /// Returns the services that it takes, by the names of their types in the code.
     pub fn service_names(&self) -> impl ExactSizeIterator<Item = &'static str> {
         self.service_defs().iter().map(|service| (service.name)())
     }
@@ -253,25 +253,25 @@ impl Tool {
         self.stated().services
     }
 
-    /// Where it is written; unknown of a tool whose code runs elsewhere.
+    /// Returns the source location; unknown for a tool whose code runs elsewhere.
     ///
-    /// A tool that was made at run time knows file, line and column, and not its crate.
+    /// The location of a tool created at run time has file, line and column, but not its crate.
     pub fn location(&self) -> Option<Location> {
         (!self.source().is_remote()).then(|| self.stated().location)
     }
 
-    /// The crate that it is written in; empty where nobody knows.
+    /// Returns the crate that defines it; empty if unknown.
     pub(crate) fn crate_name(&self) -> &'static str {
         self.stated().location.crate_name()
     }
 
-    /// Where it came from. Until a toolkit has it, that is [`Source::Runtime`], or what
-    /// [`with_source`](Self::with_source) said.
+    /// Returns the source of the tool. Before a toolkit has the tool, that is [`Source::Runtime`], or the source set by
+    /// [`with_source`](Self::with_source).
     pub fn source(&self) -> &Source {
         &self.0.made.source
     }
 
-    /// The plugin that it belongs to, where it is a plugin's: also for the channel that a plugin brings.
+    /// Returns the plugin that defines it, if any, including a plugin that defines the tool's channel.
     pub fn plugin_id(&self) -> Option<&str> {
         match self.source() {
             Source::Plugin { id } => Some(id),
@@ -279,7 +279,7 @@ impl Tool {
         }
     }
 
-    /// The channel in whose sessions alone it exists.
+    /// Returns the channel to whose sessions it is limited.
     pub fn channel(&self) -> Option<&str> {
         match self.source() {
             Source::Channel { name } => Some(name),
@@ -287,7 +287,7 @@ impl Tool {
         }
     }
 
-    /// What its author stated with `#[tool]`; absent for a tool that was made at run time.
+    /// Returns the definition from `#[tool]`; `None` for a tool created at run time.
     pub fn def(&self) -> Option<&'static ToolDef> {
         match self.0.made.from {
             Origin::Static(def) => Some(def),
@@ -299,7 +299,7 @@ impl Tool {
         self.0.tokens.get_or_init(count)
     }
 
-    /// How many of its calls may run at once.
+    /// Returns the semaphore that limits simultaneous calls.
     pub(crate) fn limit(&self) -> Option<&Arc<Semaphore>> {
         let count = self.stated().concurrency?;
         Some(self.0.limit.get_or_init(|| Arc::new(Semaphore::new(count as usize))))
@@ -319,7 +319,7 @@ impl Tool {
         self.stated().format_error
     }
 
-    /// What it does to the world.
+    /// Returns the annotations about its effects.
     pub fn annotations(&self) -> Annotations {
         let def = self.stated();
         Annotations {
@@ -335,7 +335,7 @@ impl Tool {
     }
 }
 
-/// Texts that a program holds, then texts of a tool made at run time.
+/// An iterator over static texts, then texts of a tool created at run time.
 struct Texts<'a> {
     fixed: &'a [&'a str],
     own: &'a [Box<str>],

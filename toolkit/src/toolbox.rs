@@ -1,4 +1,4 @@
-//! What one caller may use, and the one path that every call takes.
+//! Toolboxes: the tools that one caller may use, and the common path of every call.
 
 mod asking;
 mod at_once;
@@ -44,36 +44,36 @@ use run::Running;
 use std::future::poll_fn;
 use std::sync::Arc;
 
-/// What one caller may use: a snapshot that hands out definitions and runs calls. Cheap to clone.
+/// The tools that one caller may use: a snapshot that returns definitions and runs calls. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Toolbox(Arc<Scope>);
 
-/// What the calls of one toolbox share.
+/// The state that the calls of one toolbox share.
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) toolkit: Arc<Inner>,
     pub(crate) caller: Arc<Caller>,
     pub(crate) session: Arc<Session>,
-    /// The tools that there were when it was made.
+    /// The existing tools when the toolbox was created.
     pub(crate) tools: Tools,
-    /// The places in `tools` of those that the policy allows; all where `None`.
+    /// The indices in `tools` of those that the policy allows; `None` for all.
     allowed: Option<Vec<usize>>,
-    /// That of the policy, when it was asked for these.
+    /// The version of the policy when `allowed` was computed.
     version: Option<u64>,
-    /// What was made or left out for this caller, where anything was.
+    /// The tools that were created or left out for this caller, if any.
     own: Option<Box<Own>>,
-    /// What of them a model is shown; all where `None`.
+    /// The tools that a model is shown; `None` for all.
     shown: Option<Box<Shown>>,
     searched: OnceSearched,
 }
 
 impl Scope {
-    /// Whether the tool at this place is there.
+    /// Returns true if the tool at this index is allowed.
     fn is_allowed(&self, place: usize) -> bool {
         self.allowed.as_ref().is_none_or(|allowed| allowed.binary_search(&place).is_ok())
     }
 
-    /// Outside any toolkit.
+    /// Creates a scope outside any toolkit.
     pub(crate) fn detached(caller: Caller) -> Arc<Self> {
         let toolkit = Arc::new(Inner::default());
         let tools = Tools::default();
@@ -102,7 +102,7 @@ impl Toolbox {
         };
         let tools = toolkit.tools();
         let policy = toolkit.settings.policy.as_deref();
-        // Before it is asked: what changes in between is asked for again.
+        // Read before the policy is checked, so that a change in between causes another check.
         let version = policy.and_then(policy::version);
         let allowed = policy.map(|policy| policy::admitted(policy, &caller, &tools));
         let allowed = allowed.filter(|allowed| allowed.len() < tools.len());
@@ -124,29 +124,29 @@ impl Toolbox {
         Self(scope)
     }
 
-    /// The tools, by name: also those that a model is not shown yet.
+    /// Returns the tools, by name, including those that a model is not shown yet.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
         let Scope { tools, allowed, .. } = &*self.0;
         let count = allowed.as_ref().map_or(tools.len(), Vec::len);
         (0..count).map(move |place| &tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
     }
 
-    /// The tool of this name or alias.
+    /// Returns the tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         let place = self.0.tools.place(name)?;
         self.0.is_allowed(place).then(|| &self.0.tools[place])
     }
 
-    /// The tool of this name or alias, or the error that a call of it gets.
+    /// Returns the tool of this name or alias, or the error that a call of it gets.
     ///
     /// # Errors
     ///
-    /// `UnknownTool`, naming the nearest ones; `Denied`, naming what in the policy denies it.
+    /// Returns `UnknownTool` with the nearest names, or `Denied` with the layer of the policy that denies the tool.
     pub fn find(&self, name: &str) -> Result<&Tool, ToolError> {
         self.place(name).map(|place| &self.0.tools[place])
     }
 
-    /// The place of the tool of this name or alias in the toolkit.
+    /// Returns the index of the tool of this name or alias in the toolkit.
     fn place(&self, name: &str) -> Result<usize, ToolError> {
         let Scope { toolkit, tools, .. } = &*self.0;
         let Some(place) = tools.place(name) else { return Err(self.unknown(name)) };
@@ -162,11 +162,11 @@ impl Toolbox {
         Ok(place)
     }
 
-    /// Checks that the policy leaves the caller a tool, which need not be registered.
+    /// Checks that the policy allows the caller a tool, which need not be registered.
     ///
     /// # Errors
     ///
-    /// `Denied`, with the layer of the policy that refuses it.
+    /// Returns `Denied`, with the layer of the policy that denies the tool.
     pub fn admits(&self, tool: &Tool) -> Result<(), ToolError> {
         match self.0.toolkit.settings.policy.as_deref() {
             Some(policy) => policy::check(policy, &self.0.caller, tool).map_err(|refusal| {
@@ -176,7 +176,7 @@ impl Toolbox {
         }
     }
 
-    /// Asks the policy once more, so that what was revoked since the toolbox was made counts at once.
+    /// Checks the policy again, so that a tool that was revoked since the toolbox was created is denied at once.
     fn ask_again(
         &self,
         name: &str,
@@ -199,7 +199,7 @@ impl Toolbox {
         Ok(())
     }
 
-    /// What was taken out since the toolbox was made is gone at once.
+    /// Checks that the tool was not removed since the toolbox was created.
     #[cold]
     fn check_still_there(&self, place: usize) -> Result<(), ToolError> {
         let Scope { toolkit, tools, .. } = &*self.0;
@@ -215,8 +215,8 @@ impl Toolbox {
         ))
     }
 
-    /// What the function of this tool would be handed, for a host that shows what a call would do without making it: the
-    /// caller, the workspace, the configuration, the rules. No call begins and nothing is recorded.
+    /// Returns the context that the function of this tool would get, for a host that previews a call without making it:
+    /// the caller, the workspace, the configuration, the rules. No call begins and nothing is recorded.
     ///
     /// ```
     /// use toolkit::prelude::*;
@@ -237,7 +237,7 @@ impl Toolbox {
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find).
+    /// Returns the same errors as [`find`](Self::find).
     pub fn context(&self, name: &str) -> Result<ToolContext, ToolError> {
         let place = self.place(name)?;
         let called_as = self.0.tools[place].name().to_owned();
@@ -245,57 +245,58 @@ impl Toolbox {
         Ok(ToolContext::new(String::new(), called_as, tool, Arc::clone(&self.0), None, None, None))
     }
 
-    /// Whom it is for.
+    /// Returns the caller.
     pub fn caller(&self) -> &Caller {
         &self.0.caller
     }
 
-    /// The tools as a model sees them now: by name, or, where [some are left for it to find](crate::Discovery), what the session was
-    /// shown first, by name, then what it found, in that order. Ask anew before each request to a model: a call may have
-    /// found more.
+    /// Returns the definitions that a model sees now, by name. If [some are only found by a search](crate::Discovery),
+    /// returns those that the session was shown first, by name, then those that it found, in that order. Call this
+    /// again before each request to a model, because a call may have found more.
     ///
-    /// A tool whose types state a schema that is not valid is missing here; calling it says why.
+    /// A tool with an invalid schema is left out; calling it returns the reason.
     pub fn definitions(&self) -> Vec<Definition> {
         self.shown().into_iter().filter_map(|tool| tool.definition().ok()).collect()
     }
 
-    /// The tool of this name or alias as a model sees it.
+    /// Returns the definition of the tool of this name or alias, as a model sees it.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find), and `Unavailable` where its types state a schema that is not valid.
+    /// Returns the errors of [`find`](Self::find), and `Unavailable` if the types of the tool produce an invalid
+    /// schema.
     pub fn definition(&self, name: &str) -> Result<Definition, ToolError> {
         self.find(name)?.definition()
     }
 
-    /// What was noticed while this toolbox was made: tools that could not be made ready for its caller, and those that
-    /// are not there for it.
+    /// Returns the diagnostics of creating this toolbox: tools that could not be prepared for its caller, and tools
+    /// that do not exist for it.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         self.0.own.as_deref().map_or(&[], Own::diagnostics)
     }
 
-    /// What happens to the calls of this toolbox's session, from now on.
+    /// Returns the events of calls in this toolbox's session, from now on.
     pub fn events(&self) -> Events {
         self.0.toolkit.events.subscribe(Wanted::Session(self.0.session.id().to_owned()))
     }
 
-    /// How far the call of this id gets and what it logs, from now on: its [`Event::Progress`](crate::Event::Progress) and
-    /// [`Event::Log`](crate::Event::Log). Unlike [`events`](Self::events), no other event is made for it. The stream does not
-    /// end with the call.
+    /// Returns the progress and log events of the call of this id, from now on: its
+    /// [`Event::Progress`](crate::Event::Progress) and [`Event::Log`](crate::Event::Log). Unlike
+    /// [`events`](Self::events), this creates no other events. The stream does not end with the call.
     pub fn notices(&self, call_id: impl Into<String>) -> Events {
         self.0.toolkit.events.subscribe(Wanted::Notices(call_id.into()))
     }
 
-    /// Runs a call. There is exactly one result, whatever happens.
+    /// Runs a call. There is always exactly one result.
     ///
-    /// Calls of one session go through one gate: those of tools that are `read_only` run together, every other one
-    /// alone, all in the order in which they came. Where the caller has no session, the toolbox and its clones are
-    /// one.
+    /// Calls of one session go through one gate: calls of tools that are `read_only` run together, every other call
+    /// runs alone, all in the order in which they arrived. For a caller without a session, the toolbox and its clones
+    /// form one.
     pub fn call(&self, call: ToolCall) -> impl Future<Output = ToolResult> + Send {
         self.run(call, CallOptions::default())
     }
 
-    /// Runs a call that can be cancelled, or with a time limit of its own: `call_with(call, token)`.
+    /// Runs a call with options: a cancellation token or a time limit, for example `call_with(call, token)`.
     pub fn call_with(
         &self,
         call: ToolCall,
@@ -304,8 +305,8 @@ impl Toolbox {
         self.run(call, options.into())
     }
 
-    // Only hands over: the code of async functions is compiled again in every crate that calls them.
-    // What a call is made of stays where it is made: moving an outcome costs more than most of what is done with it.
+    // Only delegates: the code of async functions is compiled again in every crate that calls them. The state of a call
+    // is not moved: moving an outcome costs more than most of the work on it.
     async fn run(&self, call: ToolCall, options: CallOptions) -> ToolResult {
         let mut begun = self.begin(call, options);
         let (context, start) = begun.parts();
@@ -329,7 +330,7 @@ impl Toolbox {
     }
 }
 
-/// A name that a model made up, at a length that it can read.
+/// Truncates a name that a model made up to a readable length.
 fn cut(name: &str) -> String {
     match name.char_indices().nth(MAX_NAME_BYTES) {
         None => name.to_owned(),

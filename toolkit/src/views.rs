@@ -1,4 +1,4 @@
-//! Tools and their calls as user interfaces show them.
+//! Views of tools and their calls for user interfaces.
 
 mod step;
 mod steps;
@@ -14,7 +14,7 @@ use crate::tool::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A tool as a user interface lists it.
+/// A tool in a list of a user interface.
 ///
 /// ```
 /// use toolkit::prelude::*;
@@ -40,62 +40,62 @@ use serde_json::Value;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolDefinition {
-    /// The name that models call it by.
+    /// The name of the tool.
     pub id: String,
-    /// Its name for people.
+    /// The display name.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: String,
-    /// What it is called with.
+    /// The parameters.
     pub parameters: Vec<ToolParameter>,
-    /// Whether it can be used.
+    /// True if it can be used.
     pub enabled: bool,
-    /// Whether it runs without a question where no rule says otherwise.
+    /// True if it runs without approval if no rule says otherwise.
     pub auto_execute: bool,
-    /// What kind of tool it is.
+    /// The category of the tool.
     pub category: ToolCategory,
     /// An icon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
-    /// Where it comes from.
+    /// The source of the tool.
     pub source: Source,
-    /// The server that it is of, where it is one's.
+    /// The id of its server, if it belongs to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_id: Option<String>,
-    /// What that is called.
+    /// The name of that server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_name: Option<String>,
 }
 
-/// A parameter of a tool as a user interface shows it.
+/// A parameter of a tool in a user interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolParameter {
     /// Its name.
     pub name: String,
-    /// Its type in a word, such as `string`; several with `|` between them; `any` where it takes every one.
+    /// Its type in a word, such as `string`; several are separated by `|`; `any` if it accepts every type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it means.
+    /// The description.
     pub description: String,
-    /// Whether it has to be there.
+    /// True if it is required.
     pub required: bool,
-    /// The values that it takes, where they are named.
+    /// The allowed values, if they are enumerated.
     #[serde(rename = "enum", default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<Value>>,
 }
 
-/// What kind of tool it is.
+/// The category of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ToolCategory {
-    /// Of a crate that the host calls core.
+    /// A tool of a core crate.
     Builtin,
-    /// Of anybody else.
+    /// A tool of any other source.
     Custom,
-    /// Of a server of the Model Context Protocol.
+    /// A tool of a server of the Model Context Protocol.
     Mcp,
 }
 
@@ -112,11 +112,11 @@ impl From<&Source> for ToolCategory {
 }
 
 impl ToolDefinition {
-    /// What is shown of a tool.
+    /// Creates the view of a tool.
     ///
     /// # Errors
     ///
-    /// When the types of its parameters state a schema that is not valid.
+    /// Returns an error if the types of its parameters produce an invalid schema.
     pub fn of(tool: &Tool) -> Result<Self, ToolError> {
         let source = tool.source().clone();
         let server = match &source {
@@ -125,7 +125,7 @@ impl ToolDefinition {
         };
         Ok(Self {
             name: tool.title().to_owned(),
-            // What a server or a client says of its tools lets none of them run.
+            // A server's or client's own attributes never let its tools run.
             auto_execute: !source.is_remote()
                 && (tool.is_auto_execute() || tool.annotations().read_only_hint),
             category: ToolCategory::from(&source),
@@ -139,7 +139,7 @@ impl ToolDefinition {
 }
 
 impl From<Definition> for ToolDefinition {
-    /// Of a tool of which no more is known: its source is the host.
+    /// Creates the view of a tool of which only the definition is known: its source is the host.
     fn from(definition: Definition) -> Self {
         Self {
             name: definition.title.unwrap_or_else(|| definition.name.clone()),
@@ -157,7 +157,7 @@ impl From<Definition> for ToolDefinition {
     }
 }
 
-/// The properties at the root of a schema, those of its variants included.
+/// Returns the properties at the root of a schema, including those of its variants.
 fn parameters(schema: &Value) -> Vec<ToolParameter> {
     let schema = for_people(schema);
     let is_required = |name: &str| {
@@ -224,7 +224,7 @@ fn add_kinds(property: &Value, kinds: &mut Vec<String>) {
     match (options, property.get("allOf").and_then(Value::as_array)) {
         (Some(options), _) => options.iter().for_each(|option| add_kinds(option, kinds)),
         (None, Some(parts)) => {
-            // Each says something of it; the first that says a type says it for all.
+            // Each part describes the property; the first with a type determines it.
             if let Some(part) = parts.iter().find(|part| part.get("type").is_some()) {
                 add_kinds(part, kinds);
             }

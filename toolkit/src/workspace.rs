@@ -1,4 +1,4 @@
-//! Where a path leads, and whether that is within the boundary of file access.
+//! Resolves paths, and checks if they are within the boundary of file access.
 
 use crate::error::{ToolError, ToolErrorKind};
 use crate::escape::escape_line;
@@ -9,56 +9,57 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// As many symbolic links as Linux follows on one path.
+/// The maximum number of symbolic links on one path; the same as on Linux.
 const MAX_LINKS: u32 = 40;
-/// As many bytes as Linux takes for a path.
+/// The maximum length of a path, in bytes; the same as on Linux.
 const MAX_PATH_BYTES: usize = 4_096;
 
-/// Where a path leads.
+/// A resolved path.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    /// The real path, as far as it was looked at.
+    /// The real path, as far as the file system was read.
     pub(crate) real: PathBuf,
     /// The path as it was given, absolute, before any link was followed.
     pub(crate) given: PathBuf,
     /// The links that were followed.
     pub(crate) links: Vec<PathBuf>,
-    /// Whether what the whole path names is one of them.
+    /// True if the path itself names one of the links.
     pub(crate) is_link: bool,
     /// The real path of the boundary.
     pub(crate) workspace: PathBuf,
-    /// The real paths of the directories that count as within it.
+    /// The real paths of the directories that count as part of it.
     pub(crate) further: Vec<PathBuf>,
-    /// Of all that, the directories that alone are within the boundary, where it is narrower.
+    /// If the boundary is narrower, the only directories of all these that are within it.
     pub(crate) within: Option<Vec<PathBuf>>,
-    /// What stands in the way of using it. It says what is there, so it is not for who may not know.
+    /// The reason why the path cannot be used. It reveals what exists, so it must not be shown to a caller without
+    /// access.
     pub(crate) obstacle: Option<Obstacle>,
 }
 
-/// What a boundary has beside a directory.
+/// The parts of a boundary other than its directory.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Bounds<'a> {
-    /// Directories that count as within it.
+    /// Directories that count as part of it.
     pub(crate) further: &'a [PathBuf],
-    /// Of all of it, the directories that alone are within, by their real paths.
+    /// If the boundary is narrower, the only directories of all these that are within it, as real paths.
     pub(crate) within: Option<&'a [PathBuf]>,
 }
 
-/// What stands in the way of using a path.
+/// The reason why a path cannot be used.
 #[derive(Debug, Clone)]
 pub(crate) enum Obstacle {
-    /// Nothing is there, but it could be made.
+    /// Nothing exists there, but it could be created.
     Absent(ToolError),
-    /// Nothing can be done there.
+    /// The path cannot be used or created.
     Unusable(ToolError),
 }
 
-/// How far it is looked.
+/// The part of the file system that may be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// Within the boundary only: the answer does not depend on what is outside.
+    /// Only the part within the boundary: the answer does not depend on anything outside.
     Inside,
-    /// Everywhere.
+    /// Everything.
     Everywhere,
 }
 
@@ -67,18 +68,18 @@ impl Place {
         self.holds(&self.real)
     }
 
-    /// Whether a real path is within the boundary or a directory that counts so.
+    /// Returns true if a real path is within the boundary, or within a directory that counts as part of it.
     pub(crate) fn holds(&self, real: &Path) -> bool {
         let is_within = |within: &Vec<PathBuf>| within.iter().any(|directory| real.starts_with(directory));
         self.may_look(real) && self.within.as_ref().is_none_or(is_within)
     }
 
-    /// Whether it is in what would be the boundary if that were not narrower: there it can be looked where links lead.
+    /// Returns true if a path is within the boundary before it was narrowed: links may be read there.
     fn may_look(&self, real: &Path) -> bool {
         real.starts_with(&self.workspace) || self.further.iter().any(|directory| real.starts_with(directory))
     }
 
-    /// The path within the boundary, or the whole one outside it.
+    /// Returns the path relative to the boundary, or the absolute path if it is outside.
     pub(crate) fn relative<'a>(&self, path: &'a Path) -> &'a Path {
         match path.strip_prefix(&self.workspace) {
             Ok(within) if within.as_os_str().is_empty() => Path::new("."),
@@ -88,25 +89,25 @@ impl Place {
     }
 }
 
-/// The boundary by real paths, as they were at one moment.
+/// The boundary as real paths, resolved at one moment.
 #[derive(Debug, Clone)]
 pub(crate) struct Boundary {
     /// The real path of the workspace.
     pub(crate) workspace: PathBuf,
     /// The workspace as the host names it, absolute.
     pub(crate) named: PathBuf,
-    /// The real paths of the directories that count as within it.
+    /// The real paths of the directories that count as part of it.
     pub(crate) further: Vec<PathBuf>,
-    /// Of all that, the directories that alone are within the boundary, where it is narrower.
+    /// If the boundary is narrower, the only directories of all these that are within it.
     pub(crate) within: Option<Vec<PathBuf>>,
 }
 
 impl Boundary {
-    /// Finds out where the directories are. A further directory that is not there holds nothing.
+    /// Resolves the directories. A directory that does not exist contains nothing, unless it is the workspace.
     ///
     /// # Errors
     ///
-    /// When the workspace is not there.
+    /// Returns an error if the workspace does not exist.
     pub(crate) fn resolve(boundary: &Path, bounds: Bounds<'_>) -> Result<Self, ToolError> {
         let workspace = real_path(boundary).map_err(|error| unusable(boundary, &error))?;
         let named = std::path::absolute(boundary).unwrap_or_else(|_| workspace.clone());
@@ -114,30 +115,30 @@ impl Boundary {
         Ok(Self { workspace, named, further, within: bounds.within.map(<[PathBuf]>::to_vec) })
     }
 
-    /// Follows a path from the workspace, one component at a time.
+    /// Resolves a path from the workspace, one component at a time.
     ///
     /// # Errors
     ///
-    /// When it can be no path.
+    /// Returns an error if the path is not valid.
     pub(crate) fn find(&self, path: &Path, look: Look) -> Result<Place, ToolError> {
         check_form(path)?;
-        // A path may name the workspace as the host does, or as it really is.
+        // A path may contain the workspace as the host names it, or its real path.
         let roots = [&self.workspace, &self.named];
         let within = roots.into_iter().find_map(|root| path.strip_prefix(root).ok());
         Ok(walk(path, within.unwrap_or(path), self, look))
     }
 }
 
-/// The error where the workspace is not there.
+/// Returns the error for a workspace that does not exist.
 pub(crate) fn unusable(workspace: &Path, error: &io::Error) -> ToolError {
     ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", workspace.display()))
 }
 
-/// Follows a path from the directory `boundary`.
+/// Resolves a path from the directory `boundary`.
 ///
 /// # Errors
 ///
-/// When it can be no path, or the boundary is not there.
+/// Returns an error if the path is not valid, or if the boundary does not exist.
 pub(crate) fn find(boundary: &Path, bounds: Bounds<'_>, path: &Path, look: Look) -> Result<Place, ToolError> {
     check_form(path)?;
     Boundary::resolve(boundary, bounds)?.find(path, look)
@@ -163,7 +164,7 @@ fn check_form(path: &Path) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Follows a path. Where it does not look, nothing depends on what is there.
+/// Resolves a path. In parts that may not be read, the result does not depend on what exists.
 fn walk(path: &Path, from: &Path, boundary: &Boundary, look: Look) -> Place {
     let Boundary { workspace, further, within, .. } = boundary.clone();
     let given = steps(from).fold(workspace.clone(), |mut given, step| {
@@ -179,7 +180,7 @@ fn walk(path: &Path, from: &Path, boundary: &Boundary, look: Look) -> Place {
         let goes_down = matches!(step, Step::Down(_));
         step.take(&mut place.real);
         if place.obstacle.is_some() {
-            // What is not there has no place above it.
+            // A directory that does not exist has no parent.
             if goes_up && let Some(Obstacle::Absent(error)) = place.obstacle.take() {
                 place.obstacle = Some(Obstacle::Unusable(error));
             }
@@ -204,7 +205,7 @@ fn walk(path: &Path, from: &Path, boundary: &Boundary, look: Look) -> Place {
     place
 }
 
-/// Where the link at `real` leads; `None` where no link is.
+/// Returns the target of the link at `real`; `None` if there is no link.
 fn follow(path: &Path, real: &Path, links: usize) -> Result<Option<PathBuf>, Obstacle> {
     let obstacle = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Obstacle::Absent(cannot_use(path, &error)),
@@ -259,10 +260,12 @@ fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
     }
 }
 
-/// Whether `path` leads to a place within the directory `root`, or to `root` itself, whatever `..` and symbolic links are
-/// on the way. A relative path belongs to `root`; what does not exist is judged by the nearest directory that does.
+/// Returns true if `path` leads to a place within the directory `root`, or to `root` itself, with all `..` and symbolic
+/// links resolved. A relative path is relative to `root`; for a path that does not exist, the nearest existing
+/// directory decides.
 ///
-/// Nothing outside `root` is looked at. What cannot be decided, as where `root` does not exist, is not contained.
+/// Nothing outside `root` is read. If the answer cannot be determined, for example because `root` does not exist,
+/// returns false.
 ///
 /// ```
 /// use toolkit::is_path_contained;
@@ -276,12 +279,12 @@ pub fn is_path_contained(root: impl AsRef<Path>, path: impl AsRef<Path>) -> bool
     place.is_ok_and(|place| place.is_inside() && !matches!(place.obstacle, Some(Obstacle::Unusable(_))))
 }
 
-/// The directory that bounds file access: the session's, else the one that is configured, else the process's; absolute, as
-/// it was named.
+/// Returns the directory that bounds file access: the session's, or else the configured one, or else the process's;
+/// absolute, as it was named.
 ///
 /// # Errors
 ///
-/// When a relative directory has to be completed and the process's is gone.
+/// Returns an error if a relative directory has to be completed and the process's working directory does not exist.
 pub fn sandbox_boundary(session: Option<&Path>, configured: Option<&Path>) -> io::Result<PathBuf> {
     match session.or(configured) {
         Some(directory) => std::path::absolute(directory),
@@ -296,7 +299,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// `outside/secret`, `inside/{file,folder/deep}` and links of every shape, under a directory of its own.
+    /// Creates `outside/secret`, `inside/{file,folder/deep}` and links of every kind, under a temporary directory.
     fn places() -> PathBuf {
         let base = std::env::temp_dir().join(format!("toolkit-workspace-{}", std::process::id()));
         let _ = fs::remove_dir_all(&base);
@@ -322,7 +325,7 @@ mod tests {
         base.canonicalize().unwrap()
     }
 
-    /// The place within the boundary, or what is told of it.
+    /// Returns the place within the boundary, or the kind of its error.
     fn kind(boundary: &Path, path: &str) -> Result<PathBuf, ToolErrorKind> {
         let place =
             find(boundary, Bounds::default(), Path::new(path), Look::Inside).map_err(|error| error.kind())?;
@@ -358,7 +361,7 @@ mod tests {
             assert_eq!(kind(path), Err(ToolErrorKind::NotFound), "{path}");
         }
         assert_eq!(kind("circle_a"), Err(ToolErrorKind::Failed));
-        // Whether or not anything is there.
+        // Whether or not anything exists there.
         for path in [
             "to_secret",
             "dangling",

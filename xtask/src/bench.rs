@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the runner in `bench/`, a workspace of its own with its own lock file.
+//! `cargo xtask bench`: runs the benchmarks in `bench/`, a separate workspace with its own lock file.
 
 use crate::provision;
 use crate::suggest;

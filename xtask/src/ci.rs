@@ -1,30 +1,69 @@
 //! `cargo xtask ci`: everything that must hold before a change lands.
 
+use std::fs::{self, File};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::tally::Tally;
 use crate::test::Selection;
 use crate::workspace::{self, Result, Workspace};
-use crate::{docs, provision, test, tidy, timing};
+use crate::{docs, provision, test, tidy, timing, tree};
 
-/// Runs every step, whatever became of those before it; an error if any failed.
+/// Runs every step, even if one before it fails; an error if any failed.
+///
+/// The checks run beside the tests as a process of their own, with a target directory of their own and the lowest priority. Checks
+/// share no compiled crate with tests except procedural macros, and tests leave the processors idle where they wait.
 pub(crate) fn run(workspace: &Workspace) -> Result {
     let mut report = Report::default();
     let mut tally = Tally::default();
+    let checks = start_checks(workspace);
+    report.step("readme", || first_command(workspace));
+    report.step("test", || test::run(workspace, &Selection::default(), &mut tally));
+    report.step("long", || test::long(workspace, &mut tally));
+    report.step("checks", || end_checks(workspace, checks?));
+    // Last, so that the number of tests closes the output.
+    println!("\n{}{}\ntests: {tally}", report.table(), timing::slowest());
+    report.verdict()
+}
+
+/// `cargo xtask checks`: all of CI that runs no test and not the command.
+pub(crate) fn checks(workspace: &Workspace) -> Result {
+    let mut report = Report::default();
     report.step("format", || {
         workspace::in_each(|which| workspace.run(&[&["cargo", "fmt", "--all", "--check"], which].concat()))
     });
+    report.step("tidy", || tidy::run(workspace));
     report.step("clippy", || clippy(workspace));
     report.step("docs", || docs::run(workspace));
-    report.step("deny", || deny(workspace));
-    report.step("tidy", || tidy::run(workspace));
     report.step("features", || features(workspace));
-    report.step("readme", || first_command(workspace));
-    // Last, so that what the tests say closes the output.
-    report.step("test", || test::run(workspace, &Selection::default(), &mut tally));
-    report.step("long", || test::long(workspace, &mut tally));
-    println!("\n{}{}\ntests: {tally}", report.table(), timing::slowest());
+    report.step("deny", || deny(workspace));
+    println!("\n{}", report.table());
     report.verdict()
+}
+
+/// The directory of the checks' build products, output and sources, relative to the repository's root.
+const CHECKS: &str = "target/checks";
+
+fn start_checks(workspace: &Workspace) -> Result<Child> {
+    let directory = workspace.root().join(CHECKS);
+    fs::create_dir_all(&directory)?;
+    let log = File::create(directory.join("log"))?;
+    let program = std::env::current_exe()?;
+    // On a machine without `nice` the checks compete with the tests.
+    let lowest: &[&str] =
+        if workspace.succeeds(&["nice", "true"]) { &["nice", "-n", "19", "env"] } else { &["env"] };
+    let mut command = workspace.command(lowest);
+    command.arg(program).arg("checks").env("CARGO_TARGET_DIR", &directory);
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    workspace::announce(&command);
+    command.spawn().map_err(|error| workspace::cannot_start(&command, &error).into())
+}
+
+/// Waits for the checks and prints their output.
+fn end_checks(workspace: &Workspace, mut checks: Child) -> Result {
+    let status = checks.wait()?;
+    print!("{}", String::from_utf8_lossy(&fs::read(workspace.root().join(CHECKS).join("log"))?));
+    if status.success() { Ok(()) } else { Err(format!("`cargo xtask checks`: {status}").into()) }
 }
 
 fn clippy(workspace: &Workspace) -> Result {
@@ -48,10 +87,16 @@ fn deny(workspace: &Workspace) -> Result {
 /// Checks each feature of each crate that is published, alone and without dev-dependencies.
 fn features(workspace: &Workspace) -> Result {
     provision::ensure(workspace, provision::FOR_FEATURES)?;
+    // cargo-hack takes the dev-dependencies out of the manifests while it runs, which no other step may see.
+    let copy = workspace.root().join(CHECKS).join("sources");
+    tree::copy(workspace, &copy)?;
     let check =
         ["cargo", "hack", "check", "--workspace", "--ignore-private", "--each-feature", "--no-dev-deps"];
     let alone = ["--exclude-all-features", "--exclude-no-default-features"];
-    workspace.run(&[&check[..], &alone].concat())
+    let mut command: Command = workspace.command(&[&check[..], &alone].concat());
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| workspace.root().join("target").into());
+    workspace::run(command.current_dir(&copy).env("CARGO_TARGET_DIR", target))
 }
 
 /// The README's first command, word for word.

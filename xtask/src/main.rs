@@ -17,6 +17,7 @@ mod tally;
 mod test;
 mod tidy;
 mod timing;
+mod tree;
 mod workspace;
 
 use std::process::ExitCode;
@@ -45,6 +46,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         arguments: "",
         summary: "run every check and every test",
         run: |workspace, args| no_arguments(args).and_then(|()| ci::run(workspace)),
+    },
+    Subcommand {
+        name: "checks",
+        arguments: "",
+        summary: "run the part of `ci` that runs no test: format, tidy, lints, docs, features, licences",
+        run: |workspace, args| no_arguments(args).and_then(|()| ci::checks(workspace)),
     },
     Subcommand {
         name: "tidy",

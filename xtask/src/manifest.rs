@@ -1,4 +1,4 @@
-//! The part of TOML that a Cargo.toml uses, read closely enough to say which line holds which setting.
+//! The part of TOML that a Cargo.toml uses, parsed with the line of each setting.
 
 use std::fs;
 use std::path::Path;
@@ -20,14 +20,14 @@ pub(crate) struct Manifest {
     pub(crate) settings: Vec<Setting>,
 }
 
-/// One `key = value`.
+/// A `key = value` line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// Counted from 1.
     pub(crate) line: usize,
     /// The names of the table and of the key: `["dependencies", "serde", "workspace"]`.
     pub(crate) path: Vec<String>,
-    /// The value as it is written, without comments.
+    /// The value as written, without comments.
     pub(crate) value: String,
 }
 
@@ -46,14 +46,14 @@ impl Manifest {
         Self { settings }
     }
 
-    /// The value at a path, if it is set there.
+    /// Returns the value at a path, if it is set there.
     pub(crate) fn get(&self, path: &[&str]) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.path == path)
     }
 }
 
 impl Setting {
-    /// Whether the value is an inline table that sets the key to `true`.
+    /// Returns true if the value is an inline table that sets the key to `true`.
     pub(crate) fn inline_table_sets(&self, key: &str) -> bool {
         let Some(body) = self.value.strip_prefix('{').and_then(|value| value.strip_suffix('}')) else {
             return false;

@@ -7,10 +7,10 @@ use std::{env, fs};
 
 use crate::workspace::{self, Result, TOOLS, Workspace};
 
-/// One needed program. A further one is a further entry in a table below.
+/// A needed program. To add one, add an entry to a table below.
 pub(crate) struct Tool {
     name: &'static str,
-    /// A command that succeeds exactly where the program is there and works.
+    /// A command that succeeds only if the program is installed and works.
     probe: &'static [&'static str],
     install: Install,
 }
@@ -26,7 +26,7 @@ enum Install {
     Debian(&'static str),
 }
 
-/// What compiling the tests needs.
+/// Tools for building the tests.
 pub(crate) const FOR_BUILDING_TESTS: &[Tool] = &[Tool {
     name: "cargo-nextest",
     probe: &["cargo", "nextest", "--version"],
@@ -42,7 +42,7 @@ pub(crate) const FOR_BUILDING_TESTS: &[Tool] = &[Tool {
     ]),
 }];
 
-/// What the tests need.
+/// Tools for running the tests.
 pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "GNU time", probe: &["/usr/bin/time", "--version"], install: Install::Debian("time") },
     Tool { name: "strace", probe: &["strace", "-V"], install: Install::Debian("strace") },
@@ -54,7 +54,7 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
     NODE_PACKAGES,
 ];
 
-/// An interpreter of Python with packages of its own, which those of the machine do not touch.
+/// A Python interpreter with separate packages, which do not affect those of the machine.
 const PYTHON: Tool = Tool {
     name: "Python with venv",
     probe: &["python3", "-c", "import venv, ensurepip"],
@@ -96,7 +96,7 @@ const NODE_PACKAGES: Tool = Tool {
          is(own + 'server-filesystem', '2026.8.31'); is(own + 'server-memory', '2026.8.31');",
     ],
     install: Install::Locally(&[
-        // Node has certificates of its own, and would know no proxy that this machine trusts.
+        // Node has its own certificates, and does not trust a proxy that this machine trusts.
         "env",
         "NODE_OPTIONS=--use-system-ca",
         "target/tools/python/bin/npm",
@@ -117,11 +117,11 @@ const NODE_PACKAGES: Tool = Tool {
     ]),
 };
 
-/// What the benchmarks need.
+/// Tools for the benchmarks.
 pub(crate) const FOR_BENCHES: &[Tool] = &[PYTHON, RIPGREP, PYTHON_PACKAGES, NODE_PACKAGES, EXTRACTORS];
 
-/// Extractors of the main content of pages. What readability-lxml needs is named by hand: pip fails at the extra `lxml[html-clean]`, which
-/// this lxml has no more.
+/// Extractors of the main content of pages. The dependencies of readability-lxml are listed explicitly: pip fails at the extra
+/// `lxml[html-clean]`, which this lxml no longer has.
 const EXTRACTORS: Tool = Tool {
     name: "Python extractors of pages",
     probe: &[
@@ -140,7 +140,7 @@ const EXTRACTORS: Tool = Tool {
     ]),
 };
 
-/// Of the version whose crates the tools `grep` and `glob` are built on: Debian's is years older.
+/// The version whose crates the tools `grep` and `glob` are built on: Debian's is years older.
 const RIPGREP: Tool = Tool {
     name: "ripgrep",
     probe: &["sh", "-c", "rg --version | grep -q '^ripgrep 15'"],
@@ -153,21 +153,21 @@ const RIPGREP: Tool = Tool {
     ]),
 };
 
-/// What the dependency check needs.
+/// Tools for the dependency check.
 pub(crate) const FOR_DENY: &[Tool] = &[Tool {
     name: "cargo-deny",
     probe: &["cargo", "deny", "--version"],
     install: Install::Cargo("cargo-deny@0.20.2"),
 }];
 
-/// What the check of single features needs.
+/// Tools for the check of single features.
 pub(crate) const FOR_FEATURES: &[Tool] = &[Tool {
     name: "cargo-hack",
     probe: &["cargo", "hack", "--version"],
     install: Install::Cargo("cargo-hack@0.6.46"),
 }];
 
-/// Installs those of the tools that are missing; an error names all that could not be installed.
+/// Installs the missing tools; the error lists all that could not be installed.
 pub(crate) fn ensure(workspace: &Workspace, tools: &[Tool]) -> Result {
     let failures: Vec<String> = tools
         .iter()
@@ -229,7 +229,7 @@ fn install_debian(workspace: &Workspace, package: &str) -> Result {
     })
 }
 
-/// Asks the person at the terminal; an error unless the answer is yes.
+/// Asks the user at the terminal; an error unless the answer is yes.
 fn confirm(question: &str) -> Result {
     print!("{question} [y/N] ");
     std::io::stdout().flush()?;

@@ -1,4 +1,4 @@
-//! What to say about a name that is not known.
+//! Suggestions for an unknown name.
 
 /// "unknown KIND `NAME`", with the nearest known name if one is near.
 pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
@@ -8,7 +8,7 @@ pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'
     }
 }
 
-/// The known name that is the fewest edits away, unless more than half of it would have to be edited.
+/// Returns the known name with the smallest edit distance, unless more than half of it would have to be edited.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|candidate| (edit_distance(name, candidate), candidate))
@@ -17,7 +17,7 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a s
         .map(|(_, candidate)| candidate)
 }
 
-/// How many characters to insert, remove or replace to turn one name into the other (Levenshtein).
+/// Returns the Levenshtein distance: the number of characters to insert, remove or replace.
 fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

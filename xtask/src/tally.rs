@@ -1,4 +1,4 @@
-//! How many tests passed, failed and were skipped, read from what the test runners print.
+//! Numbers of passed, failed and skipped tests, read from the output of the test runners.
 
 use std::fmt;
 use std::ops::AddAssign;

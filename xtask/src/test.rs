@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the tests of the workspace, after installing what they need.
+//! `cargo xtask test`: runs the tests of the workspace, after installing the programs that they need.
 
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::workspace::{self, Result, Workspace};
 /// The tests to run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// Packages, or none for all.
+    /// Packages; all if empty.
     packages: Vec<String>,
-    /// A part of the names of the tests, or none for all.
+    /// A part of the names of the tests; `None` for all.
     filter: Option<String>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn subcommand(workspace: &Workspace, args: &[String]) -> Result {
     result
 }
 
-/// Runs the selected tests, ignored ones and those in documentation included, and adds them to the tally.
+/// Runs the selected tests, including ignored ones and doctests, and adds them to the tally.
 pub(crate) fn run(workspace: &Workspace, selection: &Selection, tally: &mut Tally) -> Result {
     provision::ensure(workspace, provision::FOR_BUILDING_TESTS)?;
     // Downloads wait for the network, compiling for the processor.
@@ -116,7 +116,7 @@ pub(crate) fn run(workspace: &Workspace, selection: &Selection, tally: &mut Tall
     Ok(())
 }
 
-/// The numbers of cases of properties where there is time. No name begins with `TOOLKIT_`: the command, which some of these tests
+/// Numbers of cases of property tests for longer runs. No name begins with `TOOLKIT_`: the command, which some of these tests
 /// run, reads such variables as configuration.
 const MORE_CASES: &[(&str, &str)] =
     &[("PERMISSION_CASES", "20000"), ("SHELL_VERDICT_EVERY", "1"), ("SCHEMA_CASES", "600")];

@@ -19,7 +19,7 @@ const RULES: &[Rule] = &[
     layers::imports_go_down,
 ];
 
-/// Checks every text file that git tracks or would track, and shows what breaks a rule.
+/// Checks every text file that git tracks or would track, and prints the violations.
 pub(crate) fn run(workspace: &Workspace) -> Result {
     let files = source_files(workspace)?;
     let faults: Vec<Fault> = RULES.iter().flat_map(|rule| rule(&files)).collect();
@@ -30,7 +30,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
     if faults.is_empty() { Ok(()) } else { Err("the files named above break a convention".into()) }
 }
 
-/// Looks at all files and says what breaks the rule.
+/// Checks all files and returns the violations.
 type Rule = fn(&[SourceFile]) -> Vec<Fault>;
 
 /// A text file; the path is relative to the repository's root.
@@ -39,7 +39,7 @@ pub(crate) struct SourceFile {
     pub(crate) text: String,
 }
 
-/// Where a rule is broken and what to do about it.
+/// A violation of a rule, with its location and the remedy.
 pub(crate) struct Fault {
     pub(crate) path: String,
     /// Counted from 1.
@@ -67,7 +67,7 @@ fn source_files(workspace: &Workspace) -> Result<Vec<SourceFile>> {
     let mut files = Vec::new();
     for path in paths {
         let file = workspace.root().join(&path);
-        // Not there: deleted, and not yet committed so.
+        // The file was deleted, and the deletion is not committed yet.
         if !file.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
             continue;
         }
@@ -100,7 +100,7 @@ fn no_workplace_paths(files: &[SourceFile]) -> Vec<Fault> {
     faults
 }
 
-/// Whoever meets an ignored test must be able to learn when to run it.
+/// Requires a reason on ignored tests, which says when to run them.
 fn ignored_tests_say_why(files: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for file in files.iter().filter(|file| file.is_rust()) {
@@ -109,7 +109,7 @@ fn ignored_tests_say_why(files: &[SourceFile]) -> Vec<Fault> {
             let bare = code.contains("#[ignore]") || code.contains("#[ignore=\"\"]");
             let conditional =
                 code.starts_with("#[cfg_attr(") && (code.contains(",ignore)") || code.contains(",ignore,"));
-            // Anything else is a comment or a string.
+            // Other matches are in a comment or a string.
             if code.starts_with("#[") && (bare || conditional) {
                 faults.push(file.fault(line, "say why: `#[ignore = \"reason\"]`".to_owned()));
             }
@@ -155,8 +155,8 @@ fn versions_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
     faults
 }
 
-/// Lints are a matter of the whole repository. What is forbidden there can't be allowed in one place of a crate that inherits them, so
-/// one that needs unsafe code repeats them, with that alone denied instead.
+/// Requires that lints are inherited from the workspace. A forbidden lint cannot be allowed in a crate that inherits it, so a crate
+/// that needs unsafe code repeats the lints, with only that one denied instead.
 fn lints_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
     let root = files.iter().find(|file| file.path == ROOT_MANIFEST).map(|file| Manifest::parse(&file.text));
@@ -170,7 +170,7 @@ fn lints_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
     faults
 }
 
-/// Whether a manifest has the lints of the workspace, but for unsafe code, which it denies.
+/// Returns true if a manifest repeats the lints of the workspace, except that it denies unsafe code.
 fn repeats_lints(manifest: &Manifest, root: &Manifest) -> bool {
     let lints = |manifest: &Manifest, above: &[&str]| -> Vec<(Vec<String>, String)> {
         let below = |setting: &crate::manifest::Setting| {
@@ -191,7 +191,7 @@ fn repeats_lints(manifest: &Manifest, root: &Manifest) -> bool {
     !wanted.is_empty() && lints(manifest, &["lints"]) == wanted
 }
 
-/// The rules about manifests see those members alone that the workspace lists by their paths.
+/// Requires that the workspace lists all members by their paths, since the rules about manifests check only those.
 fn members_are_listed(files: &[SourceFile]) -> Vec<Fault> {
     let Some((root, line, listed)) = listed_members(files) else {
         let message = "no workspace with a list of members".to_owned();
@@ -253,14 +253,14 @@ fn is_local_for_tests(setting: &crate::manifest::Setting) -> bool {
     setting.path.iter().any(|segment| segment == "dev-dependencies") && has("path") && !has("version")
 }
 
-/// Splits the path of a setting into that of the dependency it is about and the rest.
+/// Splits the path of a setting into that of the dependency and the rest.
 fn split_dependency(path: &[String]) -> Option<(&[String], &[String])> {
     const KINDS: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
     let kind = if path.first()? == "target" { 2 } else { 0 };
     if !KINDS.contains(&path.get(kind)?.as_str()) {
         return None;
     }
-    // `dependencies = { … }` has no name of its own in the path.
+    // The path of `dependencies = { … }` contains no name.
     Some(path.split_at((kind + 2).min(path.len())))
 }
 
@@ -282,7 +282,7 @@ fn numbered_lines(file: &SourceFile) -> impl Iterator<Item = (usize, &str)> {
 mod tests {
     use super::*;
 
-    /// What a rule says about files, as `path:line`.
+    /// Returns the violations of a rule in files, as `path:line`.
     fn broken(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<SourceFile> = files
             .iter()
@@ -291,7 +291,7 @@ mod tests {
         rule(&files).into_iter().map(|fault| format!("{}:{}", fault.path, fault.line)).collect()
     }
 
-    /// What a rule says about the manifest of a workspace's only member.
+    /// Returns the violations of a rule in the manifest of a workspace's only member.
     fn broken_manifest(rule: Rule, manifest: &str) -> Vec<String> {
         broken(rule, &[("Cargo.toml", "[workspace]\nmembers = [\"a\"]\n"), ("a/Cargo.toml", manifest)])
     }

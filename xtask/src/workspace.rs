@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use crate::timing;
 
-/// What every chore returns; the error's text is for the person at the terminal.
+/// Result of every chore; the error's text is for the user at the terminal.
 pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 /// The root of the repository, and the search path that finds the tools installed into it.
@@ -45,7 +45,7 @@ impl Workspace {
         run(&mut self.command(words))
     }
 
-    /// Whether a command can be run and succeeds; nothing of its output is shown.
+    /// Returns true if a command can be run and succeeds; its output is discarded.
     pub(crate) fn succeeds(&self, words: &[&str]) -> bool {
         let mut command = self.command(words);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -53,10 +53,10 @@ impl Workspace {
     }
 }
 
-/// The workspaces that are formatted, linted, documented and tested, as cargo is told of them. Adapters have a lock file of their own.
+/// The workspaces that are formatted, linted, documented and tested, as arguments of cargo. Adapters have their own lock file.
 pub(crate) const WORKSPACES: [&[&str]; 2] = [&[], &["--manifest-path", "adapters/Cargo.toml"]];
 
-/// Runs something for each of the workspaces, whatever became of it in those before; an error tells all that failed.
+/// Runs a step for each of the workspaces, even after a failure; the error lists all that failed.
 pub(crate) fn in_each(run: impl FnMut(&[&str]) -> Result) -> Result {
     let results = WORKSPACES.into_iter().map(run);
     let failures: Vec<String> =
@@ -64,7 +64,7 @@ pub(crate) fn in_each(run: impl FnMut(&[&str]) -> Result) -> Result {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n").into()) }
 }
 
-/// Where tools are installed that the machine lacks, relative to the repository's root.
+/// Directory for tools that the machine lacks, relative to the repository's root.
 pub(crate) const TOOLS: &str = "target/tools";
 
 /// Shows a command line, runs it to its end with its output shown; an error unless it succeeds.

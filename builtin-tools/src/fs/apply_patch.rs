@@ -1,4 +1,4 @@
-//! `apply_patch`: many changes of many files at once.
+//! `apply_patch`: changes several files in one call.
 
 mod begin;
 mod command;
@@ -36,11 +36,11 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{Progress, Proposal, Target, Written};
 
-/// How many bytes the diffs of all files have at most.
+/// Maximum number of bytes in the diffs of all files.
 const MAX_DIFF_BYTES: usize = 1 << 20;
-/// How many bytes the diff of a file may have, however many others there are.
+/// Minimum number of bytes available for the diff of each file, however many files there are.
 const LEAST_DIFF_BYTES: usize = 2 << 10;
-/// How many notes on looser matches the model gets.
+/// Maximum number of notes to the model about looser matches.
 const MAX_NOTES: usize = 20;
 
 /// Changes, makes, moves and deletes files as a patch says, all of them or none.
@@ -224,7 +224,7 @@ fn output(
             file["from"] = Value::from(targets[from].shown());
             output.files_modified.push(targets[from].path().to_owned());
         }
-        // A diff quotes lines that nobody asked to see, and how many go tells of them.
+        // A diff quotes lines beyond the request, and the number of removed lines discloses something about them.
         if known[*at].is_readable && from.is_none_or(|from| known[from].is_readable) {
             (additions, deletions) = (additions + change.added, deletions + change.removed);
             file["additions"] = Value::from(change.added);

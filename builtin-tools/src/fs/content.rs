@@ -1,4 +1,4 @@
-//! The content of a file as text in UTF-8, whatever it is written in, and back.
+//! Conversion of a file's content to UTF-8 text from any encoding, and back.
 
 use super::text::{self, Form, Kind};
 use encoding_rs::UTF_8;
@@ -8,18 +8,18 @@ use toolkit::prelude::*;
 /// The content of a file, in UTF-8 but for bytes that are no text in a file of it.
 #[derive(Debug, Clone)]
 pub(super) struct Content<'a> {
-    /// For a file in UTF-8 all of it; for others without the byte order mark.
+    /// The whole file, if it is UTF-8; otherwise the text without the byte order mark.
     pub(super) bytes: Cow<'a, [u8]>,
-    /// Its encoding, if that is not UTF-8.
+    /// Encoding, if it is not UTF-8.
     form: Option<Form>,
 }
 
 impl<'a> Content<'a> {
-    /// Of the file that is shown as `path`.
+    /// Decodes the content of the file shown as `path`.
     ///
     /// # Errors
     ///
-    /// When it is no text, or a change of it could not keep the other bytes.
+    /// If it is not text, or a change could not preserve the other bytes.
     pub(super) fn of(bytes: &'a [u8], path: &str) -> Result<Self, ToolError> {
         let as_it_is = Self { bytes: Cow::Borrowed(bytes), form: None };
         if text::is_plain(bytes) {
@@ -44,12 +44,12 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Whatever it holds, without a look at it.
+    /// Takes the bytes unchanged, without examining them.
     pub(super) fn verbatim(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         Self { bytes: bytes.into(), form: None }
     }
 
-    /// As text, if it is not yet.
+    /// Converts the content to text, unless it is text already.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl<'a> Content<'a> {
         Self { bytes: Cow::Owned(bytes), form: self.form }
     }
 
-    /// This content as the file has it.
+    /// Converts the content to the form it has in the file.
     ///
     /// # Errors
     ///
@@ -76,7 +76,8 @@ impl<'a> Content<'a> {
         Self { bytes: Cow::Borrowed(&[]), form }.encode(bytes.into_owned(), path)
     }
 
-    /// Another content of the same file as text, if that is to be had: one that is short may seem to be of another encoding.
+    /// Decodes another content of the same file with the same encoding, if possible: detection in a short text may find
+    /// another one.
     pub(super) fn decode_alike<'b>(&self, other: &'b [u8]) -> Cow<'b, [u8]> {
         match self.form {
             Some(form) if std::str::from_utf8(other).is_err() => {
@@ -92,11 +93,11 @@ impl<'a> Content<'a> {
         self.form.is_some()
     }
 
-    /// A changed content as the file has it.
+    /// Encodes a changed content in the file's encoding.
     ///
     /// # Errors
     ///
-    /// When a character cannot be written in what the file is written in.
+    /// If the file's encoding lacks a character.
     pub(super) fn encode(&self, changed: Vec<u8>, path: &str) -> Result<Vec<u8>, ToolError> {
         let Some(form) = self.form else { return Ok(changed) };
         let text = std::str::from_utf8(&changed).ok();

@@ -1,4 +1,4 @@
-//! Unified diffs, bounded in size and time whatever is compared.
+//! Unified diffs, bounded in size and time for any input.
 
 use super::splice::{LineNumbers, Splice, splice};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
@@ -6,26 +6,26 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// How many unchanged lines stand around a change.
+/// Number of unchanged lines around a change.
 const CONTEXT: usize = 3;
-/// How many bytes a diff has at most, unless it is asked for another number. More than a person reads.
+/// Default maximum size of a diff in bytes. More than a person reads.
 pub(crate) const MAX_DIFF_BYTES: usize = 200 * 1024;
-/// How long it is looked for a short diff; then what is left is one change.
+/// Time limit for the search for a short diff; after it, the remaining lines count as one change.
 const TIME: Duration = Duration::from_millis(300);
-/// Above so many lines it is not looked for a short diff, and no list of them is made.
+/// Maximum number of lines for which a short diff is searched and a list of them is built.
 pub(super) const MAX_LINES: usize = 400_000;
-/// The most changes that are told apart.
+/// Maximum number of separate changes.
 const MAX_CHANGES: usize = 100_000;
-/// From so many lines on, what stays between changes is looked for line by line, which is quicker than to compare each with
-/// all.
+/// Number of lines from which unchanged lines between changes are searched for line by line, which is faster than comparing
+/// all pairs.
 const MANY_LINES: usize = 5_000;
-/// How many lines in a row have to be the same after a change, for it to be over.
+/// Number of consecutive equal lines that end a change.
 const ANCHOR: usize = 16;
-/// Within how many lines, of both sides together, a change has to be over to be found so.
+/// Maximum length of a change, in lines of both sides together, that this search finds.
 const FARTHEST: usize = 256;
-/// From so many bytes on between two changes, what is between is not looked at.
+/// Minimum distance of two changes, in bytes, from which the text between them is not examined.
 const FAR_BYTES: usize = 16 * 1024;
-/// How many bytes are compared at once.
+/// Number of bytes compared at once.
 const BLOCK: usize = 4 * 1024;
 
 /// The difference between two contents.
@@ -33,20 +33,20 @@ const BLOCK: usize = 4 * 1024;
 pub(crate) struct Diff {
     /// A unified diff; empty where nothing changed.
     pub(crate) text: String,
-    /// How many lines are new.
+    /// Number of added lines.
     pub(crate) added: usize,
-    /// How many lines are gone.
+    /// Number of removed lines.
     pub(crate) removed: usize,
-    /// True if `text` ends before the last change, and says so.
+    /// True if `text` ends before the last change, with a note.
     pub(crate) is_cut: bool,
 }
 
-/// The unified diff of a file. `None` is a file that is not there.
+/// Returns the unified diff of a file. `None` is an absent file.
 pub(crate) fn diff(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Diff {
     diff_within(path, old, new, MAX_DIFF_BYTES)
 }
 
-/// The same, of at most so many bytes.
+/// Returns the same, of at most `most_bytes` bytes.
 pub(crate) fn diff_within(path: &str, old: Option<&[u8]>, new: Option<&[u8]>, most_bytes: usize) -> Diff {
     let name =
         |side: &str, there: bool| if there { format!("{side}/{path}") } else { "/dev/null".to_owned() };
@@ -65,7 +65,7 @@ pub(crate) fn diff_within(path: &str, old: Option<&[u8]>, new: Option<&[u8]>, mo
     diff
 }
 
-/// The diff of a file whose parts are replaced, in order, without a look at what is not near any of them.
+/// Returns the diff of a file whose parts are replaced, in order, without examining text far from the changes.
 pub(crate) fn diff_spliced(path: &str, old: &[u8], splices: &[Splice]) -> Diff {
     let is_near = |one: &Splice, next: &Splice| {
         let between = &old[one.range.end..next.range.start];
@@ -94,13 +94,13 @@ pub(crate) fn diff_spliced(path: &str, old: &[u8], splices: &[Splice]) -> Diff {
 /// Whole lines of a file in which some of its parts are replaced.
 struct Region {
     old: Range<usize>,
-    /// How many lines stand before it.
+    /// Number of lines before the region.
     line: usize,
     new: Vec<u8>,
 }
 
 impl Region {
-    /// Around splices that are near each other; none comes before one that was asked about.
+    /// Returns the region around splices that are near each other; regions must be requested in order.
     fn around(file: &[u8], splices: &[Splice], numbers: &mut LineNumbers<'_>) -> Self {
         let first = splices.first().map_or(0, |splice| splice.range.start);
         let last = splices.last().map_or(first, |splice| splice.range.end);
@@ -124,7 +124,7 @@ impl Region {
     }
 }
 
-/// Which lines of `old` and `new` are the same ones, as ranges of lines of equal length. Lines are compared by `key`.
+/// Returns the equal lines of `old` and `new`, as pairs of ranges of equal length. Lines are compared by `key`.
 pub(crate) fn same_lines<'a, K: Eq + std::hash::Hash>(
     old: &[&'a [u8]],
     new: &[&'a [u8]],
@@ -153,7 +153,7 @@ fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// How many lines a content has.
+/// Returns the number of lines in a content.
 pub(super) fn count_lines(content: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', content).count()
         + usize::from(content.last().is_some_and(|last| *last != b'\n'))
@@ -166,18 +166,18 @@ struct Both<'a> {
     /// All that is old, and where in it `old` begins.
     whole: &'a [u8],
     from: usize,
-    /// How many lines stand before `old`.
+    /// Number of lines before `old`.
     line: usize,
 }
 
-/// Lines that go, and those that come in their place.
+/// Removed lines, and the lines that replace them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Change {
     old: Part,
     new: Part,
 }
 
-/// Lines of a content that stand one after the other.
+/// Consecutive lines of a content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     /// Counted from 0.
@@ -186,33 +186,33 @@ struct Part {
 }
 
 impl Change {
-    /// How many lines more there are.
+    /// Returns the difference in the number of lines.
     fn growth(&self) -> isize {
         self.new.lines.len().cast_signed() - self.old.lines.len().cast_signed()
     }
 }
 
 impl Part {
-    /// Returns the part that begins where this ends, of so many lines and bytes.
+    /// Returns the part that begins at the end of this one, with the given numbers of lines and bytes.
     fn next(&self, lines: usize, bytes: usize) -> Self {
         Self { lines: self.lines.end..self.lines.end + lines, bytes: self.bytes.end..self.bytes.end + bytes }
     }
 }
 
-/// How far the search for changes is: what both sides have until here is known.
+/// State of the search for changes; both sides are compared up to here.
 struct Walk<'a> {
     old: &'a [u8],
     new: &'a [u8],
     changes: Vec<Change>,
-    /// The last parts that were looked at.
+    /// The parts compared last.
     last: Change,
-    /// How many lines of each side there are from here on.
+    /// Number of remaining lines on each side.
     left: [usize; 2],
     until: Instant,
 }
 
 impl Both<'_> {
-    /// Adds the hunks of what changed; `shift` is how many lines more the new file has before.
+    /// Adds the hunks of the changes; `shift` is the number of lines by which the new file is longer before them.
     fn write(&self, diff: &mut Diff, changes: &[Change], shift: isize, most_bytes: usize) {
         let is_near = |one: &Change, next: &Change| next.old.lines.start - one.old.lines.end <= 2 * CONTEXT;
         for hunk in changes.chunk_by(is_near) {
@@ -226,7 +226,7 @@ impl Both<'_> {
     /// Returns the changes in order; between two of them there is a line that stays.
     fn changes(&self) -> Vec<Change> {
         let Self { old, new, line, .. } = *self;
-        // Most changes are small: what begins and ends both is passed over first.
+        // Most changes are small: the common start and end are skipped first.
         let start = line_start(&old[..same_start(old, new)]);
         let end = same_end(&old[start..], &new[start..]);
         let end = end - line_end(&old[old.len() - end..]);
@@ -271,7 +271,7 @@ impl<'a> Walk<'a> {
         [&self.old[self.last.old.bytes.end..], &self.new[self.last.new.bytes.end..]]
     }
 
-    /// Goes on to the end of the next change; false where both sides end.
+    /// Advances to the end of the next change; false at the end of both sides.
     fn step(&mut self) -> bool {
         let [old, new] = self.rest();
         let same = line_start(&old[..same_start(old, new)]);
@@ -298,7 +298,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Finds what changes among the next lines of both sides.
+    /// Finds the changes among the next lines of both sides.
     fn compare(&mut self, old: &[&[u8]], new: &[&[u8]]) {
         let bytes = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
         for op in capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(self.until)) {
@@ -312,7 +312,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Passes over so many lines and bytes of each side.
+    /// Skips the given numbers of lines and bytes on each side.
     fn pass(&mut self, lines: [usize; 2], bytes: [usize; 2]) {
         let Change { old, new } = &self.last;
         self.last = Change { old: old.next(lines[0], bytes[0]), new: new.next(lines[1], bytes[1]) };
@@ -330,7 +330,7 @@ impl<'a> Walk<'a> {
 fn numbers(range: &Range<usize>) -> String {
     match range.len() {
         1 => format!("{}", range.start + 1),
-        // Where nothing is, the line before is named.
+        // For an empty range, the header names the line before.
         0 => format!("{},0", range.start),
         count => format!("{},{count}", range.start + 1),
     }
@@ -342,7 +342,8 @@ fn write_lines(diff: &mut Diff, sign: char, content: &[u8], most_bytes: usize) {
         if diff.is_cut {
             return;
         }
-        // Its sign takes room too, and what is not UTF-8 more than it has bytes. No more is looked at than there is room for.
+        // The sign takes room too, and invalid UTF-8 takes more room than it has bytes. Only as much is examined as there is
+        // room for.
         let room = most_bytes.saturating_sub(diff.text.len());
         let text = String::from_utf8_lossy(&line[..line.len().min(room)]);
         if text.len() >= room {
@@ -375,19 +376,19 @@ fn over<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
     pairs.into_iter().find(|(at_old, at_new)| goes_on(*at_old, *at_new))
 }
 
-/// How many pairs at the beginning are equal, of at most `most`.
+/// Returns the number of equal pairs at the beginning, at most `most`.
 fn common<T: Eq>(pairs: impl Iterator<Item = (T, T)>, most: usize) -> usize {
     pairs.take(most).take_while(|(one, other)| one == other).count()
 }
 
-/// How many bytes at the beginning are the same.
+/// Returns the number of equal bytes at the beginning.
 fn same_start(old: &[u8], new: &[u8]) -> usize {
     let blocks = old.chunks_exact(BLOCK).zip(new.chunks_exact(BLOCK));
     let same = BLOCK * blocks.take_while(|(old, new)| old == new).count();
     same + common(old[same..].iter().zip(&new[same..]), BLOCK)
 }
 
-/// How many bytes at the end are the same.
+/// Returns the number of equal bytes at the end.
 fn same_end(old: &[u8], new: &[u8]) -> usize {
     let blocks = old.rchunks_exact(BLOCK).zip(new.rchunks_exact(BLOCK));
     let same = BLOCK * blocks.take_while(|(old, new)| old == new).count();
@@ -395,27 +396,27 @@ fn same_end(old: &[u8], new: &[u8]) -> usize {
     common(old[..rest(old)].iter().rev().zip(new[..rest(new)].iter().rev()), BLOCK) + same
 }
 
-/// Where the last line begins of which `bytes` has a part, if it has no end.
+/// Returns the start of the last line in `bytes`, which is partial unless `bytes` ends with a line feed.
 fn line_start(bytes: &[u8]) -> usize {
     memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1)
 }
 
-/// Where the first line ends of which `bytes` has a part.
+/// Returns the end of the first line in `bytes`, which may be partial.
 fn line_end(bytes: &[u8]) -> usize {
     memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
 }
 
-/// Where the last so many lines of whole ones begin.
+/// Returns the start of the last `lines` lines.
 fn back(bytes: &[u8], lines: usize) -> usize {
     memchr::memrchr_iter(b'\n', bytes).nth(lines).map_or(0, |end| end + 1)
 }
 
-/// Where the first so many lines end.
+/// Returns the end of the first `lines` lines.
 fn ahead(bytes: &[u8], lines: usize) -> usize {
     memchr::memchr_iter(b'\n', bytes).nth(lines - 1).map_or(bytes.len(), |end| end + 1)
 }
 
-/// The first so many lines.
+/// Returns the first `count` lines.
 fn lines_of(bytes: &[u8], count: usize) -> Vec<&[u8]> {
     lines(bytes).take(count).collect()
 }

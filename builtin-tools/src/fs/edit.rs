@@ -37,7 +37,7 @@ use toolkit::{
     ToolErrorKind, Workspace, WriteOptions,
 };
 
-/// The most edits in one call.
+/// Maximum number of edits in one call.
 const MAX_EDITS: usize = 1_000;
 
 /// A replacement.
@@ -129,7 +129,7 @@ async fn edit_file(ctx: &ToolContext, file_path: &Path, edits: Vec<Edit>) -> Res
     Ok(made.await?.into_output())
 }
 
-/// The replacements that are asked for.
+/// Returns the requested replacements.
 fn wanted(
     old: Option<String>,
     new: Option<String>,
@@ -154,7 +154,7 @@ fn wanted(
     }
 }
 
-/// The change that a person was asked about.
+/// The change for which approval was requested.
 struct AskedAbout {
     version: FileVersion,
     change: u64,
@@ -162,7 +162,8 @@ struct AskedAbout {
     other_names: u64,
 }
 
-/// The change as it is shown to a person, and by what it is known again. The content is not kept while they think.
+/// Returns the change in the form for the prompt, and the data by which it is recognised. The content is not kept during the
+/// prompt.
 async fn draft_for_question(
     ctx: &ToolContext,
     workspace: &Workspace,
@@ -184,7 +185,7 @@ async fn draft_for_question(
             draft.await
         }
         Before::Absent => Err(is_absent(&shown)),
-        // What is there is not looked at before it is allowed: the person sees what was asked for.
+        // The file is not read before approval: the prompt shows the request.
         _ => Ok((as_asked(edits), None)),
     }
 }
@@ -193,7 +194,7 @@ fn is_absent(shown: &str) -> ToolError {
     ToolError::not_found(format!("{shown} does not exist; an empty `old_string` creates it, or `write` does"))
 }
 
-/// The edits as they were asked for, in the form of a diff.
+/// Formats the requested edits as a diff.
 fn as_asked(edits: &[Edit]) -> String {
     let mut diff = String::new();
     for edit in edits {
@@ -209,7 +210,7 @@ fn as_asked(edits: &[Edit]) -> String {
     diff
 }
 
-/// Refuses a file that must not be read: an edit tells what is in it.
+/// Refuses a file that must not be read: an edit discloses its content.
 pub(super) fn check_readable(ctx: &ToolContext, proposal: &Proposal) -> Result<(), ToolError> {
     match ctx.decide_path(proposal.path(), Access::Read)?.decision {
         PathDecision::Deny { reason, .. } => Err(ToolError::denied(format!(
@@ -241,7 +242,7 @@ struct Draft {
     diff: Diff,
     parts: Vec<Part>,
     splices: Vec<Splice>,
-    /// The removed texts, one after the other, with the lines whose indentation was overlooked.
+    /// The removed texts, one after the other, with the lines whose indentation was ignored.
     gone: Vec<Vec<u8>>,
     /// The whole file as it will be, where it is not the text that is put into it but an encoding of it.
     encoded: Option<Vec<u8>>,
@@ -250,7 +251,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// Of a content, shown as `path`. If it is hidden, no error quotes it.
+    /// Computes the edits of a content, shown as `path`. If it is hidden, no error quotes it.
     fn of(bytes: &[u8], path: &str, edits: &[Edit], is_hidden: bool) -> Result<Self, ToolError> {
         let content = Content::of(bytes, path)?;
         let replacements: Vec<Replacement<'_>> = edits
@@ -266,7 +267,7 @@ impl Draft {
             let brought = returns(edit.new_string.as_bytes());
             brought != 0 && brought > returns(&made(&content.bytes, &part.first, &plan.splices))
         });
-        // Where the indentation was overlooked, that of the lines is part of what is allowed.
+        // If the indentation was ignored, the indentation of the lines is part of the approval.
         let indented = plan.parts.iter().filter(|part| part.looseness == Looseness::Indentation);
         let gone = plan.splices.iter().map(|splice| &splice.range).chain(indented.map(|part| &part.first));
         let gone = gone.map(|range| content.bytes[range.clone()].to_vec()).collect();
@@ -282,7 +283,7 @@ impl Draft {
     }
 }
 
-/// How many lines end with a carriage return and a line feed.
+/// Returns the number of lines that end with `\r\n`.
 fn returns(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, b"\r\n").count()
 }
@@ -313,7 +314,7 @@ struct Made {
     notes: Vec<String>,
 }
 
-/// Works the change out anew, on the file as it is once nobody else in this process changes it.
+/// Computes the change again, on the file while no other code in this process can change it.
 fn make(
     workspace: &Workspace,
     target: &Target,
@@ -322,11 +323,11 @@ fn make(
 ) -> Result<Made, ToolError> {
     let shown = target.shown().to_owned();
     let content = target.read(MAX_BYTES as u64)?.ok_or_else(|| is_absent(&shown))?;
-    // Leave to write is none to read.
+    // Permission to write does not include reading.
     let is_hidden = !may_tell(workspace, target.path());
     let seen = check_seen(workspace, target.path(), &shown, &content.version)?;
     let is_other = asked.is_some_and(|asked| !asked.version.is_same(&content.version));
-    // What this session made of it meanwhile is no other hand.
+    // Changes that this session made meanwhile do not count.
     if is_other && seen != Seen::Same {
         return Err(ToolError::failed(format!(
             "{shown} was changed by something else while the person was asked; nothing was done. Read it again, then edit \
@@ -397,7 +398,7 @@ impl Made {
             "deletions": removed,
             "replacements": replacements,
         });
-        // A diff quotes lines that nobody asked to see.
+        // A diff quotes lines beyond the request.
         if !self.is_hidden {
             details["diff"] = Value::from(diff.text.clone());
             details["diffTruncated"] = Value::from(diff.is_cut);

@@ -1,4 +1,4 @@
-//! Texts as a looser comparison sees them, with every place mapped back to the bytes that it stands for.
+//! Texts in the form of a looser comparison, with every position mapped back to the original bytes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The byte order mark of UTF-8.
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// How loosely texts are compared. Each also overlooks what those before it do.
+/// Looseness of a comparison of texts. Each level also ignores what the levels before it ignore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Looseness {
     /// Byte for byte.
@@ -34,10 +34,10 @@ impl Looseness {
     }
 }
 
-/// A part of a text, and what it is seen as.
+/// A part of a text, and its folded form.
 #[derive(Debug)]
 enum Piece {
-    /// Seen as it is.
+    /// Unchanged.
     Same(Range<usize>),
     /// Seen as one ASCII character.
     As(Range<usize>, u8),
@@ -51,7 +51,7 @@ impl Piece {
         }
     }
 
-    /// The bytes behind the one at `offset` of what it is seen as.
+    /// Returns the original bytes of the folded byte at `offset`.
     fn original(&self, offset: usize) -> Range<usize> {
         match self {
             Self::Same(range) => range.start + offset..range.start + offset + 1,
@@ -78,12 +78,12 @@ pub(super) fn fold_file(bytes: &[u8], looseness: Looseness) -> Vec<u8> {
     fold(&bytes[mark(bytes)..], looseness)
 }
 
-/// How many bytes the byte order mark of a file has, if there is one.
+/// Returns the length of a file's byte order mark; 0 without one.
 pub(super) fn mark(bytes: &[u8]) -> usize {
     if bytes.starts_with(BOM) { BOM.len() } else { 0 }
 }
 
-/// The bytes behind parts of a folded file. None of the parts is empty, and they are in order, without overlaps.
+/// Returns the original bytes of parts of a folded file. No part is empty, and they are in order, without overlaps.
 pub(super) fn resolve(bytes: &[u8], looseness: Looseness, parts: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::with_capacity(parts.len());
     let mut parts = parts.iter();
@@ -106,7 +106,7 @@ pub(super) fn resolve(bytes: &[u8], looseness: Looseness, parts: &[Range<usize>]
     ranges
 }
 
-/// For each byte of the folded text the bytes behind it: for texts as short as what a call names.
+/// Returns the original bytes of each byte of the folded text: for texts as short as those in a call.
 pub(super) fn dense(bytes: &[u8], looseness: Looseness, endings: Endings) -> Vec<Range<usize>> {
     let mut behind = Vec::with_capacity(bytes.len());
     pieces(bytes, 0, looseness, endings, &mut |piece| {
@@ -121,11 +121,11 @@ pub(super) fn dense(bytes: &[u8], looseness: Looseness, endings: Endings) -> Vec
 pub(super) enum Endings {
     /// LF, or CRLF.
     Any,
-    /// LF: what were CRLF is so by now, and a carriage return before one belongs to the line.
+    /// LF: CRLF is converted already, and a carriage return before a line feed belongs to the line.
     Plain,
 }
 
-/// Goes through the parts of a text in order from `start`, the beginning of a line, until `take` says that it is enough.
+/// Passes the parts of a text to `take` in order from `start`, the beginning of a line, until `take` stops.
 fn pieces(
     bytes: &[u8],
     mut start: usize,
@@ -155,7 +155,7 @@ fn pieces(
     }
 }
 
-/// Goes through a line without its ending.
+/// Folds a line without its ending.
 fn content(
     bytes: &[u8],
     mut line: Range<usize>,
@@ -191,7 +191,7 @@ fn content(
     same == line.end || take(Piece::Same(same..line.end))
 }
 
-/// How many bytes of spaces and tabs a line begins with.
+/// Returns the number of leading bytes of spaces and tabs.
 pub(super) fn indentation(line: &[u8]) -> usize {
     line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
@@ -216,7 +216,7 @@ fn ends_with_space(line: &[u8], length: usize) -> bool {
     plain(&line[start..]) == Some((length, b' '))
 }
 
-/// The plain character that a typographic one at the start of `bytes` stands for, and how many bytes that one has.
+/// Returns the plain character for a typographic one at the start of `bytes`, and the length of that one in bytes.
 fn plain(bytes: &[u8]) -> Option<(usize, u8)> {
     let code = match *bytes {
         [0xC2, 0xA0, ..] => return Some((2, b' ')),
@@ -289,7 +289,7 @@ mod tests {
                 assert_eq!(folded(&text, Unicode), format!("x{plain}y"), "{character:?}");
             }
         }
-        // What only looks alike stays: an ellipsis, a zero-width space, a letter.
+        // Characters that only look alike are kept: an ellipsis, a zero-width space, a letter.
         for text in
             ["x…y", "x\u{200B}y", "xаy", "x\u{2028}y", "x\u{2022}y", "xéy", "x\u{FF00}y", "x\u{FF5F}y"]
         {

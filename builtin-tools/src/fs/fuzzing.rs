@@ -1,4 +1,4 @@
-//! Properties that always hold of the engines, whatever they are given: for the property tests and for the fuzzer.
+//! Properties that hold for any input, for the property tests and for the fuzzer.
 
 use super::apply_patch::{Action, apply, parse};
 use super::edit::{Problem, Replacement, plan};
@@ -12,7 +12,7 @@ use super::text::{self, Form, Kind};
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// If a property does not hold.
 pub fn edit(input: &[u8]) {
     let mut parts = input.splitn(3, |&byte| byte == 0);
     let (Some(file), Some(old), Some(new)) = (parts.next(), parts.next(), parts.next()) else { return };
@@ -25,7 +25,7 @@ pub fn edit(input: &[u8]) {
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// If a property does not hold.
 pub fn patch(input: &[u8]) {
     let mut parts = input.splitn(2, |&byte| byte == 0);
     let (Some(file), Some(patch)) = (parts.next(), parts.next()) else { return };
@@ -34,23 +34,23 @@ pub fn patch(input: &[u8]) {
     }
 }
 
-/// Checks an input of a byte that says how much is read at once, one that says how many lines at once, and a file.
+/// Checks an input that consists of a byte for the read size, a byte for the number of lines, and a file.
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// If a property does not hold.
 pub fn read(input: &[u8]) {
     let [buffer, limit, file @ ..] = input else { return };
     check_read(file, usize::from(*buffer) + 1, u64::from(*limit) + 1);
 }
 
-/// Checks what `read` shows of a file from the first line to the last, by the offsets that it states.
+/// Checks the output of `read` for a whole file, page by page, by the offsets that it states.
 ///
 /// # Panics
 ///
-/// Where it does not hold.
+/// If a property does not hold.
 pub fn check_read(file: &[u8], buffer: usize, limit: u64) {
-    // Whatever it is taken for, it is read in some form or other.
+    // Whatever kind is detected, the file is read in some encoding.
     let form = match text::kind(&file[..file.len().min(text::SAMPLE_BYTES)], file.len() <= text::SAMPLE_BYTES)
     {
         Kind::Text(form) => form,
@@ -74,7 +74,7 @@ pub fn check_read(file: &[u8], buffer: usize, limit: u64) {
             let is_last = at + 1 == count && is_open;
             let line = if is_last { line } else { line.strip_suffix('\r').unwrap_or(line) };
             let text = shown.strip_prefix(&format!("{number:>6}→")).expect("the number of the line");
-            // A line that is not valid is decoded by itself, and cut by its bytes.
+            // An invalid line is decoded separately, and cut by its bytes.
             if line.contains('\u{FFFD}') {
                 continue;
             }
@@ -103,11 +103,11 @@ fn without_ending(text: &str) -> Option<&str> {
     text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r']))
 }
 
-/// Checks what `edit` makes of a file.
+/// Checks the effect of `edit` on a file.
 ///
 /// # Panics
 ///
-/// Where it does not hold.
+/// If a property does not hold.
 pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     let plan = match plan(file, &[Replacement { old, new, all }]) {
         Ok(plan) => plan,
@@ -135,18 +135,18 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
         );
         at = splice.range.end;
     }
-    // What stands in the first place is what was asked for.
+    // The text at the first match is the requested one.
     let there = &file[part.first.clone()];
     let with_line_feeds =
         |text: &[u8]| Returns::of(text).map_or_else(|| text.to_vec(), |returns| returns.with_line_feeds);
     let seen = |text: &[u8], looseness| match looseness {
-        // Of a part of a line it is not known what its beginning and its end would be.
+        // For a part of a line, the folded form of its beginning and end is unknown.
         Looseness::Trailing | Looseness::Unicode => {
             fold::fold(&fold::fold(&with_line_feeds(text), looseness), Looseness::Indentation)
         }
         looseness => fold::fold(&with_line_feeds(text), looseness),
     };
-    // A last line may have no ending where one was asked for.
+    // A last line may lack the requested ending.
     let is_open = old.ends_with('\n') && !matches!(there.last(), Some(b'\n' | b'\r'));
     assert!(
         !is_open || file[part.first.end..].trim_ascii().is_empty(),
@@ -159,7 +159,7 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     assert!(there.len() <= most, "more was changed than was asked for");
     let after = splice(file, &plan.splices);
     if part.looseness > Looseness::Endings {
-        // What comes is the new text, but for what was overlooked.
+        // The inserted text is the new text, apart from what the comparison ignored.
         let end = part.first.end + after.len() - file.len();
         let (came, wanted) = (&after[part.first.start..end], without_ending(new).filter(|_| is_open));
         let came = seen(came, Looseness::Indentation);
@@ -174,11 +174,11 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     }
 }
 
-/// Checks what a patch makes of a file.
+/// Checks the effect of a patch on a file.
 ///
 /// # Panics
 ///
-/// Where it does not hold.
+/// If a property does not hold.
 pub fn check_patch(file: &[u8], patch: &str) {
     let Ok(parsed) = parse(patch) else { return };
     let count = patch.split('\n').count();

@@ -1,4 +1,4 @@
-//! `glob`: the files whose names a pattern describes, newest first.
+//! `glob`: the files whose names match a pattern, newest first.
 
 mod newest;
 mod run;
@@ -16,15 +16,15 @@ use std::time::UNIX_EPOCH;
 use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
 
-/// How many files one call returns unless it is told otherwise.
+/// Default number of files that one call returns.
 const FILES: usize = 100;
-/// The most files of one call.
+/// Maximum number of files of one call.
 const MAX_FILES: usize = 1_000;
-/// The most files that are passed over.
+/// Maximum number of files that are passed over.
 const MAX_PASSED: usize = 100_000;
-/// How many files may be left out that a person would have to be asked about before fewer are returned than there are.
+/// Number of files that need approval and may be left out before a call returns fewer files than there are.
 const SPARE: usize = 1_000;
-/// The most text of names, in bytes.
+/// Maximum text of names, in bytes.
 const MAX_BYTES: usize = 48 * 1024;
 
 /// Finds files by the pattern of their names, the newest first. What ignore files such as `.gitignore` name is left out,
@@ -54,7 +54,7 @@ pub async fn glob(
     offset: usize,
 ) -> Result<ToolOutput, ToolError> {
     titles::begin(ctx, "Find", pattern);
-    // Called directly, nobody has checked these.
+    // In direct calls, these values are unchecked.
     let limit = if limit == 0 { FILES } else { limit.min(MAX_FILES) };
     let offset = offset.min(MAX_PASSED);
     let place = Place::of(ctx, path).await?;
@@ -86,7 +86,7 @@ struct Answer<'a> {
     pattern: String,
     place: &'a Place,
     files: Vec<Stamped>,
-    /// How many there are in all, but for those that were left out.
+    /// Total number of files, without those that were left out.
     total: u64,
     skipped: Skipped,
     offset: usize,

@@ -22,13 +22,13 @@ use run::Run;
 use toolkit::prelude::*;
 use words::Answer;
 
-/// How many results one call returns unless it is told otherwise.
+/// Default number of results that one call returns.
 const RESULTS: u64 = 100;
-/// The most results of one call.
+/// Maximum number of results of one call.
 const MAX_RESULTS: u64 = 1_000;
-/// The most results that are passed over.
+/// Maximum number of results that are passed over.
 const MAX_PASSED: u64 = 1_000_000;
-/// The most lines that are shown before and after each match.
+/// Maximum number of lines that are shown before and after each match.
 const MAX_CONTEXT: usize = 20;
 
 /// The output for the files with matches.
@@ -99,7 +99,7 @@ pub async fn grep(
     offset: u64,
 ) -> Result<ToolOutput, ToolError> {
     titles::begin(ctx, "Search for", pattern);
-    // Called directly, nobody has checked these.
+    // In direct calls, these values are unchecked.
     let lines = |own: Option<usize>| own.or(context).unwrap_or(0).min(MAX_CONTEXT);
     let limit = if limit == 0 { RESULTS } else { limit.min(MAX_RESULTS) };
     let wanted = Wanted { skip: offset.min(MAX_PASSED), take: limit };

@@ -12,7 +12,7 @@ pub(super) fn note(shown: &str, other_names: u64) -> Option<String> {
     Some(format!("{shown} had {had} the old content: it is a file of its own from now on"))
 }
 
-/// Adds to a question what the answer would do to the other names of a file.
+/// Adds to a question the consequence for the other names of a file.
 pub(super) fn with_warning(ask: Ask, shown: &str, other_names: u64) -> Ask {
     let keep = match other_names {
         0 => return ask,

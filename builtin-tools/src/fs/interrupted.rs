@@ -1,4 +1,4 @@
-//! Notes on the files of a patch whose process ended before it was done, told with the next call of `read`, `write`, `edit` or
+//! Notes on the files of a patch whose process ended early, shown with the next call of `read`, `write`, `edit` or
 //! `apply_patch`.
 
 use std::fmt::Write as _;
@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolkit::prelude::*;
 use toolkit::{CancellationToken, Interrupted, Left, Workspace};
 
-/// The most patches that are told of at once; the next call tells of more.
+/// Maximum number of patches mentioned at once; the next call mentions further ones.
 const MAX_TOLD: usize = 5;
-/// The most files that are named of a patch.
+/// Maximum number of files that are named of a patch.
 const MAX_NAMED: usize = 20;
 
-/// Does the work of a call, and tells with its answer what is interrupted in the workspace: of each patch once.
+/// Runs a call, and adds to its answer the notes on interrupted patches in the workspace: for each patch once.
 pub(super) async fn tell(
     ctx: &ToolContext,
     work: impl Future<Output = Result<ToolOutput, ToolError>>,
@@ -24,7 +24,7 @@ pub(super) async fn tell(
     look.add(ctx, notes, outcome).await
 }
 
-/// The same for a call that changes nothing, whose `work` looks itself, on the thread where it blocks anyway.
+/// Does the same for a call that changes nothing, whose `work` does the lookup itself, on its blocking thread.
 pub(super) async fn tell_looking(
     ctx: &ToolContext,
     workspace: &Workspace,
@@ -32,13 +32,13 @@ pub(super) async fn tell_looking(
     work: impl Future<Output = Result<ToolOutput, ToolError>>,
 ) -> Result<ToolOutput, ToolError> {
     let outcome = work.await;
-    // What fails early has not come to it.
+    // A call that fails early has not done the lookup.
     look.elsewhere(ctx, workspace).await?;
     let notes = look.notes();
     look.add(ctx, notes, outcome).await
 }
 
-/// What is interrupted in a workspace, once somebody looked. Clones look once.
+/// The interrupted operations of a workspace, once they were looked up. Clones share one lookup.
 #[derive(Clone, Default)]
 pub(super) struct Look(Arc<Mutex<Option<Vec<Interrupted>>>>);
 
@@ -73,7 +73,7 @@ impl Look {
         self.lock().iter().flatten().map(note).collect()
     }
 
-    /// Adds the notes to what a call came to.
+    /// Adds the notes to the answer of a call.
     async fn add(
         self,
         ctx: &ToolContext,
@@ -93,7 +93,7 @@ impl Look {
                 Err(error.with_message(text))
             }
         };
-        // A call that was cancelled before has told nobody; whatever becomes of this, the answer is there.
+        // A call that was cancelled before has shown nothing; from here on the answer exists, even if this task fails.
         let forget = move |_: &CancellationToken| {
             interrupted.into_iter().for_each(Interrupted::told);
             Ok(())
@@ -114,7 +114,7 @@ fn note(interrupted: &Interrupted) -> String {
     let count = |left: Left| interrupted.files.iter().filter(|(_, of)| *of == left).count();
     let (old, new) = (count(Left::Old), count(Left::New));
     let unknown = files.len() - old - new;
-    // Those of which there are few first, where there are many.
+    // Rare kinds come first, if there are many files.
     files.sort_by_key(|(_, left)| match left {
         Left::Old => old,
         Left::New => new,

@@ -1,9 +1,9 @@
-//! Leave to write is none to read.
+//! Permission to write does not include reading.
 
 use std::path::Path;
 use toolkit::Workspace;
 
-/// Returns true if what a file has may be told: `read` would show it without a question. Blocks, for a moment.
+/// Returns true if the content of a file may be disclosed: `read` would show it without approval. Blocks briefly.
 pub(super) fn may_tell(workspace: &Workspace, path: &Path) -> bool {
     workspace.try_open(path).is_ok()
 }

@@ -1,6 +1,6 @@
-//! The text of a file that is most like one which was not found, and what differs, in words.
+//! Describes the text of a file that is most similar to one which was not found, and the differences.
 //!
-//! It is for the model to read, so it must not be made for a file that may not be read.
+//! The text is shown to the model, so it must not be produced for a file that may not be read.
 
 use super::fold::{self, Looseness};
 use std::collections::HashMap;
@@ -8,24 +8,25 @@ use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
 
-/// The most lines of the text that are looked for.
+/// Maximum number of lines of the text that are looked for.
 const MAX_ASKED: usize = 2_000;
-/// In how many of its own lines a line that is repeated is looked for.
+/// Maximum number of positions at which a repeated line is compared.
 const MAX_REPEATED: usize = 4;
-/// The most places that are weighed against each other.
+/// Maximum number of places that are weighed against each other.
 const MAX_PLACES: usize = 100_000;
-/// How many bytes of a line are compared with another.
+/// Maximum number of compared bytes of a line.
 const MAX_COMPARED: usize = 400;
-/// Of what is shared by two lines at least so much, in hundredths, for one to be near the other.
+/// Minimum share of common text, in hundredths, for two lines to be similar.
 const LEAST_SHARED: usize = 50;
-/// How many lines are shown that differ.
+/// Maximum number of shown lines that differ.
 const MAX_SHOWN: usize = 4;
-/// How many lines are shown with their numbers.
+/// Maximum number of lines shown with their numbers.
 const MAX_NUMBERED: usize = 12;
-/// How many characters of a line are shown.
+/// Maximum number of shown characters of a line.
 const MAX_CHARACTERS: usize = 160;
 
-/// Where the text is that is most like `asked`, and in what lines it differs; `None` where nothing is like it.
+/// Describes the text of the file that is most similar to `asked`, and the lines in which it differs; `None` if nothing
+/// is similar.
 pub(super) fn nearest(file: &[u8], asked: &str) -> Option<String> {
     let asked: Vec<&str> = asked.lines().take(MAX_ASKED).collect();
     let first = by_equal_lines(file, &asked).or_else(|| by_likeness(file, &asked))?;
@@ -39,7 +40,8 @@ pub(super) fn numbered(file: &[u8], first: usize, count: usize) -> String {
     lines.join("\n")
 }
 
-/// The line, counted from 0, where most of the lines of `asked` are in their places, if those are a good part of it.
+/// Returns the line, counted from 0, at which most of the lines of `asked` are in their places, if they are a
+/// substantial part of it.
 fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     let hasher = RandomState::new();
     let key = |line: &[u8]| hasher.hash_one(&fold::fold(line, Looseness::Indentation)[..]);
@@ -54,7 +56,7 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     }
     let mut places: HashMap<usize, usize> = HashMap::new();
     for (number, line) in lines(file).enumerate() {
-        // What is longer than all that was asked for cannot be equal.
+        // A line longer than all requested ones cannot be equal.
         if line.len() > MAX_COMPARED * 8 || weight(line) == 0 {
             continue;
         }
@@ -76,7 +78,7 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     (shared * 4 >= whole).then_some(first)
 }
 
-/// Returns how much a line tells of its place: a closing bracket tells little.
+/// Returns how specific a line is: a closing bracket is not.
 fn weight(line: &[u8]) -> usize {
     line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).take(40).count()
 }
@@ -150,7 +152,7 @@ fn describe(file: &[u8], first: usize, asked: &[&str]) -> String {
     text
 }
 
-/// Where the first character begins that two lines do not share.
+/// Returns the offset of the first character in which two lines differ.
 fn first_difference(one: &[u8], other: &[u8]) -> usize {
     let mut at = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     let is_within = |line: &[u8], at: usize| line.get(at).is_some_and(|byte| matches!(byte, 0x80..=0xBF));
@@ -160,7 +162,7 @@ fn first_difference(one: &[u8], other: &[u8]) -> usize {
     at
 }
 
-/// In what two lines differ, where it is hard to see.
+/// Describes a difference of two lines that is hard to see.
 fn difference(there: &[u8], asked: &str, from: usize) -> String {
     let same = |looseness| fold::fold(there, looseness) == fold::fold(asked.as_bytes(), looseness);
     if same(Looseness::Trailing) {
@@ -174,7 +176,7 @@ fn difference(there: &[u8], asked: &str, from: usize) -> String {
         return format!(" in indentation ({there} there, {asked} asked)");
     }
     let (indent, wanted) = (fold::indentation(there), fold::indentation(asked.as_bytes()));
-    // Where none was asked for, a part of a line was meant.
+    // If the request has none, it meant a part of a line.
     if wanted == 0 {
         let there = &there[indent..];
         return unlike(there, asked.as_bytes(), first_difference(there, asked.as_bytes()), indent);
@@ -186,7 +188,7 @@ fn difference(there: &[u8], asked: &str, from: usize) -> String {
     unlike(there, asked.as_bytes(), from, 0)
 }
 
-/// Where two lines begin to differ, if that is hard to see; so many characters stand before what is here of the first.
+/// Describes where two lines begin to differ, if that is hard to see; `before` characters precede the first of them.
 fn unlike(there: &[u8], asked: &[u8], from: usize, before: usize) -> String {
     let number = || before + String::from_utf8_lossy(&there[..from]).chars().count() + 1;
     let first = |line: &[u8]| String::from_utf8_lossy(&line[from..line.len().min(from + 4)]).chars().next();
@@ -227,7 +229,7 @@ fn indentation(line: &[u8]) -> String {
     }
 }
 
-/// A line as it is, cut around a place.
+/// Returns a line literally, cut around an offset.
 fn shown(line: &[u8], around: usize) -> String {
     let around = around.min(line.len());
     let begins = |at: &usize| line.get(*at).is_none_or(|byte| !matches!(byte, 0x80..=0xBF));

@@ -1,4 +1,4 @@
-//! Where a search begins, and how what is below it is named.
+//! The start of a search, and the names of the paths below it.
 
 use super::progress::Meter;
 use super::walk::Doors;
@@ -7,19 +7,19 @@ use toolkit::{Progress, Repaired, ToolContext, ToolError, ToolErrorKind};
 
 /// A file or directory to search.
 pub(super) struct Place {
-    /// Its real path.
+    /// Real path.
     pub(super) real: PathBuf,
-    /// Its path as it was given, whole.
+    /// Absolute form of the given path.
     given: PathBuf,
     pub(super) is_dir: bool,
-    /// Opens it and what is below it.
+    /// Opens the path and the files below it.
     pub(super) doors: Doors,
     /// The note on how its path was understood.
     repaired: Option<String>,
 }
 
 impl Place {
-    /// Finds it, and asks where that is needed. Without a path, it is the workspace.
+    /// Resolves the path, and requests approval if needed. Without a path, it is the workspace.
     pub(super) async fn of(ctx: &ToolContext, path: Option<&Path>) -> Result<Self, ToolError> {
         let workspace = ctx.workspace();
         let tree = workspace.open_tree(path.unwrap_or(Path::new("."))).await?;
@@ -32,7 +32,7 @@ impl Place {
         })
     }
 
-    /// A path at or below it as it is shown: relative to the workspace within it, else absolute.
+    /// Returns a path at or below the place in the shown form: relative to the workspace within it, else absolute.
     pub(super) fn shown(&self, path: &Path) -> String {
         self.doors.shown(path)
     }
@@ -66,7 +66,7 @@ impl Place {
         })
     }
 
-    /// Tells those who watch how many there were so far, once it takes longer.
+    /// Returns a function that reports the number of files so far, once the search takes longer.
     pub(super) fn progress(ctx: &ToolContext, what: &'static str) -> impl FnMut(u64) + Send + use<> {
         let mut meter = Meter::new(ctx);
         move |count| {
@@ -78,14 +78,14 @@ impl Place {
     }
 }
 
-/// Returns the note on a pattern of names that found nothing: one that begins with `/` may have been meant as a whole path.
+/// Returns a note on a pattern without matches: one that begins with `/` may have been meant as an absolute path.
 pub(super) fn elsewhere(pattern: &str) -> Option<&'static str> {
     pattern.trim_start_matches('!').starts_with('/').then_some(
         "(a `/` at the beginning of the pattern is the directory that is searched; name another one as `path`)",
     )
 }
 
-/// Returns notes on what was passed over, one line each.
+/// Returns notes on skipped files, one line each.
 pub(super) fn notes(place: &Place, skipped: &super::grep::Skipped) -> Vec<String> {
     let mut notes: Vec<String> = place.repaired.iter().map(|repaired| format!("({repaired})")).collect();
     let several = |count: u64| if count == 1 { "place" } else { "places" };

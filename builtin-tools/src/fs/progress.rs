@@ -1,13 +1,13 @@
-//! Progress of what takes long enough to be told.
+//! Progress reports of calls that take longer.
 
 use std::time::{Duration, Instant};
 use toolkit::Progress;
 use toolkit::prelude::*;
 
-/// How long something takes before anything is told of it, and how long it is from one time to the next.
+/// Delay before the first report of progress, and interval between reports.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Tells those who watch how far a call got, past half a second, and twice a second at most.
+/// Reports the progress of a call after half a second, and at most twice a second.
 pub(crate) struct Meter {
     ctx: ToolContext,
     told: Instant,
@@ -34,7 +34,7 @@ impl Meter {
         }
     }
 
-    /// Tells it if it is time to.
+    /// Reports the progress if it is due.
     pub(crate) fn tell(&mut self, progress: impl FnOnce() -> Progress) {
         #[cfg(test)]
         if let Some(hook) = &self.hook {
@@ -56,7 +56,7 @@ pub(crate) mod units {
 
     pub(super) type Hook = Arc<dyn Fn() + Send + Sync>;
 
-    /// By the workspace of the calls that are watched: tests run beside each other.
+    /// The watchers by the workspace of their calls, since tests run concurrently.
     static WATCHED: Mutex<Vec<(PathBuf, Duration, Hook)>> = Mutex::new(Vec::new());
 
     fn watched() -> MutexGuard<'static, Vec<(PathBuf, Duration, Hook)>> {
@@ -69,7 +69,7 @@ pub(crate) mod units {
         found.map(|(_, every, hook)| (*every, Arc::clone(hook)))
     }
 
-    /// Until it is dropped, calls in the workspace tell what they do as often, and call `hook` for each unit.
+    /// Until it is dropped, calls in the workspace report each unit of work, and call `hook` for each.
     pub(crate) struct Watched(PathBuf);
 
     pub(crate) fn watch(

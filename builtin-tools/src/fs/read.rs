@@ -25,14 +25,13 @@ use toolkit::{
     CancellationToken, Content, FileVersion, Opened, OpenedFile, Progress, Repaired, ToolErrorKind, Workspace,
 };
 
-/// The largest file of which the encoding is looked for in all of it.
+/// Maximum size of a file whose whole content is used to detect the encoding.
 const MAX_DECIDED_BYTES: u64 = 64 << 20;
-/// The largest file that is known again by its content, of which all is read for that: some hundredths of a second. A larger
-/// one is known by its size, its times and which file it is.
+/// Maximum size of a file whose version is determined by its content, which takes some hundredths of a second. For a larger
+/// one, its size, its times and its identity are used.
 const MAX_KNOWN_BYTES: u64 = 64 << 20;
 
-/// The lines that are shown, counted from 1, and how many there are where that is known; `None` where all of a file is shown that
-/// has no lines.
+/// The shown lines, counted from 1, and the total number if it is known; `None` if the whole of a file without lines is shown.
 type Shown = Option<(Range<u64>, Option<u64>)>;
 
 /// Reads a text file and returns its lines, numbered from 1, as `     1→text`. Also shows pictures (PNG, JPEG, GIF,
@@ -58,7 +57,7 @@ pub async fn read(
     limit: Option<u64>,
 ) -> Result<ToolOutput, ToolError> {
     titles::begin(ctx, "Read", &file_path.to_string_lossy());
-    // Called directly, nobody has checked these.
+    // In direct calls, these values are unchecked.
     let (offset, limit) = (offset.max(1), limit.unwrap_or(MAX_LINES).clamp(1, MAX_LINES));
     let (workspace, look) = (ctx.workspace(), Look::default());
     let read = read_path(ctx, &workspace, &look, file_path, offset, limit);
@@ -87,7 +86,7 @@ async fn read_path(
                 let (path, metadata) = (file.path().to_owned(), file.metadata().clone());
                 let mut seen = None;
                 let (output, lines) = read_file(file, &mut seen, offset, limit, meter, check)?;
-                // What was refused was not seen.
+                // A refused file was not seen.
                 let goes_on = || !cancel.is_cancelled();
                 let version = match seen {
                     Some(SeenFile::Whole(version)) => version,
@@ -109,7 +108,7 @@ async fn read_path(
     workspace.open_with(file_path, read).await
 }
 
-/// Says in front which path was read, where it is another than was given.
+/// Prepends a note on the path that was read, if it differs from the given one.
 fn with_note(mut output: ToolOutput, repaired: Option<&Repaired>) -> ToolOutput {
     if let Some(repaired) = repaired {
         let note = format!("({})\n", repaired.note());
@@ -121,11 +120,11 @@ fn with_note(mut output: ToolOutput, repaired: Option<&Repaired>) -> ToolOutput 
     output
 }
 
-/// What is known of a file that was read.
+/// The data from which the version of a read file is determined.
 enum SeenFile {
-    /// All of it was read at once.
+    /// The whole file was read at once.
     Whole(FileVersion),
-    /// It is read once more, to be known again.
+    /// The file is read again to determine its version.
     Part(File),
 }
 
@@ -151,7 +150,7 @@ fn read_file(
     let sample_is_ascii = sample.is_ascii();
     let kind = text::kind(sample, is_whole);
     let form = match kind {
-        // What is UTF-8 is text, even if it begins as something else does.
+        // Valid UTF-8 is text, even if it begins like another format.
         Kind::Text(form) if form.encoding == encoding_rs::UTF_8 || form.has_mark => form,
         _ => {
             let found = if kind == Kind::Binary { infer::get(sample) } else { format(sample) };
@@ -180,7 +179,7 @@ fn read_file(
         && sample_is_ascii
         && let Source::Plain(file) = source
     {
-        // What tells the encoding came after the beginning. An edit looks at all of the file, and has to see the same text.
+        // The evidence for the encoding came after the beginning. An edit examines the whole file, and must see the same text.
         let mut file = file.into_inner();
         let form = form_of_all(&mut file, size).map_err(|error| cannot_read(&shown, &error))?;
         let form = form.unwrap_or(Form::PLAIN);
@@ -194,8 +193,8 @@ fn read_file(
     Ok((read.into_output(&shown, offset, form, source.has_errors())?, Some(lines)))
 }
 
-/// Returns the encoding of a file by all of its content, and leaves the file at its beginning; `None` where that is UTF-8 or
-/// too much to look at.
+/// Detects the encoding of a file by all of its content, and leaves the file at its beginning; `None` for UTF-8, or if the file
+/// is too large.
 fn form_of_all(file: &mut File, size: u64) -> io::Result<Option<Form>> {
     let mut form = None;
     if size <= MAX_DECIDED_BYTES {
@@ -210,7 +209,7 @@ fn form_of_all(file: &mut File, size: u64) -> io::Result<Option<Form>> {
     Ok(form)
 }
 
-/// A page of a content in memory, read so many bytes at once.
+/// Reads a page of a content in memory, with the given read size.
 ///
 /// # Panics
 ///
@@ -218,15 +217,14 @@ fn form_of_all(file: &mut File, size: u64) -> io::Result<Option<Form>> {
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn read_page(file: &[u8], form: Form, buffer: usize, offset: u64, limit: u64) -> Page {
     let mut file = BufReader::with_capacity(buffer.max(form.mark().len()), file);
-    // As when it was looked at to tell its form.
+    // The same first read as in the detection.
     file.fill_buf().expect("memory can be read");
     let mut source = Source::new(file, form);
     page(&mut source, offset, limit, &mut || Ok(())).expect("memory can be read")
 }
 
-/// Returns the other format of a file that could be text by its bytes. That it begins with letters that some format has too
-/// says nothing: texts do (`BMW`, `#!/bin/sh`, `<?xml`), and what is in such a format for the rest is no text. A PDF can
-/// look like one for long.
+/// Returns the binary format of a file that could be text by its bytes. A format's magic bytes alone are not enough: texts may
+/// begin with them (`BMW`, `#!/bin/sh`, `<?xml`), and the rest of a binary file is not text. A PDF can look like text for long.
 fn format(sample: &[u8]) -> Option<infer::Type> {
     let found = infer::get(sample)?;
     let begin = &sample[..sample.len().min(4)];

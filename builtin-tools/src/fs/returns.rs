@@ -13,7 +13,7 @@ pub(super) struct Returns<'f> {
 }
 
 impl<'f> Returns<'f> {
-    /// `None` where no line of the file ends so.
+    /// Returns `None` if no line of the file ends with `\r\n`.
     pub(super) fn of(file: &'f [u8]) -> Option<Self> {
         let is_alone = |at: &usize| file.get(at + 1) != Some(&b'\n');
         let mut places = memchr::memchr_iter(b'\r', file).filter(is_alone).peekable();
@@ -24,8 +24,8 @@ impl<'f> Returns<'f> {
         Some(Self { file, with_line_feeds, is_all })
     }
 
-    /// A part that is replaced in the file with line feeds, as one of the file: its lines end as those that they replace, or
-    /// else as the line before or after.
+    /// Converts a splice of the file with line feeds to one of the original file: its lines get the endings of those that
+    /// they replace, or else of the line before or after.
     pub(super) fn restore(&self, splice: Splice) -> Splice {
         let Splice { range, text } = splice;
         if memchr::memchr(b'\n', &text).is_none() {
@@ -57,7 +57,7 @@ impl<'f> Returns<'f> {
         feeds.map(move |at| self.file[range.start + at])
     }
 
-    /// How the line before a part ends, or else the one after it.
+    /// Returns the ending of the line before a range, or else of the one after it.
     fn around(&self, range: &Range<usize>) -> u8 {
         let before = memchr::memrchr(b'\n', &self.with_line_feeds[..range.start]);
         let after = || memchr::memchr(b'\n', &self.with_line_feeds[range.end..]).map(|at| range.end + at);

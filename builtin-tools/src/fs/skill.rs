@@ -13,14 +13,14 @@ use std::fmt::Write as _;
 use toolkit::prelude::*;
 use toolkit::{Ask, Decision, Level, Preparation, escape_line, nearest};
 
-/// The longest text that a description says of one skill, in characters.
+/// Maximum length of the description of one skill, in characters.
 const MAX_OF_ONE: usize = 500;
-/// The longest text that a description says of all, in bytes.
+/// Maximum length of the descriptions of all skills, in bytes.
 const MAX_OF_ALL: usize = 16 * 1024;
-/// How many files of a skill are named.
+/// Maximum number of listed files of a skill.
 const MAX_FILES: usize = 10;
 
-/// Tells what skills there are, and leaves the tool out where there is none.
+/// Adds the available skills to the tool's description, and leaves the tool out if there is none.
 async fn permitted(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolError> {
     let found = tool.blocking({
         let sources = tool.skill_sources(caller);
@@ -91,7 +91,7 @@ pub async fn skill(
     .await
 }
 
-/// `is_asked`: whether leave is needed to read its files.
+/// Formats the skill; `is_asked` is true if reading its files needs approval.
 fn output(found: &Skill, base: Option<String>, files: &[String], more: usize, is_asked: bool) -> ToolOutput {
     let Skill { name, owner, description, body, .. } = found;
     let mut text = format!("Skill {name}, of {owner}.\n");

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A part of a file and what comes in its place.
+/// A part of a file and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Splice {
     /// The bytes of the original that go.
@@ -22,7 +22,7 @@ pub(crate) fn splice(original: &[u8], splices: &[Splice]) -> Vec<u8> {
     parts(original, splices).concat()
 }
 
-/// The same, as what stays and what comes by turns.
+/// Returns the same, as kept and inserted parts in turn.
 pub(super) fn parts<'a>(original: &'a [u8], splices: &'a [Splice]) -> Vec<&'a [u8]> {
     let mut parts = Vec::with_capacity(2 * splices.len() + 1);
     let mut at = 0;
@@ -35,7 +35,7 @@ pub(super) fn parts<'a>(original: &'a [u8], splices: &'a [Splice]) -> Vec<&'a [u
     parts
 }
 
-/// Numbers of lines, for places that are asked for in order.
+/// Line numbers, for offsets that are requested in order.
 pub(super) struct LineNumbers<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -47,7 +47,7 @@ impl<'a> LineNumbers<'a> {
         Self { bytes, at: 0, line: 1 }
     }
 
-    /// The line that the byte at `place` is on, counted from 1; no place comes before one that was asked for.
+    /// Returns the line of the byte at `place`, counted from 1; offsets must be requested in order.
     pub(super) fn of(&mut self, place: usize) -> usize {
         self.line += memchr::memchr_iter(b'\n', &self.bytes[self.at..place]).count();
         self.at = place;

@@ -1,5 +1,5 @@
-//! Tests of the progress that tools report, and of how soon they stop once nobody waits any more: by units of work, not by
-//! the clock.
+//! Tests of the progress that tools report, and of how soon they stop after cancellation: measured in units of work, not
+//! by the clock.
 
 use super::progress::units;
 use super::threads::tests::Forced;
@@ -47,7 +47,7 @@ fn toolbox(tool: toolkit::Tool) -> TestToolbox {
 async fn what_takes_long_is_told_and_nothing_else() {
     for (tool, arguments, words) in cases() {
         let name = tool.name().to_owned();
-        // On a machine with much else to do it may really take long.
+        // On a busy machine it may really take long.
         let mut tries = 0;
         let quick = loop {
             let calm = toolbox(tool.clone());
@@ -91,17 +91,17 @@ async fn a_patch_tells_each_file() {
     let call = toolbox.call(json!({ "input": patch })).await;
     drop(watched);
     call.expect_ok();
-    // What is removed goes last.
+    // Files are removed last.
     assert_eq!(told(&call), ["0 of Some(3.0): new", "1 of Some(3.0): moved", "2 of Some(3.0): gone"]);
 }
 
 #[test]
 fn once_nobody_waits_work_stops_at_the_next_unit() {
-    // Of several, one tells of what it did itself, which may be little.
+    // With several threads, one reports only its own work, which may be little.
     let _one = Forced::new(1);
     for (tool, arguments, _) in cases() {
         let name = tool.name().to_owned();
-        // A patch that has begun to write is made whole.
+        // A patch that has begun to write is completed.
         if name == "apply_patch" {
             continue;
         }

@@ -1,42 +1,42 @@
-//! The kind of text that a file holds: its byte order mark, its encoding, its line endings.
+//! The kind of text in a file: its byte order mark, its encoding, its line endings.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use std::borrow::Cow;
 
-/// How many bytes are looked at to tell what a file holds.
+/// Number of bytes examined to detect the kind of a file.
 pub(crate) const SAMPLE_BYTES: usize = 64 * 1024;
-/// How many bytes are looked at at once where all of them are.
+/// Number of bytes examined at once when a whole file is examined.
 const PART_BYTES: usize = 64 * 1024;
-/// One byte in so many may be a control character in text.
+/// Inverse of the maximum share of control characters in text.
 const ONE_CONTROL_IN: usize = 50;
 
-/// How a text is written in a file.
+/// Encoding of a text in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Form {
     /// The encoding.
     pub(crate) encoding: &'static Encoding,
-    /// True if a byte order mark stands before the text.
+    /// True if a byte order mark precedes the text.
     pub(crate) has_mark: bool,
 }
 
-/// The kind of content that stands at the beginning of a file.
+/// The kind of a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Text.
     Text(Form),
-    /// Text in UTF-8 with bytes in it that are none.
+    /// UTF-8 text with some invalid bytes.
     Damaged,
     /// No text.
     Binary,
 }
 
-/// A text, of which its form gives back each byte.
+/// A text from whose form every byte can be restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Decoded<'a> {
     /// The text, without its byte order mark.
     pub(crate) text: Cow<'a, str>,
-    /// How it was written.
+    /// Encoding of the original.
     pub(crate) form: Form,
 }
 
@@ -54,12 +54,12 @@ impl Form {
         }
     }
 
-    /// Returns true if the bytes of a line end in it are those of ASCII, and stand for nothing else.
+    /// Returns true if the bytes of line endings are those of ASCII, and have no other meaning.
     pub(crate) fn has_ascii_lines(self) -> bool {
         self.encoding != UTF_16LE && self.encoding != UTF_16BE
     }
 
-    /// A text as bytes in this form, with the mark. `None` where a character cannot be written in it.
+    /// Encodes a text in this form, with the byte order mark. `None` if a character cannot be encoded.
     pub(crate) fn encode(self, text: &str) -> Option<Vec<u8>> {
         let mut bytes = self.mark().to_vec();
         if self.encoding == UTF_16LE {
@@ -82,13 +82,13 @@ impl Form {
     }
 }
 
-/// Tells by the beginning of a file what it holds. `is_whole` where that is all of it.
+/// Detects the kind of a file by its beginning. `is_whole` is true if that is the whole file.
 pub(crate) fn kind(sample: &[u8], is_whole: bool) -> Kind {
     let form = |encoding, has_mark| Form { encoding, has_mark };
     if let Some((encoding, length)) = Encoding::for_bom(sample) {
         let form = form(encoding, true);
         let text = &sample[length..];
-        // What begins with a NUL in UTF-16 is UTF-32, which nobody reads.
+        // Text that begins with a NUL in UTF-16 is UTF-32, which is unsupported.
         let is_text = if form.has_ascii_lines() { !text.contains(&0) } else { !text.starts_with(&[0, 0]) };
         return match is_text {
             false => Kind::Binary,
@@ -101,7 +101,7 @@ pub(crate) fn kind(sample: &[u8], is_whole: bool) -> Kind {
     }
     let controls = sample.iter().filter(|byte| is_control(**byte)).count();
     if is_utf8(sample, is_whole) {
-        // A few stand in the output of programs; more are some format of a program's own.
+        // The output of programs contains a few; more indicate a binary format.
         return if controls * 4 > sample.len() { Kind::Binary } else { Kind::Text(Form::PLAIN) };
     }
     if controls * ONE_CONTROL_IN > sample.len() {
@@ -143,7 +143,7 @@ pub(super) fn is_plain(bytes: &[u8]) -> bool {
     true
 }
 
-/// The text of a whole file. `None` where it is no text, or where some of its bytes would be lost.
+/// Decodes a whole file. `None` if it is not text, or if some of its bytes would be lost.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Decoded<'_>> {
     let Kind::Text(form) = kind(bytes, true) else { return None };
     let content = &bytes[form.mark().len()..];
@@ -156,7 +156,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Decoded<'_>> {
     (form.encode(&decoded.text)? == bytes).then_some(decoded)
 }
 
-/// How many line endings of each kind a text has.
+/// Number of line endings of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Endings {
     /// `\n` alone.
@@ -168,7 +168,7 @@ pub(crate) struct Endings {
 }
 
 impl Endings {
-    /// Of a text in UTF-8, or in another encoding with the line endings of ASCII.
+    /// Counts the line endings of a text in UTF-8, or in another encoding with ASCII line endings.
     pub(crate) fn of(text: &[u8]) -> Self {
         let mut endings = Self::default();
         for end in memchr::memchr_iter(b'\n', text) {
@@ -181,7 +181,7 @@ impl Endings {
         endings
     }
 
-    /// Those that most lines have; `\n` where no line has any.
+    /// Returns the most frequent line ending; `\n` if there is none.
     pub(crate) fn usual(self) -> &'static str {
         if self.crlf > self.lf { "\r\n" } else { "\n" }
     }
@@ -213,7 +213,7 @@ fn is_decodable(encoding: &'static Encoding, sample: &[u8], is_whole: bool) -> b
     result == encoding_rs::DecoderResult::InputEmpty
 }
 
-/// Returns true if a byte is one that text does not have: all below the space but those that move or colour it.
+/// Returns true for bytes that do not occur in text: all control characters except those that move the cursor or set colours.
 fn is_control(byte: u8) -> bool {
     matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127)
 }

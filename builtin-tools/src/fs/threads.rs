@@ -1,11 +1,11 @@
-//! How many threads walk and search.
+//! Number of threads that walk and search.
 
 use std::thread;
 
-/// The most threads.
+/// Maximum number of threads.
 const MAX: usize = 8;
 
-/// As many as the machine runs at once, within reason.
+/// Returns the number of threads: the machine's parallelism, within limits.
 pub(super) fn threads() -> usize {
     #[cfg(test)]
     if let forced @ 1.. = tests::FORCED.load(std::sync::atomic::Ordering::SeqCst) {
@@ -21,11 +21,11 @@ pub(super) mod tests {
     use std::sync::{Mutex, MutexGuard, PoisonError};
     use toolkit::testing::TestToolbox;
 
-    /// The answer is the same for any number, so it does no harm that this holds for the whole process.
+    /// The answer is the same for any number, so this may affect the whole process.
     pub(super) static FORCED: AtomicUsize = AtomicUsize::new(0);
     static ONE_AFTER_THE_OTHER: Mutex<()> = Mutex::new(());
 
-    /// As long as it lives, so many threads are taken, and no other test says how many.
+    /// Sets the number of threads until it is dropped; other tests that set it wait.
     pub(in crate::fs) struct Forced(#[expect(dead_code, reason = "it is held")] MutexGuard<'static, ()>);
 
     impl Forced {
@@ -55,7 +55,7 @@ pub(super) mod tests {
         toolbox.file("d5/long.txt", long).file("d6/binary", b"needle\0")
     }
 
-    /// Returns what the model and interfaces get.
+    /// Returns the answer for the model and for interfaces.
     async fn answer(toolbox: &TestToolbox, arguments: &Value) -> String {
         let call = toolbox.call(arguments.clone()).await;
         format!("{:?}", call.expect_ok())

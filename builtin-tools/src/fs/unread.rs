@@ -1,10 +1,10 @@
-//! Files that a session has not read: it must not replace or remove what it does not know.
+//! Files that a session has not read: it must not replace or remove unknown content.
 
 use std::path::Path;
 use toolkit::prelude::*;
 use toolkit::{Extent, FileContent, Workspace};
 
-/// Returns true if the session knows all of what is in a file, or nothing is in it.
+/// Returns true if the session knows the whole content of a file, or the file is empty.
 pub(super) fn is_read(workspace: &Workspace, path: &Path, content: &FileContent) -> bool {
     content.bytes.is_empty() || workspace.extent(path, &content.version) == Extent::Whole
 }

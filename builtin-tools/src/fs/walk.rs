@@ -1,6 +1,6 @@
-//! Which files lie below a directory, as ripgrep would list them: what ignore files name is left out, and what is hidden.
+//! The files below a directory, as ripgrep lists them: without ignored and hidden files.
 //!
-//! Directories are listed and files opened through [`Doors`], by handle, so that nothing that changes meanwhile leads a walk
+//! Directories are listed and files opened through [`Doors`], by handle, so that a concurrent change cannot lead a walk
 //! elsewhere. Symbolic links are not followed.
 
 mod doors;
@@ -18,27 +18,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolkit::{CancellationToken, FileKind, ToolError, ToolErrorKind, escape_line, nearest};
 
-/// The most entries of one directory. They have to be held together to be sorted.
+/// Maximum number of entries of one directory. They have to be held together to be sorted.
 const MAX_ENTRIES: usize = 1_000_000;
-/// After how many of them it is looked whether the walk was cancelled.
+/// Number of entries between checks for cancellation.
 const NAMES_AT_ONCE: usize = 1_024;
 
-/// The part of a tree that is wanted. None of it brings back what is ignored or hidden.
+/// The part of a tree that is wanted. It never includes ignored or hidden files again.
 #[derive(Clone)]
 pub(super) struct Filter {
-    /// True if what is hidden is wanted too: what has a name that begins with a dot.
+    /// True if hidden files are wanted too: those whose name begins with a dot.
     pub(super) hidden: bool,
     globs: Override,
     types: Types,
 }
 
 impl Filter {
-    /// Everything that is not ignored, nor hidden.
+    /// Creates a filter for all files that are neither ignored nor hidden.
     pub(super) fn new(hidden: bool) -> Self {
         Self { hidden, globs: Override::empty(), types: Types::empty() }
     }
 
-    /// Only what a pattern describes, relative to `root`, or with `!` at its beginning only what it doesn't.
+    /// Restricts the filter to paths that match a pattern, relative to `root`, or, with `!` at its beginning, to those
+    /// that don't.
     pub(super) fn with_glob(mut self, root: &Path, pattern: &str) -> Result<Self, ToolError> {
         let mut builder = OverrideBuilder::new(root);
         let built = builder.allow_unclosed_class(false).add(pattern).and_then(|builder| builder.build());
@@ -54,7 +55,7 @@ impl Filter {
         Ok(self)
     }
 
-    /// Only files of a type that ripgrep knows, such as `rust`.
+    /// Restricts the filter to files of a type that ripgrep knows, such as `rust`.
     pub(super) fn with_type(mut self, name: &str) -> Result<Self, ToolError> {
         let mut builder = TypesBuilder::new();
         builder.add_defaults();
@@ -96,18 +97,18 @@ fn glob_problem(error: &ignore::Error) -> String {
     }
 }
 
-/// Something that a walk came upon.
+/// A result of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     /// A file that is wanted, by its directory and its name.
     File(Arc<Path>, OsString),
     /// A directory that could not be listed, or not whole.
     Unreadable(PathBuf),
-    /// A directory that a person would have to be asked about.
+    /// A directory that needs approval.
     Refused,
 }
 
-/// A directory that is to be listed.
+/// A directory to list.
 #[derive(Clone)]
 pub(super) struct Directory {
     path: Arc<Path>,
@@ -143,7 +144,7 @@ impl<'a> Tree<'a> {
         Self { filter, doors, cancel }
     }
 
-    /// The directory at which the walk begins, whatever its name.
+    /// Returns the directory at which the walk begins, whatever its name.
     pub(super) fn root(&mut self, path: &Path) -> Directory {
         Directory { path: path.into(), rules: Rules::above(path, &mut self.doors) }
     }
@@ -180,7 +181,7 @@ impl<'a> Tree<'a> {
         Listing { entries, is_incomplete }
     }
 
-    /// Whether an entry is wanted, and whether it is a directory that may be entered.
+    /// Returns whether an entry is wanted, and whether it is a directory that may be entered.
     fn looks(&mut self, path: &Path, name: &OsStr, is_dir: bool, rules: &Rules) -> (bool, bool) {
         let verdict = rules.matched(path, is_dir);
         let is_hidden = name.as_encoded_bytes().first() == Some(&b'.') && !self.filter.hidden;
@@ -189,7 +190,7 @@ impl<'a> Tree<'a> {
         (is_wanted, is_wanted && is_dir && self.doors.may_name(path))
     }
 
-    /// The names in a directory, sorted, and whether some are missing; `None` where there is nothing to be had.
+    /// Returns the sorted names in a directory, and whether some are missing; `None` if it cannot be listed.
     fn names(&mut self, path: &Path) -> Option<(Vec<(OsString, Kind)>, bool)> {
         let (entries, is_incomplete) = self.doors.entries(path, MAX_ENTRIES, self.cancel).ok()?;
         let mut names: Vec<(OsString, Kind)> =
@@ -211,7 +212,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// `None` for what is neither: links, pipes, sockets, devices.
+    /// Returns `None` for other kinds: links, pipes, sockets, devices.
     fn of(kind: FileKind) -> Option<Self> {
         match kind {
             FileKind::Directory => Some(Self::Directory),
@@ -224,9 +225,9 @@ impl Kind {
 /// The steps of a walk, in the order of their paths.
 pub(super) struct Steps<'a> {
     tree: Tree<'a>,
-    /// A directory that is to be listed next.
+    /// The directory to list next.
     next: Option<Directory>,
-    /// Each directory on the way, and its remaining entries.
+    /// The directories from the root to the present one, each with its remaining entries.
     levels: Vec<(Arc<Path>, std::vec::IntoIter<Entry>)>,
 }
 

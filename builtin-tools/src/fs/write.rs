@@ -80,7 +80,7 @@ async fn write_file(ctx: &ToolContext, file_path: &Path, content: &str) -> Resul
     })
 }
 
-/// Asks with all that will change; where it may not be known yet what is there, with all that will be.
+/// Prompts with a diff, or with the new content alone if the old file may not be read.
 async fn ask(
     proposal: Proposal,
     draft: Option<&Draft>,
@@ -98,7 +98,7 @@ async fn ask(
         .await
 }
 
-/// The content that is to be written.
+/// The content to write.
 struct Draft {
     kept: Kept,
     diff: Diff,
@@ -114,7 +114,7 @@ impl Draft {
     }
 }
 
-/// Writes it, now that the file is nobody else's.
+/// Writes the file, while no other code in this process can change it.
 fn write_to(
     workspace: &Workspace,
     target: &Target,
@@ -123,13 +123,13 @@ fn write_to(
     expected: Option<Expected>,
 ) -> Result<ToolOutput, ToolError> {
     let now = target.read(MAX_BYTES)?;
-    // Leave to write is none to read: what was there is not told then.
+    // Permission to write does not include reading: the old content is not shown then.
     let is_hidden = now.is_some() && !may_tell(workspace, target.path());
-    // Where it could not be looked at before the question, it is now.
+    // If the file could not be read before the prompt, it is checked now.
     if let (None, Some(now)) = (&expected, &now) {
         check_known(workspace, target.path(), target.shown(), now)?;
     }
-    // What was not known before the question, or what the session itself did since.
+    // Content that was unknown before the prompt, or that the session itself has written since.
     let is_own = |now: &Option<FileContent>| {
         now.as_ref().is_some_and(|now| workspace.seen(target.path(), &now.version) == Seen::Same)
     };

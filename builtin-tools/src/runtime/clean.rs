@@ -1,12 +1,12 @@
-//! What a terminal would show of an output, line by line: control sequences taken out, overwritten text gone.
+//! The text that a terminal would show for an output, line by line: without control sequences and overwritten text.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The text without what only a terminal understands. It never becomes longer, and gets no line feed that it had not.
+/// Returns the text without control sequences of terminals. It never becomes longer, and gets no additional line feed.
 ///
-/// A line is written as a terminal does: a carriage return begins it anew, a backspace goes back, and what erases the line
-/// erases it. Sequences that move between lines are taken out, since what was printed is all that can be shown.
+/// A line is processed as by a terminal: a carriage return goes to its beginning, a backspace goes back, and erasing
+/// sequences erase it. Sequences that move between lines are removed, since only the printed text can be shown.
 pub(super) fn clean(text: &str) -> String {
     let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     if text.chars().all(is_plain) {
@@ -35,7 +35,7 @@ pub(super) fn clean(text: &str) -> String {
 #[derive(Default)]
 struct Line {
     text: Vec<char>,
-    /// Where the next character goes; never behind the end.
+    /// Position of the next character; never beyond the end.
     at: usize,
 }
 
@@ -92,7 +92,7 @@ fn escape(chars: &mut Peekable<Chars<'_>>, line: &mut Line) {
     }
 }
 
-/// Behind what begins a control sequence: parameters, and what is to be done.
+/// Processes a control sequence after its introducer: the parameters and the action.
 fn control_sequence(chars: &mut Peekable<Chars<'_>>, line: &mut Line) {
     let mut number: Option<usize> = None;
     let mut is_plain = true;
@@ -120,7 +120,8 @@ fn control_sequence(chars: &mut Peekable<Chars<'_>>, line: &mut Line) {
     }
 }
 
-/// Behind what begins a text for the terminal itself, such as its title. Whoever does not end it loses the line.
+/// Skips a control string, such as a terminal title, after its introducer. An unterminated one extends to the end of the
+/// line.
 fn control_string(chars: &mut Peekable<Chars<'_>>) {
     while let Some(c) = chars.next_if(|c| *c != '\n') {
         match c {

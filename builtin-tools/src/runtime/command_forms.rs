@@ -1,24 +1,25 @@
 //! Other ways to write a simple command, by which a rule may ask about it or deny it.
 //!
-//! A rule names a program and its subcommand, as `git push *`. The same is done by `/usr/bin/git push x`, by `git -C . push x` and by
-//! `cargo +nightly publish`. These forms never allow anything: an option that is left out may change what the command does.
+//! A rule names a program and its subcommand, such as `git push *`. `/usr/bin/git push x`, `git -C . push x` and `cargo +nightly
+//! publish` have the same effect in other forms. These forms never allow anything: an omitted option may change the effect of a
+//! command.
 
 use shell_verdict::Part;
 use std::collections::BTreeSet;
 
-/// So many forms of a command are looked at.
+/// Maximum number of forms of a command.
 const MAX_FORMS: usize = 64;
-/// So many words are looked at for a subcommand.
+/// Maximum number of words that are searched for a subcommand.
 const MAX_WORDS: usize = 32;
-/// So many subcommands may follow each other, as in `gcloud compute instances delete`.
+/// Maximum number of nested subcommands, as in `gcloud compute instances delete`.
 const MAX_LEVELS: usize = 3;
 
 /// The options of a program that may come before its subcommand.
 struct Options {
     programs: &'static str,
-    /// Those without a value.
+    /// Options without a value.
     plain: &'static str,
-    /// Those whose value is the next word, if it is not attached.
+    /// Options whose value is the next word, if it is not attached.
     valued: &'static str,
 }
 
@@ -152,7 +153,7 @@ const OPTIONS: &[Options] = &[
     },
 ];
 
-/// The forms of a command, and how many more are looked at.
+/// The forms of a command, and the remaining number of forms to add.
 struct Forms {
     found: BTreeSet<String>,
     left: usize,
@@ -163,7 +164,7 @@ impl Forms {
         Self { found: BTreeSet::new(), left: MAX_FORMS }
     }
 
-    /// Adds a form. Returns true if more are looked at.
+    /// Adds a form. Returns true if more can be added.
     fn add(&mut self, form: impl FnOnce() -> String) -> bool {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
@@ -189,12 +190,12 @@ pub(super) fn other_forms(part: &Part) -> Vec<String> {
     forms.into_iter().collect()
 }
 
-/// Stands for a word that is not known before the command runs.
+/// Placeholder for a word that is unknown before the command runs.
 pub(super) const UNKNOWN: &str = "?";
 
 /// Adds the forms of a program with these words.
 fn collect(program: &str, words: &[&str], forms: &mut Forms) {
-    // `git-push` is what `git push` starts.
+    // `git push` executes `git-push`.
     if let Some(command) = program.strip_prefix("git-").filter(|command| !command.is_empty()) {
         let words: Vec<&str> = std::iter::once(command).chain(words.iter().copied()).collect();
         return collect("git", &words, forms);
@@ -215,7 +216,7 @@ fn collect(program: &str, words: &[&str], forms: &mut Forms) {
     }
 }
 
-/// Adds what begins with a subcommand, and the same without the options before the next one.
+/// Adds the words from a subcommand on, and the same without the options before the next subcommand.
 fn within(options: Option<&Options>, program: &str, words: &[&str], levels: usize, forms: &mut Forms) {
     if !forms.add(|| joined(program, words)) {
         return;
@@ -227,7 +228,7 @@ fn within(options: Option<&Options>, program: &str, words: &[&str], levels: usiz
     }
 }
 
-/// Where the subcommand may stand. An option that is not known may take the next word for its value, or not.
+/// Returns the positions at which the subcommand may be. An unknown option may or may not take the next word as its value.
 fn starts(options: Option<&Options>, program: &str, words: &[&str]) -> BTreeSet<usize> {
     let (mut found, mut seen, mut waiting) = (BTreeSet::new(), BTreeSet::new(), vec![0_usize]);
     while let Some(at) = waiting.pop() {
@@ -251,7 +252,7 @@ fn starts(options: Option<&Options>, program: &str, words: &[&str]) -> BTreeSet<
     found
 }
 
-/// Whether an option takes the next word for its value. `None` where that is not known.
+/// Returns true if an option takes the next word as its value. `None` if that is unknown.
 fn takes_next(options: Option<&Options>, word: &str) -> Option<bool> {
     if word.contains('=') {
         return Some(false);
@@ -279,7 +280,7 @@ fn takes_next(options: Option<&Options>, word: &str) -> Option<bool> {
     Some(false)
 }
 
-/// What a subcommand of git means by an alias that options before it set.
+/// Returns the commands that a git subcommand stands for, through an alias set by the options before it.
 fn aliased(program: &str, words: &[&str], at: usize) -> Vec<String> {
     if program != "git" {
         return Vec::new();

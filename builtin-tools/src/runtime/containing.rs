@@ -1,4 +1,4 @@
-//! What a command is kept within.
+//! The containment of a command.
 
 use super::guards;
 use super::judged::{Command, Judged};
@@ -13,32 +13,32 @@ use toolkit_sandbox::{Mode, Quarantine, Repositories, Sandbox};
 /// Directories of which a contained command has its own.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
 
-/// The directory of the toolkit's data to which is moved what a command must not leave behind.
+/// Directory in the toolkit's data to which files are moved that a command must not leave behind.
 pub(super) const QUARANTINE: &str = "quarantine";
 
-/// More than its usual sandbox, which a person has to be asked for.
+/// An escalation beyond the usual sandbox, which needs approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
     Network,
     Everything,
 }
 
-/// What a command runs in.
+/// The sandbox of a command.
 #[derive(Debug, Default)]
 pub(super) struct Containing {
     pub(super) sandbox: Option<Sandbox>,
-    /// In words, for a person.
+    /// Description for the user.
     pub(super) words: String,
 }
 
-/// Whether the sandbox as it is configured contains what this command does, and works whole.
+/// Returns true if the sandbox, as configured, contains the effects of this command, and the system supports all of it.
 pub(super) fn contains(settings: &ExecSettings, command: &Command) -> bool {
     could_contain(settings)
         && command.workspace != Path::new("/")
         && roots(settings, command).iter().all(|root| guards::can_be_kept(root))
 }
 
-/// Whether it would, of a workspace in which nothing is in its way.
+/// Returns true if the sandbox would contain the effects of a command in a workspace that causes no conflict.
 pub(super) fn could_contain(settings: &ExecSettings) -> bool {
     settings.enable_sandbox
         && settings.sandbox != ExecSandbox::Off
@@ -47,7 +47,8 @@ pub(super) fn could_contain(settings: &ExecSettings) -> bool {
         && toolkit_sandbox::probe().is_whole()
 }
 
-/// The directories that commands may write to: the workspace, and those that are configured, or what the boundary is narrowed to.
+/// Returns the directories that commands may write to: the workspace, and the configured ones, or the directories that the boundary is
+/// restricted to.
 fn roots(settings: &ExecSettings, command: &Command) -> Vec<PathBuf> {
     let home = command.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     if let Some(within) = &command.within {
@@ -60,7 +61,7 @@ fn roots(settings: &ExecSettings, command: &Command) -> Vec<PathBuf> {
     std::iter::once(command.workspace.clone()).chain(further.filter(|path| path.is_absolute())).collect()
 }
 
-/// What this command runs in.
+/// Returns the sandbox for this command.
 pub(super) fn containing(
     settings: &ExecSettings,
     command: &Command,
@@ -87,7 +88,7 @@ pub(super) fn containing(
         part.class == Class::Network || part.reasons.iter().any(|reason| reason.class == Class::Network)
     });
     let network = settings.network == ExecNetwork::On || more == Some(More::Network) || speaks && !is_unasked;
-    // What was not asked about since a sandbox contains it stays within one, whatever a rule allows beside it.
+    // A command that needed no approval because of a sandbox stays in one, whatever else a rule allows.
     if let Some(wide) = needs.too_wide.first().filter(|_| !is_required && !is_unasked) {
         return without(format!(
             "no sandbox: it may change {}, beside which nothing could be held back",
@@ -123,7 +124,7 @@ pub(super) fn containing(
         protected.extend(roots.iter().flat_map(|root| guards::there(root)));
         protected.retain(|path| !needs.is_about(path) && !needs.is_of_git(path));
     }
-    // What is needed is not hidden; within what is searched through neither, since that was asked about.
+    // Paths that the command uses are not hidden, nor are those within searched directories, since they were part of the approval.
     let used = || roots.iter().chain([&command.cwd]).chain(&needs.writable).chain(&needs.visible);
     hidden.retain(|path| !used().any(|used| used.starts_with(path)) && !needs.is_read(path));
     for path in protected.into_iter().filter(|path| roots.iter().any(|root| path.starts_with(root))) {
@@ -135,7 +136,7 @@ pub(super) fn containing(
     if within == Mode::WorkspaceWrite {
         sandbox = sandbox.with_quarantine(quarantine(&roots, &needs, own, is_unasked));
     }
-    // Files of other programs are in it too, which is no matter of what was allowed beside. Their sockets cannot be connected to.
+    // It also contains files of other programs, which the approval did not cover. Their sockets cannot be connected to.
     if needs.is_temporary && !is_unasked {
         sandbox = sandbox.with_tmp(TEMPORARY[0]);
         if let Some(own) = &needs.named_tmp {
@@ -147,10 +148,10 @@ pub(super) fn containing(
     Containing { sandbox: Some(sandbox), words: words(settings, &needs, network) }
 }
 
-/// What a command must not leave behind in the directories that it may write to: what has the name of something protected or secret, and
-/// was not named by the question.
+/// Returns the quarantine of the directories that the command may write to: new files with a protected or secret name that the question
+/// did not mention.
 fn quarantine(roots: &[PathBuf], needs: &Needs, own: &OwnPaths, is_unasked: bool) -> Quarantine {
-    // Repositories are looked at by what they would have git run; files of other roots are no part of a workspace.
+    // Repositories are checked by what they make git run; files of other roots do not belong to a workspace.
     let is_wanted = |pattern: &&str| {
         !pattern.starts_with('/') && !["head", "commondir", "gitdir", ".git/"].contains(pattern)
     };
@@ -187,7 +188,7 @@ fn words(settings: &ExecSettings, needs: &Needs, network: bool) -> String {
     format!("a sandbox: {writes}, {network}{lacks}")
 }
 
-/// What a command can change in this mode, in words.
+/// Describes the files that a command can change in this mode.
 pub(super) fn changes(mode: ExecSandboxMode) -> &'static str {
     match mode {
         ExecSandboxMode::ReadOnly => "can change no file",
@@ -196,24 +197,24 @@ pub(super) fn changes(mode: ExecSandboxMode) -> &'static str {
     }
 }
 
-/// What a command uses beside the directories that all may: each was allowed, by a rule or a person.
+/// Paths that a command uses in addition to those that every command may use: each was allowed by a rule or the user.
 #[derive(Debug, Default)]
 struct Needs {
     writable: BTreeSet<PathBuf>,
     visible: BTreeSet<PathBuf>,
-    /// Directories that hold too much else to let a command write there, and hold back the rest.
+    /// Directories with too much other content for a sandbox to let a command write there and still restrict the rest.
     too_wide: Vec<PathBuf>,
-    /// Whether it uses what is in the `/tmp` of all.
+    /// True if the command uses files in the shared `/tmp`.
     is_temporary: bool,
-    /// Whether it uses what another command of the session left in its own.
+    /// True if the command uses files that another command of the session left in the session's `/tmp`.
     is_private: bool,
-    /// The session's own directory for temporary files, where a command has it by its own name.
+    /// The session's private directory for temporary files, if the command refers to it by its real path.
     named_tmp: Option<PathBuf>,
-    /// Every path of it, and what is done with that.
+    /// Every path of the command, with its access.
     paths: Vec<(PathBuf, Access)>,
-    /// Where git keeps its own, if git writes.
+    /// Directories of the repository's own data, if git writes to them.
     git: Vec<PathBuf>,
-    /// Whether git writes.
+    /// True if git writes.
     writes_git: bool,
 }
 
@@ -289,8 +290,8 @@ impl Needs {
         needs
     }
 
-    /// What it was asked to make: what it names to write to, and what of a guarded name it reads, by that name in the directories that it
-    /// writes to.
+    /// Returns the paths that the command is to create: those it names to write to, and, in the directories that it writes to, the
+    /// guarded names that it reads.
     fn named(&self) -> Vec<PathBuf> {
         let is_guarded = |path: &Path| protected_path(path).is_some() || sensitive_path(path).is_some();
         let is_guarded = |path: &Path| is_guarded(path) || is_guarded(&path.join("x"));
@@ -304,18 +305,18 @@ impl Needs {
         written.chain(below).collect()
     }
 
-    /// Whether it was asked to change this, or something in it, or all around it.
+    /// Returns true if the command was asked to change this path, something below it, or a directory above it.
     fn is_about(&self, protected: &Path) -> bool {
         let writes = self.paths.iter().filter(|(_, access)| *access == Access::Write);
         writes.map(|(path, _)| path).any(|path| path.starts_with(protected) || protected.starts_with(path))
     }
 
-    /// Whether git changes this as a part of what it does. What it runs by itself it does not change.
+    /// Returns true if git changes this path in the course of its work. Git never changes the hooks that it runs.
     fn is_of_git(&self, protected: &Path) -> bool {
         !self.git.is_empty() && !self.git.iter().any(|git| protected == git.join("hooks"))
     }
 
-    /// Whether it was asked to read this, something in it, or all that is below a directory above it.
+    /// Returns true if the command was asked to read this path, something below it, or the tree of a directory above it.
     fn is_read(&self, hidden: &Path) -> bool {
         self.paths.iter().any(|(path, access)| {
             path.starts_with(hidden)
@@ -324,7 +325,7 @@ impl Needs {
     }
 }
 
-/// Where a path leads, as far as something is there.
+/// Resolves the existing part of a path.
 fn real(path: &Path) -> PathBuf {
     let there = first_there(path);
     match (there.canonicalize(), path.strip_prefix(&there)) {
@@ -334,7 +335,7 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// The path itself, or the first directory above it that is there.
+/// Returns the path itself, or the first existing directory above it.
 fn first_there(path: &Path) -> PathBuf {
     path.ancestors().find(|above| above.exists()).unwrap_or(Path::new("/")).to_owned()
 }

@@ -1,4 +1,4 @@
-//! The environment that a command gets: what is on a list, and nothing else of the host's.
+//! The environment of a command: the listed variables of the host, and no others.
 
 use crate::config::ExecSettings;
 use shell_verdict::has_assumed_shape;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolkit::{ToolError, ToolErrorKind, escape_line};
 
-/// What of the host's environment a command gets, by name.
+/// Variables that a command inherits from the host, by name.
 const INHERITED: &[&str] = &[
     "PATH",
     "HOME",
@@ -35,8 +35,7 @@ const INHERITED: &[&str] = &[
     "SSL_CERT_DIR",
     "NODE_EXTRA_CA_CERTS",
 ];
-/// The same of those that say over which other machine the network is reached. One may hold a name and a password, and is left out
-/// then.
+/// Proxy variables that a command also inherits. One that contains a name and a password is left out.
 const PROXIES: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -50,7 +49,7 @@ const PROXIES: &[&str] = &[
 ];
 /// The same, by how the name begins.
 const INHERITED_PREFIXES: &[&str] = &["LC_", "XDG_"];
-/// Names that a command never gets, from nobody: a shell or a loader would run or load what they say.
+/// Variables that a command never gets: a shell or a loader would run or load their values.
 const NEVER: &[&str] = &[
     "BASH_ENV",
     "ENV",
@@ -68,10 +67,10 @@ const NEVER: &[&str] = &[
     "RES_OPTIONS",
     "HOSTALIASES",
 ];
-/// What a shell says itself of where it runs: another name for the directory would have `cd ..` lead elsewhere.
+/// Variables in which a shell records its directory: another name for the directory would make `cd ..` lead elsewhere.
 const IS_OF_SHELL: &[&str] = &["PWD", "OLDPWD"];
 const NEVER_PREFIXES: &[&str] = &["LD_", "DYLD_", "BASH_FUNC_"];
-/// Parts of names whose values are secrets.
+/// Parts of the names of variables whose values are secrets.
 const SECRET: &[&str] = &[
     "KEY",
     "TOKEN",
@@ -85,7 +84,7 @@ const SECRET: &[&str] = &[
     "AUTH",
     "SESSION_ID",
 ];
-/// What may be set for a command without a question, by name.
+/// Variables that may be set for a command without approval, by name.
 const LISTED: &[&str] = &[
     "LANG",
     "LANGUAGE",
@@ -111,20 +110,20 @@ const LISTED: &[&str] = &[
 /// The longest value that is set without a question, in bytes.
 const LONGEST_LISTED: usize = 200;
 
-/// What a command gets.
+/// The environment of a command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Environment {
-    /// All of it.
+    /// All variables.
     pub(super) variables: BTreeMap<String, String>,
-    /// Of those that the model set the ones that a person has to be asked about.
+    /// Variables set by the model that need approval.
     pub(super) asked: Vec<String>,
 }
 
-/// Makes it, of what the host has and what the model wants.
+/// Creates the environment from the host's variables and the model's.
 ///
 /// # Errors
 ///
-/// `InvalidArguments` for what can be no variable, `Denied` for what is never set.
+/// `InvalidArguments` for an invalid variable, `Denied` for one that is never set.
 pub(super) fn environment(
     host: impl Iterator<Item = (String, String)>,
     settings: &ExecSettings,
@@ -186,8 +185,8 @@ fn is_inherited(name: &str, value: &str) -> bool {
     is_on_list && !is_never(name) && !looks_secret(name)
 }
 
-/// Returns true if a variable of the host is as commands are judged by it. The locale is the person's own: where it matters, a command is
-/// asked about.
+/// Returns true if a variable of the host is consistent with the verdict on commands. The locale is the user's choice: commands for which
+/// it matters need approval.
 fn is_usable(name: &str, value: &str) -> bool {
     let is_locale = name.starts_with("LC_") || name == "LANG";
     !IS_OF_SHELL.contains(&name) && (is_locale || has_assumed_shape(name, value))

@@ -1,4 +1,4 @@
-//! What would become of a command, for people and for programs that look before they call.
+//! Explanation of a command's verdict, for people and for programs that check before they call.
 
 use super::containing::containing;
 use super::judged::{Command, Judged, Outcome};
@@ -14,54 +14,55 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit::prelude::*;
 
-/// What would become of a command: whether it runs, what each part of it does, and what it runs in.
+/// Explanation of a command: whether it runs, the effect of each part, and the sandbox it runs in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedCommand {
-    /// `allow`: it runs without a question. `ask`: a person is asked. `deny`: it does not run.
+    /// `allow`: it runs without approval. `ask`: it needs approval. `deny`: it does not run.
     pub verdict: &'static str,
-    /// What it does at worst: `read-only`, `git-read`, `unknown`, `write`, `git-write`, `network`, `code`, `dangerous`, `forbidden`.
+    /// The most severe effect: `read-only`, `git-read`, `unknown`, `write`, `git-write`, `network`, `code`, `dangerous`,
+    /// `forbidden`.
     pub class: &'static str,
-    /// Why, where that is nothing that a single part does: rules, settings, earlier answers, what cannot be parsed.
+    /// Reasons that do not belong to a single part: rules, settings, earlier answers, syntax that cannot be parsed.
     pub why: Vec<String>,
-    /// Its text.
+    /// Text of the command.
     pub command: String,
-    /// Where it would run.
+    /// Directory that the command would run in.
     pub directory: PathBuf,
     /// The shell that would run it.
     pub shell: PathBuf,
-    /// What it would run in: a sandbox and what that holds back, or none.
+    /// Description of the sandbox that the command would run in, and its restrictions; or that there is none.
     pub runs_in: String,
     /// Variables that it gets so that it does no more than was judged.
     pub environment: BTreeMap<String, String>,
-    /// The text that the shell runs, where that has arguments of the same purpose beside those of the command.
+    /// The text that the shell runs, if it has additional arguments that guard the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guarded: Option<String>,
-    /// Its simple commands, in the order of the text.
+    /// The simple commands, in the order of the text.
     pub parts: Vec<ExplainedPart>,
 }
 
-/// A simple command of it, with what that runs in turn.
+/// A simple command, with the commands that it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedPart {
-    /// As of the whole; the strictest of the part and of those within it.
+    /// The verdict, as for the whole; the strictest of the part and of those within it.
     pub verdict: &'static str,
-    /// What it does at worst.
+    /// The most severe effect.
     pub class: &'static str,
-    /// Its text.
+    /// Text of the part.
     pub text: String,
-    /// Where that stands, in bytes from the beginning of the text around it.
+    /// Position of the text, in bytes from the beginning of the text around it.
     pub span: [usize; 2],
-    /// The file that the program is, where it is installed.
+    /// The program's file, if it is installed.
     pub executable: Option<PathBuf>,
-    /// Its words after expansion, `null` for each that nobody can know before it runs.
+    /// Words after expansion, `null` for each that is unknown until the command runs.
     pub words: Vec<Option<String>>,
-    /// Why.
+    /// The reasons.
     pub reasons: Vec<ExplainedReason>,
     /// The paths that it uses, as far as they are known.
     pub paths: Vec<ExplainedPath>,
-    /// What it runs in turn.
+    /// The commands that this one runs.
     pub parts: Vec<ExplainedPart>,
 }
 
@@ -69,11 +70,11 @@ pub struct ExplainedPart {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedReason {
-    /// What it decides; `allow` where a rule, a setting or the sandbox has answered it.
+    /// The decision; `allow` if a rule, a setting or the sandbox has answered it.
     pub verdict: &'static str,
-    /// What the command does by it.
+    /// The effect of the command.
     pub class: &'static str,
-    /// In words.
+    /// Text of the reason.
     pub text: String,
 }
 
@@ -81,18 +82,18 @@ pub struct ExplainedReason {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedPath {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
     /// `read`, `read-names`, `read-tree`, `search`, `read-repository` or `write`.
     pub access: &'static str,
-    /// Why a person is asked about it, where that is so.
+    /// The reason for which the path needs approval, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
 }
 
-/// Says what would become of a command if `exec` were called with it by the caller of `ctx`, in the workspace: by the verdict, the
-/// rules, the settings and what was allowed before. Nothing runs and nobody is asked. `ctx` is
-/// [`Toolbox::context`](toolkit::Toolbox::context) of `exec`.
+/// Returns the verdict on a command as if the caller of `ctx` called `exec` with it in the workspace: by the verdict, the rules,
+/// the settings and earlier approvals. Nothing runs and nobody is asked. `ctx` is [`Toolbox::context`](toolkit::Toolbox::context)
+/// of `exec`.
 ///
 /// # Errors
 ///
@@ -162,7 +163,7 @@ fn explained(
     }
 }
 
-/// Returns what `safeBins` says of a part that it names.
+/// Returns the effect of `safeBins` on a part that it lists.
 fn of_safe_bins(part: &Part, settings: &ExecSettings, command: &Command) -> Option<String> {
     let is_of_program = |reason: &&Reason| reason.ground == Ground::Program;
     let reason =

@@ -1,11 +1,11 @@
-//! What of a file system a contained command leaves alone: what it does not write, and what it does not read.
+//! Paths of the file system that a contained command can neither write nor read.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolkit::{OwnPaths, protected_path, sensitive_path};
 
-/// Of a workspace, what stays as it is where it is there: it decides what runs, or what is allowed.
+/// Existing paths of a workspace that stay protected: they determine what programs run, or what is allowed.
 const PROTECTED: &[&str] = &[
     "toolkit.json5",
     ".git/hooks",
@@ -26,8 +26,9 @@ const PROTECTED: &[&str] = &[
     ".cargo/config.toml",
     ".cargo/config",
 ];
-/// What is kept from being made, too, where nobody was asked: as soon as it is there it decides what runs. While the command runs an empty
-/// directory is in its place; a `toolkit.json5` is not among them, since it can only take away until it is trusted.
+/// Paths that are also kept from being created in a command without approval, since they determine what other programs run as soon as they
+/// exist. While the command runs, an empty directory is in their place. `toolkit.json5` is not among them, since until it is trusted it
+/// can only restrict.
 const NEVER_MADE: &[&str] = &[
     ".git",
     ".githooks",
@@ -56,7 +57,7 @@ const NEVER_MADE: &[&str] = &[
     ".cargo/config.toml",
     ".cargo/config",
 ];
-/// Of the home directory, what cannot be read. The first parts of some have a variable of their own.
+/// Paths of the home directory that cannot be read. The directories of some can be moved by a variable.
 const HIDDEN: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -94,11 +95,11 @@ const HIDDEN: &[&str] = &[
     ".my.cnf",
     ".bash_history",
     ".zsh_history",
-    // Texts that were copied or typed. One that can be read but not replaced, vim says so when it ends, and waits for a key.
+    // Texts that were copied or typed. If its file can be read but not replaced, vim reports this on exit and waits for a key.
     ".viminfo",
     ".config/toolkit",
 ];
-/// Variables that say where a part of the home directory is instead.
+/// Variables that move a part of the home directory.
 const MOVED: &[(&str, &str)] = &[
     (".config", "XDG_CONFIG_HOME"),
     (".local/share", "XDG_DATA_HOME"),
@@ -119,7 +120,7 @@ const MOVED_FILES: &[&str] = &[
     "NETRC",
     "GOOGLE_APPLICATION_CREDENTIALS",
 ];
-/// What cannot be read of the system where nobody was asked.
+/// System files that a command without approval cannot read.
 const HIDDEN_OF_SYSTEM: &[&str] = &[
     "/etc/shadow",
     "/etc/shadow-",
@@ -136,28 +137,28 @@ const HIDDEN_OF_SYSTEM: &[&str] = &[
     "/etc/wpa_supplicant",
     "/etc/NetworkManager/system-connections",
 ];
-/// Directories of a workspace that are not looked through: what is in them is made by tools.
+/// Directories of a workspace that are not searched: tools create their content.
 pub(super) const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
-/// How deep a workspace is looked through, and how many entries are looked at.
+/// Maximum depth of the search through a workspace, and maximum number of entries.
 const DEEPEST: usize = 5;
 const MAX_ENTRIES: usize = 5_000;
-/// How many paths of one workspace are kept or hidden one by one.
+/// Maximum number of paths of one workspace that are protected or hidden individually.
 const MAX_FOUND: usize = 200;
 
-/// What of a workspace a command leaves alone.
+/// Paths of a workspace that a command can neither change nor read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Guards {
     pub(super) protected: Vec<PathBuf>,
     pub(super) hidden: Vec<PathBuf>,
 }
 
-/// What of a directory that a command may write to stays as it is although a person has allowed the command.
+/// Returns the paths of a writable directory that stay protected even from an approved command.
 pub(super) fn there(root: &Path) -> Vec<PathBuf> {
     let paths = PROTECTED.iter().map(|name| root.join(name));
     paths.filter(|path| path.symlink_metadata().is_ok_and(|found| !found.is_symlink())).collect()
 }
 
-/// Whether something that has to stay as it is, is a link: it could be replaced.
+/// Returns true if none of the paths to protect is a symlink, which could be replaced.
 pub(super) fn can_be_kept(root: &Path) -> bool {
     let named = PROTECTED.iter().chain(NEVER_MADE);
     let mut with_parents =
@@ -165,7 +166,7 @@ pub(super) fn can_be_kept(root: &Path) -> bool {
     with_parents.all(|name| !root.join(name).is_symlink())
 }
 
-/// What of a directory that a command may write to stays as it is, and cannot be read, where nobody was asked.
+/// Returns the paths of a writable directory that a command without approval can neither change nor read.
 pub(super) fn unasked(root: &Path) -> Guards {
     let mut guards =
         Guards { protected: NEVER_MADE.iter().map(|name| root.join(name)).collect(), hidden: Vec::new() };
@@ -183,7 +184,7 @@ pub(super) fn unasked(root: &Path) -> Guards {
             if kind.is_symlink() {
                 continue;
             }
-            // What is known by the directory it is in is kept with that.
+            // Paths that are recognised by their directory are protected with it.
             let as_known = if kind.is_dir() { path.join("x") } else { path.clone() };
             if sensitive_path(&as_known).is_some() && name != ".envrc" {
                 guards.hidden.push(path);
@@ -197,7 +198,8 @@ pub(super) fn unasked(root: &Path) -> Guards {
     guards
 }
 
-/// What of a home directory, and of the toolkit's own, no contained command reads; of the system, too, where nobody was asked.
+/// Returns the paths of a home directory and of the toolkit that no contained command can read, and, for a command without approval, those
+/// of the system.
 pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths, is_unasked: bool) -> Vec<PathBuf> {
     let variable = |name: &str| {
         variables.get(name).map(PathBuf::from).or_else(|| std::env::var_os(name).map(PathBuf::from))
@@ -231,17 +233,18 @@ pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths, is_un
     hidden
 }
 
-/// A repository of git: what is written when it is.
+/// A git repository: the directories that git writes to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Repository {
-    /// Where its files are.
+    /// Root of the work tree.
     pub(super) top: PathBuf,
-    /// Where git keeps its own.
+    /// Directories of the repository's own data.
     pub(super) own: Vec<PathBuf>,
 }
 
-/// Where git keeps what belongs to the repository that the workspace is a part of, where that is certain: the workspace is its work tree, a
-/// linked one, a submodule, or a directory of one of these. Empty where it is not, or where the repository holds the home, too.
+/// Returns the directories of the data of the repository that contains the workspace, if they are certain: the workspace is its work tree,
+/// a linked work tree, a submodule, or a directory in one of these. Empty if they are uncertain, or if the repository also contains the
+/// home directory.
 pub(super) fn repository_of_workspace(workspace: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let Some(top) = workspace.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok()) else {
         return Vec::new();
@@ -263,7 +266,7 @@ pub(super) fn repository_of_workspace(workspace: &Path, home: Option<&Path>) -> 
     }
 }
 
-/// Whether the first of the directories of a repository says that it belongs to the work tree that begins there.
+/// Returns true if the first directory of a repository's data names the work tree at `top`.
 fn names_work_tree(own: &[PathBuf], top: &Path) -> bool {
     let Some(git_dir) = own.first() else { return false };
     let leads_to = |path: PathBuf, to: &Path| {

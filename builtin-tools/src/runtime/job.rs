@@ -1,4 +1,4 @@
-//! One command that runs, and who watches that it ends.
+//! A running command, and the task that watches for its end.
 
 use super::clean::clean;
 use serde_json::{Map, Value, json};
@@ -13,25 +13,25 @@ use toolkit::prelude::*;
 use toolkit::{CancellationToken, Keep, KeptOutput, OutputCount, ShownOutput};
 use toolkit_sandbox::{End, Exit, Guarantee, Job, Limit, Limits, Stopped};
 
-/// How long processes get between TERM and KILL.
+/// Time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A command that was started.
 #[derive(Debug)]
 pub(super) struct Running {
-    /// By what the model names it.
+    /// ID under which the model refers to the job.
     pub(super) id: String,
     pub(super) command: String,
     pub(super) cwd: PathBuf,
     pub(super) class: &'static str,
-    /// What it was to run in, in words.
+    /// Description of the sandbox that the job was to run in.
     pub(super) contained: String,
-    /// Whether what is written to it can do nothing that was not proved harmless.
+    /// True if every possible effect of text written to the job was proved harmless.
     pub(super) is_harmless: bool,
     pub(super) started: Instant,
-    /// How long it may run; `None` for as long as its session.
+    /// Time limit; `None` for a job that may run as long as its session.
     pub(super) timeout: Option<Duration>,
-    /// How much it may use.
+    /// Resource limits.
     pub(super) limits: Limits,
     pub(super) job: Job,
     pub(super) output: KeptOutput,
@@ -39,30 +39,30 @@ pub(super) struct Running {
     end: CancellationToken,
     why: Mutex<Option<Why>>,
     background: AtomicBool,
-    /// How much of it the model has been told of.
+    /// The part of the job that was reported to the model.
     pub(super) told: Mutex<Told>,
 }
 
-/// How much of a job the model has been told of.
+/// The part of a job that was reported to the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Told {
     pub(super) bytes: u64,
     pub(super) ended: bool,
     pub(super) gone: bool,
-    /// How many files were moved away.
+    /// Number of files that were moved away.
     pub(super) quarantined: usize,
 }
 
-/// Why a job was ended.
+/// The reason for which a job was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
-    /// It took too long.
+    /// The time limit was exceeded.
     Timeout,
     /// The call that runs it was cancelled.
     Cancelled,
     /// The model, or the end of the session, stopped it.
     Stopped,
-    /// It used more than it may.
+    /// A resource limit was exceeded.
     Exceeded(Limit),
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Ended {
     pub(super) at: Instant,
 }
 
-/// What is known of a job when it starts.
+/// The data of a job at its start.
 pub(super) struct Start {
     pub(super) id: String,
     pub(super) command: String,
@@ -88,11 +88,11 @@ pub(super) struct Start {
     pub(super) output: KeptOutput,
 }
 
-/// The commands of this process that may leave behind what is to be moved away.
+/// Running commands of this process whose quarantined files may have to be moved away.
 static SWEPT: Mutex<Vec<Weak<Running>>> = Mutex::new(Vec::new());
 
-/// Moves away what commands that still run have made and must not leave behind. Called before a command runs that no sandbox contains,
-/// which may run what is there.
+/// Moves away the files that running commands have created and must not leave behind. Called before a command runs without a sandbox,
+/// which may execute them.
 pub(super) async fn sweep_all() {
     let running: Vec<Arc<Running>> = {
         let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,13 +157,13 @@ impl Running {
         Ended { exit, why: Some(why), stopped: Some(stopped), at: Instant::now() }
     }
 
-    /// Has it ended, with all that came of it; [`ended`](Self::ended) waits for that.
+    /// Starts to end all processes of the job; [`ended`](Self::ended) waits for the end.
     pub(super) fn end(&self, why: Why) {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
         self.end.cancel();
     }
 
-    /// Ends all its processes, and waits until that is known of all that can be ended.
+    /// Ends all processes, and waits until those that can be ended have ended.
     pub(super) async fn stop(&self) -> Stopped {
         let stopped = self.job.stop(GRACE).await;
         if stopped.left.is_empty() {
@@ -172,7 +172,7 @@ impl Running {
         stopped
     }
 
-    /// Waits for the end of its own process.
+    /// Waits for the end of the command's own process.
     pub(super) async fn ended(&self) -> Ended {
         let mut state = self.state.subscribe();
         loop {
@@ -186,12 +186,12 @@ impl Running {
         }
     }
 
-    /// The end of its own process, if it has ended.
+    /// Returns the end of the command's own process, if it has ended.
     pub(super) fn has_ended(&self) -> Option<Ended> {
         self.state.borrow().clone()
     }
 
-    /// Whether nothing of it is left.
+    /// Returns true if no process of the job remains.
     pub(super) fn is_gone(&self) -> bool {
         self.job.progress().gone
     }
@@ -206,7 +206,7 @@ impl Running {
         self.output.keep();
     }
 
-    /// How much output there is.
+    /// Returns the size of the output.
     pub(super) fn count(&self) -> OutputCount {
         let progress = self.job.progress();
         let error = progress
@@ -216,7 +216,7 @@ impl Running {
         OutputCount { bytes: progress.written, newlines, error }
     }
 
-    /// What a model gets of the output so far, as a terminal would show it.
+    /// Returns the output so far in the form for the model, as a terminal would show it.
     pub(super) async fn show(self: &Arc<Self>, ctx: &ToolContext) -> Result<ShownOutput, ToolError> {
         let (running, context) = (Arc::clone(self), ctx.clone());
         let shown = tokio::task::spawn_blocking(move || {
@@ -237,7 +237,7 @@ impl Running {
     }
 }
 
-/// How a process ended: `exit code 1`, `ended by SIGTERM (15)`.
+/// Describes the end of a process: `exit code 1`, `ended by SIGTERM (15)`.
 pub(super) fn how(exit: &Exit) -> String {
     match exit.end {
         End::Code(code) => format!("exit code {code}"),
@@ -269,7 +269,7 @@ fn signal_name(number: i32) -> String {
     format!("{name} ({number})")
 }
 
-/// A duration as it is told: `0.3 s`, `2 min 5 s`.
+/// Formats a duration: `0.3 s`, `2 min 5 s`.
 pub(super) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use toolkit::ToolError;
 
-/// How long a job that has ended is kept.
+/// Time for which an ended job is kept.
 const KEPT: Duration = Duration::from_mins(30);
-/// How many that have ended are kept at most; beyond, the one that ended first goes.
+/// Maximum number of ended jobs that are kept; beyond it, the one that ended first is removed.
 const MAX_ENDED: usize = 200;
 
-/// Those of one session. Dropping them ends all.
+/// The jobs of one session. Dropping them ends all.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     count: AtomicU64,
@@ -22,11 +22,11 @@ pub(super) struct Jobs {
 #[derive(Debug, Default)]
 struct TakenUp {
     by_number: BTreeMap<u64, Arc<Running>>,
-    /// The places that are kept for commands that have not been taken up yet.
+    /// Number of places reserved for commands that are not jobs yet.
     reserved: usize,
 }
 
-/// A place that is kept for a command. Dropping it gives it back.
+/// A reserved place for a job. Dropping it releases the place.
 #[derive(Debug)]
 pub(super) struct Place(Option<Arc<Jobs>>);
 
@@ -44,11 +44,11 @@ impl Jobs {
         format!("job_{}", self.count.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Keeps a place for one that is about to start.
+    /// Reserves a place for a command that is about to start.
     ///
     /// # Errors
     ///
-    /// `Unavailable` where `most` run already, or have a place kept for them.
+    /// `Unavailable` if `most` jobs are running or reserved.
     pub(super) fn reserve(self: &Arc<Self>, most: usize) -> Result<Place, ToolError> {
         let mut jobs = self.lock();
         jobs.prune();
@@ -57,11 +57,11 @@ impl Jobs {
         Ok(Place(Some(Arc::clone(self))))
     }
 
-    /// Takes one up, to live on when its call is over: in the place that is kept for it, or else in a free one.
+    /// Adds a command as a job, which outlives its call: in its reserved place, or else in a free one.
     ///
     /// # Errors
     ///
-    /// `Unavailable` where none is kept and `most` run already, or have a place kept for them.
+    /// `Unavailable` without a reserved place, if `most` jobs are running or reserved.
     pub(super) fn take_up(
         self: &Arc<Self>,
         running: &Arc<Running>,
@@ -71,25 +71,25 @@ impl Jobs {
         let mut place = place.take().map_or_else(|| self.reserve(most), Ok)?;
         let mut jobs = self.lock();
         jobs.by_number.insert(number(&running.id), Arc::clone(running));
-        // It is the job's now.
+        // The place now belongs to the job.
         jobs.reserved -= 1;
         place.0 = None;
         running.to_background();
         Ok(())
     }
 
-    /// All, those that were started first before others.
+    /// Returns all jobs in the order of their start.
     pub(super) fn all(&self) -> Vec<Arc<Running>> {
         let mut jobs = self.lock();
         jobs.prune();
         jobs.by_number.values().cloned().collect()
     }
 
-    /// One of them.
+    /// Returns a job by its ID.
     ///
     /// # Errors
     ///
-    /// `NotFound`, naming those that there are.
+    /// `NotFound`, with a list of the existing jobs.
     pub(super) fn get(&self, id: &str) -> Result<Arc<Running>, ToolError> {
         let jobs = self.all();
         if let Some(job) = jobs.iter().find(|job| job.id == id) {
@@ -126,7 +126,7 @@ fn number(id: &str) -> u64 {
 }
 
 impl TakenUp {
-    /// Whether there is a place for one more.
+    /// Returns an error if there is no room for one more job.
     fn check(&self, most: usize) -> Result<(), ToolError> {
         let running = self.by_number.values().filter(|job| !job.is_gone());
         let running: Vec<&str> = running.map(|job| &*job.id).collect();
@@ -147,7 +147,7 @@ impl TakenUp {
         )))
     }
 
-    /// Forgets those that ended long ago.
+    /// Removes jobs that ended long ago.
     fn prune(&mut self) {
         let ended_at = |job: &Running| job.has_ended().filter(|_| job.is_gone()).map(|ended| ended.at);
         let jobs = &mut self.by_number;

@@ -1,4 +1,4 @@
-//! What becomes of a command: its verdict, with what the configuration says of it.
+//! The verdict on a command, combined with the configuration.
 
 use super::command_forms::{UNKNOWN, other_forms};
 use super::containing::contains;
@@ -20,26 +20,26 @@ use toolkit::{DecidedPath, PathDecision, PermissionRequest, ToolContext, ToolErr
 pub(super) const KIND: &str = "exec";
 /// The kind of permission to change a file.
 const EDIT: &str = "edit";
-/// So many files that a search opens are named to who judges what becomes of their names.
+/// Maximum number of files opened by a search that are passed to the judgement of later commands.
 const MAX_FOUND: usize = 4_000;
-/// Of so many values of `PATH` it is remembered which programs are there.
+/// Maximum number of `PATH` values for which the programs are cached.
 const MAX_PATHS: usize = 16;
 
-/// A command, and all that it is judged by.
+/// A command, with the data for its verdict.
 #[derive(Debug)]
 pub(super) struct Command {
     pub(super) text: String,
     pub(super) cwd: PathBuf,
     /// The real path of the workspace.
     pub(super) workspace: PathBuf,
-    /// Of it and what counts as within, the directories that alone are within the boundary, where it is narrower.
+    /// Directories within the workspace and its additions to which the boundary is restricted, if it is.
     pub(super) within: Option<Vec<PathBuf>>,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) shell: PathBuf,
     pub(super) kind: Shell,
 }
 
-/// A path that a person has to be asked about.
+/// A path that needs approval.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct AskedPath {
     pub(super) path: PathBuf,
@@ -48,34 +48,34 @@ pub(super) struct AskedPath {
     pub(super) reason: String,
 }
 
-/// What becomes of it.
+/// The combined verdict on a command.
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
-    /// Whether it was proved to only read, before anything that somebody allowed was looked at.
+    /// True if the command was proved read-only, before any permission was taken into account.
     pub(super) is_proved: bool,
     pub(super) paths: BTreeSet<AskedPath>,
-    /// A rule that denies it, in words.
+    /// Description of a rule that denies the command.
     pub(super) denied_by: Option<String>,
-    /// Rules that ask for parts of it, in words.
+    /// Descriptions of rules that require approval for parts of the command.
     pub(super) asked_by: BTreeSet<String>,
-    /// Whether something is not asked about since the sandbox contains it.
+    /// True if a part needs no approval only because the sandbox contains it.
     pub(super) relies_on_sandbox: bool,
 }
 
-/// What becomes of a command by its verdict, the rules and the settings.
+/// The outcome for a command by its verdict, the rules and the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Runs,
-    /// A person is asked.
+    /// The command needs approval.
     Asked,
     Denied,
-    /// Nobody is asked, by this setting.
+    /// The command is denied without a prompt, by this setting.
     Refused(&'static str),
 }
 
 impl Command {
-    /// Judges it. `asks_more` says that something beside the command itself is asked about. Blocks.
+    /// Judges the command. `asks_more` is true if something else than the command itself needs approval. Blocks.
     pub(super) fn judge(
         &self,
         ctx: &ToolContext,
@@ -84,7 +84,7 @@ impl Command {
         asks_more: bool,
     ) -> Judged {
         let asked = RefCell::new(BTreeSet::new());
-        // Within a narrower boundary what lies outside of it stays outside.
+        // With a restricted boundary, paths outside of it stay outside.
         let home = self.variables.get("HOME").map(PathBuf::from);
         let own_repository = match &self.within {
             None => guards::repository_of_workspace(&self.workspace, home.as_deref()),
@@ -112,7 +112,7 @@ impl Command {
                 _ => found = None,
             });
             let decision = decision_of(files.decide_found(path, seen), path, false, &asked);
-            // After the first that is asked about no more were looked for.
+            // The search stops at the first file that needs approval.
             Searched { decision, files: found.filter(|_| decision == Decision::Allow) }
         };
         let programs = programs(self.variables.get("PATH").map_or("", String::as_str));
@@ -146,7 +146,7 @@ impl Command {
 }
 
 impl Judged {
-    /// What is left to be decided.
+    /// Returns the decision of the verdict and the rules.
     pub(super) fn decision(&self) -> Decision {
         let of_rules = match (&self.denied_by, self.asked_by.is_empty()) {
             (Some(_), _) => Decision::Deny,
@@ -165,7 +165,7 @@ impl Judged {
         if guarded.len() <= LONGEST_ARGUMENT { Cow::Owned(guarded) } else { Cow::Borrowed(&command.text) }
     }
 
-    /// What becomes of it. `asks_more` says that something beside the command itself is asked about.
+    /// Returns the outcome. `asks_more` is true if something else than the command itself needs approval.
     pub(super) fn outcome(&self, settings: &ExecSettings, asks_more: bool) -> Outcome {
         let is_always = settings.asked() == ExecAsk::Always;
         match self.decision() {
@@ -184,7 +184,7 @@ impl Judged {
         Outcome::Asked
     }
 
-    /// Everything that a person would be asked, so that it can be told whether an answer still covers it.
+    /// Returns everything that needs approval, to check whether an earlier answer still covers it.
     pub(super) fn asks(&self) -> BTreeSet<String> {
         let mut asks: BTreeSet<String> = self.asked_by.clone();
         asks.extend(self.paths.iter().map(|path| format!("{path:?}")));
@@ -196,8 +196,8 @@ impl Judged {
         asks
     }
 
-    /// Applies the rules to each simple command, by its words and as it stands, and to the whole. What a rule asks or denies also
-    /// holds for the other ways to write a command; what it allows does not.
+    /// Applies the rules to each simple command, by its words and as written, and to the whole. Rules that ask or deny also apply to other
+    /// ways to write a command; rules that allow do not.
     fn hear_rules(&mut self, ctx: &ToolContext, whole: &str) {
         let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
         texts.entry(whole.to_owned()).or_default();
@@ -215,7 +215,7 @@ impl Judged {
             let Some(rule) = said.rule.filter(|_| said.said) else { continue };
             match said.decision {
                 toolkit::Decision::Deny => self.denied_by = Some(rule.to_string()),
-                // That commands are asked about is what holds anyway: for those that are not proved to only read.
+                // Approval for commands is the default anyway: for those that are not proved read-only.
                 toolkit::Decision::Ask if is_entry(&rule.pointer) => {
                     self.asked_by.insert(rule.to_string());
                 }
@@ -224,17 +224,17 @@ impl Judged {
         }
     }
 
-    /// Takes back what somebody answered already.
+    /// Removes the need for approvals that were given already.
     fn lift(&mut self, ctx: &ToolContext, command: &Command, settings: &ExecSettings) {
         if settings.security == ExecSecurity::Deny {
             return;
         }
         let allows = |part: &Part| {
-            // Nothing short of the whole says what a shell or an interpreter does.
+            // Only the whole command identifies the action of a shell or an interpreter.
             if part.says.is_none() {
                 return false;
             }
-            // A rule speaks of the program that is installed under that name, or of the very file that it names.
+            // A rule refers to the program installed under that name, or to exactly the file that it names.
             let is_meant = part.executable.is_some()
                 || part
                     .words
@@ -270,7 +270,7 @@ impl Judged {
                 }
             });
         }
-        // Where git runs, a file that is written may be what it is configured by.
+        // If git runs, a written file may be part of its configuration.
         if self.verdict.each_part().all(|part| part.program.as_deref() != Some("git")) {
             for part in &mut self.verdict.parts {
                 for_each(part, &mut |part| {
@@ -286,8 +286,9 @@ impl Judged {
         self.verdict.lift(&mut |part| allows(part));
     }
 
-    /// Takes back what a sandbox that works contains: changes of files of the workspace, and whatever may do nothing else. All of it
-    /// or nothing: what a person is asked about is asked about whole, and what they allow is not held back.
+    /// Removes the need for approvals that a working sandbox makes unnecessary: changes of files in the workspace, and commands that can
+    /// have no other effect. All approvals or none: a command that needs approval is shown in full, and an approved command is not
+    /// restricted.
     fn contain(&mut self, command: &Command, settings: &ExecSettings) {
         let is_wanted = self.verdict.decision == Decision::Ask
             && self.asked_by.is_empty()
@@ -330,13 +331,14 @@ impl Judged {
     }
 }
 
-/// Whether of the paths of a part nothing is asked but to change files as they are changed anyway.
+/// Returns true if the paths of a part need approval for nothing but ordinary edits.
 fn is_only_edit(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
     let is_of = |asked: &&AskedPath| part.paths.iter().any(|(path, _)| *path == asked.path);
     asked.iter().filter(is_of).all(|asked| asked.kind == EDIT && asked.reason.is_empty())
 }
 
-/// Whether all paths of a part may be used as it uses them without a question. What is below a directory would have rules of its own.
+/// Returns true if all paths of a part may be used by it without approval. A directory does not count, since rules may cover the paths
+/// below it.
 fn writes_what_it_may(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
     part.paths.iter().all(|(path, access)| {
         let is_plain = match access {
@@ -355,7 +357,7 @@ fn for_each(part: &mut Part, change: &mut dyn FnMut(&mut Part)) {
     }
 }
 
-/// Whether a rule stands in a list, rather than being said of the whole kind.
+/// Returns true if a rule is an entry of a list, rather than a rule for the whole kind.
 fn is_entry(pointer: &str) -> bool {
     pointer
         .rsplit('/')
@@ -363,13 +365,13 @@ fn is_entry(pointer: &str) -> bool {
         .is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The words of a part, where all of them are known.
+/// Returns the words of a part, if all of them are known.
 pub(super) fn words(part: &Part) -> Option<String> {
     let words: Option<Vec<&str>> = part.words.iter().map(Option::as_deref).collect();
     words.filter(|words| !words.is_empty()).map(|words| words.join(" "))
 }
 
-/// Whether a pattern, in which `*` stands for any text, describes a whole text. Control characters are never described by `*`.
+/// Returns true if a pattern, in which `*` stands for any text, matches a whole text. `*` never matches control characters.
 fn matches(pattern: &str, text: &str) -> bool {
     if text.chars().any(char::is_control) {
         return pattern == text;
@@ -388,7 +390,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether a directory is that of a repository, or of one of its submodules.
+/// Returns true if a directory holds the data of a repository, or of one of its submodules.
 fn is_of_repository(own: &Path, path: &Path) -> bool {
     path == own || path.starts_with(own.join("modules"))
 }
@@ -399,14 +401,14 @@ fn decide(files: &Workspace, path: &Path, access: Access, asked: &RefCell<BTreeS
     let decided = match access {
         Access::Read | Access::ReadNames | Access::Repository => files.decide(path, toolkit::Access::Read),
         Access::ReadTree { follows_links } => files.decide_tree(path, follows_links),
-        // A search says which files it opens; without that it may open all.
+        // A search lists the files that it opens; otherwise it may open all.
         Access::Search => files.decide_tree(path, true),
         Access::Write => files.decide(path, toolkit::Access::Write),
     };
     decision_of(decided, path, writes, asked)
 }
 
-/// What is decided, and noted if a person is asked.
+/// Returns the decision on a path, and records the path if it needs approval.
 fn decision_of(
     decided: Result<DecidedPath, ToolError>,
     path: &Path,

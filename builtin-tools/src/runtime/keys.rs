@@ -36,26 +36,26 @@ const NAMED: &[(&str, &str)] = &[
     ("f12", "\u{1b}[24~"),
 ];
 
-/// Keys that only move, take back what was typed, or end something. Every other may run what stands there, or what a program has
+/// Keys that only move, undo typing, or end something. Every other key may run the typed text, or an action that a program has
 /// bound to it: Enter, C-o and C-x C-e do in a shell.
 const PLAIN: &[&str] =
     &["escape", "esc", "backspace", "up", "down", "right", "left", "home", "end", "pageup", "pagedown"];
-/// The same of those with Control.
+/// Control keys with the same property.
 const PLAIN_CONTROL: &[u8] = b"abcdfgklnpqsuwz\\";
 
 /// Keys, as a terminal sends them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Keys {
     pub(super) bytes: Vec<u8>,
-    /// Whether one of them may run something.
+    /// True if one of the keys may run something.
     pub(super) may_run: bool,
 }
 
-/// What a terminal sends for these keys, named with spaces between: `Up Enter`, `C-c`.
+/// Returns the bytes that a terminal sends for keys, whose names are separated by spaces: `Up Enter`, `C-c`.
 ///
 /// # Errors
 ///
-/// `InvalidArguments` for a name that is none.
+/// `InvalidArguments` for an unknown name.
 pub(super) fn keys(names: &str) -> Result<Keys, ToolError> {
     let mut keys = Keys::default();
     for name in names.split_whitespace() {

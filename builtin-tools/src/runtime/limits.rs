@@ -1,15 +1,15 @@
-//! How much a command may use.
+//! Resource limits of a command.
 
 use crate::config::ExecSettings;
 use std::fs;
 use std::thread::available_parallelism;
 use toolkit_sandbox::Limits;
 
-/// Processes and threads for each processor, and at least.
+/// Number of processes and threads per processor, and the minimum.
 const FOR_EACH_PROCESSOR: usize = 256;
 const LEAST: usize = 4_096;
 
-/// What is configured, else what this machine can spare. The limit of the output is the store's to say.
+/// Returns the configured limits, or else defaults for this machine. The output store sets the limit of the output.
 pub(super) fn of(settings: &ExecSettings) -> Limits {
     let processors = available_parallelism().map_or(1, usize::from);
     let processes = u32::try_from((FOR_EACH_PROCESSOR * processors).max(LEAST)).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! What a command is run with: where, by which shell, in which environment.
+//! Preparation of a command: directory, shell and environment.
 
 use super::environment::{environment, from_home};
 use super::judged::{AskedPath, Command};
@@ -12,13 +12,13 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{Access, PathDecision, ToolErrorKind, escape_line};
 
-/// Where shells are looked for first.
+/// Paths at which shells are searched for first.
 const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
 
-/// What Linux takes at most as one argument or variable, in bytes, without the NUL that ends it: `MAX_ARG_STRLEN`, with pages of 4 KiB.
+/// Maximum length in bytes of one argument or variable on Linux, without the terminating NUL: `MAX_ARG_STRLEN`, with pages of 4 KiB.
 pub(super) const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
-/// What is asked about beside the command itself.
+/// The parts of a question in addition to the command itself.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     /// Variables that are set for it.
@@ -33,11 +33,11 @@ impl Beside {
     }
 }
 
-/// A command as it would be run, and what a person has to be asked about beside it.
+/// Prepares a command, with the parts of the question in addition to it.
 ///
 /// # Errors
 ///
-/// For what can be no command, for a directory that is none, and for variables that are never set.
+/// For an invalid command, an invalid directory, and variables that are never set.
 pub(super) async fn prepare(
     ctx: &ToolContext,
     settings: &ExecSettings,
@@ -58,7 +58,7 @@ pub(super) async fn prepare(
     let made = environment(host_variables(), settings, &workspace, on_terminal, wanted)?;
     let (shell, kind) = shell(made.variables.get("PATH").map_or("", String::as_str), &workspace);
     let mut variables = made.variables;
-    // As it is in a sandbox; what it names is judged by where that is.
+    // As in a sandbox; paths below it are judged by its real location.
     if settings.enable_sandbox && settings.sandbox != ExecSandbox::Off && !wanted.contains_key("TMPDIR") {
         let session_tmp = session_tmp.map(Arc::clone);
         let own = ctx.blocking(move |_| Ok(own_tmp(session_tmp.as_deref()))).await?;
@@ -69,7 +69,7 @@ pub(super) async fn prepare(
     Ok((command, Beside { variables: made.asked, directory: asked }))
 }
 
-/// Whether the system can hand it to a shell, and each variable: it counts bytes, where a schema counts characters.
+/// Checks that the system can pass the command and each variable to a shell: it counts bytes, while a schema counts characters.
 fn fits(text: &str, variables: &BTreeMap<String, String>) -> Result<(), ToolError> {
     let too_long = |what: String, bytes: usize, way_out: &str| {
         let problem = format!(
@@ -91,18 +91,18 @@ fn fits(text: &str, variables: &BTreeMap<String, String>) -> Result<(), ToolErro
     }
 }
 
-/// The directory for temporary files, as a contained command has it. Where `/tmp` cannot be its own, it is this one by its own name.
+/// Returns the path of the directory for temporary files in a sandbox. If it cannot replace `/tmp`, it has its own path.
 fn own_tmp(session_tmp: Option<&Tmp>) -> String {
     let own = session_tmp.filter(|_| !tmp::is_put_in_place()).and_then(Tmp::directory);
     own.and_then(|own| own.into_os_string().into_string().ok()).unwrap_or_else(|| "/tmp".to_owned())
 }
 
-/// The host's environment, as far as it is text.
+/// Returns the host's environment variables that are valid text.
 fn host_variables() -> impl Iterator<Item = (String, String)> {
     env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// The directory that it runs in, and what a person is asked about that: in the one question about the whole.
+/// Returns the directory of the command, and the path that needs approval for it, which is part of the one question.
 async fn directory(
     ctx: &ToolContext,
     settings: &ExecSettings,
@@ -136,7 +136,7 @@ async fn directory(
     Err(ToolError::new(ToolErrorKind::InvalidArguments, format!("`workdir` {shown} is not a directory")))
 }
 
-/// Where it leads, if a person has to be asked about that. Whether something is there is not told before.
+/// Returns the resolved directory, if it needs approval. Before approval, the caller does not learn whether it exists.
 fn asked_directory(ctx: &ToolContext, wanted: &Path) -> Result<Option<AskedPath>, ToolError> {
     let named = ctx.decide_path(wanted, Access::Read)?;
     let PathDecision::Ask { .. } = named.decision else { return Ok(None) };
@@ -145,12 +145,12 @@ fn asked_directory(ctx: &ToolContext, wanted: &Path) -> Result<Option<AskedPath>
         PathDecision::Ask { kind, reason, .. } => {
             Ok(Some(AskedPath { path: real, writes: false, kind, reason }))
         }
-        // A link that leads to what is allowed, or denied.
+        // A link to an allowed or denied path.
         _ => Ok(None),
     }
 }
 
-/// bash, if it is installed; of the directories of `PATH` those of the workspace do not count.
+/// Returns bash, if it is installed; directories of `PATH` in the workspace do not count.
 fn shell(path: &str, workspace: &Path) -> (PathBuf, Shell) {
     let of_path = env::split_paths(path)
         .filter(|directory| directory.is_absolute() && !directory.starts_with(workspace))

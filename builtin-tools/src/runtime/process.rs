@@ -19,9 +19,9 @@ use toolkit::prelude::*;
 use toolkit::{ToolErrorKind, escape_line};
 use typing::{press, write};
 
-/// How many lines one call returns unless it is told otherwise.
+/// Default number of lines that one call returns.
 const LINES: u64 = 200;
-/// How long `poll` waits unless it is told otherwise.
+/// Default time that `poll` waits.
 const POLL: Duration = Duration::from_secs(10);
 
 /// What is done.
@@ -46,7 +46,7 @@ pub enum ProcessAction {
 }
 
 impl ProcessAction {
-    /// What a call does to a job, before its name.
+    /// Returns the words for a call's action, which precede the name of the job.
     fn words(self) -> &'static str {
         match self {
             Self::List => "List jobs",
@@ -145,7 +145,7 @@ fn wrong(problem: &str) -> ToolError {
     ToolError::new(ToolErrorKind::InvalidArguments, problem)
 }
 
-/// How one is, in words.
+/// Describes the state of a job.
 async fn state(running: &Running, ended: Option<&Ended>) -> String {
     match ended {
         None => format!("running for {}", duration(running.started.elapsed())),
@@ -196,7 +196,7 @@ async fn list(jobs: &Jobs) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput::text(text.trim_end()).with_title(title).with_details(json!({ "tasks": details })))
 }
 
-/// What is said beside the output of one.
+/// Adds the metadata of a job to its output.
 fn with_facts(running: &Running, output: ToolOutput) -> ToolOutput {
     let facts = match running.has_ended() {
         Some(ended) => facts(running, &ended),

@@ -1,26 +1,26 @@
-//! What a person is asked before a command runs.
+//! The permission prompt before a command runs.
 
 use super::judged::{AskedPath, Command, Judged, KIND, words};
 use shell_verdict::{Class, Decision, Ground, Part, Reason};
 use std::collections::BTreeSet;
 use toolkit::{Access, AllowScope, Ask};
 
-/// How many parts, paths and reasons are told of.
+/// Maximum number of listed parts, paths and reasons.
 const MAX_TOLD: usize = 20;
 
-/// What is asked beside what the verdict says.
+/// Parts of a question in addition to the verdict.
 #[derive(Debug, Default)]
 pub(super) struct Around<'a> {
     /// Variables that are set for the command and are not known to be harmless.
     pub(super) variables: Vec<(&'a str, &'a str)>,
     pub(super) stdin: Option<&'a str>,
-    /// What the model says that the command is for.
+    /// The purpose of the command according to the model.
     pub(super) claim: Option<&'a str>,
-    /// What it will run in, in words.
+    /// Description of the sandbox that the command will run in.
     pub(super) sandbox: String,
-    /// More than usual, that the model wants.
+    /// The escalation that the model requests.
     pub(super) escalation: Option<String>,
-    /// Whether a person is asked about each command.
+    /// True if every command needs approval.
     pub(super) is_always: bool,
 }
 
@@ -80,12 +80,12 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
     }
 }
 
-/// Whether paths asked about under this kind hold secrets, run commands or lift bounds.
+/// Returns true if paths of this kind hold secrets, run commands or lift limits.
 fn is_guarded(kind: &str) -> bool {
     Ask::new(kind, "").is_guarded()
 }
 
-/// What of the configuration would let it run where nobody can be asked; empty where nothing does.
+/// Returns the configuration that would allow the command if no user can be asked; empty if there is none.
 fn hint(
     judged: &Judged,
     asked: &[&Part],
@@ -120,7 +120,7 @@ fn hint(
     if is_plain && reasons().all(holds) { sandbox.to_owned() } else { String::new() }
 }
 
-/// Whether a sandbox that works contains what this class does.
+/// Returns true if a working sandbox contains the effects of this class.
 fn is_contained(class: Class) -> bool {
     matches!(class, Class::Unknown | Class::Write | Class::GitWrite | Class::Code)
 }
@@ -129,7 +129,8 @@ fn of(part: &Part) -> impl Iterator<Item = &Reason> {
     part.reasons.iter().filter(|reason| reason.decision > Decision::Allow)
 }
 
-/// What is allowed for later by its beginning, as `cargo test *`: where nothing but the programs as such is asked about.
+/// Returns the prefixes, such as `cargo test *`, that can be allowed for later; `None` if anything but the programs
+/// needs approval.
 fn prefixes(judged: &Judged, asked: &[&Part], around: &Around<'_>) -> Option<BTreeSet<String>> {
     let is_plain = around.variables.is_empty()
         && around.stdin.is_none()
@@ -151,7 +152,7 @@ fn prefix(part: &Part) -> Option<String> {
     }
     let words: Option<Vec<&str>> = part.words.iter().take(part.says?).map(Option::as_deref).collect();
     let words = words.filter(|words| !words.is_empty())?;
-    // What is allowed by its name is the program of that name, not a file somewhere.
+    // A permission by name covers the installed program of that name, not an arbitrary file.
     let is_plain = |word: &&str| {
         !word.is_empty()
             && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+:@=-".contains(&byte))
@@ -159,7 +160,7 @@ fn prefix(part: &Part) -> Option<String> {
     (words.iter().all(is_plain) && part.executable.is_some()).then(|| format!("{} *", words.join(" ")))
 }
 
-/// What stands for this very command and no other. No beginning of one has a backtick.
+/// Returns the patterns that allow exactly this command. No prefix of a command has a backtick.
 fn exactly(command: &Command, around: &Around<'_>) -> Vec<String> {
     let mut patterns = vec![format!("exactly `{}` in {}", command.text, command.cwd.display())];
     patterns.extend(around.variables.iter().map(|(name, value)| format!("with `{name}={value}`")));

@@ -1,4 +1,4 @@
-//! From a call to its result: what it would run is judged, asked about, run, and told of.
+//! Runs a call of `exec`: verdict, approval, execution, and result.
 
 use super::containing::{Containing, More, containing};
 use super::job::{Running, Start, Why, sweep_all};
@@ -20,18 +20,18 @@ use toolkit::prelude::*;
 use toolkit::{ToolErrorKind, Workspace};
 use toolkit_sandbox::{Drained, Limits, Output, Process, Size, Stdin};
 
-/// How long is waited for output that is under way when a command's own process has ended.
+/// Time to wait for pending output after a command's own process has ended.
 const DRAIN: Duration = Duration::from_millis(250);
-/// How long is waited for the rest of its processes then.
+/// Time to wait after that for the other processes to end.
 const LEFTOVERS: Duration = Duration::from_millis(30);
-/// So soon a failure of a command in the background is told at once.
+/// Time within which a failure of a background command is returned at once.
 const AT_ONCE: Duration = Duration::from_millis(100);
-/// How often a command is judged anew because the world has changed while somebody was asked.
+/// Maximum number of verdicts on one command, which is judged again if files have changed during the permission prompt.
 const MAX_JUDGEMENTS: usize = 3;
-/// The terminal of a command that wants one.
+/// Size of the terminal of a command with a terminal.
 const TERMINAL: Size = Size { rows: 40, columns: 120 };
 
-/// What is to be run, as it was called.
+/// The arguments of a call.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) command: &'a str,
@@ -46,7 +46,7 @@ pub(super) struct Call<'a> {
     pub(super) more: Option<More>,
 }
 
-/// What it reads.
+/// Standard input of the command.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
     pub(super) text: Option<&'a str>,
@@ -75,7 +75,7 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
         prepare(ctx, &settings, call.command, call.workdir, call.on_terminal, call.env, Some(&tmp)).await?;
     let command = Arc::new(command);
     let (judged, containing) = allowed(ctx, &files, &settings, &command, &beside, &call, &tmp).await?;
-    // Kept before it starts: of many calls at once, none is left that finds no place any more.
+    // Reserved before the start: of many concurrent calls, none starts without room for its job.
     let mut place = if call.background { Some(jobs.reserve(settings.max_background)?) } else { None };
     if containing.sandbox.is_none() {
         sweep_all().await;
@@ -89,7 +89,7 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
     outcome
 }
 
-/// How long it may run; `None` for as long as its session. What was sent to the background at once is not waited for by anybody.
+/// Returns the time limit; `None` for as long as the session. No caller waits for a command that starts in the background.
 fn timeout_of(
     settings: &ExecSettings,
     wanted: Option<Duration>,
@@ -111,7 +111,7 @@ fn timeout_of(
     }
 }
 
-/// The verdict, once it may run, and what it will run in.
+/// Returns the verdict once the command may run, and its containment.
 async fn allowed(
     ctx: &ToolContext,
     files: &Workspace,
@@ -163,7 +163,7 @@ async fn allowed(
             is_always: settings.asked() == ExecAsk::Always,
         };
         ctx.ask_in_person(question(command, &judged, &around)).await?;
-        // Somebody may have taken their time over it.
+        // The prompt may have taken long.
         covered = Some(asks);
     }
     Err(ToolError::failed(
@@ -222,7 +222,7 @@ async fn start(
     Ok(Running::watch(job, start, ctx.teller()))
 }
 
-/// Gives it what it reads; it may take its time over that.
+/// Writes the standard input, which may take time.
 fn feed(running: &Arc<Running>, input: &Input<'_>) {
     let Some(sink) = running.job.stdin() else { return };
     let (text, stays_open) = (input.text.unwrap_or_default().as_bytes().to_vec(), input.stays_open);
@@ -231,7 +231,7 @@ fn feed(running: &Arc<Running>, input: &Input<'_>) {
     }
     let running = Arc::downgrade(running);
     tokio::spawn(async move {
-        // Who does not read it does not want it.
+        // An error is ignored: the command may not read its input.
         let written = sink.write(&text).await;
         if written.is_ok() && !stays_open {
             let _ = sink.close().await;
@@ -240,7 +240,7 @@ fn feed(running: &Arc<Running>, input: &Input<'_>) {
     });
 }
 
-/// Ends what nobody waits for any more.
+/// Ends the command when the call is dropped.
 struct EndOnDrop(Arc<Running>);
 
 impl Drop for EndOnDrop {
@@ -251,7 +251,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-/// Waits for its end, or until it goes to the background.
+/// Waits for the command's end, or until it goes to the background.
 async fn follow(
     ctx: &ToolContext,
     settings: &ExecSettings,
@@ -278,7 +278,7 @@ async fn follow(
                 break running.ended().await;
             }
             () = sleep_until(yields_at.unwrap_or(running.started)), if yields_at.is_some() => {
-                // Where there is no room, it stays where it is.
+                // Without room it stays in the foreground.
                 match jobs.take_up(running, settings.max_background, place) {
                     Ok(()) => return told::in_background(ctx, running).await,
                     Err(_) => yields_at = None,
@@ -315,7 +315,7 @@ async fn follow(
     told::ended(running, &ended, output, notes, is_left)
 }
 
-/// Who holds the output once the command's own process has ended, after a moment.
+/// Returns the processes that hold the output shortly after the command's own process has ended.
 pub(super) async fn held(running: &Running) -> Vec<Process> {
     if running.job.progress().closed {
         return Vec::new();
@@ -326,7 +326,7 @@ pub(super) async fn held(running: &Running) -> Vec<Process> {
     }
 }
 
-/// What lives on though it holds no output.
+/// Returns the remaining processes, including those that hold no output.
 async fn leftovers(running: &Running) -> Vec<Process> {
     if running.is_gone() || timeout(LEFTOVERS, running.job.gone()).await.is_ok() {
         return Vec::new();

@@ -3,16 +3,16 @@
 use shell_verdict::{Class, Decision, Ground, Part};
 use std::path::Path;
 
-/// Whether `safeBins` names the program of a simple command.
+/// Returns true if `safeBins` lists the program of a simple command.
 pub(super) fn is_named(part: &Part, safe: &[String]) -> bool {
     let Some(program) = &part.program else { return false };
     safe.iter().any(|name| name == program)
         && matches!(part.words.first(), Some(Some(first)) if first == program)
 }
 
-/// Returns why a simple command that `safeBins` names is asked about all the same; `None` if it only filters its input, as far as can be
-/// told: nothing is known of the program, no path is known of it, no word has a slash or is the name of something in its directory, and
-/// the program is no file of the workspace.
+/// Returns the reason for which a simple command listed in `safeBins` still needs approval; `None` if it only filters its input, as far
+/// as can be determined: nothing is known of the program, no path is known of the command, no word has a slash or names something in its
+/// directory, and the program is not a file of the workspace.
 pub(super) fn obstacle(part: &Part, workspace: &Path) -> Option<String> {
     let program = part.program.as_deref().unwrap_or_default();
     let of_program = |reason: &&shell_verdict::Reason| {
@@ -20,7 +20,7 @@ pub(super) fn obstacle(part: &Part, workspace: &Path) -> Option<String> {
             && reason.class != Class::Unknown
             && reason.class.decision() != Decision::Allow
     };
-    // What it is known to do is more than to filter.
+    // Its known effect goes beyond filtering.
     if let Some(known) = part.reasons.iter().find(of_program) {
         return Some(format!(
             "a safe bin only filters its input, and {program} {} here",
@@ -55,7 +55,7 @@ fn names_file(word: &str, directory: &Path) -> bool {
     let is_path =
         |text: &str| text.contains('/') || text == ".." || text.starts_with('~') || text.starts_with('@');
     let value = word.split_once('=').map_or(word, |(_, value)| value);
-    // What follows a short option may be its value.
+    // The text after a short option may be its value.
     let behind = word.strip_prefix('-').and_then(|rest| rest.get(1..)).unwrap_or_default();
     [word, value, behind]
         .into_iter()

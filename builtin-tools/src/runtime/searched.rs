@@ -5,10 +5,11 @@ use ignore::{DirEntry, WalkBuilder};
 use shell_verdict::{Search, SearchedFiles, tracked_files};
 use std::path::{Path, PathBuf};
 
-/// So many entries of directories are looked at, those that are left out included.
+/// Maximum number of directory entries that are examined, including ignored ones.
 const MAX_ENTRIES: usize = 200_000;
 
-/// The files that a search below a directory may open, links left out: it follows none. `None` among them is one that cannot be told.
+/// Returns the files that a search below a directory may open, without symlinks, which it does not follow. `None` among them is an
+/// unknown file.
 pub(super) fn files(directory: &Path, search: &Search) -> Box<dyn Iterator<Item = Option<PathBuf>>> {
     match &search.files {
         SearchedFiles::NotIgnored { hidden } => match globs(directory, &search.globs) {
@@ -32,7 +33,7 @@ fn real(files: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
     files.into_iter().filter_map(move |file| {
         let parent = file.parent()?;
         if known.as_ref().is_none_or(|(of, _)| of != parent) {
-            // One that is not there cannot be opened.
+            // A file that does not exist cannot be opened.
             known = Some((parent.to_owned(), parent.canonicalize().ok()?));
         }
         let (_, real) = known.as_ref()?;
@@ -40,19 +41,19 @@ fn real(files: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// What `rg` opens, with the rules of the directories above and of git.
+/// Returns the files that `rg` opens, by the rules of the directories above and of git.
 fn not_ignored(directory: &Path, hidden: bool, globs: Override) -> Box<dyn Iterator<Item = Option<PathBuf>>> {
     let mut walk = WalkBuilder::new(directory);
     walk.hidden(!hidden).overrides(globs).add_custom_ignore_filename(".rgignore");
     Box::new(walk.build().take(MAX_ENTRIES + 1).enumerate().filter_map(|(count, entry)| match entry {
         _ if count == MAX_ENTRIES => Some(None),
         Ok(entry) => file_of(entry).map(Some),
-        // What cannot be listed the search cannot open either.
+        // The search cannot open entries of a directory that cannot be listed.
         Err(_) => None,
     }))
 }
 
-/// All files whose names fit.
+/// Returns all files whose names match.
 fn named(
     directory: &Path,
     include: &[String],
@@ -65,7 +66,7 @@ fn named(
         let is_left_out = || name_fits(entry.path(), &exclude_dir);
         entry.depth() == 0 || !is_directory || !is_left_out()
     });
-    // How many bytes a character has depends on the locale, and more may be taken in than is.
+    // The number of bytes per character depends on the locale, and the pattern may match more here than it does there.
     let include: Vec<String> = include.iter().map(|pattern| pattern.replace('?', "*")).collect();
     let fits =
         move |path: &Path| (include.is_empty() || name_fits(path, &include)) && !name_fits(path, &exclude);
@@ -81,7 +82,7 @@ fn file_of(entry: DirEntry) -> Option<PathBuf> {
     is_file.then(|| entry.into_path())
 }
 
-/// The globs of `rg -g`, as it reads them. `None` where one is none.
+/// Parses the globs of `rg -g`. `None` if one is invalid.
 fn globs(directory: &Path, globs: &[String]) -> Option<Override> {
     let mut builder = OverrideBuilder::new(directory);
     for glob in globs {
@@ -95,10 +96,10 @@ fn name_fits(path: &Path, patterns: &[String]) -> bool {
     patterns.iter().any(|pattern| fits(pattern.as_bytes(), name))
 }
 
-/// Whether a pattern, in which `*` stands for any text, describes a whole name.
+/// Returns true if a pattern, in which `*` stands for any text, matches a whole name.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
-    // Where the last `*` stands, and how much of the name it has taken.
+    // Position of the last `*`, and the length of the text that it matches.
     let mut star: Option<(usize, usize)> = None;
     while from < name.len() {
         match pattern.get(at) {
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(found(false, &["*.rs"]), set(&["a.rs", "key.rs"]));
         assert_eq!(found(false, &["!*.md"]), set(&["a.rs"]));
         assert_eq!(found(false, &[".e*"]), set(&[".env"]));
-        // What is in an ignored directory is not looked at, as long as no glob takes that in.
+        // An ignored directory is not searched, unless a glob includes it.
         assert_eq!(found(false, &["target/**"]), set(&[]));
         assert_eq!(found(false, &["target", "*.rs"]), set(&["a.rs", "key.rs", "target/c.rs"]));
     }

@@ -1,4 +1,4 @@
-//! The output of a command while it runs: whole lines, as they come, for those who watch.
+//! Streams the output of a running command to its watchers, in whole lines.
 
 use super::clean::clean;
 use super::job::Running;
@@ -13,22 +13,22 @@ use tokio::time::Instant;
 use toolkit::Progress;
 use toolkit::prelude::*;
 
-/// How often new output is looked for.
+/// Interval between checks for new output.
 pub(super) const TICK: Duration = Duration::from_millis(150);
-/// How often progress is told.
+/// Interval between progress reports.
 const PROGRESS: Duration = Duration::from_millis(500);
-/// The most bytes that are told at once; of more, the last ones.
+/// Maximum number of bytes reported at once; of more, the last ones.
 const MAX_BYTES: u64 = 32 << 10;
-/// The most bytes that are held back because they may be a part of a private key.
+/// Maximum number of bytes that are held back because they may be a part of a private key.
 const MAX_HELD: usize = 16 << 10;
-/// The fewest characters of a line that may be one of a private key whose beginning was not seen.
+/// Minimum length of a line that may belong to a private key whose beginning was not seen.
 const KEY_LINE: usize = 40;
 
-/// What was told of a command's output while it runs.
+/// State of the output stream of a running command.
 #[derive(Debug)]
 pub(super) struct Stream {
     lines: Lines,
-    /// How many bytes there were when progress was told last, and when that was.
+    /// Size of the output at the last progress report, and time of that report.
     told: (u64, Instant),
 }
 
@@ -37,7 +37,7 @@ impl Stream {
         Self { lines: Lines::default(), told: (0, running.started) }
     }
 
-    /// Tells what is new, if anybody watches.
+    /// Reports new output, if there are watchers.
     pub(super) async fn tell(&mut self, ctx: &ToolContext, running: &Arc<Running>) {
         let written = running.job.progress().written;
         if !ctx.is_watched() {
@@ -54,7 +54,7 @@ impl Stream {
         }
     }
 
-    /// Tells the rest once the command has ended.
+    /// Reports the rest once the command has ended.
     pub(super) async fn finish(&mut self, ctx: &ToolContext, running: &Arc<Running>) {
         if ctx.is_watched() {
             self.tell_lines(ctx, running, running.job.progress().written, Until::End).await;
@@ -67,7 +67,7 @@ impl Stream {
         }
         let (mut lines, path) = (std::mem::take(&mut self.lines), running.output.path().to_owned());
         let read = tokio::task::spawn_blocking(move || {
-            // What cannot be read is in the result, which says so.
+            // If the output cannot be read, the result says so.
             let text = lines.read(&path, written, until).unwrap_or_default();
             (lines, text)
         });
@@ -79,12 +79,12 @@ impl Stream {
     }
 }
 
-/// How far output is told.
+/// End of the part of the output to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
-    /// To the end of the last whole line. A secret is only found in whole lines.
+    /// The end of the last whole line. A secret is only recognised in whole lines.
     Line,
-    /// To its end.
+    /// The end of the output.
     End,
 }
 
@@ -95,14 +95,14 @@ struct Lines {
     at: u64,
     /// The line that has not ended, as it was written.
     line: Vec<u8>,
-    /// Whether the beginning of that line was left out, and with it the line.
+    /// True if the beginning of that line was skipped, and so the whole line is.
     is_left_out: bool,
-    /// Lines that may be a part of a private key, which has to be told whole to be recognised.
+    /// Lines that may be part of a private key, which is only recognised as a whole.
     held: String,
 }
 
 impl Lines {
-    /// What is new up to `written`, as a terminal would show it. Blocks.
+    /// Returns the new output up to `written`, as a terminal would show it. Blocks.
     fn read(&mut self, path: &Path, written: u64, until: Until) -> io::Result<String> {
         let mut left_out = 0;
         if written.saturating_sub(self.at) > MAX_BYTES {
@@ -147,7 +147,7 @@ impl Lines {
     }
 }
 
-/// Where lines begin, at the end of a text, that may be a part of a private key: what follows decides.
+/// Returns the start of the lines at the end of a text that may be part of a private key, which the next lines decide.
 fn key_start(text: &str) -> usize {
     let begin = text.rfind("-----BEGIN ").filter(|at| {
         let key = &text[*at..];
@@ -161,7 +161,7 @@ fn key_start(text: &str) -> usize {
         let line = line.trim_end_matches('\r');
         let body =
             line.rsplit(|c: char| !c.is_ascii_alphanumeric() && !"+/=".contains(c)).next().unwrap_or("");
-        // A prefix may stand before each line: a number, a mark of a diff.
+        // Each line may have a prefix: a number, a mark of a diff.
         if body.len() < 4 || line.len() - body.len() > 16 {
             break;
         }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// What is told after each of these is written.
+    /// Returns the reported text after each of these parts is written.
     fn told(parts: &[&[u8]]) -> Vec<String> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("output");
@@ -235,7 +235,7 @@ mod tests {
         // Without its beginning.
         let parts = ["before it\n", body, "shortend==\n", end].map(str::as_bytes);
         assert_eq!(told(&parts), ["before it\n", "", "", &[body, "shortend==\n", end].concat(), ""]);
-        // What looks so and is none comes as soon as that is known.
+        // Text that only looks like a key is reported as soon as that is known.
         let parts = [body, "no key\n"].map(str::as_bytes);
         assert_eq!(told(&parts), ["", &[body, "no key\n"].concat(), ""]);
         assert_eq!(told(&["words\n".as_bytes()]), ["words\n", ""]);

@@ -1,4 +1,4 @@
-//! What this system offers to contain commands, and what that means for how they are configured.
+//! Features of this system that contain commands, and their consequences for the configuration.
 
 use super::containing::{QUARANTINE, changes, could_contain};
 use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSecurity, ExecSettings};
@@ -6,37 +6,37 @@ use serde::Serialize;
 use toolkit::prelude::*;
 use toolkit_sandbox::{Feature, probe};
 
-/// What this system offers to contain commands, found by trying it.
+/// Features of this system that contain commands, found by trying them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CommandStrength {
-    /// `whole`: a sandbox holds back all that it should. `partial`: it lacks something. `none`: there is none.
+    /// `whole`: a sandbox enforces every restriction. `partial`: it lacks some. `none`: there is no sandbox.
     pub sandbox: &'static str,
-    /// The version of Landlock's interface, 0 without it.
+    /// Version of Landlock's interface; 0 without Landlock.
     pub landlock_abi: u32,
-    /// Everything that could be offered.
+    /// All features, available or not.
     pub features: Vec<CommandFeature>,
-    /// What that means here, with what is configured, in sentences.
+    /// Consequences with the present configuration, in sentences.
     pub means: Vec<String>,
 }
 
-/// Something that a system offers or not.
+/// A feature that a system has or lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CommandFeature {
-    /// What it is.
+    /// Name of the feature.
     pub name: &'static str,
-    /// Why it is not there; `null` where it is.
+    /// The reason for which the feature is missing; `null` if it is available.
     pub missing: Option<String>,
 }
 
-/// Says what this system offers, and what that means for the commands of the caller of `ctx`, which is
-/// [`Toolbox::context`](toolkit::Toolbox::context) of `exec`. The first time in a process this tries everything, which blocks for
+/// Returns the features of this system, and their consequences for the commands of the caller of `ctx`, which is
+/// [`Toolbox::context`](toolkit::Toolbox::context) of `exec`. The first call in a process tests the features, which blocks for
 /// some milliseconds.
 ///
 /// # Errors
 ///
-/// Where `tools.exec` cannot be used as it is configured.
+/// If `tools.exec` has an invalid configuration.
 pub fn strength(ctx: &ToolContext) -> Result<CommandStrength, ToolError> {
     let settings: ExecSettings = ctx.config()?;
     let found = probe();
@@ -65,7 +65,7 @@ pub fn strength(ctx: &ToolContext) -> Result<CommandStrength, ToolError> {
     })
 }
 
-/// What a sandbox here holds of sockets and of names that must not be left behind.
+/// Describes the sandbox's restrictions of sockets and of names that must not be left behind.
 fn holds(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
     let found = probe();
     let is_off = !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off;
@@ -96,7 +96,7 @@ fn holds(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
     holds
 }
 
-/// How much a command may use here, and what holds it to that.
+/// Describes the resource limits of commands, and the means that enforces them.
 fn limits(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
     let (limits, outputs) = (super::limits::of(settings), ctx.output_store());
     let found = probe();

@@ -10,19 +10,20 @@ use toolkit_sandbox::{Feature, probe};
 
 const PREFIX: &str = "toolkit-tmp-";
 const LOCK: &str = ".lock";
-/// How many that others left are looked at.
+/// Maximum number of directories left by other processes that are checked.
 const MAX_SWEPT: usize = 200;
 
-/// Whether it stands in the place of `/tmp` for a command that is contained. The first time in a process this blocks.
+/// Returns true if the directory replaces `/tmp` for contained commands. Blocks the first time in a process.
 pub(super) fn is_put_in_place() -> bool {
     probe().has(Feature::UserNamespace) && probe().has(Feature::Mounts)
 }
 
-/// It is made when it is first needed, and goes with the session; with that of a host that was killed, when the next one makes its own.
+/// The session's private `/tmp`. It is created on first use and removed with the session. If a host was killed, the next session that
+/// creates its own removes it.
 #[derive(Debug, Default)]
 pub(super) struct Tmp(Mutex<Option<Own>>);
 
-/// A directory, and the lock that says that somebody has it.
+/// A directory, and the lock that marks it as in use.
 #[derive(Debug)]
 struct Own {
     directory: PathBuf,
@@ -31,7 +32,7 @@ struct Own {
 }
 
 impl Tmp {
-    /// It, if something may be in it already.
+    /// Returns the directory, if it exists and so may contain files.
     pub(super) fn made(&self) -> Option<PathBuf> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|own| own.directory.clone())
     }
@@ -58,7 +59,7 @@ impl Own {
         let held = private(&lock)?;
         held.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
         let directory = within.join(name);
-        // Fails where something is there already.
+        // Fails if the path exists already.
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -85,7 +86,7 @@ fn private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Removes those whose hosts are gone. Others' cannot be opened, or are not removed.
+/// Removes directories whose hosts are gone. Those of other users cannot be opened, and those in use are not removed.
 fn sweep(within: &Path) {
     let entries = fs::read_dir(within).into_iter().flatten().filter_map(Result::ok);
     let locks = entries.filter_map(|entry| {

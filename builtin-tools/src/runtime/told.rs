@@ -1,4 +1,4 @@
-//! What the model and the person are told of a command.
+//! Texts about a command for the model and the user.
 
 use super::clean::clean;
 use super::containing::More;
@@ -17,9 +17,9 @@ use toolkit::prelude::*;
 use toolkit::{ShownOutput, ToolErrorKind, escape_line};
 use toolkit_sandbox::{Conflict, Limit, Mode, Part, Process, Quarantined, SpawnError};
 
-/// How many processes are named.
+/// Maximum number of listed processes.
 const MAX_NAMED: usize = 10;
-/// How much of the end of an output is looked at, in bytes.
+/// Number of bytes at the end of an output that are examined.
 const TAIL: usize = 4096;
 
 /// A command that never runs.
@@ -33,7 +33,7 @@ pub(super) fn denied(judged: &Judged) -> ToolError {
     ))
 }
 
-/// A command that nobody may be asked about.
+/// Returns the error for a command that a setting denies without a prompt.
 pub(super) fn not_run(judged: &Judged, setting: &str) -> ToolError {
     ToolError::denied(format!(
         "the command was not run: {}, and {setting}. Nothing was done; go on without it, and say what was not allowed and why",
@@ -41,7 +41,8 @@ pub(super) fn not_run(judged: &Judged, setting: &str) -> ToolError {
     ))
 }
 
-/// A command that could not be started, and what can be done about it: by the model, or in the configuration by the user.
+/// Returns the error for a command that could not be started, with the remedy: for the model, or in the configuration for
+/// the user.
 pub(super) fn not_started(error: &SpawnError) -> ToolError {
     let message = match error {
         SpawnError::Contradiction { conflict, why } => {
@@ -70,7 +71,7 @@ pub(super) fn not_started(error: &SpawnError) -> ToolError {
     }
 }
 
-/// What is to be changed where a command and its sandbox do not fit together.
+/// Returns the remedy for a conflict between a command and its sandbox.
 fn way_out(conflict: Conflict) -> &'static str {
     match conflict {
         Conflict::RootWritable => {
@@ -116,7 +117,7 @@ pub(super) fn title(command: &str) -> String {
     titles::short(command)
 }
 
-/// What lives on.
+/// Describes the processes that still run.
 pub(super) fn left(running: &Running, held: &[Process], processes: &[Process]) -> String {
     let all = if processes.is_empty() { held } else { processes };
     let mut text = format!(
@@ -134,7 +135,7 @@ pub(super) fn left(running: &Running, held: &[Process], processes: &[Process]) -
     text
 }
 
-/// What lived on, and was stopped since nobody could look after it.
+/// Describes the processes that still ran, and were stopped since the program ends with the call.
 pub(super) fn left_and_stopped(held: &[Process], processes: &[Process]) -> String {
     let all = if processes.is_empty() { held } else { processes };
     format!(
@@ -159,7 +160,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// How it ended, in words.
+/// Describes the end of a command.
 pub(super) fn end(running: &Running, ended: &Ended) -> String {
     let after = duration(ended.exit.duration);
     let stopped = |stopped: &Option<toolkit_sandbox::Stopped>| {
@@ -199,7 +200,7 @@ pub(super) fn end(running: &Running, ended: &Ended) -> String {
     }
 }
 
-/// Which limit a command went beyond, and what to do about it.
+/// Describes the exceeded limit, and the remedy.
 pub(super) fn exceeded(running: &Running, limit: Limit) -> String {
     let limits = running.limits;
     match limit {
@@ -219,7 +220,7 @@ pub(super) fn exceeded(running: &Running, limit: Limit) -> String {
     }
 }
 
-/// What was moved away after a command.
+/// Describes the files that were moved away after a command.
 pub(super) fn quarantined(moved: &[Quarantined]) -> Option<String> {
     let (first, more) = moved.split_at(moved.len().min(MAX_NAMED));
     if first.is_empty() {
@@ -279,7 +280,7 @@ pub(super) fn ended(
     Err(facts.into_iter().fold(error, |error, (key, value)| error.with_metadata(key, value)))
 }
 
-/// The output with what is said of it, in lines of its own.
+/// Adds notes to the output, on separate lines.
 fn with_notes(
     running: &Running,
     output: ShownOutput,
@@ -309,7 +310,7 @@ fn with_notes(
     text
 }
 
-/// What really keeps it within its sandbox, or in words why nothing does.
+/// Returns the containment that is in effect, or the reason why there is none.
 pub(super) fn sandbox(running: &Running) -> Value {
     let containment = running.job.containment();
     let held: Vec<&str> = containment.held.iter().map(|part| part.name()).collect();
@@ -331,7 +332,7 @@ pub(super) fn sandbox(running: &Running) -> Value {
     sandbox
 }
 
-/// What a model can ask for where a sandbox is in its way.
+/// The escalations that a model can request if a sandbox causes a failure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WaysOut {
     network: bool,
@@ -339,7 +340,7 @@ pub(super) struct WaysOut {
 }
 
 impl WaysOut {
-    /// By the settings, and by what this call had asked for.
+    /// Returns the escalations that the settings permit, apart from those that this call had requested.
     pub(super) fn of(settings: &ExecSettings, had: Option<More>) -> Self {
         let is_asked = settings.asked() != ExecAsk::Off && settings.security != ExecSecurity::Deny;
         Self {
@@ -372,7 +373,7 @@ impl WaysOut {
     }
 }
 
-/// What of a failure is probably the sandbox's doing, and what can be done about it.
+/// Explains a failure that the sandbox has probably caused, and the remedy.
 pub(super) async fn explained(
     running: &Arc<Running>,
     ended: &Ended,
@@ -387,7 +388,7 @@ pub(super) async fn explained(
         let start = output.text.len().saturating_sub(TAIL);
         output.text.get(output.text.ceil_char_boundary(start)..).unwrap_or_default().to_owned()
     } else {
-        // What was cut is told at the end of the text, in words that are none of the command's.
+        // A truncation is noted at the end of the text, which does not come from the command.
         let running = Arc::clone(running);
         let read = tokio::task::spawn_blocking(move || tail(running.output.path()));
         read.await.ok()?.ok()?
@@ -406,7 +407,7 @@ fn tail(path: &Path) -> io::Result<String> {
     Ok(clean(&String::from_utf8_lossy(&end)))
 }
 
-/// The result of a command that goes on.
+/// Returns the result of a command that runs on in the background.
 pub(super) async fn in_background(
     ctx: &ToolContext,
     running: &Arc<Running>,

@@ -1,15 +1,15 @@
-//! Answers that are kept for a while.
+//! A cache of answers with an expiry time.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most bytes that are kept. The oldest answer makes room for the next.
+/// Maximum number of bytes that are kept. The oldest answer makes room for the next.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Answers of the web, by key, for all callers of the process. A key holds everything that the answer depends on, what the
-/// caller may reach included.
+/// Cached answers, by key, for all callers of the process. A key contains everything that the answer depends on, including
+/// the addresses that the caller may reach.
 #[derive(Default)]
 pub(super) struct WebCache(Mutex<Kept>);
 
@@ -27,14 +27,14 @@ struct Entry {
 }
 
 impl WebCache {
-    /// The answer under a key, if it is still good.
+    /// Returns the answer under a key, if it has not expired.
     pub(super) fn get<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = kept.entries.get(key).filter(|entry| entry.until > Instant::now())?;
         Arc::clone(&entry.value).downcast().ok()
     }
 
-    /// Keeps an answer of about so many bytes.
+    /// Stores an answer of about this many bytes.
     pub(super) fn put<T: Send + Sync + 'static>(
         &self,
         key: String,

@@ -18,25 +18,25 @@ use dom_query::Document;
 use dom_smoothie::{CandidateSelectMode, Config, Readability};
 use std::borrow::Cow;
 
-/// The largest page whose main content is looked for, in bytes. A larger one is returned whole, as plain text.
+/// Maximum size in bytes of a page whose main content is extracted. A larger one is returned whole, as plain text.
 const MAX_HTML_BYTES: usize = 3 << 20;
-/// The most elements of such a page.
+/// Maximum number of elements of such a page.
 const MAX_ELEMENTS: usize = 60_000;
 /// The deepest nesting of such a page.
 const MAX_DEPTH: usize = 200;
 
-/// The bytes of a page in which its title is looked for.
+/// Number of bytes of a page in which its title is searched for.
 const TITLE_WITHIN_BYTES: usize = 64 << 10;
 
 /// The content of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExtractedPage {
-    /// The title, as the page has it.
+    /// Title of the page.
     pub title: Option<String>,
     /// The main content.
     pub text: String,
-    /// Something that a reader should know, such as that the whole page is returned.
+    /// A note for the reader, such as that the whole page is returned.
     pub note: Option<&'static str>,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn extract(html: &str, url: &str, form: Form) -> ExtractedPage {
     tidy::tidy(&document);
     links::make_absolute(&document, url);
     trim::trim(&document);
-    // Readability changes its document, so each try gets one of its own.
+    // Readability changes its document, so each attempt gets a copy.
     let html = document.html().to_string();
     let trimmed = Candidate::of(document);
     let tries = [CandidateSelectMode::Readability, CandidateSelectMode::DomSmoothie];
@@ -144,7 +144,7 @@ fn squeezed(text: &str) -> String {
     squeezed
 }
 
-/// A line whose link destinations have `&` instead of `&amp;`: a model takes them as they stand.
+/// Returns a line whose link destinations have `&` instead of `&amp;`: a model uses them literally.
 fn plain_links(line: &str) -> Cow<'_, str> {
     if !line.contains("](") || !line.contains("&amp;") {
         return Cow::Borrowed(line);
@@ -160,7 +160,7 @@ fn plain_links(line: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// `<title>`, else what the page tells to social networks, else its first heading.
+/// Returns `<title>`, else the title for social networks, else the first heading.
 fn title_of(document: &Document) -> Option<String> {
     let of = |selector: &str, attribute: Option<&str>| {
         let found = document.select_single(selector);

@@ -21,14 +21,14 @@ use toolkit_http::http::header::{ACCEPT, CACHE_CONTROL, HeaderValue};
 use toolkit_http::http::{HeaderMap, StatusCode};
 use toolkit_http::{Client, Request, Response, retry_after};
 
-/// The most characters of a page that one call returns.
+/// Maximum number of characters of a page that one call returns.
 const MAX_CHARS: usize = 40_000;
-/// The most characters of an error page.
+/// Maximum number of characters of an error page.
 const MAX_ERROR_CHARS: usize = 4_000;
-/// The most characters of a title.
+/// Maximum number of characters of a title.
 const MAX_TITLE_CHARS: usize = 300;
 
-/// Markdown where a site offers it, then what can be made into it.
+/// Accepted media types: Markdown if a site offers it, then types that can be converted to it.
 const ACCEPTED: &str = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, \
                         */*;q=0.5";
 
@@ -88,11 +88,11 @@ pub async fn web_fetch(
     }
 }
 
-/// A page as it is kept.
+/// A cached page.
 struct Fetched {
-    /// Where it came from, after redirects.
+    /// Final URL, after redirects.
     url: String,
-    /// How many redirects led there.
+    /// Number of redirects.
     redirects: usize,
     media_type: String,
     document: Document,
@@ -159,7 +159,7 @@ fn may_keep(headers: &HeaderMap) -> bool {
 struct Part<'a> {
     text: &'a str,
     first: usize,
-    /// One after its last character.
+    /// Index after the last character.
     end: usize,
     total: usize,
 }
@@ -238,7 +238,7 @@ fn head(fetched: &Fetched, title: Option<&str>) -> String {
     head
 }
 
-/// A URL with its host in letters, where it is in punycode.
+/// Returns a URL with its host in Unicode, if it is in punycode.
 fn shown_url(url: &str) -> String {
     let host = toolkit_http::Guard::default().check_url(url).ok().map(|target| target.host().to_string());
     match host {
@@ -264,7 +264,7 @@ fn picture(fetched: &Fetched, data: &[u8], media_type: &str) -> ToolOutput {
         .with_title(format!("Fetched {}", titles::short(&fetched.url)))
 }
 
-/// The error of a response that is none of success, with the beginning of its page.
+/// Returns the error for a response without success, with the beginning of its page.
 async fn error_page(ctx: &ToolContext, response: Response, format: PageFormat) -> ToolError {
     let (status, wait) = (response.status, retry_after(&response.headers));
     let url = response.url.to_string();

@@ -30,8 +30,8 @@ pub(super) fn page_client(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result
     Ok(client(settings, limits, &network, "web_fetch"))
 }
 
-/// A client for the provider of a search, whose address a person configured: it may be on a private network. Redirects are not
-/// followed, since they would take the key along.
+/// Returns a client for a search provider, whose address the user configured: it may be on a private network. Redirects are not
+/// followed, since they would forward the key.
 pub(super) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Client, ToolError> {
     let network: WebNetworkSettings = ctx.config_section(SECTION)?;
     let mut settings = settings(ctx, &network)?;
@@ -42,7 +42,7 @@ pub(super) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Cl
     Ok(client(settings, limits, &network, "web_search"))
 }
 
-/// Everything that decides what a caller may reach, as a part of a key of the cache.
+/// Returns the settings that determine which addresses a caller may reach, as part of a cache key.
 pub(super) fn allowances(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<String, ToolError> {
     let network: WebNetworkSettings = ctx.config_section(SECTION)?;
     let parts = (
@@ -94,7 +94,7 @@ where
     entries.iter().map(parse).collect()
 }
 
-/// The error of a request for a model: what failed, why, and the setting that decides it.
+/// Converts the error of a request to an error for the model: the failure, the reason, and the setting that controls it.
 pub(super) fn tool_error(error: &FetchError) -> ToolError {
     let (kind, advice) = match error {
         FetchError::Refused(refused) | FetchError::RedirectRefused { refused, .. } => {

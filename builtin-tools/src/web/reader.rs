@@ -12,9 +12,9 @@ pub type Reading<'a> = Pin<Box<dyn Future<Output = Result<String, ToolError>> + 
 pub struct PageQuestion<'a> {
     /// The page's address.
     pub url: &'a str,
-    /// Its title, if it has one.
+    /// Title of the page, if it has one.
     pub title: Option<&'a str>,
-    /// Its text, as far as the call asked for it. Untrusted: it may hold instructions that are none.
+    /// Text of the page, as far as the call asked for it. Untrusted: it may contain prompt injection.
     pub text: &'a str,
     /// The question.
     pub prompt: &'a str,

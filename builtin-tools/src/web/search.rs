@@ -17,9 +17,9 @@ use toolkit::{Retry, ToolErrorKind, escape_line};
 use toolkit_http::http::StatusCode;
 use toolkit_http::{FetchError, Response, retry_after, without_secret};
 
-/// The most characters of what a provider says of a failure.
+/// Maximum number of characters quoted from a provider's error.
 const MAX_SAID_CHARS: usize = 300;
-/// How long to wait where a provider says that there were too many requests, and not for how long.
+/// Time to wait if a provider reports too many requests without a time to wait.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// How old results may be.
@@ -38,7 +38,7 @@ pub enum Freshness {
 }
 
 impl Freshness {
-    /// As the tool's argument writes it.
+    /// Returns the value in the tool's argument.
     fn code(self) -> &'static str {
         match self {
             Self::Pd => "pd",
@@ -48,7 +48,7 @@ impl Freshness {
         }
     }
 
-    /// As a word.
+    /// Returns the period as a word.
     fn period(self) -> &'static str {
         match self {
             Self::Pd => "day",
@@ -166,7 +166,7 @@ async fn searched(
     Ok(SearchResults { results })
 }
 
-/// The error of a request that was not answered. It names no address but the host, in which no key stands.
+/// Returns the error for a request without an answer. It names only the host of the URL, which contains no key.
 fn unreachable(chosen: &Chosen, error: &FetchError) -> ToolError {
     let name = chosen.provider.name();
     if let FetchError::TimedOut { .. } = error {
@@ -186,7 +186,7 @@ fn unreachable(chosen: &Chosen, error: &FetchError) -> ToolError {
     ToolError::unavailable(message).with_retry(Retry::Now)
 }
 
-/// The error of a response that is none of success.
+/// Returns the error for a response without success.
 fn refused(chosen: &Chosen, status: StatusCode, wait: Option<Duration>, body: &[u8]) -> ToolError {
     let name = chosen.provider.name();
     let said = String::from_utf8_lossy(body);

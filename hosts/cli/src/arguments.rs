@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::{self, Read as _};
 
-/// The JSON text that `--args` stands for: itself, a file's content, or standard input.
+/// Returns the JSON text of `--args`: the value itself, a file's content, or standard input.
 pub(crate) fn read(given: &str) -> Result<String, Stop> {
     if given == "-" {
         let mut text = String::new();
@@ -21,10 +21,10 @@ pub(crate) fn read(given: &str) -> Result<String, Stop> {
     }
 }
 
-/// One JSON text of what `--args` and the tool's flags give.
+/// Merges `--args` and the tool's flags into one JSON text.
 ///
-/// Text is joined, not values, so that the toolbox sees all that was given, a key that stands twice included. A
-/// text that is no JSON object stays as it is, for the toolbox to refuse.
+/// Texts are joined, not values, so that the toolbox sees everything that was passed, including duplicate keys. A text
+/// that is not a JSON object is left unchanged, and the toolbox refuses it.
 pub(crate) fn merge(given: Option<String>, flags: &[(&str, String)]) -> Result<String, Stop> {
     let from_flags = flags.iter().map(|(name, json)| format!("{}:{json}", Value::from(*name)));
     let from_flags = from_flags.collect::<Vec<_>>().join(",");

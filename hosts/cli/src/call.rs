@@ -24,7 +24,7 @@ pub(crate) fn run(
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     let CallRequest { name, flags, args, save } = request;
-    // An unknown tool has no flags, and the toolbox says that it is unknown.
+    // An unknown tool has no flags, and the toolbox reports that it is unknown.
     let flags = match toolbox.tool(&name) {
         Some(tool) => Flags::of(tool).parse(program, flags)?,
         None => Vec::new(),
@@ -68,13 +68,13 @@ fn print(
         (Some(output), Some(path)) => save_to(path, output, console).map(Some),
         _ => Ok(None),
     };
-    // Printed also when it could not be saved, so that it is not lost.
+    // Printed even if it could not be saved, so that it is not lost.
     match format {
         Format::Json => print_json(&serde_json::to_value(result)?, console)?,
         Format::Text => {
             if let Some(output) = result.output() {
                 let text = render::text(output, saving.as_ref().ok().copied().flatten());
-                // On one terminal nothing stands twice; what goes elsewhere is whole.
+                // On a terminal nothing is printed twice; output to other destinations is complete.
                 let rest = if console.out_is_terminal { shown.rest(&text) } else { &text };
                 console.print_said(rest)?;
             }
@@ -83,7 +83,7 @@ fn print(
     saving.map(|_| ())
 }
 
-/// Writes the first block with bytes, or else the text.
+/// Saves the first block with bytes, or else the text.
 fn save_to(path: &Path, output: &ToolOutput, console: &mut Console<'_>) -> Result<Saved, Stop> {
     let block = output.content.iter().enumerate().find_map(|(index, block)| Some((index, block.as_bytes()?)));
     let text;

@@ -1,4 +1,4 @@
-//! From the command line to the exit code.
+//! The command line program, from its arguments to the exit code.
 
 use crate::call;
 use crate::completions;
@@ -42,9 +42,8 @@ use toolkit_mcp::{ClientOptions, McpServers};
 
 /// Runs the command with the tools that are linked into this process and the arguments that it was started with.
 ///
-/// Meant to be all of a program's `main`: it listens to Ctrl-C while a tool runs, and a blocking tool that does
-/// not end is left to the end of the process. Where this process was started to look after commands, it does that and
-/// nothing else.
+/// Meant as the whole `main` of a program: it handles Ctrl-C while a tool runs, and does not wait for a blocking tool when
+/// the process ends. If this process was started to supervise commands, it does only that.
 pub fn main() -> ExitCode {
     #[cfg(any(feature = "runtime", feature = "web"))]
     toolkit_sandbox::init();
@@ -66,7 +65,7 @@ pub fn run(toolkit: Builder, args: impl IntoIterator<Item = OsString>) -> ExitCo
     Cli::new().toolkit(toolkit).run(args)
 }
 
-/// The command, with what a host adds to it.
+/// The command, with the additions of a host.
 ///
 /// ```no_run
 /// use toolkit_cli::Cli;
@@ -78,7 +77,7 @@ pub fn run(toolkit: Builder, args: impl IntoIterator<Item = OsString>) -> ExitCo
 #[derive(Debug)]
 pub struct Cli {
     toolkit: Builder,
-    /// Whether the host has given a toolkit of its own.
+    /// True if the host supplied its own toolkit.
     is_own: bool,
     version: String,
     about: String,
@@ -107,13 +106,13 @@ impl Cli {
         Self { toolkit, is_own: true, ..self }
     }
 
-    /// Says which version `--version` shows; that of this crate if nothing is said.
+    /// Sets the version that `--version` shows; by default that of this crate.
     #[must_use]
     pub fn version(self, version: impl Into<String>) -> Self {
         Self { version: version.into(), ..self }
     }
 
-    /// Says what `--help` shows first.
+    /// Sets the text that `--help` shows first.
     #[must_use]
     pub fn about(self, about: impl Into<String>) -> Self {
         Self { about: about.into(), ..self }
@@ -150,7 +149,7 @@ impl Cli {
         let command = options::command(&program).version(self.version).about(self.about);
         let options = Options::parse(command.clone(), args);
         if matches!(&options, Err(Stop::Parse(error)) if error.exit_code() == 0) {
-            // Help is there also when the toolkit cannot start.
+            // Help is available even if the toolkit cannot start.
             return options.map(|_| Exit::Success);
         }
         let mut toolkit = self.toolkit.links_first("toolkit_cli").default_approver(TerminalApprover::new());
@@ -175,7 +174,7 @@ impl Cli {
                     );
                 }
                 Request::New(request) => {
-                    // What is configured does not matter: nothing of it is a name that core keeps.
+                    // The configuration does not matter: none of its names are reserved by core.
                     let toolkit = toolkit.build().map_err(cannot_build)?;
                     return new::run(
                         request,
@@ -192,11 +191,11 @@ impl Cli {
                 }
                 request => {
                     let configuration = config::load(load.clone())?;
-                    // Among the diagnostics they stand anyway.
+                    // The diagnostics contain them already.
                     if !shows_diagnostics(request) {
                         config::note(&configuration, console);
                     }
-                    // Beside the file stand secrets that it names.
+                    // The directory of the configuration file may contain secrets that the file refers to.
                     if let Some(directory) = options.load.user_file_path().and_then(Path::parent) {
                         toolkit = toolkit.protect_path(directory);
                     }
@@ -251,7 +250,8 @@ impl Cli {
     }
 }
 
-/// Why the toolkit cannot be built. A program around [`main`] has no place to provide a service, so it learns where there is one.
+/// Returns the error for a toolkit that cannot be built. A program that only calls [`main`] cannot provide services, so the
+/// message names the alternatives.
 fn cannot_build(error: &BuildError, is_own: bool) -> Stop {
     let mut message = error.to_string();
     if error.lacks_services() && !is_own {
@@ -263,7 +263,7 @@ fn cannot_build(error: &BuildError, is_own: bool) -> Stop {
     Stop::cannot_start(message)
 }
 
-/// The servers whose tools a request needs.
+/// Returns the servers whose tools a request needs.
 #[cfg(feature = "mcp")]
 fn only(request: &Request) -> mcp::Only<'_> {
     match request {
@@ -288,13 +288,13 @@ fn shows_diagnostics(request: &Request) -> bool {
     }
 }
 
-/// How long what a person allowed for a session lasts. A command does not know when its session ends.
+/// Lifetime of an approval for a session. A command does not know when its session ends.
 const SESSION_APPROVAL: Duration = Duration::from_hours(8);
 
-/// The most warnings that are told without being asked for.
+/// Maximum number of warnings that are printed unasked.
 const MAX_TOLD: usize = 20;
 
-/// Tells of what was to be denied and may be there: nobody would find it out later.
+/// Prints the diagnostics about deny rules that may not be in effect: the user would not notice them otherwise.
 fn note_lost(toolkit: &Toolkit, program: &str, console: &mut Console<'_>) {
     let is_lost = |said: &&Diagnostic| said.concerns_deny() && said.level > Level::Info;
     let lost: Vec<&Diagnostic> = toolkit.diagnostics().iter().filter(is_lost).collect();
@@ -306,7 +306,7 @@ fn note_lost(toolkit: &Toolkit, program: &str, console: &mut Console<'_>) {
     }
 }
 
-/// Says how to call a tool, where the name of one stands in place of a subcommand.
+/// Adds how to call a tool if the unknown subcommand is the name of one.
 fn suggest_call(stop: Stop, toolkit: Option<&Toolkit>, program: &str) -> Stop {
     let Stop::Parse(error) = &stop else { return stop };
     match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
@@ -353,7 +353,7 @@ fn answer(
                 move || toolkit.sweep_outputs()
             });
             let exit = call::run(request, format, toolbox, runtime, command.get_name(), console);
-            // What cannot be removed now goes the next time.
+            // Files that cannot be removed now are removed the next time.
             let _ = runtime.block_on(sweeping);
             return exit;
         }

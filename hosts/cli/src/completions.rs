@@ -17,7 +17,7 @@ pub(crate) fn run(
     console: &mut Console<'_>,
 ) -> Result<(), Stop> {
     let mut command = command(program, toolbox);
-    // Into memory: the generators panic where a reader goes away.
+    // Into memory: the generators panic if the reader closes the stream.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, program, &mut script);
     console.print(&String::from_utf8_lossy(&script))
@@ -26,7 +26,7 @@ pub(crate) fn run(
 /// The command with each tool as a subcommand of `call`.
 fn command(program: &str, toolbox: &Toolbox) -> Command {
     let names: Vec<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
-    // What is denied is what one wants explained.
+    // Denied tools are included, since users want them explained.
     let denied = toolbox.denied().into_iter().map(|denied| denied.tool);
     let all: Vec<String> = names.iter().cloned().chain(denied).collect();
     // Inherited options would show among the tools' flags, and clash with them.

@@ -1,4 +1,4 @@
-//! `config`: what is configured, and whether it is right.
+//! `config`: shows and checks the configuration.
 
 use crate::console::Console;
 use crate::definitions::print_json;
@@ -15,10 +15,10 @@ use toolkit::{
     escape_line,
 };
 
-/// What `init` writes.
+/// The file that `init` writes.
 const TEMPLATE: &str = include_str!("config/toolkit.json5");
 
-/// What stands after `config`.
+/// A parsed `config` subcommand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConfigRequest {
     Check,
@@ -43,7 +43,7 @@ pub(crate) fn command() -> Command {
         .subcommand(
             Command::new("show")
                 .about("Prints what is in effect, one value a line with where it was written; secrets are left out")
-                // As it is anyway.
+                // Accepted, but without an effect: this is the default.
                 .arg(flag("origins", "Says where each value was written").hide(true)),
         )
         .subcommand(Command::new("schema").about("Prints the JSON Schema of the configuration, for editors"))
@@ -54,7 +54,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// What was asked for.
+/// Returns the subcommand of `config` in the matches.
 pub(crate) fn request(matches: &ArgMatches) -> Result<ConfigRequest, Stop> {
     match matches.subcommand() {
         Some(("check", _)) => Ok(ConfigRequest::Check),
@@ -65,19 +65,19 @@ pub(crate) fn request(matches: &ArgMatches) -> Result<ConfigRequest, Stop> {
     }
 }
 
-/// Loads the configuration, or says why it cannot be used.
+/// Loads the configuration, or returns the reason for which it cannot be used.
 pub(crate) fn load(options: LoadOptions) -> Result<Configuration, Stop> {
     Configuration::load(options).map_err(|error| Stop::cannot_start(error.to_string()))
 }
 
-/// Says, each once, what does not count.
+/// Prints a warning for each part of the configuration that is ignored.
 pub(crate) fn note(configuration: &Configuration, console: &mut Console<'_>) {
     for note in configuration.notes() {
         console.note(&format!("warning: {note}"));
     }
 }
 
-/// Does it.
+/// Runs the subcommand.
 pub(crate) fn run(
     request: ConfigRequest,
     toolkit: Builder,
@@ -90,7 +90,7 @@ pub(crate) fn run(
         ConfigRequest::Check => check(toolkit, options, format, cannot_build, console),
         ConfigRequest::Show => {
             let configuration = load(options)?;
-            // What stops every other command stops this one too.
+            // An error that stops every other command stops this one too.
             let built = toolkit.configuration(configuration.clone()).build();
             built.map_err(cannot_build)?;
             show(&configuration, format, console)
@@ -174,12 +174,12 @@ fn show(configuration: &Configuration, format: Format, console: &mut Console<'_>
     console.print(&text).map(|()| Exit::Success)
 }
 
-/// What each file that is not trusted takes away, value by value.
+/// Returns the restrictions of every untrusted file with the values that each takes away.
 fn narrowing(configuration: &Configuration) -> Vec<(ConfigRestriction, Vec<Line>)> {
     let each = configuration.restrictions().into_iter().map(|restriction| {
         let mut lines = Vec::new();
         add_lines(&restriction.document, &restriction.origins, &mut lines);
-        // What is left of an object of which nothing counts.
+        // Objects of which every value is ignored.
         lines.retain(|line| !line.value.is_object());
         (restriction, lines)
     });
@@ -206,7 +206,7 @@ fn permission_json(settings: &PermissionSettings) -> Value {
     value
 }
 
-/// One value that is in effect.
+/// A value in effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) key: String,
@@ -214,7 +214,8 @@ pub(crate) struct Line {
     pub(crate) origin: String,
 }
 
-/// Every value that is in effect, permissions included, by its JSON pointer; not what files that are not trusted take away.
+/// Returns every value in effect, including permissions, by its JSON pointer; restrictions of untrusted files are not
+/// included.
 pub(crate) fn lines(configuration: &Configuration) -> Vec<Line> {
     let mut lines = Vec::new();
     add_lines(&configuration.document(), configuration.origins(), &mut lines);

@@ -1,4 +1,4 @@
-//! Where the command writes to: standard output and standard error, with or without colours.
+//! Standard output and standard error, with or without colours.
 
 use crate::exit::Stop;
 use clap::builder::styling::{AnsiColor, Style};
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use toolkit::escape_terminal;
 
-/// Standard output and standard error, or what stands for them in a test.
+/// Standard output and standard error, or their replacements in a test.
 pub(crate) struct Console<'a> {
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
@@ -25,15 +25,14 @@ impl<'a> Console<'a> {
         Self { out, err, out_paint: paint, err_paint: paint, out_is_terminal: false, err_is_terminal: false }
     }
 
-    /// Lets each stream have colours where it is a terminal and the environment does not object; what others say is
-    /// escaped there.
+    /// Enables colours for each stream that is a terminal, if the environment permits; foreign text is escaped there.
     pub(crate) fn with_terminals(self) -> Self {
         let (out_is_terminal, err_is_terminal) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         let (out_paint, err_paint) = (Paint::for_stream(out_is_terminal), Paint::for_stream(err_is_terminal));
         Self { out_paint, err_paint, out_is_terminal, err_is_terminal, ..self }
     }
 
-    /// Writes to standard output. That nobody reads it any more is no error.
+    /// Writes to standard output. A closed reader is not an error.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Stop> {
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -43,12 +42,13 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// Writes what a tool said to standard output: as it is, but to a terminal escaped, which obeys what it is told.
+    /// Writes a tool's text to standard output: unchanged, but escaped for a terminal, which would execute control
+    /// sequences.
     pub(crate) fn print_said(&mut self, text: &str) -> Result<(), Stop> {
         if self.out_is_terminal { self.print(&escape_terminal(text)) } else { self.print(text) }
     }
 
-    /// Writes JSON to standard output: to a terminal with what it would obey in the form that JSON has for it.
+    /// Writes JSON to standard output; for a terminal, control characters are written as JSON escapes.
     pub(crate) fn print_json(&mut self, json: &str) -> Result<(), Stop> {
         if !self.out_is_terminal || json.is_ascii() && !json.contains('\u{7f}') {
             return self.print(json);
@@ -79,7 +79,7 @@ impl<'a> Console<'a> {
         let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
     }
 
-    /// Writes what a tool said to standard error while it runs. Only to a terminal, so it is escaped.
+    /// Writes a running tool's text to standard error. This happens only on a terminal, so the text is escaped.
     pub(crate) fn live_said(&mut self, text: &str) {
         self.live(&escape_terminal(text));
     }
@@ -96,7 +96,7 @@ impl<'a> Console<'a> {
         self.note(&format!("{label} {message}"));
     }
 
-    /// Writes what clap has to say, to where it belongs.
+    /// Writes a message of clap to its stream.
     pub(crate) fn parse_error(&mut self, error: &clap::Error) -> Result<(), Stop> {
         let text = error.render();
         let show = |paint| if paint == Paint::Colours { text.ansi().to_string() } else { text.to_string() };
@@ -110,7 +110,7 @@ impl<'a> Console<'a> {
     }
 }
 
-/// Whether a text gets colours.
+/// The choice between plain and coloured text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     Plain,
@@ -143,7 +143,8 @@ impl Paint {
     }
 }
 
-/// What the environment says: <https://no-color.org>, and terminals that cannot.
+/// Returns true if the environment permits colours: `NO_COLOR` (<https://no-color.org>) is unset or empty, and `TERM`
+/// is not `dumb`.
 fn wants_colours(no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
     no_color.is_none_or(OsStr::is_empty) && term.is_none_or(|term| term != "dumb")
 }

@@ -17,7 +17,7 @@ pub(crate) fn one(tool: &Tool, console: &mut Console<'_>) -> Result<(), Stop> {
     print_json(&serde_json::to_value(definition)?, console)
 }
 
-/// Says which tools a list of definitions is without, and why.
+/// Prints which tools are missing from a list of definitions, and why.
 pub(crate) fn note_missing<'a>(tools: impl Iterator<Item = &'a Tool>, console: &mut Console<'_>) {
     for error in tools.filter_map(|tool| tool.definition().err()) {
         console.note(&format!("warning: {error}"));
@@ -28,13 +28,13 @@ pub(crate) fn print_json(value: &Value, console: &mut Console<'_>) -> Result<(),
     console.print_json(&format!("{value:#}\n"))
 }
 
-/// Prints what is to stand in the order of its fields.
+/// Prints a value with its fields in order.
 #[cfg(any(feature = "runtime", feature = "web"))]
 pub(crate) fn print_in_order(value: &impl serde::Serialize, console: &mut Console<'_>) -> Result<(), Stop> {
     console.print_json(&format!("{}\n", serde_json::to_string_pretty(value)?))
 }
 
-/// The tool of this name or alias; where there is none, what the toolbox says to that.
+/// Returns the tool of this name or alias, or else the toolbox's error.
 pub(crate) fn find<'a>(toolbox: &'a Toolbox, name: &str) -> Result<&'a Tool, Stop> {
     toolbox.find(name).map_err(|error| Stop::Error {
         exit: error.kind().into(),

@@ -84,7 +84,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// What a tool says of what it does to the world, in words.
+/// Returns the tool's annotations in words.
 pub(crate) fn hints(tool: &Tool) -> Vec<&'static str> {
     let about = tool.annotations();
     [

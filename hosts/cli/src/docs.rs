@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toolkit::{Tool, Toolkit, escape_terminal};
 
-/// How deep objects within parameters are told of.
+/// Maximum depth to which objects within parameters are documented.
 const DEEPEST: usize = 3;
 
 pub(crate) fn command() -> Command {
@@ -45,7 +45,7 @@ fn page(tools: &[Tool]) -> String {
     if tools.is_empty() {
         page.push_str("\nThere are none.\n");
     }
-    // Those in no group come last.
+    // Tools without a group come last.
     let no_group = by_group.remove_entry("");
     for (group, tools) in by_group.into_iter().chain(no_group) {
         let _ = match group {
@@ -106,7 +106,7 @@ fn facts(tool: &Tool) -> [(&'static str, String); 9] {
     ]
 }
 
-/// A parameter as an entry of a list, with those that it holds within.
+/// Adds a parameter as an entry of a list, with the parameters nested in it.
 fn entry(parameter: &Parameter<'_>, level: usize, page: &mut String) {
     let indent = "  ".repeat(level);
     let mut notes = vec![type_word(&parameter.ty)];
@@ -131,7 +131,7 @@ fn code(name: &str) -> String {
     if name.contains('`') { format!("`` {name} ``") } else { format!("`{name}`") }
 }
 
-/// A text of several lines, which is Markdown as it is.
+/// Formats a text of several lines, which is Markdown already.
 fn block(text: &str) -> String {
     escape_terminal(text.trim_end()).into_owned()
 }

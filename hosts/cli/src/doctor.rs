@@ -1,4 +1,5 @@
-//! `doctor`: what this system offers, what that means for how tools are configured, and what is wrong with the configuration.
+//! `doctor`: the features of this system, their consequences for the configuration of tools, and the problems in the
+//! configuration.
 
 use crate::console::Console;
 use crate::definitions::print_in_order;
@@ -20,7 +21,7 @@ pub(crate) fn command() -> Command {
     )
 }
 
-/// What the system offers, and what is wrong with the configuration.
+/// The capabilities of the system, and the problems in the configuration.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {

@@ -1,11 +1,11 @@
-//! How the command ends: the exit codes, and the reasons to stop early.
+//! Exit codes of the command, and the errors that end it early.
 
 use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 use toolkit::{ToolError, ToolErrorKind, Toolbox};
 
-/// What the exit code tells a script. The crate's documentation lists the same.
+/// Exit code of the command. The crate's documentation has the same list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Success = 0,
@@ -84,12 +84,12 @@ impl From<ToolErrorKind> for Exit {
     }
 }
 
-/// Why the command stops before its end.
+/// An error that ends the command early.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// A wrong command line, or a request for help.
     Parse(clap::Error),
-    /// Anything else.
+    /// Any other error.
     Error { exit: Exit, message: String },
 }
 
@@ -119,8 +119,8 @@ impl From<&ToolError> for Stop {
     }
 }
 
-/// What a toolbox says of a tool, with what only the developer of the program can do about it: where nothing knows the name, a crate
-/// may not be linked.
+/// Returns the error's message. For a name that nothing knows, it adds that a crate may not be linked, which only the developer of
+/// the program can fix.
 pub(crate) fn for_people(error: &ToolError, toolbox: &Toolbox, name: &str) -> String {
     let message = error.message();
     let is_explained = || toolbox.explain(name).is_some_and(|explanation| explanation.absence.is_some());

@@ -1,4 +1,4 @@
-//! `explain`: why a tool is there for a caller, or isn't; and what would become of a command.
+//! `explain`: why a tool is available to a caller or not, and the verdict on a command.
 
 #[cfg(feature = "runtime")]
 mod commands;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use tokio::runtime::Runtime;
 use toolkit::{Explanation, Toolbox, escape_line};
 
-/// What to explain.
+/// The subject of `explain`.
 #[derive(Debug)]
 pub(crate) enum ExplainRequest {
     Tool {
@@ -50,7 +50,7 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// What was asked for.
+/// Returns the subject of `explain` in the matches.
 pub(crate) fn request(matches: &mut ArgMatches) -> Result<ExplainRequest, Stop> {
     match matches.remove_subcommand() {
         #[cfg(feature = "runtime")]
@@ -62,7 +62,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<ExplainRequest, Stop> 
     }
 }
 
-/// Does it.
+/// Runs `explain`.
 pub(crate) fn run(
     request: &ExplainRequest,
     toolbox: &Toolbox,
@@ -78,7 +78,7 @@ pub(crate) fn run(
     }
 }
 
-/// Prints what each layer of the policy says of the tool, and the rule that made it.
+/// Prints the decision of each layer of the policy on the tool, and the rule that made it.
 fn tool(toolbox: &Toolbox, name: &str, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {
     let Some(explanation) = toolbox.explain(name) else {
         find(toolbox, name)?;

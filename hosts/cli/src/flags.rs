@@ -1,4 +1,5 @@
-//! What stands after the name of a tool: a clap command made from its schema, and JSON made from the matches.
+//! The flags of a tool on the command line: a clap command built from its schema, and JSON arguments built from the
+//! matches.
 
 use crate::exit::Stop;
 use crate::kinds::Kinds;
@@ -20,31 +21,31 @@ use toolkit::{Tool, escape_terminal, nearest};
 const BEFORE_THE_NAME: [&str; 9] =
     ["args", "save", "output", "o", "workspace", "agent", "channel", "model", "session"];
 
-/// The id of the flag that shows the help. No parameter with a flag has it.
+/// ID of the flag that shows the help, which no parameter has.
 const HELP: &str = "--help";
 
-/// What stands above a tool's flags in its help.
+/// Heading of a tool's flags in its help.
 const HEADING: &str = "Flags";
 
 /// The flags of one tool.
 pub(crate) struct Flags<'a> {
     tool: &'a Tool,
     list: Vec<Flag<'a>>,
-    /// The parameters whose names are no flags.
+    /// Parameters whose names cannot be flags.
     unflagged: Vec<&'a str>,
-    /// Whether no parameter is called `help`.
+    /// True if no parameter is called `help`.
     help_is_free: bool,
 }
 
 struct Flag<'a> {
     parameter: Parameter<'a>,
-    /// How the help shows it, without the dashes.
+    /// Name of the flag in help, without the dashes.
     long: String,
-    /// What else is accepted.
+    /// Other accepted spellings.
     others: Vec<String>,
 }
 
-/// What a command is made for.
+/// Purpose of a generated clap command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Parsing, where clap must leave all checks to the toolbox.
@@ -57,7 +58,8 @@ impl<'a> Flags<'a> {
     pub(crate) fn of(tool: &'a Tool) -> Self {
         let (flagged, unflagged): (Vec<_>, Vec<_>) =
             parameters(tool).into_iter().partition(|parameter| is_flag(parameter.name));
-        // A name always stands for its own parameter; only then come other spellings, first come first served.
+        // A name always belongs to its own parameter; alternative spellings come after all names, in the order of the
+        // parameters.
         let mut taken: HashSet<String> = flagged.iter().map(|parameter| parameter.name.to_owned()).collect();
         let help_is_free = taken.insert("help".to_owned());
         let mut free = |name: &String| is_flag(name) && taken.insert(name.clone());
@@ -113,7 +115,7 @@ impl<'a> Flags<'a> {
         self.list.iter().filter(move |flag| purpose == Purpose::Parsing || is_shell_word(&flag.long))
     }
 
-    /// The JSON text of each parameter that the words after the tool's name give a value.
+    /// Returns the JSON text of each parameter that the words after the tool's name set.
     pub(crate) fn parse(&self, program: &str, words: Vec<OsString>) -> Result<Vec<(&'a str, String)>, Stop> {
         let mut matches = self.command(program, Purpose::Parsing).try_get_matches_from(words).map_err(
             |error| match error.kind() {
@@ -241,19 +243,19 @@ impl Flag<'_> {
     }
 }
 
-/// Whether a parameter of this name can be given as `--name`.
+/// Returns true if a parameter of this name can be given as `--name`.
 fn is_flag(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')
         && !name.chars().any(|c| c == '=' || c.is_whitespace() || c.is_control())
 }
 
-/// Whether a shell takes this for one plain word: what is not goes into no script.
+/// Returns true if a shell reads the text as one plain word. Other words are left out of completion scripts.
 fn is_shell_word(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "_-.,:/@%+".contains(c))
 }
 
-/// How else a name may be written: `file-path` and `file_path`.
+/// Returns the alternative spellings of a name, such as `file-path` and `file_path`.
 fn spellings(name: &str) -> [String; 2] {
     let dashed = dashed(name);
     let underscored = dashed.replace('-', "_");

@@ -19,7 +19,7 @@ impl Kinds {
     pub(crate) const OBJECT: Self = Self(1 << 6);
     pub(crate) const ANY: Self = Self((1 << 7) - 1);
 
-    /// Whether it has any of the other's kinds.
+    /// Returns true if the two sets have a kind in common.
     pub(crate) fn has(self, other: Self) -> bool {
         self & other != Self::NONE
     }
@@ -58,7 +58,7 @@ impl Kinds {
         }
     }
 
-    /// A schema that allows nothing, or a circle: validation will say it better.
+    /// Returns any kind for a schema that allows none or refers to itself: validation reports it better.
     pub(crate) fn or_any(self) -> Self {
         if self == Self::NONE { Self::ANY } else { self }
     }

@@ -19,7 +19,7 @@
 //! toolkit completions bash
 //! ```
 //!
-//! It is a library too, so that a command with tools of your own is three lines:
+//! It is also a library, so that a command with your own tools is three lines:
 //!
 //! ```no_run
 //! # extern crate toolkit_cli as my_tools;
@@ -30,22 +30,21 @@
 //! }
 //! ```
 //!
-//! A host that brings services along, or a version of its own, uses [`Cli`].
+//! A host with its own services or version uses [`Cli`].
 //!
 //! # Arguments of a tool
 //!
-//! What stands after the tool's name is the tool's: one flag a parameter, made from its JSON Schema. `file_path` is
-//! given as `--file-path` or `--file_path`. A list is given by repeating its flag, or once as JSON; an object as
-//! JSON; a boolean as `--flag` or `--flag=false`. A text that is no value of the parameter's type is handed on as a
-//! string: the toolbox checks the arguments, and reports everything that is wrong with them at once.
+//! The arguments after the tool's name belong to the tool: one flag per parameter, generated from its JSON Schema. `file_path` is given as
+//! `--file-path` or `--file_path`. A list is given by repeating its flag, or once as JSON; an object as JSON; a boolean as `--flag` or
+//! `--flag=false`. A text that is not a value of the parameter's type is passed on as a string: the toolbox validates the arguments, and
+//! reports all validation errors at once.
 //!
 //! # Configuration
 //!
-//! What is configured comes from `toolkit.json5` in the user's directory for configuration (`~/.config/toolkit` on
-//! Linux, or where `TOOLKIT_CONFIG_DIR` says), from each `toolkit.json5` above the workspace, from variables such as
-//! `TOOLKIT_TOOLS__DENY='["exec"]'`, from files named with `--config` and values given with `--set`, the later ones first.
-//! A file in a workspace can only take away until `toolkit trust`; what is ignored is said on standard error.
-//! `toolkit config` checks, shows and explains it.
+//! The configuration comes from `toolkit.json5` in the user's configuration directory (`~/.config/toolkit` on Linux, or the directory in
+//! `TOOLKIT_CONFIG_DIR`), from each `toolkit.json5` above the workspace, from variables such as `TOOLKIT_TOOLS__DENY='["exec"]'`, from
+//! files named with `--config`, and from values given with `--set`; later ones take precedence. A file in a workspace can only restrict
+//! until `toolkit trust`; ignored settings are reported on standard error. `toolkit config` checks, shows and explains the configuration.
 //!
 //! # Exit codes
 //!
@@ -62,20 +61,19 @@
 //! | 130 | the call was cancelled, by Ctrl-C for instance |
 //! | 143 | the call was cancelled by SIGTERM |
 //!
-//! A reader of standard output that goes away, as in `toolkit list | head -1`, is no error.
+//! A closed reader of standard output, as in `toolkit list | head -1`, is not an error.
 //!
 //! # Questions and long outputs
 //!
-//! A tool that asks a person asks on the terminal, `/dev/tty`, whatever standard input and output are; without a
-//! terminal the answer is no. All calls in one workspace are one session, unless `--session` names another. Answered with `s`,
-//! exactly this is not asked again in that session and workspace, also by later commands, for 8 hours after the answer. Answered
-//! with `a`, it is not asked again in that workspace. `toolkit permission list` shows both, and `toolkit permission revoke` takes
-//! them back.
+//! Permission prompts appear on the terminal, `/dev/tty`, whatever standard input and output are; without a terminal, approval is denied.
+//! All calls in one workspace belong to one session, unless `--session` names another. The answer `s` approves exactly this request in that
+//! session and workspace, also for later commands, for 8 hours. The answer `a` approves it in that workspace permanently. `toolkit
+//! permission list` shows both, and `toolkit permission revoke` revokes them.
 //!
-//! While a tool runs, its progress and its output appear on standard error where that is a terminal; with `-o json` they do not.
-//! An output that is too long is cut, and kept whole in a file that the output names; such
-//! files go after 7 days. A command that `exec` runs ends with the call, and so does what it leaves running. They are in the user's data directory, `~/.local/share/toolkit` on Linux, or where
-//! `TOOLKIT_DATA_DIR` says.
+//! While a tool runs, its progress and its output appear on standard error if that is a terminal; with `-o json` they do not. An output
+//! that is too long is truncated, and saved in full to a file that the output names; such files are removed after 7 days. A command that
+//! `exec` runs ends with the call, together with the processes it leaves running. The files are in the user's data directory,
+//! `~/.local/share/toolkit` on Linux, or the directory in `TOOLKIT_DATA_DIR`.
 //!
 //! # Features
 //!

@@ -1,4 +1,4 @@
-//! `lint`: what a model will stumble over in the tools of this program.
+//! `lint`: problems that the tools of this program cause for a model.
 
 use crate::console::Console;
 use crate::definitions::print_json;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use toolkit::lint::{Lint, LintFinding, RULES};
 use toolkit::{Diagnostic, Tool, Toolkit, nearest};
 
-/// What stands after `lint`.
+/// Arguments of `lint`.
 #[derive(Debug)]
 pub(crate) struct LintRequest {
     /// Ends with a failure where anything is found.
@@ -18,14 +18,14 @@ pub(crate) struct LintRequest {
     max_tokens: Option<usize>,
     /// The rules that are left out.
     allow: Vec<String>,
-    /// Only these tools; all where there is none.
+    /// The tools to check; all if empty.
     names: Vec<String>,
     /// Leaves out the tools of servers, which are not started then.
     without_servers: bool,
 }
 
 impl LintRequest {
-    /// Returns true if the tools of the servers that are configured are looked at too.
+    /// Returns true if the tools of configured servers are checked too.
     pub(crate) fn has_servers(&self) -> bool {
         !self.without_servers
     }
@@ -90,7 +90,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> LintRequest {
     }
 }
 
-/// Prints what is found. `noticed` is what was noticed of servers.
+/// Prints the findings. `noticed` holds the diagnostics of servers.
 pub(crate) fn run(
     request: &LintRequest,
     toolkit: &Toolkit,
@@ -104,13 +104,13 @@ pub(crate) fn run(
         only.push(tools.get(name).map(Tool::name).ok_or_else(|| unknown(name, &tools))?);
     }
     let mut lint = Lint::new().max_tokens(request.max_tokens.unwrap_or(Lint::MAX_TOKENS));
-    // Lists of a configuration and descriptions may speak of core tools that are switched off.
+    // Lists in a configuration, and descriptions, may refer to core tools that are switched off.
     lint = lint.knowing(toolkit.reserved_names());
     lint = request.allow.iter().fold(lint, Lint::without);
-    // All of them are looked at: a name may be too like that of another.
+    // All tools are checked: a name may be too similar to that of another tool.
     let mut findings: Vec<LintFinding> = lint.check(&tools);
     findings.retain(|finding| only.is_empty() || only.contains(&finding.tool.as_str()));
-    // Of tools of servers that are not there at all nothing else is found.
+    // Tools that servers could not provide have no other findings.
     let left_out = |said: &&Diagnostic| said.message.contains(" is left out");
     let left_out: Vec<&Diagnostic> = noticed.iter().filter(left_out).filter(|_| only.is_empty()).collect();
     for diagnostic in &left_out {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use toolkit::{Definition, Diagnostic, Tool, Toolbox, Toolkit, escape_terminal, nearest};
 
-/// Prints the tools, or those of a group.
+/// Prints all tools, or the tools of a group.
 pub(crate) fn tools(
     toolbox: &Toolbox,
     group: Option<&str>,
@@ -80,7 +80,7 @@ fn unknown_group(toolbox: &Toolbox, group: &str) -> Stop {
     Stop::usage(format!("no tool is in the group `{group}`; {advice}"))
 }
 
-/// Prints what was noticed while the tools were put together.
+/// Prints the diagnostics from assembling the tools.
 pub(crate) fn diagnostics(
     toolkit: &Toolkit,
     toolbox: &Toolbox,

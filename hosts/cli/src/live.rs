@@ -1,7 +1,7 @@
-//! What a call tells while it runs, on the terminal that standard error is.
+//! Events of a running call, shown on standard error when it is a terminal.
 //!
-//! Whole lines are written, never a line that is overwritten later: so nothing has to be taken back when a question appears. While a
-//! question stands on the terminal, what is told waits.
+//! Only whole lines are written, and no line is overwritten later, so nothing has to be erased when a permission prompt appears.
+//! Events that arrive during a prompt are shown after it.
 
 use crate::console::Console;
 use crate::options::Format;
@@ -12,22 +12,22 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use toolkit::{Content, Event, Events, Progress, TerminalApprover, Toolbox, escape_line};
 
-/// How often progress is shown.
+/// Minimum time between two progress lines.
 const EVERY: Duration = Duration::from_millis(500);
-/// The most bytes that wait for the end of a question, and the most that are compared with the result.
+/// Maximum number of bytes that are kept during a prompt, and that are compared with the result.
 const MAX_BYTES: usize = 1 << 20;
 
-/// What a call tells while it runs.
+/// The events of a running call.
 pub(crate) struct Live {
     events: Events,
     shown: Shown,
     waiting: VecDeque<Told>,
     waiting_bytes: usize,
-    /// When progress was shown last, and what.
+    /// Time and text of the last progress line.
     progress: Option<(Instant, String)>,
 }
 
-/// Something to show.
+/// An event to show.
 enum Told {
     /// A part of the answer.
     Part(String),
@@ -35,7 +35,7 @@ enum Told {
     Line(String),
 }
 
-/// What was shown of an answer before it was there.
+/// The partial output that was shown before the result arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     /// The parts, one after another; nothing where they are too long to compare.
@@ -54,7 +54,7 @@ impl Live {
         Self { events, shown: Shown::default(), waiting: VecDeque::new(), waiting_bytes: 0, progress: None }
     }
 
-    /// Runs a call to its end, and shows what it tells meanwhile.
+    /// Runs a call to its end, and shows its events meanwhile.
     pub(crate) async fn follow<T>(&mut self, call: impl Future<Output = T>, console: &mut Console<'_>) -> T {
         let mut call = pin!(call);
         poll_fn(|task| {
@@ -62,7 +62,7 @@ impl Live {
             while let Poll::Ready(Some(event)) = self.events.poll_next(task) {
                 self.take(event.event);
             }
-            // Once the call is over, no question of it is left.
+            // A call that is over has no open question.
             if polled.is_ready() || !TerminalApprover::is_asking() {
                 self.show(console);
             }
@@ -71,7 +71,7 @@ impl Live {
         .await
     }
 
-    /// What was shown. A line that was begun is ended.
+    /// Ends a partial line, and returns the output that was shown.
     pub(crate) fn finish(mut self, console: &mut Console<'_>) -> Shown {
         if std::mem::take(&mut self.shown.is_within_line) {
             console.live("\n");
@@ -99,7 +99,7 @@ impl Live {
         }
     }
 
-    /// Whether the last line of the answer says it already.
+    /// Returns true if the last line of the partial output equals the message.
     fn is_shown(&self, message: Option<&str>) -> bool {
         let last = self.waiting.iter().rev().find_map(|told| match told {
             Told::Part(text) => Some(text.as_str()),
@@ -160,7 +160,7 @@ impl Shown {
         }
     }
 
-    /// What of a result was not shown yet: all of it, unless it begins with what was.
+    /// Returns the part of a result that was not shown yet: the whole result, unless it begins with the shown text.
     pub(crate) fn rest<'a>(&self, text: &'a str) -> &'a str {
         if self.is_too_long || self.text.is_empty() {
             return text;

@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 use toolkit::{Builder, Caller, Configuration, Diagnostic, LoadOptions, Toolkit, escape_line};
 use toolkit_mcp::{ClientOptions, McpServers};
 
-/// What stands after `mcp`.
+/// A parsed `mcp` subcommand.
 #[derive(Debug, Clone)]
 pub(crate) enum McpRequest {
     Serve(serve::ServeRequest),
@@ -34,7 +34,7 @@ pub(crate) enum McpRequest {
 }
 
 impl McpRequest {
-    /// What counts as `tools.profile`.
+    /// Returns the value that overrides `tools.profile`.
     pub(crate) fn profile(&self) -> Option<&str> {
         match self {
             Self::Serve(request) => request.profile.as_deref(),
@@ -42,7 +42,7 @@ impl McpRequest {
         }
     }
 
-    /// Whether it needs the tools.
+    /// Returns true if the subcommand needs the tools.
     pub(crate) fn needs_toolkit(&self) -> bool {
         matches!(self, Self::Serve(_) | Self::Test { .. })
     }
@@ -81,7 +81,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<McpRequest, Stop> {
     })
 }
 
-/// Does what needs no tools.
+/// Runs a subcommand that needs no tools.
 pub(crate) fn run_without_tools(
     request: &McpRequest,
     load: &LoadOptions,
@@ -100,7 +100,7 @@ pub(crate) fn run_without_tools(
     }
 }
 
-/// Does what needs tools.
+/// Runs a subcommand that needs the tools.
 pub(crate) fn run(
     request: McpRequest,
     toolkit: Toolkit,
@@ -119,14 +119,14 @@ pub(crate) fn run(
     exit
 }
 
-/// What it runs with.
+/// The environment in which an `mcp` subcommand runs.
 pub(crate) struct Host<'a> {
     pub(crate) data_dir: Option<&'a Path>,
     pub(crate) runtime: &'a Runtime,
     pub(crate) format: Format,
 }
 
-/// The servers of a configuration, for a tool alone where it is known which is called.
+/// Returns the servers of a configuration, or only that of the called tool if it is known.
 pub(crate) fn servers_of(
     configuration: &Configuration,
     caller: &Caller,
@@ -149,7 +149,7 @@ pub(crate) fn servers_of(
     }
 }
 
-/// Which servers are needed.
+/// The servers that a command needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Only<'a> {
     All,
@@ -163,12 +163,12 @@ pub(crate) fn with(toolkit: Builder, servers: &McpServers) -> Builder {
     if servers.is_empty() { toolkit } else { toolkit.tool_source(servers.clone()) }
 }
 
-/// What was noticed of them.
+/// Returns the diagnostics of all servers.
 pub(crate) fn noticed(servers: &McpServers) -> Vec<Diagnostic> {
     servers.status().into_iter().flat_map(|status| status.diagnostics).collect()
 }
 
-/// Says which of them cannot be had.
+/// Prints which servers are unavailable.
 pub(crate) fn note(servers: &McpServers, console: &mut Console<'_>) {
     for status in servers.status() {
         let name = escape_line(&status.name);

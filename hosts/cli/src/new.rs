@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use toolkit::{Toolkit, escape_line};
 use workspace::Place;
 
-/// What stands after `new`.
+/// Arguments of `new`.
 #[derive(Debug, Clone)]
 pub(crate) struct NewRequest {
     what: What,
@@ -83,7 +83,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// What was asked for.
+/// Returns the arguments of `new` in the matches.
 pub(crate) fn request(matches: &mut ArgMatches) -> Result<NewRequest, Stop> {
     let Some((what, mut matches)) = matches.remove_subcommand() else {
         return Err(Stop::usage("a subcommand is missing; `new --help` lists them"));

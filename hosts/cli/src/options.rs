@@ -1,4 +1,4 @@
-//! The options and subcommands of the command itself, as clap knows them and as the rest of the code takes them.
+//! The options and subcommands of the command: their clap definitions, and their parsed form.
 
 use crate::config::{self, ConfigRequest};
 use crate::docs;
@@ -28,7 +28,7 @@ pub(crate) struct Options {
     pub(crate) request: Request,
 }
 
-/// How results are printed.
+/// Output format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,
@@ -65,18 +65,18 @@ pub(crate) enum Request {
     Mcp(McpRequest),
 }
 
-/// What stands after `call`.
+/// Arguments of `call`.
 #[derive(Debug)]
 pub(crate) struct CallRequest {
     /// JSON text, `@file`, or `-` for standard input.
     pub(crate) args: Option<String>,
     pub(crate) save: Option<PathBuf>,
     pub(crate) name: String,
-    /// Everything after the tool's name.
+    /// All arguments after the tool's name.
     pub(crate) flags: Vec<OsString>,
 }
 
-/// What the program was started as, for help texts and completions.
+/// Returns the name under which the program was started, for help texts and completions.
 pub(crate) fn program_name(args: &[OsString]) -> String {
     let program =
         args.first().map(Path::new).and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
@@ -99,7 +99,7 @@ pub(crate) fn command(program: &str) -> Command {
         .max_term_width(MAX_COLUMNS)
 }
 
-/// Says where the options of the caller are, which each subcommand takes.
+/// Adds a note on the options of the caller, which each subcommand accepts.
 fn with_pointer_to_caller(command: Command, program: &str) -> Command {
     let pointer =
         format!("Caller options, such as --workspace and --session: `{program} --help` lists them.");
@@ -130,12 +130,12 @@ fn caller_help() -> String {
     text
 }
 
-/// What stands above the options that say who calls.
+/// Heading of the options that identify the caller.
 const CALLER: &str = "Caller";
-/// The most columns of a help text.
+/// Maximum number of columns of a help text.
 pub(crate) const MAX_COLUMNS: usize = 100;
 
-/// The command without the options that stand everywhere and without what follows `call`.
+/// Returns the command without the shared options and without the arguments of `call`.
 pub(crate) fn skeleton(program: &str) -> Command {
     let command = Command::new(program.to_owned())
         .bin_name(program)
@@ -200,7 +200,7 @@ pub(crate) fn skeleton(program: &str) -> Command {
     command
 }
 
-/// The options that stand before or after every subcommand.
+/// Returns the options that may precede or follow every subcommand.
 pub(crate) fn shared_options() -> Vec<Arg> {
     let of_caller = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(name.to_uppercase()).help(help).help_heading(CALLER)
@@ -322,7 +322,7 @@ fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
         .get_flag("unattended")
         .then(|| "the caller is unattended (--unattended), so it has no approver".to_owned());
     caller.depth = matches.remove_one("depth").unwrap_or_default();
-    // One session a workspace: what was cut from one call's output can be read on in the next.
+    // One session per workspace: output truncated in one call can be read in the next.
     caller.session_id = text(matches, "session").or_else(|| {
         let workspace = caller.workspace_dir();
         let real = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());

@@ -1,5 +1,5 @@
-//! What a JSON Schema says about the parameters of a tool, as far as a command line needs it: their names, and which
-//! kinds of values each may have.
+//! Types of a tool's parameters, read from its JSON Schema as far as a command line needs them: names and permitted
+//! kinds of values.
 
 use crate::kinds::Kinds;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ pub(crate) struct Parameter<'a> {
     pub(crate) ty: ParameterType<'a>,
 }
 
-/// The parameters of a tool, in the order of its schema; none where the schema is not valid.
+/// Returns the parameters of a tool, in the order of its schema; none if the schema is invalid.
 pub(crate) fn parameters(tool: &Tool) -> Vec<Parameter<'_>> {
     let Ok(root) = tool.input_schema() else { return Vec::new() };
     let mut parameters = Vec::new();
@@ -42,15 +42,15 @@ pub(crate) fn members<'a>(ty: &ParameterType<'a>) -> Vec<Parameter<'a>> {
     found
 }
 
-/// Whether what an object schema requires is required of the call.
+/// Meaning of `required` in an object schema for the call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {
     AsStated,
-    /// In one of several alternatives.
+    /// Required only in one of several alternatives.
     Optional,
 }
 
-/// Adds the properties of an object schema, those of its alternatives included.
+/// Adds the properties of an object schema and of its alternatives.
 fn collect<'a>(
     schema: &'a Value,
     root: &'a Value,
@@ -112,7 +112,7 @@ fn required_by_all<'a>(mut options: impl Iterator<Item = &'a Value>, root: &'a V
     shared
 }
 
-/// What a schema says of itself, or else what the one that it refers to says.
+/// Returns the description of a schema, or else that of the schema it refers to.
 fn description<'a>(schema: &'a Value, root: &'a Value, depth: u32) -> &'a str {
     if let Some(description) = schema.get("description").and_then(Value::as_str) {
         return description;
@@ -160,7 +160,7 @@ impl<'a> ParameterType<'a> {
         found.into_iter().map(|schema| Self { root: self.root, any_of: vec![schema] }).collect()
     }
 
-    /// The schema, where it is one.
+    /// Returns the schema, if there is only one.
     pub(crate) fn schema(&self) -> Option<&'a Value> {
         match self.any_of.as_slice() {
             [only] => Some(only),
@@ -168,13 +168,13 @@ impl<'a> ParameterType<'a> {
         }
     }
 
-    /// The types of the items of a tuple; none where it is no tuple.
+    /// Returns the types of a tuple's items; empty if it is not a tuple.
     pub(crate) fn tuple(&self) -> Vec<Self> {
         let items = self.keyword("prefixItems").and_then(Value::as_array).into_iter().flatten();
         items.map(|schema| Self { root: self.root, any_of: vec![schema] }).collect()
     }
 
-    /// The type of the values of a map, where it is one whose values have a type.
+    /// Returns the type of a map's values, if it has one.
     pub(crate) fn values(&self) -> Option<Self> {
         let values = self.keyword("additionalProperties").filter(|values| values.is_object())?;
         Some(Self { root: self.root, any_of: vec![values] })
@@ -190,7 +190,7 @@ impl<'a> ParameterType<'a> {
         (!choices.is_empty()).then_some(choices)
     }
 
-    /// What a keyword says, where the schema, one that it refers to or one of its alternatives says it.
+    /// Returns the value of a keyword from the schema, from a schema it refers to, or from one of its alternatives.
     pub(crate) fn keyword(&self, key: &str) -> Option<&'a Value> {
         let mut found = None;
         self.visit(|schema| found = found.or_else(|| schema.get(key)));
@@ -243,7 +243,7 @@ fn kinds_of(schema: &Value, root: &Value, depth: u32) -> Kinds {
     kinds
 }
 
-/// Adds what a value has one of. A schema that says something itself is one, whatever it refers to beside that.
+/// Adds the alternatives of a schema. A schema with keywords of its own is one itself, whatever else it refers to.
 fn add_alternatives<'a>(schema: &'a Value, root: &'a Value, depth: u32, found: &mut Vec<&'a Value>) {
     let says = ["properties", "prefixItems", "items", "additionalProperties", "const", "enum"];
     if let (Some(members), Some(depth)) = (schema.as_object(), depth.checked_sub(1))
@@ -280,7 +280,7 @@ fn choices_of<'a>(schema: &'a Value, root: &'a Value, depth: u32) -> Option<Vec<
     Some(lists?.concat())
 }
 
-/// What a schema refers to within its document.
+/// Resolves the `$ref` of a schema within its document.
 fn target<'a>(schema: &Map<String, Value>, root: &'a Value) -> Option<&'a Value> {
     root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }

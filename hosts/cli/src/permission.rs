@@ -1,4 +1,4 @@
-//! `permission`: what a person allowed always or for a session, and taking it back.
+//! `permission`: lists and revokes approvals that were given permanently or for a session.
 
 use crate::console::Console;
 use crate::definitions::print_json;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit::{Access, Approval, ApprovalError, Toolkit, escape_line};
 
-/// What stands after `permission`.
+/// A parsed `permission` subcommand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PermissionRequest {
     List,
@@ -41,7 +41,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// What was asked for.
+/// Returns the subcommand of `permission` in the matches.
 pub(crate) fn request(matches: &ArgMatches) -> Result<PermissionRequest, Stop> {
     match matches.subcommand() {
         Some(("list", _)) => Ok(PermissionRequest::List),
@@ -53,7 +53,7 @@ pub(crate) fn request(matches: &ArgMatches) -> Result<PermissionRequest, Stop> {
     }
 }
 
-/// Does it.
+/// Runs the subcommand.
 pub(crate) fn run(
     request: &PermissionRequest,
     toolkit: &Toolkit,
@@ -112,7 +112,7 @@ fn list(toolkit: &Toolkit, format: Format, console: &mut Console<'_>) -> Result<
     console.print(&shown)
 }
 
-/// One line, two spaces from its beginning, where the name of a workspace would stand.
+/// Formats an approval as one line, indented by two spaces to align with the workspace's name.
 fn text(approval: &Approval) -> String {
     let mut line = format!(
         "  {}  {}  {}: {}  (by {}",

@@ -2,7 +2,7 @@
 
 use toolkit::{Content, Resource, ResourceBody, ToolOutput};
 
-/// What of an answer was saved to a file.
+/// The part of a result that was saved to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Saved {
     Text,

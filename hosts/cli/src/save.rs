@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Writes `bytes` to `path`: what was there stays until all of it is written.
+/// Writes `bytes` to `path`: the old content stays until all of the new is written.
 ///
-/// A symbolic link stays one, and what is no plain file, such as a pipe, is written to as it is.
+/// A symlink stays a symlink, and a path that is not a regular file, such as a pipe, is written to directly.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let existing = match fs::metadata(path) {
         Ok(metadata) => Some(metadata),

@@ -1,4 +1,4 @@
-//! What stands within the value of a parameter: members of objects, items of tuples and lists, alternatives.
+//! Structure of a parameter's value: members of objects, items of tuples and lists, alternatives.
 
 use crate::kinds::Kinds;
 use crate::parameter_type::{Parameter, ParameterType, members};
@@ -6,10 +6,10 @@ use crate::words::{plain, rules, type_word};
 use crate::wrap::wrap;
 use serde_json::Value;
 
-/// How deep what stands within a value is shown.
+/// Maximum depth to which the structure of a value is shown.
 const DEEPEST: usize = 6;
 
-/// The lines that show what stands within a value, each behind `indent`; none for a plain one.
+/// Returns the lines that show the structure of a value, each after `indent`; none for a plain value.
 pub(crate) fn lines(ty: &ParameterType<'_>, indent: &str, columns: Option<usize>) -> String {
     let mut shape = Shape { text: String::new(), columns, above: Vec::new() };
     shape.within(ty, indent);
@@ -19,7 +19,7 @@ pub(crate) fn lines(ty: &ParameterType<'_>, indent: &str, columns: Option<usize>
 struct Shape<'a> {
     text: String,
     columns: Option<usize>,
-    /// The schemas that what is shown stands within: a type may contain itself.
+    /// The enclosing schemas of the shown one: a type may contain itself.
     above: Vec<&'a Value>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Shape<'a> {
         match alternatives.as_slice() {
             [] => {}
             [only] => self.one(only, indent),
-            // Values that are listed with the type are explained only where something is said of them.
+            // Values that are listed with the type are explained only if they have structure or a description.
             several if several.iter().any(|one| is_structured(one) || !description(one).is_empty()) => {
                 for one in several {
                     self.alternative(one, indent);
@@ -40,7 +40,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// One value that is no choice between several.
+    /// Adds a value that is not a choice between alternatives.
     fn one(&mut self, ty: &ParameterType<'a>, indent: &str) {
         let Some(schema) = ty.schema() else { return };
         let is_within_itself = self.above.iter().any(|above| std::ptr::eq(*above, schema));
@@ -73,7 +73,7 @@ impl<'a> Shape<'a> {
         self.above.pop();
     }
 
-    /// One of several: a plain value, `{ name: … }`, or an object that a member of one value tells apart.
+    /// Adds one alternative: a plain value, `{ name: … }`, or an object identified by a constant member.
     fn alternative(&mut self, ty: &ParameterType<'a>, indent: &str) {
         let further = format!("{indent}    ");
         if let Some(choices) = ty.choices() {
@@ -131,7 +131,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Whether something stands within the value that its type word does not say.
+/// Returns true if the value has structure that its type word does not show.
 fn is_structured(ty: &ParameterType<'_>) -> bool {
     let kinds = ty.kinds().without(Kinds::NULL);
     !own_members(ty).is_empty()
@@ -140,12 +140,12 @@ fn is_structured(ty: &ParameterType<'_>) -> bool {
         || kinds == Kinds::ARRAY && ty.item(0).alternatives().iter().any(is_structured_once)
 }
 
-/// The same for what a list or a map holds: a type that contains itself must not be followed for ever.
+/// Returns the same for the content of a list or map: a type that contains itself must not be followed endlessly.
 fn is_structured_once(ty: &ParameterType<'_>) -> bool {
     !own_members(ty).is_empty() || !ty.tuple().is_empty()
 }
 
-/// The members of an object, not those of the items of a list.
+/// Returns the members of an object, without those of a list's items.
 fn own_members<'a>(ty: &ParameterType<'a>) -> Vec<Parameter<'a>> {
     if ty.kinds().has(Kinds::ARRAY) { Vec::new() } else { members(ty) }
 }

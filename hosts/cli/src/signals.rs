@@ -13,7 +13,7 @@ use std::thread;
 use tokio::runtime::Builder;
 use toolkit::CancellationToken;
 
-/// Listens on a thread of its own, so that a tool that blocks its thread can still be interrupted.
+/// Waits for signals on a separate thread, so that a tool that blocks its thread can still be interrupted.
 ///
 /// It listens as long as this value lives.
 pub(crate) struct Watch {
@@ -23,7 +23,7 @@ pub(crate) struct Watch {
 
 struct State {
     cancel: CancellationToken,
-    /// What the first signal was.
+    /// Exit code for the first signal.
     first: OnceLock<Exit>,
     call_ended: AtomicBool,
 }
@@ -45,7 +45,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Notes that there is no call to cancel any more; says what signal came before.
+    /// Records that there is no call left to cancel; returns the exit code for an earlier signal.
     pub(crate) fn call_ended(&self) -> Option<Exit> {
         self.state.call_ended.store(true, Ordering::SeqCst);
         self.state.first.get().copied()
@@ -73,19 +73,19 @@ async fn listen(signals: &mut Signals, state: &State, stop: &CancellationToken) 
     }
 }
 
-/// Has a write beyond the limit on the size of files fail instead of ending the process.
+/// Makes a write beyond the file size limit fail instead of ending the process.
 ///
-/// A handler stands for the signal rather than ignoring it, as programs that the process starts would inherit that.
+/// Installs a handler for the signal instead of ignoring it, since child processes would inherit an ignored signal.
 #[cfg(unix)]
 pub(crate) fn survive_file_size_limit() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return };
     let _entered = runtime.enter();
-    // The handler stays when what listens is gone. Without it, the process ends as any other does.
+    // The handler stays installed when the stream is dropped. Without it, the process ends like any other.
     let _ = signal(SignalKind::from_raw(libc::SIGXFSZ));
 }
 
-/// There is no such signal here.
+/// Does nothing: this system has no such signal.
 #[cfg(not(unix))]
 pub(crate) fn survive_file_size_limit() {}
 

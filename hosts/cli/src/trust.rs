@@ -15,7 +15,7 @@ use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use toolkit::{LoadOptions, SkillFiles, TrustStore, TrustedFile, escape_line};
 
-/// What stands after `trust`.
+/// Arguments of `trust`.
 #[derive(Debug, Clone)]
 pub(crate) struct TrustRequest {
     path: Option<PathBuf>,
@@ -54,7 +54,7 @@ pub(crate) fn command() -> Command {
         .arg(flag("revoke", "Trusts the file no more"))
 }
 
-/// What was asked for.
+/// Returns the arguments of `trust` in the matches.
 pub(crate) fn request(matches: &mut ArgMatches) -> TrustRequest {
     let action = match ["yes", "list", "revoke"].map(|name| matches.get_flag(name)) {
         [true, _, _] => Action::Trust,
@@ -65,7 +65,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> TrustRequest {
     TrustRequest { path: matches.remove_one("path"), action }
 }
 
-/// Does it. `workspace` is that of the command.
+/// Runs `trust`. `workspace` is the workspace of the command.
 pub(crate) fn run(
     request: &TrustRequest,
     options: LoadOptions,
@@ -153,7 +153,7 @@ fn trust(
     let mut files: Vec<TrustedFile> = Vec::new();
     let mut skills = String::new();
     for here in here {
-        // What is shown is what is remembered, and each time that skills are used they are compared with it.
+        // The shown content is the recorded content, and the skills are compared with it each time they are used.
         let directory = here.file.skills_dir();
         let beside = SkillFiles::read(&directory);
         let file = here.file.clone().with_skills(&beside);
@@ -168,7 +168,7 @@ fn trust(
     if files.is_empty() {
         return console.print("It is trusted already.\n").map(|()| Exit::Success);
     }
-    // What is shown is what is remembered: a file that changes meanwhile has another hash.
+    // The shown content is the recorded content: a file that changes meanwhile has another hash.
     let after = load(files.iter().cloned().fold(options, LoadOptions::trusting))?;
     let mut text = String::new();
     for file in &files {
@@ -204,7 +204,7 @@ fn told(directory: &Path, skills: &SkillFiles) -> String {
     text
 }
 
-/// What a person is to read before they trust: what would go, and what would come.
+/// Lists the values that trust would remove and add, for the user to read before confirming.
 fn changes(before: &[Line], after: &[Line]) -> String {
     let mut text = String::new();
     for (mark, lines, others) in [('-', before, after), ('+', after, before)] {
@@ -220,8 +220,8 @@ fn changes(before: &[Line], after: &[Line]) -> String {
     if text.is_empty() { "  nothing that is in effect\n".to_owned() } else { text }
 }
 
-/// Asks the person at the terminal, whatever standard input and output are. `shown` is what they are to read first, where
-/// standard output does not show it to them.
+/// Asks the user on the terminal, whatever standard input and output are. `shown` is the text to read first, if standard
+/// output does not show it.
 fn ask(shown: &str) -> Result<bool, Stop> {
     let none = || Stop::Error {
         exit: Exit::Denied,
@@ -237,7 +237,7 @@ fn ask(shown: &str) -> Result<bool, Stop> {
     discard_typed()?;
     terminal.write_all(b"Trust it? [y/N] ")?;
     let mut answer = String::new();
-    // Nobody types more.
+    // No user types more.
     BufReader::new(terminal.take(1024)).read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
@@ -246,11 +246,11 @@ fn ask(shown: &str) -> Result<bool, Stop> {
 #[cfg(unix)]
 fn discard_typed() -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    // The flag is that of this opening alone: the shell's own stays as it is.
+    // The flag belongs only to this open file: the shell's own is unchanged.
     let mut terminal =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open("/dev/tty")?;
     let mut typed = [0; 4096];
-    // Bounded, should somebody write without end.
+    // Bounded, since a writer may never stop.
     for _ in 0..1_000 {
         match terminal.read(&mut typed) {
             Ok(0) => break,

@@ -1,7 +1,7 @@
-//! From the words of a command line to JSON, as a parameter's type suggests.
+//! Conversion of command-line words to JSON, by the parameter's type.
 //!
-//! Nothing is refused here: what fits no kind of value that the type allows becomes a string, and the toolbox says
-//! what is wrong with it. JSON that was typed is kept as text, so that the toolbox sees all of it, duplicate keys included.
+//! Nothing is refused here: a text that fits no permitted kind of value becomes a string, and the toolbox reports the
+//! validation error. Typed JSON is kept as text, so that the toolbox sees all of it, including duplicate keys.
 
 use crate::kinds::Kinds;
 use crate::parameter_type::ParameterType;
@@ -29,7 +29,7 @@ pub(crate) fn to_json(words: &[String], ty: &ParameterType<'_>) -> String {
     format!("[{}]", items.join(","))
 }
 
-/// Whether a word is the whole list, rather than an item that is a list itself.
+/// Returns true if a word is the whole list, rather than one item that is itself a list.
 fn is_whole_list(word: &str, ty: &ParameterType<'_>) -> bool {
     match serde_json::from_str(word) {
         Ok(Value::Array(items)) => items.iter().enumerate().all(|(index, item)| {
@@ -40,10 +40,10 @@ fn is_whole_list(word: &str, ty: &ParameterType<'_>) -> bool {
     }
 }
 
-/// The JSON text of a word that stands for one value of these kinds, if it does.
+/// Returns the JSON text of a word that is one value of these kinds, if it is.
 fn single(word: &str, kinds: Kinds) -> Option<String> {
     let meant = |value: &Value| match Kinds::of(value) {
-        // Quotes belong to a string, except where nothing says that strings are wanted.
+        // Quotes are part of a string, unless the type does not restrict the kind.
         Kinds::STRING => is_untyped(kinds),
         Kinds::NULL => kinds.has(Kinds::NULL) && (!kinds.has(Kinds::STRING) || is_untyped(kinds)),
         // A fraction where an integer is wanted is still a number, unless a string will do.
@@ -58,7 +58,7 @@ fn single(word: &str, kinds: Kinds) -> Option<String> {
     }
 }
 
-/// Whether a type says nothing about the kind of value.
+/// Returns true if a type does not restrict the kind of value.
 fn is_untyped(kinds: Kinds) -> bool {
     kinds | Kinds::ARRAY == Kinds::ANY
 }

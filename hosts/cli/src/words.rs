@@ -1,4 +1,4 @@
-//! Schemas and descriptions in words, for people at a terminal.
+//! Descriptions of schemas for people at a terminal.
 
 use crate::kinds::Kinds;
 use crate::parameter_type::ParameterType;
@@ -15,7 +15,7 @@ const KINDS: [(Kinds, &str); 7] = [
     (Kinds::NULL, "null"),
 ];
 
-/// What a type allows, in a word or few: `integer`, `slow|fast`, `list of string`.
+/// Returns a type in a few words: `integer`, `slow|fast`, `list of string`.
 pub(crate) fn type_word(ty: &ParameterType<'_>) -> String {
     if let Some(choices) = ty.choices() {
         return choices.into_iter().map(plain).collect::<Vec<_>>().join("|");
@@ -46,7 +46,7 @@ pub(crate) fn type_word(ty: &ParameterType<'_>) -> String {
     names.collect::<Vec<_>>().join("|")
 }
 
-/// What stands for a flag's value in a help text: `INTEGER`, `slow|fast`, `JSON`.
+/// Returns the placeholder for a flag's value in help: `INTEGER`, `slow|fast`, `JSON`.
 pub(crate) fn value_name(ty: &ParameterType<'_>) -> String {
     if let Some(choices) = ty.choices() {
         return choices.into_iter().map(plain).collect::<Vec<_>>().join("|");
@@ -70,12 +70,12 @@ pub(crate) fn value_name(ty: &ParameterType<'_>) -> String {
     }
 }
 
-/// Whether a type allows `true` and `false` only.
+/// Returns true if a type allows only `true` and `false`.
 pub(crate) fn is_boolean(ty: &ParameterType<'_>) -> bool {
     ty.kinds().without(Kinds::NULL) == Kinds::BOOLEAN
 }
 
-/// What a type demands beyond its kind, and what stands for an absent value: `at least 1`, `default 10`.
+/// Returns the constraints of a type beyond its kind, and its default: `at least 1`, `default 10`.
 pub(crate) fn rules(ty: &ParameterType<'_>) -> Vec<String> {
     let mut rules = Vec::new();
     let number = |key: &str| ty.keyword(key).filter(|bound| !is_limit_of_type(bound));
@@ -116,7 +116,7 @@ fn range(least: Option<&Value>, greatest: Option<&Value>, unit: &str) -> Option<
     }
 }
 
-/// Whether a bound is merely that of a wide integer type.
+/// Returns true if a bound is only the limit of an integer type.
 fn is_limit_of_type(bound: &Value) -> bool {
     let limits = [i32::MIN.into(), i32::MAX.into(), u32::MAX.into(), i64::MIN, i64::MAX];
     bound.as_i64().is_some_and(|bound| limits.contains(&bound)) || bound.as_u64() == Some(u64::MAX)
@@ -132,7 +132,7 @@ pub(crate) fn first_sentence(description: &str) -> String {
     let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let ends = line.match_indices(['.', '!', '?']).map(|(at, _)| at + 1);
-    // A sentence begins with a capital letter; `e.g. this` is none.
+    // A sentence begins with a capital letter; `e.g. this` does not end one.
     let end = ends.into_iter().find(|end| {
         let mut rest = line[*end..].chars();
         rest.next().is_none_or(|space| space == ' ' && rest.next().is_some_and(|first| !first.is_lowercase()))

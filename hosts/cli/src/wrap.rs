@@ -1,15 +1,15 @@
-//! Text wrapped at words, as wide as the terminal is.
+//! Wrapping of text at words, to the width of the terminal.
 
 use std::env;
 use terminal_size::{Width, terminal_size_of};
 
-/// The fewest columns for which text is wrapped; a terminal that says it has less probably does not know.
+/// Minimum number of columns for wrapping; a terminal that reports fewer probably does not know its width.
 const LEAST: usize = 30;
-/// The most columns of a line of text. Longer lines are hard to read.
+/// Maximum number of columns of a line of text. Longer lines are hard to read.
 const MOST: usize = 100;
 
-/// How many columns lines on standard output should have: those that `COLUMNS` says, else those of the terminal, 100 at most. Without
-/// either, lines are not wrapped.
+/// Returns the maximum line length on standard output: `COLUMNS` if set, else the width of the terminal, at most 100. Without either,
+/// lines are not wrapped.
 pub(crate) fn columns(out_is_terminal: bool) -> Option<usize> {
     let given = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let columns: Option<usize> = given.or_else(|| {
@@ -19,8 +19,8 @@ pub(crate) fn columns(out_is_terminal: bool) -> Option<usize> {
     columns.filter(|columns| *columns >= LEAST).map(|columns| columns.min(MOST))
 }
 
-/// The lines of a text behind `first`, and behind `further` where a line was wrapped. Empty lines stay empty; what is indented in the
-/// text stays so.
+/// Returns the lines of a text, each after `first`, or after `further` if it continues a wrapped line. Empty lines stay empty;
+/// indentation in the text is kept.
 pub(crate) fn wrap(text: &str, first: &str, further: &str, columns: Option<usize>) -> String {
     let mut wrapped = String::new();
     for (number, line) in text.lines().enumerate() {
@@ -57,7 +57,7 @@ pub(crate) fn wrap(text: &str, first: &str, further: &str, columns: Option<usize
     wrapped
 }
 
-/// How many columns a text takes: a character beyond ASCII may take two.
+/// Returns the number of columns of a text. Characters from U+1100 on count as two.
 fn width(text: &str) -> usize {
     text.chars().map(|c| if (c as u32) < 0x1100 { 1 } else { 2 }).sum()
 }

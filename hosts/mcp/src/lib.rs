@@ -18,19 +18,19 @@
 //! }
 //! ```
 //!
-//! Every call takes the way of all calls, through [`Toolbox::call_with`](toolkit::Toolbox::call_with): arguments that do not fit and tools that
-//! fail are results with `isError`, which the model reads; errors of the protocol are for what is no call at all.
+//! Every call goes through [`Toolbox::call_with`](toolkit::Toolbox::call_with): invalid arguments and failures of tools are results with
+//! `isError`, which the model reads; protocol errors are for requests that are not calls at all.
 //!
-//! A tool that asks a person asks the client, by elicitation. Up to version 2025-11-25 of the protocol that is a
-//! request of its own, from 2026-07-28 on the call answers with what it needs and is called once more with the answer; a client
-//! that cannot be asked is a host without anybody to ask, and is not shown tools of which every call could only be refused.
-//! [`ServerOptions::client_approves`] relies on the client's own approval of calls instead.
+//! Approval requests of tools go to the client, by elicitation. Up to version 2025-11-25 of the protocol that is a separate request; from
+//! 2026-07-28 on the call returns with the request and is repeated with the answer. A client without elicitation counts as a host without a
+//! user, and is not shown tools of which every call would be denied. [`ServerOptions::client_approves`] relies on the client's own approval
+//! of calls instead.
 //!
-//! A tool that wants more of its client than a person's answers, such as its model, takes the `rmcp::service::Peer<RoleServer>` with
+//! A tool that needs more of its client than the user's answers, such as its model, gets the `rmcp::service::Peer<RoleServer>` with
 //! [`ToolContext::attached`](toolkit::ToolContext::attached).
 //!
-//! Who has a handler of their own, with prompts, resources or completions, keeps it and hands tools on to a [`ToolServer`], whose
-//! methods are those of [`ServerHandler`](rmcp::ServerHandler).
+//! A handler of your own, with prompts, resources or completions, forwards requests about tools to a [`ToolServer`], whose methods are
+//! those of [`ServerHandler`](rmcp::ServerHandler).
 
 #[cfg(feature = "client")]
 mod client;

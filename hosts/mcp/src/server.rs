@@ -41,27 +41,27 @@ use suspended::Suspended;
 use toolkit::{Caller, LogLevel, Toolkit};
 use watched::Owned;
 
-/// What a server says of itself, and its limits.
+/// Information that a server sends about itself, and its limits.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerOptions {
     /// The name that clients see; `toolkit` by default.
     pub name: String,
-    /// Its version; that of this crate by default.
+    /// Version that clients see; the version of this crate by default.
     pub version: String,
-    /// What a client may tell its model of the tools as a whole.
+    /// Instructions for the use of the tools, which a client may give to its model.
     pub instructions: Option<String>,
-    /// How many tools a page of the list has; 100 by default.
+    /// Number of tools on a page of the list; 100 by default.
     pub page: usize,
-    /// How long a call that waits for an answer, as the protocol has it from 2026-07-28 on, is kept for the client to come
-    /// back; ten minutes by default.
+    /// Time for which a call that waits for an answer, as the protocol has it from 2026-07-28 on, is kept for the client to return; ten
+    /// minutes by default.
     pub answer_within: Duration,
-    /// How many calls may wait so at once; beyond, what they ask is denied. 100 by default.
+    /// Maximum number of calls that wait for an answer at once; the questions of further calls are denied. 100 by default.
     pub most_waiting: usize,
-    /// Whether the server relies on the client's own approval of tool calls; not by default. See
+    /// True if the server relies on the client's own approval of tool calls; false by default. See
     /// [`client_approves`](Self::client_approves).
     pub client_approves: bool,
-    /// The servers whose prompts clients get too; none by default.
+    /// MCP servers whose prompts clients get too; none by default.
     #[cfg(feature = "client")]
     pub prompts_of: Option<crate::McpServers>,
 }
@@ -83,52 +83,52 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
-    /// Those by default.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says by which name and version clients see the server.
+    /// Sets the name and version that clients see.
     #[must_use]
     pub fn named(self, name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { name: name.into(), version: version.into(), ..self }
     }
 
-    /// Says what a client may tell its model of the tools as a whole.
+    /// Sets the instructions for the use of the tools, which a client may give to its model.
     #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {
         Self { instructions: Some(instructions.into()), ..self }
     }
 
-    /// Says how many tools a page of the list has, at least one.
+    /// Sets the number of tools on a page of the list, at least one.
     #[must_use]
     pub fn page(self, page: usize) -> Self {
         Self { page: page.max(1), ..self }
     }
 
-    /// Says how long a call waits for a client to come back with an answer.
+    /// Sets the time for which a call waits for a client to return with an answer.
     #[must_use]
     pub fn answer_within(self, answer_within: Duration) -> Self {
         Self { answer_within, ..self }
     }
 
-    /// Says how many calls may wait for clients to come back with answers.
+    /// Sets the maximum number of calls that wait for an answer at once.
     #[must_use]
     pub fn most_waiting(self, most_waiting: usize) -> Self {
         Self { most_waiting, ..self }
     }
 
-    /// Relies on the client's own approval of tool calls: for clients whose user sees each call with its arguments and allows it there.
+    /// Relies on the client's own approval of tool calls: for clients whose user sees each call with its arguments and approves it there.
     ///
-    /// What would be asked counts as allowed, once. What rules or a tool deny stays denied, and a question about a sensitive or a protected
-    /// path ([`Ask::is_guarded`](toolkit::Ask::is_guarded)) still goes to the client's user, or is denied where the client shows no questions.
-    /// So does a question for a value.
+    /// A call that would need approval is allowed, once. Denials by rules or a tool stand, and an approval request for a sensitive or a
+    /// protected path ([`Ask::is_guarded`](toolkit::Ask::is_guarded)) still goes to the client's user, or is denied if the client does not
+    /// support elicitation. The same holds for a question for a value.
     #[must_use]
     pub fn client_approves(self, client_approves: bool) -> Self {
         Self { client_approves, ..self }
     }
 
-    /// Says whose prompts clients get too, beside skills: named `server__prompt`.
+    /// Sets the MCP servers whose prompts clients get in addition to skills: named `server__prompt`.
     #[cfg(feature = "client")]
     #[must_use]
     pub fn prompts_of(self, servers: crate::McpServers) -> Self {
@@ -147,9 +147,9 @@ impl ServerOptions {
 
 /// The tools of a toolkit, for one client. Cheap to clone; clones serve the same client.
 ///
-/// It is a handler for rmcp by itself. To add tools to a handler of your own, forward `list_tools`, `call_tool`, `get_tool`,
-/// `on_initialized`, `on_roots_list_changed`, `set_level`, `accepted_subscription_filter`, `listen` and `on_custom_request`, and, for outputs that were too long,
-/// `list_resources` and `read_resource`:
+/// It is itself a handler for rmcp. To add tools to your own handler, forward `list_tools`, `call_tool`, `get_tool`, `on_initialized`,
+/// `on_roots_list_changed`, `set_level`, `accepted_subscription_filter`, `listen` and `on_custom_request`, and, for outputs that were too
+/// long, `list_resources` and `read_resource`:
 ///
 /// ```
 /// use rmcp::ServerHandler;
@@ -194,7 +194,7 @@ struct Shared {
     toolkit: Toolkit,
     caller: Caller,
     options: ServerOptions,
-    /// What the client works on.
+    /// The client's roots.
     roots: Roots,
     /// The tools that the client was last shown.
     shown: Mutex<Shown>,
@@ -203,11 +203,11 @@ struct Shared {
     outputs: Arc<Outputs>,
     /// The session was made for this server, and ends with it.
     owns_session: bool,
-    /// What tells the client of changes.
+    /// The task that notifies the client of changes.
     watching: Mutex<Option<Owned>>,
-    /// The least grave of what calls say for those who look for faults that the client is told.
+    /// Minimum level of the log messages that the client gets.
     log_level: Mutex<LogLevel>,
-    /// Whose it is, once that is known, and the sessions of those who have none of the protocol's.
+    /// The principal of the server's requests, once it is known, and the sessions of requests without a protocol session.
     sessions: Sessions,
 }
 
@@ -218,7 +218,7 @@ impl Shared {
     }
 }
 
-/// Ends the session: its background jobs, what was allowed in it, what was seen in it.
+/// Ends the session: its background jobs, its approvals, its read states.
 impl Drop for Shared {
     fn drop(&mut self) {
         if self.owns_session {
@@ -241,7 +241,7 @@ impl ToolServer {
         Self::of_parts(toolkit, caller, options, Sessions::default(), suspended, Arc::default(), owns_session)
     }
 
-    /// A server with a session of its own that shares what clients come back for with others.
+    /// Creates a server with its own session that shares suspended calls with others.
     fn of_sessions(
         toolkit: Toolkit,
         caller: Caller,
@@ -294,7 +294,7 @@ fn session_id() -> String {
     format!("mcp-{}", random::<10>())
 }
 
-/// Text of so many random bytes. Without randomness there is none, so that nobody can guess it.
+/// Returns a text of random bytes. Panics without randomness, so that no text can be guessed.
 fn random<const BYTES: usize>() -> String {
     let mut bytes = [0; BYTES];
     #[expect(clippy::expect_used, reason = "the system has randomness, or nothing here is safe")]
@@ -328,7 +328,7 @@ impl ServerHandler for ToolServer {
         context.peer.set_peer_info(request.clone());
         self.0.roots.of(&context.peer);
         let mut result = self.negotiate_initialize(&request)?;
-        // What begins so has it; later versions of the protocol have it no more.
+        // Versions that begin with `initialize` have logging; later ones do not.
         result.capabilities.logging = Some(Map::new());
         Ok(result)
     }
@@ -357,7 +357,7 @@ impl ServerHandler for ToolServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        // It is asked for the schema alone, by which headers are checked, and before it is known whose request it is.
+        // This is called only for the schema by which headers are checked, and before the principal of the request is known.
         let definition = match self.last_shown() {
             Some(toolbox) => toolbox.definition(name).ok(),
             None => self.0.toolkit.tool(name).and_then(|tool| tool.definition().ok()),

@@ -1,4 +1,4 @@
-//! JSON whose text does not depend on the order of members.
+//! JSON text that does not depend on the order of members.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -15,14 +15,14 @@ use rmcp::{RoleServer, ServiceExt as _};
 use std::io;
 use toolkit::{Caller, Toolkit};
 
-/// Why a client cannot be served.
+/// The reason for which a client cannot be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The standard streams cannot be had for the protocol alone.
+    /// The standard streams cannot be reserved for the protocol.
     #[error("standard input and output cannot be kept for the protocol: {0}")]
     Streams(#[source] io::Error),
-    /// What came first is not what a client of the protocol says first.
+    /// The first message is not a valid beginning of the protocol.
     #[error("the client did not begin as the protocol says: {0}")]
     Beginning(#[source] Box<ServerInitializeError>),
     /// The task that serves stopped.
@@ -32,18 +32,18 @@ pub enum ServeError {
 
 /// Serves the tools of `toolkit` to the client at the other end of standard input and output, until it closes them.
 ///
-/// `caller` is whom the calls are made for; without a session of its own it gets one. Nothing but the protocol reaches standard
-/// output, whatever tools print: from here on what is printed in this process goes to standard error, and standard input is
-/// empty for all others. So this is called once, and first.
+/// The calls are made for `caller`; without a session of its own it gets one. Only the protocol reaches standard output,
+/// whatever tools print: from here on everything printed in this process goes to standard error, and standard input is empty
+/// for all other readers. So this is called once, and first.
 ///
 /// # Errors
 ///
-/// When what comes first is not the protocol. That the client goes away is none.
+/// If the first message is not of the protocol. A disconnecting client is not an error.
 pub async fn serve_stdio(toolkit: Toolkit, caller: Caller) -> Result<(), ServeError> {
     serve_stdio_with(toolkit, caller, ServerOptions::default()).await
 }
 
-/// As [`serve_stdio`], with options.
+/// Like [`serve_stdio`], with options.
 ///
 /// # Errors
 ///
@@ -58,17 +58,17 @@ pub async fn serve_stdio_with(
     let transport = Opening { transport: Lines::new(input, output), begun: false };
     let running = match server.serve(transport).await {
         Ok(running) => running,
-        // Nobody said anything.
+        // The client closed the connection without a message.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(ServeError::Beginning(Box::new(error))),
     };
     running.waiting().await.map(|_| ()).map_err(ServeError::Stopped)
 }
 
-/// A transport that answers an `initialize` whose parameters cannot be read: rmcp would take it for a request of an unknown method.
+/// A transport that answers an `initialize` with invalid parameters: rmcp would read it as a request for an unknown method.
 struct Opening<T> {
     transport: T,
-    /// Something else came, which rmcp answers.
+    /// True after a message other than that, which rmcp answers.
     begun: bool,
 }
 
@@ -101,7 +101,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
     }
 }
 
-/// The answer to an `initialize` whose parameters cannot be read.
+/// Returns the answer to an `initialize` with invalid parameters.
 fn refused(message: &ClientJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
     let ClientJsonRpcMessage::Request(JsonRpcRequest {
         id,

@@ -1,4 +1,4 @@
-//! One request and its answer, over a connection of its own.
+//! A request and its answer, over a separate connection.
 
 use super::{Client, MAX_HEADERS, Request, authority};
 use crate::body::{ACCEPT_ENCODING, Body};
@@ -17,9 +17,9 @@ use tokio::time::timeout;
 
 /// An answer.
 pub(super) enum Answer {
-    /// To be returned.
+    /// A response to return.
     Whole { status: StatusCode, headers: HeaderMap, body: Vec<u8> },
-    /// To be followed: the headers. Its body is not read.
+    /// A redirect to follow: the headers. Its body is not read.
     Redirect(HeaderMap),
 }
 
@@ -126,7 +126,7 @@ async fn within<T>(
 
 /// The fault of a server, without an address.
 fn fault(error: &hyper::Error, limit: usize) -> FetchError {
-    // The method that tells this apart is compiled with a server alone.
+    // The method for this check is only compiled with the server feature.
     if error.is_parse() && error.to_string().contains("too large") {
         return FetchError::HeadersTooLarge { limit };
     }

@@ -1,16 +1,16 @@
-//! From what a model said to a value that fits.
+//! Parses a model's answer to a value that is valid by the schema.
 
 use crate::schema::AnswerSchema;
 use serde_json::Value;
 
-/// The value in what a model said.
+/// Returns the value in a model's answer.
 ///
 /// # Errors
 ///
-/// What is wrong with it, for the model to put right.
+/// Returns the validation errors, for the model to correct.
 pub(crate) fn value_in(said: &str, schema: Option<&AnswerSchema>) -> Result<Value, Vec<String>> {
     let value: Value = serde_json::from_str(without_fence(said)).map_err(|error| {
-        // Of the text itself nothing is told: the model has it.
+        // The error does not quote the text, which the model has.
         vec![format!("the answer is not JSON alone (line {}, column {})", error.line(), error.column())]
     })?;
     let problems = match schema {
@@ -21,7 +21,7 @@ pub(crate) fn value_in(said: &str, schema: Option<&AnswerSchema>) -> Result<Valu
     if problems.is_empty() { Ok(value) } else { Err(problems) }
 }
 
-/// What stands within a code fence, where all of it does.
+/// Returns the text inside a code fence, if the fence encloses the whole answer.
 fn without_fence(said: &str) -> &str {
     let text = said.trim();
     let within = || {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use toolkit::Secret;
 use toolkit::prelude::*;
 
-/// The most bytes of an answer.
+/// Maximum number of bytes of an answer.
 const LONGEST_ANSWER: usize = 4 << 20;
 
 /// The model that is configured.
@@ -32,14 +32,14 @@ pub(crate) struct Message {
     pub(crate) content: String,
 }
 
-/// What a model said.
+/// The answer of a model.
 pub(crate) struct Said {
     pub(crate) content: String,
-    /// Whether it ended before it was done, at the limit of tokens.
+    /// True if the answer was cut off at the token limit.
     pub(crate) is_cut: bool,
 }
 
-/// What was used, of all attempts together.
+/// Token usage of all attempts together.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, Default)]
 #[serde(rename_all = "camelCase")]
@@ -82,7 +82,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, saying what to configure, when no model is named or the key is none.
+    /// `Unavailable`, with the setting to configure, if no model is named or the key is invalid.
     pub fn new(settings: &LlmTaskSettings) -> Result<Self, ToolError> {
         let Some(name) = settings.model.clone() else {
             return Err(ToolError::unavailable(
@@ -123,7 +123,7 @@ impl Model {
         &self.name
     }
 
-    /// Has it answer the last of some messages; adds to what was used.
+    /// Requests an answer to the last of some messages; adds to the token usage.
     pub(crate) async fn ask(
         &self,
         messages: &[Message],
@@ -131,7 +131,7 @@ impl Model {
         usage: &mut Usage,
     ) -> Result<Said, ToolError> {
         let said = self.try_ask(messages, schema, usage).await;
-        // A server may repeat what it got, in whatever letters.
+        // A server may repeat the request, in upper or lower case.
         match said {
             Ok(said) => Ok(Said { content: self.without_key(&said.content), ..said }),
             Err(error) => {
@@ -197,7 +197,7 @@ impl Model {
     fn format(&self, schema: Option<&Map<String, Value>>) -> Option<Value> {
         match (self.response_format, schema) {
             (ResponseFormat::None, _) => None,
-            // Not `strict`: that takes a part of JSON Schema only, and what comes is checked here.
+            // Not `strict`, which supports only a part of JSON Schema; the answer is validated here.
             (ResponseFormat::JsonSchema, Some(schema)) => Some(json!({
                 "type": "json_schema", "json_schema": { "name": "answer", "schema": schema, "strict": false },
             })),

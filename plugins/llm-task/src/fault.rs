@@ -1,4 +1,4 @@
-//! What went wrong, in words.
+//! Error messages of failed requests.
 
 use reqwest::StatusCode;
 use serde::Deserialize;
@@ -6,12 +6,12 @@ use serde_json::Value;
 use std::time::Duration;
 use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
 
-/// The most characters of what an endpoint or a model says of a failure.
+/// Maximum number of characters quoted from an endpoint's or a model's error.
 const LONGEST_MESSAGE: usize = 500;
-/// How long to wait where an endpoint is busy and does not say for how long.
+/// Time to wait if an endpoint is busy without a time to wait.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// What an endpoint says of a failure, in the forms that are met.
+/// The error in a response, in the common forms.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Told {
@@ -31,14 +31,14 @@ pub(crate) struct ToldError {
 }
 
 impl ToldError {
-    /// Whether it is about what was paid for: waiting does not help.
+    /// Returns true if the error is about the account's quota or billing: waiting does not help.
     fn is_of_account(&self) -> bool {
         let about = ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"];
         [&self.code, &self.kind].iter().any(|said| said.as_str().is_some_and(|said| about.contains(&said)))
     }
 }
 
-/// A request that got no whole answer. A task may be asked again: nothing comes of it but an answer.
+/// Converts a request without a complete answer to an error. A task may be retried, since an answer is its only effect.
 pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError {
     if error.is_builder() {
         return ToolError::unavailable(
@@ -57,7 +57,7 @@ pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError 
     ToolError::unavailable(message).with_retry(Retry::Now)
 }
 
-/// An answer that is none of Chat Completions.
+/// Converts an answer that is not from Chat Completions to an error.
 pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
     ToolError::unavailable(format!(
         "what stands at `plugins.llm-task.baseUrl` gave an answer that cannot be read ({what}; HTTP status {})",
@@ -65,7 +65,7 @@ pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
     ))
 }
 
-/// A failure that the endpoint tells.
+/// Converts an error of the endpoint.
 pub(crate) fn of_status(status: StatusCode, told: &Told, wait: Option<Duration>) -> ToolError {
     let said = match told {
         Told::Error { error } => bounded(&error.message),
@@ -100,7 +100,7 @@ pub(crate) fn of_status(status: StatusCode, told: &Told, wait: Option<Duration>)
     }
 }
 
-/// What a model does not want to do.
+/// Returns the error for a task that the model refuses.
 pub(crate) fn refused(why: &str) -> ToolError {
     ToolError::failed(format!("the model refused the task: {}", bounded(why)))
 }

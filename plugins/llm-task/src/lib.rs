@@ -1,8 +1,8 @@
 //! A task for a model: one question, one answer of a given structure.
 //!
-//! `llm_task` sends a prompt, with some input where there is any, to the model that is configured, and returns its answer as JSON that
-//! fits a schema. It is optional: it is there only where a list allows it by its name, the plugin's or `group:plugins`. A
-//! host needs `toolkit::link!(toolkit_llm_task)` and a model, at any endpoint that speaks as OpenAI's Chat Completions do:
+//! `llm_task` sends a prompt, with optional input, to the configured model, and returns its answer as JSON that is valid by a schema. It
+//! is optional: it is only available if a list allows it by its name, the plugin's or `group:plugins`. A host needs
+//! `toolkit::link!(toolkit_llm_task)` and a model, at any endpoint that is compatible with OpenAI's Chat Completions:
 //!
 //! ```json5
 //! {
@@ -20,14 +20,14 @@
 //!
 //! # The answer
 //!
-//! The schema goes to the server as `response_format`, which some hold the model to and some ignore. So the answer is checked here
-//! whatever the server does; where it does not fit, the model is told what is wrong, once, and answers again. Without a schema the
-//! answer is any JSON object. What both attempts used is in the result's metadata (`usage`), also where it failed.
+//! The schema is sent to the server as `response_format`, which some servers enforce and some ignore. So the answer is validated here in
+//! any case; if it is invalid, the model receives the validation errors, once, and answers again. Without a schema the answer is any JSON
+//! object. The token usage of both attempts is in the result's metadata (`usage`), also after a failure.
 //!
 //! # Limits
 //!
-//! A prompt has 100,000 characters, prompt, input and schema 512 KiB together, an answer 4 MiB and as many tokens as `maxTokens` says (4,096).
-//! A schema refers to nothing outside of itself, and never to itself. A request waits for 60 seconds (`timeoutSeconds`).
+//! A prompt has at most 100,000 characters; prompt, input and schema together 512 KiB; an answer 4 MiB and at most `maxTokens` tokens
+//! (4,096). A schema refers to nothing outside of itself, and has no recursion. The timeout of a request is 60 seconds (`timeoutSeconds`).
 
 mod answer;
 mod chat;

@@ -3,21 +3,21 @@
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-/// The most problems of an answer that are told.
+/// Maximum number of returned validation errors.
 const MAX_PROBLEMS: usize = 10;
-/// The most characters of one of them.
+/// Maximum number of characters of one of them.
 const LONGEST_PROBLEM: usize = 300;
-/// The most levels of a schema.
+/// Maximum number of levels of a schema.
 const DEEPEST: usize = 64;
-/// The most schemas that references lead to, all told: each is looked into once for each way that leads there.
+/// Maximum number of schemas that references lead to, in total: each counts once for each path to it.
 const MAX_FOLLOWED: usize = 10_000;
 
-/// Keywords whose values are data, whatever they look like.
+/// Keywords whose values are data, whatever their form.
 const DATA: &[&str] = &["const", "default", "enum", "examples"];
-/// Keywords whose members are schemas by name: one that is called `default` is a schema, too.
+/// Keywords whose members are schemas by name: one named `default` is a schema, too.
 const NAMED: &[&str] = &["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
-/// A schema that was looked at.
+/// A schema that was checked and compiled.
 #[derive(Debug)]
 pub(crate) struct AnswerSchema(Validator);
 
@@ -30,14 +30,14 @@ impl AnswerSchema {
     pub(crate) fn new(schema: &Map<String, Value>) -> Result<Self, String> {
         let root = Value::Object(schema.clone());
         Walk { root: &root, followed: Vec::new(), left: MAX_FOLLOWED }.look(&root, 0)?;
-        // Nothing is fetched, whatever features another crate switches on.
+        // Nothing is fetched, whichever features another crate enables.
         jsonschema::options().offline().build(&root).map(Self).map_err(|error| {
             let text: String = error.to_string().chars().take(LONGEST_PROBLEM).collect();
             format!("it is no JSON Schema: {text}")
         })
     }
 
-    /// What is wrong with an answer; nothing where it fits.
+    /// Returns the validation errors of an answer; empty if it is valid.
     pub(crate) fn problems(&self, answer: &Value) -> Vec<String> {
         let worded = |error: jsonschema::ValidationError<'_>| {
             let place = error.instance_path().to_string();
@@ -49,8 +49,8 @@ impl AnswerSchema {
     }
 }
 
-/// A look through a schema along its references, which end: one that leads back to where it stands would have a validator
-/// walk for ever.
+/// A walk through a schema along its references, which must not be recursive: a validator could otherwise recurse
+/// forever.
 struct Walk<'a> {
     root: &'a Value,
     followed: Vec<&'a str>,
@@ -146,7 +146,7 @@ mod tests {
             (json!({ "$ref": "other.json#/x" }), "leads out"),
             (json!({ "$id": "https://example.com/", "type": "object" }), "`$id` is not taken"),
             (json!({ "$dynamicRef": "#x" }), "`$dynamicRef` is not taken"),
-            // What is called like a keyword of data is none.
+            // A property with the name of a data keyword is not data.
             (json!({ "properties": { "default": { "$ref": "#" } } }), "leads to itself"),
             (json!({ "$defs": { "enum": { "$id": "https://example.com/" } } }), "`$id` is not taken"),
             (json!({ "$ref": "#/const", "const": { "$ref": "#" } }), "leads to itself"),

@@ -1,4 +1,4 @@
-//! What can be configured: `plugins.llm-task`.
+//! The configuration `plugins.llm-task`.
 
 use crate::chat::Model;
 use toolkit::prelude::*;

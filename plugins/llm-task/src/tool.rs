@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
 
-/// The most bytes of prompt, input and schema together.
+/// Maximum number of bytes of prompt, input and schema together.
 const LONGEST_TASK: usize = 512 << 10;
-/// How often a model answers: the second time it knows what was wrong.
+/// Maximum number of answers of a model: the second request includes the validation errors of the first answer.
 const ATTEMPTS: u32 = 2;
 
 /// Hands one task to another model, which knows nothing of this conversation, and returns its answer as JSON: an object, or

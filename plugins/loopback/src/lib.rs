@@ -1,6 +1,6 @@
-//! An HTTP server on loopback that answers as a test says, for the tests of plugins that speak to a platform.
+//! An HTTP server on loopback with answers set by a test, for the tests of plugins that communicate with a platform.
 //!
-//! It is as small as a test needs it: HTTP/1.1, one request a connection, and answers that a well-behaved server would
+//! It is as small as tests permit: HTTP/1.1, one request per connection, and answers that a well-behaved server would
 //! not give.
 //!
 //! ```
@@ -25,15 +25,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// The most bytes of a request's body.
+/// Maximum number of bytes of a request's body.
 const LONGEST_BODY: usize = 16 << 20;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// `POST`.
     pub method: String,
-    /// What stands in the request: the path, with the query where there is one.
+    /// Target of the request: the path, with the query if there is one.
     pub path: String,
     /// Names in lower case, and values.
     pub headers: Vec<(String, String)>,
@@ -47,13 +47,13 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null where it is none.
+    /// Returns the body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 }
 
-/// What the server does with a request.
+/// The response of the server to a request.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// Answers it.
@@ -92,7 +92,7 @@ impl Answer {
     }
 }
 
-/// The server. It ends when it is dropped.
+/// The server. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Loopback {
     url: String,
@@ -125,7 +125,7 @@ impl Loopback {
         self.requests.borrow().clone()
     }
 
-    /// Waits until so many requests came.
+    /// Waits until this number of requests has arrived.
     pub async fn received(&self, number: usize) {
         let mut requests = self.requests.clone();
         // The sender lives as long as the server does.
@@ -144,7 +144,7 @@ async fn serve(listener: TcpListener, answering: Arc<Answering>, came: watch::Se
                 let Ok((stream, _)) = accepted else { return };
                 let (answering, came) = (Arc::clone(&answering), Arc::clone(&came));
                 connections.spawn(async move {
-                    // A client that went away is nobody's fault.
+                    // A client that disconnects is not an error.
                     let _ = connection(stream, &*answering, &came).await;
                 });
             }
@@ -164,7 +164,7 @@ async fn connection(
     came.send_modify(|requests| requests.push(request));
     match answer {
         Answer::Close => Ok(()),
-        // Until the client goes.
+        // Until the client disconnects.
         Answer::Hang => stream.read(&mut [0]).await.map(|_| ()),
         Answer::Give { status, headers, body } => {
             let mut head = format!(

@@ -1,6 +1,6 @@
-//! Notes that an agent keeps and finds again, in an SQLite database of its own.
+//! Notes that an agent stores and finds again, in its own SQLite database.
 //!
-//! `memory_store` keeps a note, `memory_search` finds notes by their words, the best first. A host needs nothing but
+//! `memory_store` stores a note, `memory_search` finds notes by their words, the best first. A host only needs
 //! `toolkit::link!(toolkit_memory)`.
 //!
 //! ```json5
@@ -12,22 +12,22 @@
 //!
 //! # What is kept, and where
 //!
-//! Each agent has a database of its own, `memory/agent-<digest of its name>.sqlite3` in the toolkit's directory for data; callers
-//! that name no agent share one. So no agent finds, or counts among the words of its search, what another one stored. The
-//! files are their owner's alone (mode 0600). Several processes can use them at once.
+//! Each agent has its own database, `memory/agent-<digest of its name>.sqlite3` in the toolkit's data directory; callers without
+//! an agent name share one. So no agent finds another agent's notes, and they do not affect the ranking of its search. Only the
+//! owner can access the files (mode 0600). Several processes can use them at once.
 //!
 //! # How notes are found
 //!
-//! Case, accents (`cafe` finds `Café`) and the width of characters do not matter, and a word of three letters or more is also the
-//! beginning of one: `deploy` finds `deployment`. Notes rank by BM25, tags counting twice. Scripts that put no spaces between words
-//! (Chinese, Japanese, Thai, Lao, Burmese, Khmer) are indexed by character and sought by pairs of characters, so a word of one
-//! or two characters is found too. A symbol, such as 🎂, is a word of its own. A query is words and nothing else: what the
-//! full-text engine would take for operators has no meaning.
+//! Case, accents (`cafe` finds `Café`) and the width of characters do not matter, and a word of three letters or more also matches
+//! as a prefix: `deploy` finds `deployment`. Notes are ranked by BM25, with tags counted twice. Scripts without spaces between
+//! words (Chinese, Japanese, Thai, Lao, Burmese, Khmer) are indexed by character and searched by pairs of characters, so a word of
+//! one or two characters is found too. A symbol, such as 🎂, is a word of its own. A query consists only of words: operators of the
+//! full-text engine have no meaning.
 //!
 //! # Limits
 //!
-//! A note has 4,000 characters and 10 tags of 40 characters at most, an agent 10,000 notes (`maxNotes`). A query has 500
-//! characters, of which the first 64 terms count, and finds 20 notes at most. Where another process writes, a call waits for
+//! A note has at most 4,000 characters and 10 tags of 40 characters, an agent 10,000 notes (`maxNotes`). A query has at most 500
+//! characters, of which the first 64 terms count, and finds at most 20 notes. While another process writes, a call waits for up to
 //! 5 seconds (`waitMs`).
 
 mod settings;

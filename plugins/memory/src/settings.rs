@@ -1,4 +1,4 @@
-//! What can be configured: `plugins.memory`.
+//! The configuration `plugins.memory`.
 
 use crate::store::Memory;
 use toolkit::prelude::*;

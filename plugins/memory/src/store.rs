@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use toolkit::prelude::*;
 use toolkit::{Retry, ToolErrorKind};
 
-/// How long to wait where SQLite itself does not.
+/// Time to wait in cases in which SQLite itself does not.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The most bytes of a value that is read or written: no file makes more of it.
+/// Maximum number of bytes of a value that is read or written: no file makes more of it.
 const LONGEST_VALUE: i32 = 1 << 20;
-/// What stands in the file that says how it is built.
+/// Version of the schema, stored in the database.
 const VERSION: i32 = 2;
 const TABLES: &str = "
     CREATE TABLE notes (
@@ -29,7 +29,7 @@ const TABLES: &str = "
         digest BLOB NOT NULL UNIQUE
     );
 ";
-/// What is sought is in `words` alone, which holds no text, only where which word stands.
+/// The search index `words`, which contains no text, only the positions of words.
 const INDEX: &str = "
     DROP TABLE IF EXISTS words;
     CREATE VIRTUAL TABLE words USING fts5(
@@ -46,7 +46,7 @@ pub struct Memory {
     patience: Duration,
 }
 
-/// What came of storing a note.
+/// Result of storing a note.
 pub(crate) struct Stored {
     pub(crate) id: i64,
     pub(crate) is_new: bool,
@@ -58,12 +58,12 @@ pub(crate) struct Found {
     pub(crate) id: i64,
     pub(crate) text: String,
     pub(crate) tags: Vec<String>,
-    /// When it was stored, as `2026-01-31T12:00:00Z`.
+    /// Time of storing, as `2026-01-31T12:00:00Z`.
     pub(crate) stored: String,
 }
 
 impl Memory {
-    /// Memories in `directory`, which must be there, as they are configured.
+    /// Opens the memories in `directory`, which must exist, with these settings.
     pub fn new(directory: impl Into<PathBuf>, settings: &MemorySettings) -> Self {
         Self {
             directory: directory.into(),
@@ -72,7 +72,7 @@ impl Memory {
         }
     }
 
-    /// The file that holds an agent's notes. An agent's name can be anything, so the file's is made from a digest of it.
+    /// Returns the file with an agent's notes. An agent's name is arbitrary, so the file name is a digest of it.
     pub fn file_of(&self, agent: Option<&str>) -> PathBuf {
         let name = agent.map_or_else(
             || "nobody".to_owned(),
@@ -81,7 +81,7 @@ impl Memory {
         self.directory.join(format!("{name}.sqlite3"))
     }
 
-    /// Stores a note, or finds the same note that is there. Blocks.
+    /// Stores a note, or finds an identical one. Blocks.
     pub(crate) fn store(
         &self,
         agent: Option<&str>,
@@ -140,7 +140,7 @@ impl Memory {
         Ok(Stored { id, is_new: true, notes: notes + 1 })
     }
 
-    /// The notes with any of the words of `query`, the best first. Blocks.
+    /// Returns the notes with any of the words of `query`, the best first. Blocks.
     pub(crate) fn search(
         &self,
         agent: Option<&str>,
@@ -166,7 +166,7 @@ impl Memory {
         let began = Instant::now();
         loop {
             match prepare(&database) {
-                // To change the mode of a file that another process does the same with fails at once.
+                // Changing the journal mode fails at once while another process does the same.
                 Err(Fault::Sqlite(error)) if is_busy(&error) && began.elapsed() < self.patience => {
                     std::thread::sleep(PAUSE);
                 }
@@ -176,7 +176,7 @@ impl Memory {
     }
 }
 
-/// Has a note found by its words.
+/// Adds a note to the search index.
 fn index(transaction: &Transaction<'_>, id: i64, text: &str, tags: &[String]) -> Result<(), Fault> {
     transaction.execute(
         "INSERT INTO words (rowid, text, tags) VALUES (?1, ?2, ?3)",
@@ -210,7 +210,7 @@ fn count(transaction: &Transaction<'_>) -> Result<u32, Fault> {
     Ok(transaction.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))?)
 }
 
-/// Makes an empty file that only its owner reads; SQLite gives those beside it the same mode.
+/// Creates an empty file that only its owner can access; SQLite gives the files beside it the same mode.
 fn create(file: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -222,7 +222,7 @@ fn create(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Builds what is missing in a file.
+/// Creates the missing parts of the schema in a file.
 fn prepare(database: &Connection) -> Result<(), Fault> {
     let version = |database: &Connection| -> Result<i32, rusqlite::Error> {
         database.query_row("PRAGMA user_version", [], |row| row.get(0))
@@ -252,7 +252,7 @@ fn prepare(database: &Connection) -> Result<(), Fault> {
     Ok(transaction.commit()?)
 }
 
-/// Indexes what is there: the first format knew no symbols, nor the letters of later versions of Unicode.
+/// Indexes the existing notes: the first format did not index symbols, nor the letters of later versions of Unicode.
 fn index_all(transaction: &Transaction<'_>) -> Result<(), Fault> {
     let mut statement = transaction.prepare("SELECT id, text, tags FROM notes")?;
     let mut rows = statement.query([])?;
@@ -262,7 +262,7 @@ fn index_all(transaction: &Transaction<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What went wrong within.
+/// An error of the database or of the tool.
 enum Fault {
     Sqlite(rusqlite::Error),
     Tool(ToolError),
@@ -306,8 +306,8 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Also a file that is no database, tables that are not those that were made (what is asked of them never changes), and values that
-/// are too long or of another type.
+/// Returns true also for a file that is not a database, for tables other than the ones created here (the queries never change), and
+/// for values that are too long or of another type.
 fn is_damaged(error: &rusqlite::Error) -> bool {
     match error {
         rusqlite::Error::FromSqlConversionFailure(..)

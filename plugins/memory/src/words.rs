@@ -1,4 +1,4 @@
-//! The words of a text, as they are indexed and sought.
+//! The words of a text, for indexing and searching.
 //!
 //! SQLite's own tokenizers fall short of three things: `unicode61` takes a whole sentence of Chinese for one word, and knows neither
 //! symbols nor the letters of later versions of Unicode; `trigram` finds no word of two characters. So texts are folded and split
@@ -8,13 +8,13 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// The most terms of a query that count.
+/// Maximum number of terms of a query that count.
 const MAX_TERMS: usize = 64;
-/// From how many characters on a word is also sought as the beginning of one. Korean particles follow words of two.
+/// Minimum length in characters of a word that also matches as a prefix. Korean particles follow words of two characters.
 const SHORTEST_PREFIX: usize = 3;
 const SHORTEST_KOREAN_PREFIX: usize = 2;
 
-/// A text as the index gets it: its words, each once for each place, with a space between.
+/// Returns a text in the form for the index: its words, separated by spaces.
 pub(crate) fn indexed(text: &str) -> String {
     let mut indexed = String::with_capacity(text.len());
     for run in runs(text) {
@@ -28,8 +28,8 @@ pub(crate) fn indexed(text: &str) -> String {
     indexed
 }
 
-/// A query for FTS5 that finds any of the words; `None` where there is none. Each stands in quotes, and none holds a
-/// quote: only letters, digits and their marks are left of a text.
+/// Returns an FTS5 query that finds any of the words; `None` if there is none. Each word is quoted, and none contains a quote, since
+/// only letters, digits and their marks are kept.
 pub(crate) fn query(text: &str) -> Option<String> {
     let terms: Vec<String> = runs(text).flat_map(Run::terms).take(MAX_TERMS).collect();
     (!terms.is_empty()).then(|| terms.join(" OR "))
@@ -54,7 +54,7 @@ impl Run {
 
     fn terms(self) -> Vec<String> {
         match self {
-            // Found whole it counts for both, so it ranks before what it only begins.
+            // A whole word matches both terms, so it ranks before a prefix.
             Self::Word(word) if is_prefix(&word) => {
                 vec![format!("\"{word}\""), format!("\"{word}\" *")]
             }
@@ -86,8 +86,8 @@ fn runs(text: &str) -> impl Iterator<Item = Run> {
     })
 }
 
-/// Marks of Latin, Greek and Cyrillic letters go; those of other scripts are parts of their words. Whether a sign is shown as a
-/// picture, or in a frame, makes no difference either.
+/// Returns true for marks of Latin, Greek and Cyrillic letters, which are dropped; those of other scripts are part of their words.
+/// Selectors for emoji presentation and enclosing keycaps are dropped too.
 fn is_left_out(char: char) -> bool {
     matches!(char, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' | '\u{20e3}')
 }
@@ -101,8 +101,8 @@ fn is_of_word(char: char) -> bool {
     (char.is_alphanumeric() || is_combining_mark(char)) && !is_symbol(char) || is_of_flag(char)
 }
 
-/// Whether it is a picture or another sign that says something by itself: not what lines are drawn with, nor what stands for
-/// characters that were lost.
+/// Returns true if the character is a pictograph or another symbol with a meaning of its own: not a box-drawing character, nor a
+/// replacement for lost characters.
 fn is_symbol(char: char) -> bool {
     !char.is_ascii()
         && !matches!(char, '\u{2500}'..='\u{259f}' | '\u{fffc}' | '\u{fffd}')
@@ -115,7 +115,7 @@ fn is_of_flag(char: char) -> bool {
     matches!(char, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Whether a script puts no spaces between words.
+/// Returns true if the character belongs to a script without spaces between words.
 fn is_without_spaces(char: char) -> bool {
     matches!(char,
         '\u{0e00}'..='\u{0eff}'         // Thai, Lao

@@ -11,7 +11,7 @@ use std::time::Duration;
 use toolkit::Secret;
 use toolkit::prelude::*;
 
-/// The most bytes of an answer.
+/// Maximum number of bytes of an answer.
 const LONGEST_ANSWER: usize = 1 << 20;
 
 /// A bot, by its token.
@@ -22,7 +22,7 @@ pub struct BotApi {
     timeout: Duration,
 }
 
-/// What every answer of the Bot API is.
+/// The envelope of every answer of the Bot API.
 #[derive(Deserialize)]
 struct Envelope<R> {
     ok: bool,
@@ -32,7 +32,7 @@ struct Envelope<R> {
     parameters: Option<Parameters>,
 }
 
-/// What helps with a request that failed.
+/// Hints for handling a failed request.
 #[derive(Default, Deserialize)]
 pub(crate) struct Parameters {
     pub(crate) retry_after: Option<u64>,
@@ -44,7 +44,7 @@ impl BotApi {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, saying what to configure, when there is no token or it is none.
+    /// `Unavailable`, with the setting to configure, if there is no token or it is invalid.
     pub fn new(settings: &TelegramSettings) -> Result<Self, ToolError> {
         let token = settings.token.clone().ok_or_else(|| {
             ToolError::unavailable(
@@ -73,7 +73,7 @@ impl BotApi {
         body: &impl Serialize,
     ) -> Result<R, ToolError> {
         self.try_call(method, body).await.map_err(|error| {
-            // Whatever stands there, also by a server that repeats its address: the token does not.
+            // The token is removed from any message, even one from a server that repeats its URL.
             let message = error.message().replace(self.token.expose(), toolkit_http::REDACTED);
             error.with_message(message)
         })

@@ -1,22 +1,22 @@
-//! Which chat a call is about.
+//! The chat that a call is about.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 use toolkit::prelude::*;
 use toolkit::{Ask, ToolErrorKind};
 
-/// A chat, as the Bot API takes it.
+/// A chat in the form for the Bot API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Chat {
     /// A user, group or channel by its number.
     Id(i64),
-    /// A public group or channel: `@name`, in lower case. Telegram knows no other, and a rule about a name must hold for each way to
+    /// A public group or channel: `@name`, in lower case. Telegram ignores case, and a rule about a name must apply to each way to
     /// write it.
     Name(String),
 }
 
 impl Chat {
-    /// The chat that is named, else that of the caller's conversation.
+    /// Returns the named chat, or else that of the caller's conversation.
     pub(crate) fn of(ctx: &ToolContext, named: Option<&str>) -> Result<Self, ToolError> {
         let conversation = ctx.caller().conversation_id.as_deref();
         let Some(text) = named.or(conversation) else {
@@ -43,7 +43,7 @@ impl Chat {
         text.parse().ok().filter(|id| is_number && *id != 0).map(Self::Id)
     }
 
-    /// A question before something is done there: "Send a poll", say.
+    /// Returns an approval request for an action in the chat, such as "Send a poll".
     pub(crate) fn ask(&self, ctx: &ToolContext, what: &str) -> Ask {
         let is_here = ctx.caller().conversation_id.as_deref().and_then(Self::parse).as_ref() == Some(self);
         let place = if is_here { "this conversation" } else { "another chat" };

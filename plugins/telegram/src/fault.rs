@@ -1,4 +1,4 @@
-//! What went wrong, in words: was it sent, and does it help to try again.
+//! Error messages of failed requests: whether the message was sent, and whether to retry.
 
 use crate::api::Parameters;
 use reqwest::StatusCode;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
 use toolkit_http::LONGEST_WAIT;
 
-/// The most characters of what Telegram says.
+/// Maximum number of characters quoted from Telegram's error.
 const LONGEST_DESCRIPTION: usize = 300;
-/// How long to wait where Telegram says that there were too many requests, and not for how long.
+/// Time to wait if Telegram reports too many requests without a time to wait.
 const PAUSE: Duration = Duration::from_secs(1);
-/// What to do where it is not known whether something was done.
+/// Advice if it is unknown whether the request took effect.
 const MAYBE: &str =
     "It may have been done all the same: look into the chat, or ask, before it is tried again";
 
@@ -38,10 +38,10 @@ pub(crate) fn of_reading(error: reqwest::Error, timeout: Duration) -> ToolError 
     ToolError::unavailable(format!("the connection to Telegram was lost ({}). {MAYBE}", reason(error)))
 }
 
-/// An answer that is none of the Bot API: of a server on the way there, say.
+/// Converts an answer that is not from the Bot API, but, for example, from a proxy.
 pub(crate) fn of_answer(status: StatusCode, wait: Option<Duration>, what: &str) -> ToolError {
     let code = status.as_u16();
-    // Whoever on the way answered so, passed nothing on.
+    // A proxy that answered so did not forward the request.
     if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE && wait.is_some()
     {
         return too_many(&format!("HTTP status {code}"), wait.unwrap_or(PAUSE));
@@ -57,7 +57,7 @@ pub(crate) fn of_answer(status: StatusCode, wait: Option<Duration>, what: &str) 
     ))
 }
 
-/// A failure that the Bot API tells. Its codes are those of HTTP; what happened exactly stands in the text alone.
+/// Converts an error of the Bot API. Its codes are those of HTTP; only the text has the details.
 pub(crate) fn of_api(
     code: i64,
     description: &str,
@@ -116,7 +116,7 @@ fn too_many(said: &str, pause: Duration) -> ToolError {
     ToolError::unavailable(message).with_retry(Retry::After(pause))
 }
 
-/// Why, without the address: the token is a part of it.
+/// Returns the reason without the URL, which contains the token.
 fn reason(error: reqwest::Error) -> String {
     escape_line(&toolkit_http::reason(error)).chars().take(LONGEST_DESCRIPTION).collect()
 }

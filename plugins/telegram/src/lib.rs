@@ -12,22 +12,23 @@
 //!
 //! # Whom they reach
 //!
-//! The chat is the caller's conversation (`Caller::conversation_id`), unless the call names another by `chat_id`. Either way it is
-//! asked about, under the kind `message` with the pattern `telegram:<chat>`: the number, or `@name` in lower case, however the call
-//! writes it. Who denies a public chat denies both: which number a name has only Telegram knows.
+//! The chat is the caller's conversation (`Caller::conversation_id`), unless the call names another by `chat_id`. Either way it needs
+//! approval, under the kind `message` with the pattern `telegram:<chat>`: the number, or `@name` in lower case, in whatever form the
+//! call writes it. To deny a public chat, deny both: only Telegram knows the number of a name.
 //!
 //! # What fails, and whether to try again
 //!
-//! What Telegram says of a failure is told, with the advice to wait that it gives (`retry_after`). A request that was refused or
-//! never arrived was not sent, nor was one that a server on the way turned away as too much (HTTP status 429, or 503 with
-//! `Retry-After`). One whose answer is missing may have been: then nothing advises to send it again.
+//! Telegram's description of a failure is returned, with the time to wait that it gives (`retry_after`). A request that was refused
+//! or never arrived was not sent, nor was one that a proxy rejected as too much (HTTP status 429, or 503 with `Retry-After`). One
+//! whose answer is missing may have been: then no error advises to send it again.
 //!
 //! The token is a part of the address of each request. No error names that address.
 //!
 //! # Limits
 //!
-//! Those of Bot API 10.2: a question of 300 characters, 1 to 12 options of 100, an explanation of 200 with 2 line feeds at most, 5 to
-//! 2,628,000 seconds for an answer. A request waits for 30 seconds (`timeoutSeconds`); an answer has 1 MiB at most.
+//! The limits are those of Bot API 10.2: a question of 300 characters, 1 to 12 options of 100, an explanation of 200 with at most 2
+//! line feeds, 5 to 2,628,000 seconds for an answer. The timeout of a request is 30 seconds (`timeoutSeconds`); an answer has at most
+//! 1 MiB.
 
 mod api;
 mod chat;

@@ -31,7 +31,7 @@ async fn telegram_pin_message(
     let chat = Chat::of(ctx, chat_id)?;
     let ask = chat.ask(ctx, &format!("Pin the message {message_id} in"));
     ctx.ask(ask.with_text("members are told", if disable_notification { "no" } else { "yes" })).await?;
-    // Its result says nothing: there is one only where it worked.
+    // The result carries no information: there is one only after success.
     let _: bool = bot
         .call("pinChatMessage", &PinChatMessage { chat_id: &chat, message_id, disable_notification })
         .await?;

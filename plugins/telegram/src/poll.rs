@@ -82,7 +82,7 @@ struct InputPollOption<'a> {
     text: &'a str,
 }
 
-/// What is needed of the message that came of it.
+/// The needed fields of the resulting message.
 #[derive(Deserialize)]
 struct PollMessage {
     message_id: i64,
@@ -146,7 +146,7 @@ async fn telegram_send_poll(
     }))
 }
 
-/// What the platform demands and no schema says.
+/// Checks the platform's requirements that the schema does not express.
 fn check(poll: &Poll) -> Result<(), ToolError> {
     let invalid = |message: String| Err(ToolError::new(ToolErrorKind::InvalidArguments, message));
     if poll.question.trim().is_empty() {

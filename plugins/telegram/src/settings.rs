@@ -1,4 +1,4 @@
-//! What can be configured: `plugins.telegram`.
+//! The configuration `plugins.telegram`.
 
 use crate::api::BotApi;
 use toolkit::prelude::*;

@@ -184,7 +184,7 @@ async fn whatsapp_send_contact(
 }
 
 impl Contact {
-    /// Checks what no schema says, and gives the name the part that WhatsApp demands.
+    /// Checks requirements that the schema does not express, and adds the part of the name that WhatsApp requires.
     fn complete(&mut self) -> Result<(), String> {
         let name = &mut self.name;
         if name.formatted_name.trim().is_empty() {
@@ -202,7 +202,7 @@ impl Contact {
         }
     }
 
-    /// What a person sees of it before it is sent.
+    /// Returns the summary that the user sees before the contact is sent.
     fn summary(&self) -> String {
         let phones = self.phones.iter().map(|phone| phone.phone.as_str());
         let emails = self.emails.iter().map(|email| email.email.as_str());
@@ -216,7 +216,7 @@ impl Contact {
     }
 }
 
-/// Whether the month has such a day, for a text of the right form.
+/// Returns true if the month of a well-formed date has such a day.
 fn is_date(text: &str) -> bool {
     let mut numbers = text.split('-').map(|part| part.parse::<u32>().unwrap_or_default());
     let [year, month, day] = [(); 3].map(|()| numbers.next().unwrap_or_default());

@@ -1,15 +1,15 @@
-//! What went wrong, in words: was it sent, and does it help to try again.
+//! Error messages of failed requests: whether the message was sent, and whether to retry.
 
 use crate::graph::GraphError;
 use reqwest::StatusCode;
 use std::time::Duration;
 use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
 
-/// The most characters of what the Graph API says.
+/// Maximum number of characters quoted from the Graph API's error.
 const LONGEST_MESSAGE: usize = 300;
-/// How long to wait where there was too much, and nothing says for how long.
+/// Time to wait if a limit was exceeded and no time to wait is given.
 const PAUSE: Duration = Duration::from_mins(1);
-/// What to do where it is not known whether something was sent.
+/// Advice if it is unknown whether the message was sent.
 const MAYBE: &str =
     "It may have been sent all the same: look into the conversation, or ask, before it is sent again";
 
@@ -37,10 +37,10 @@ pub(crate) fn of_reading(error: reqwest::Error, timeout: Duration) -> ToolError 
     ToolError::unavailable(format!("the connection to WhatsApp was lost ({}). {MAYBE}", reason(error)))
 }
 
-/// An answer that is none of the Cloud API: of a server on the way there, say.
+/// Converts an answer that is not from the Cloud API, but, for example, from a proxy.
 pub(crate) fn of_answer(status: StatusCode, wait: Option<Duration>, what: &str) -> ToolError {
     let code = status.as_u16();
-    // Whoever on the way answered so, passed nothing on.
+    // A proxy that answered so did not forward the request.
     if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE && wait.is_some()
     {
         return too_many(&format!("HTTP status {code}"), wait.unwrap_or(PAUSE));
@@ -61,11 +61,11 @@ fn too_many(said: &str, pause: Duration) -> ToolError {
     ToolError::unavailable(message).with_retry(Retry::After(pause))
 }
 
-/// What becomes of a code.
+/// The meaning of an error code.
 enum Means {
-    /// Nothing helps but what the advice says.
+    /// An error with this advice as the only remedy.
     Is(ToolErrorKind, &'static str),
-    /// There was too much: try again after so long, where nothing else is said.
+    /// A limit was exceeded: retry after this time, unless the answer states another.
     TooMuch(Duration),
 }
 
@@ -73,7 +73,7 @@ const ACCOUNT: &str = "A person has to look at the business account in the Whats
 const TOKEN: &str = "A person has to renew `plugins.whatsapp.token`";
 const GO_ON: &str = "Go on without it, and say why";
 
-/// By the documented codes; what an HTTP status says beside them may change, it is documented.
+/// Returns the meaning of a documented code; the HTTP status is only a hint, since it may change by the documentation.
 fn means(code: i64, status: StatusCode) -> Means {
     use Means::{Is, TooMuch};
     use ToolErrorKind::{Denied, Failed, InvalidArguments, NotFound, Unavailable};
@@ -85,7 +85,7 @@ fn means(code: i64, status: StatusCode) -> Means {
         4 | 80_007 | 133_016 => TooMuch(Duration::from_mins(1)),
         130_429 => TooMuch(Duration::from_secs(1)),
         131_056 => TooMuch(Duration::from_secs(6)),
-        // An error that nobody knows, of a server that may have taken it.
+        // An unknown error of a server that may have accepted the message.
         1 if status.is_server_error() => Is(Unavailable, MAYBE),
         1 | 2 | 131_000 | 131_016 | 131_057 | 133_004 => TooMuch(Duration::from_secs(30)),
         100 | 131_008 | 131_009 => Is(InvalidArguments, "Nothing was sent; put that right"),
@@ -112,7 +112,7 @@ fn means(code: i64, status: StatusCode) -> Means {
     }
 }
 
-/// A failure that the Graph API tells.
+/// Converts an error of the Graph API.
 pub(crate) fn of_graph(status: StatusCode, error: &GraphError, wait: Option<Duration>) -> ToolError {
     let mut said = error.message.clone();
     if let Some(details) = error.error_data.as_ref().and_then(|data| data.details.as_deref()) {

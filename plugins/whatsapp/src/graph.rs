@@ -12,7 +12,7 @@ use std::time::Duration;
 use toolkit::Secret;
 use toolkit::prelude::*;
 
-/// The most bytes of an answer.
+/// Maximum number of bytes of an answer.
 const LONGEST_ANSWER: usize = 1 << 20;
 
 /// A business phone number, by its id and an access token.
@@ -43,7 +43,7 @@ struct Context<'a> {
     message_id: &'a str,
 }
 
-/// What is sent.
+/// The content of a message.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Content<'a> {
@@ -51,7 +51,7 @@ pub(crate) enum Content<'a> {
     Location(&'a Value),
 }
 
-/// What comes back.
+/// The response to a sent message.
 #[derive(Deserialize)]
 struct Sent {
     #[serde(default)]
@@ -69,7 +69,7 @@ struct SentMessage {
     id: String,
 }
 
-/// A failure, as the Graph API tells it.
+/// The error object of the Graph API.
 #[derive(Deserialize)]
 struct Failure {
     error: GraphError,
@@ -103,7 +103,8 @@ impl CloudApi {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, saying what to configure, when the token or the number's id is missing, or the token is none.
+    /// `Unavailable`, with the setting to configure, if the token or the number's ID is missing, or the token is
+    /// invalid.
     pub fn new(settings: &WhatsAppSettings) -> Result<Self, ToolError> {
         let (Some(token), Some(number)) = (settings.token.clone(), settings.phone_number_id.as_deref())
         else {
@@ -149,7 +150,7 @@ impl CloudApi {
             content,
         };
         self.post(&message).await.map_err(|error| {
-            // Whatever stands there, also by a server that repeats what it got: the token does not.
+            // The token is removed from any message, even one from a server that repeats the request.
             let text = error.message().replace(self.token.expose(), toolkit_http::REDACTED);
             error.with_message(text)
         })

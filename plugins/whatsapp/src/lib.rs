@@ -1,8 +1,8 @@
 //! Tools for conversations on WhatsApp, by its
 //! [Cloud API](https://developers.facebook.com/documentation/business-messaging/whatsapp).
 //!
-//! `whatsapp_send_contact` sends cards of contacts, `whatsapp_send_location` a place. They are there in sessions of the channel `whatsapp`
-//! alone. A host needs `toolkit::link!(toolkit_whatsapp)`, an access token and the id of a business phone number:
+//! `whatsapp_send_contact` sends contact cards, `whatsapp_send_location` a place. They are available only in sessions of the channel
+//! `whatsapp`. A host needs `toolkit::link!(toolkit_whatsapp)`, an access token and the ID of a business phone number:
 //!
 //! ```json5
 //! {
@@ -19,16 +19,16 @@
 //! # Whom they reach
 //!
 //! The recipient is the caller's conversation (`Caller::conversation_id`), a phone number, unless the call names another by `to`. Either
-//! way it is asked about, under the kind `message` with the pattern `whatsapp:+<number>`. Numbers are those of E.164; one without
-//! a plus gets it, since WhatsApp would put the sender's country before it otherwise. In Mexico, Argentina and Brazil a mobile number is
-//! written in two ways, with a digit more or less, and reaches the same person: there both are asked about, so that who denies
-//! one denies the other, and who allows has to allow both.
+//! way it needs approval, under the kind `message` with the pattern `whatsapp:+<number>`. Numbers are in E.164 format; one without a plus
+//! gets it, since WhatsApp would otherwise prepend the sender's country code. In Mexico, Argentina and Brazil a mobile number has two
+//! forms, with a digit more or less, that reach the same person: there both need approval, so that denying one denies the other, and both
+//! must be allowed.
 //!
 //! # What fails, and whether to try again
 //!
-//! What the Graph API says of a failure is told, by its code, with how long to wait where there was too much. A request that was refused
-//! or never arrived was not sent, nor was one that a server on the way turned away as too much (HTTP status 429, or 503 with
-//! `Retry-After`). One whose answer is missing may have been: then nothing advises to send it again.
+//! The Graph API's description of a failure is returned, by its code, with the time to wait if a limit was exceeded. A request that was
+//! refused or never arrived was not sent, nor was one that a proxy rejected as too much (HTTP status 429, or 503 with `Retry-After`). One
+//! whose answer is missing may have been: then no error advises to send it again.
 //!
 //! # Limits
 //!

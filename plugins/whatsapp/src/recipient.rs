@@ -1,11 +1,11 @@
-//! To whom a message goes.
+//! The recipient of a message.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 use toolkit::prelude::*;
 use toolkit::{Ask, ToolErrorKind};
 
-/// How many digits a number has of those that are written in two ways, in the shorter one.
+/// Number of digits in the shorter form of a number that has two forms.
 const SHORTER: usize = 12;
 
 /// A phone number by E.164, with its plus.
@@ -13,7 +13,7 @@ const SHORTER: usize = 12;
 pub(crate) struct Recipient(String);
 
 impl Recipient {
-    /// The number that is named, else that of the caller's conversation.
+    /// Returns the given number, or else that of the caller's conversation.
     pub(crate) fn of(ctx: &ToolContext, named: Option<&str>) -> Result<Self, ToolError> {
         let conversation = ctx.caller().conversation_id.as_deref();
         let Some(text) = named.or(conversation) else {
@@ -29,8 +29,8 @@ impl Recipient {
         })
     }
 
-    /// At most 15 digits, of which the first is none of 0. There is one way to write a number: what has spaces, a 0 or two
-    /// before it, or signs that nobody sees, is none.
+    /// Parses at most 15 digits, the first of which is not 0. A number has only one valid form: a text with spaces, one or two
+    /// leading zeros, or invisible characters is invalid.
     fn parse(text: &str) -> Option<Self> {
         let digits: String = text.strip_prefix('+').unwrap_or(text).to_owned();
         let is_number = (7..=15).contains(&digits.len())
@@ -39,7 +39,7 @@ impl Recipient {
         is_number.then(|| Self(format!("+{digits}")))
     }
 
-    /// A question before something is sent there: "Send a place to", say.
+    /// Returns an approval request for a message to the recipient, such as "Send a place to".
     pub(crate) fn ask(&self, ctx: &ToolContext, what: &str) -> Ask {
         let is_here = ctx.caller().conversation_id.as_deref().and_then(Self::parse).as_ref() == Some(self);
         let place = if is_here { "this conversation" } else { "another person" };
@@ -51,8 +51,9 @@ impl Recipient {
         }
     }
 
-    /// The other number by which WhatsApp knows the same person. In three countries a digit came or went with the years, and it takes
-    /// mobile numbers with and without: a 1 after Mexico's code, a 9 after Argentina's, a 9 after the area in Brazil.
+    /// Returns the other number by which WhatsApp knows the same person. In three countries a digit was added or removed over the
+    /// years, and WhatsApp accepts mobile numbers with and without it: a 1 after Mexico's code, a 9 after Argentina's, a 9 after the
+    /// area code in Brazil.
     fn other_spelling(&self) -> Option<Self> {
         let digits = self.0.strip_prefix('+')?;
         let at = if digits.starts_with("55") { 4 } else { 2 };

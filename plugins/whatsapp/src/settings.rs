@@ -1,4 +1,4 @@
-//! What can be configured: `plugins.whatsapp`.
+//! The configuration `plugins.whatsapp`.
 
 use crate::graph::CloudApi;
 use toolkit::prelude::*;

@@ -1,4 +1,4 @@
-//! What of a failure is probably the sandbox's doing.
+//! Explanations of failures that the sandbox has probably caused.
 
 use std::fmt;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use super::{Containment, Part};
 use crate::{Exit, Mode};
 
-/// What of a failure is probably the sandbox's doing. Shown, it is in words for a model, and ends without a full stop: what can be done
-/// about it is for the host to add.
+/// An explanation of a failure that the sandbox has probably caused. It displays as text for a model, without a full stop at the end,
+/// so that the host can add what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explained {
     /// The parts of the sandbox that may have done it, the likeliest first.
     pub parts: Vec<Part>,
-    /// What they do, in words.
+    /// Description of what these parts do.
     pub text: String,
 }
 
@@ -37,16 +37,16 @@ const NO_NETWORK: &[&str] = &[
     "cannot assign requested address",
     "enetunreach",
 ];
-/// What is said where nobody listens: with a loopback of its own, that is where others of this machine do.
+/// Messages for a refused connection: with a loopback network of its own, a command does not reach servers of the machine.
 const REFUSED: &[&str] = &["connection refused", "econnrefused", "connectionrefused"];
 const NOT_PERMITTED: &[&str] = &["operation not permitted", "eperm"];
 const DENIED: &[&str] = &["permission denied", "eacces"];
-/// What names a socket in the file system.
+/// Texts that indicate a socket in the file system.
 const SOCKET: &[&str] = &[".sock", "unix:", "unix socket", "unix domain socket", "dial unix"];
 const SOCKETS: &str = "sockets in the file system can be connected to only if this very command has made them, not those of services such as \
                        Docker or of other commands";
 const READ_ONLY: &[&str] = &["read-only file system", "erofs"];
-/// What is said of a path that something is mounted on, or of a move from one mount to another.
+/// Messages about a path that is a mount point, or about a move from one mount to another.
 const MOUNTED: &[&str] = &[
     "device or resource busy",
     "ebusy",
@@ -70,9 +70,9 @@ const ABSENT: &[&str] = &[
 const COVERED: &[&str] = &["/tmp", "/var/tmp", "/run", "/var/run"];
 
 impl Containment {
-    /// What of a failure is probably the sandbox's doing, by the end of the command's output; `None` where nothing there looks like it.
-    /// Of a command that succeeded it is only what names a path that the sandbox keeps as it is. `visible` are paths of `/tmp` or
-    /// `/run` that the command sees, beside those that it may write to. It is a guess from the texts of system errors.
+    /// Explains a failure from the end of the command's output; `None` if nothing there indicates the sandbox. For a command that
+    /// succeeded, only messages that name a path protected by the sandbox count. `visible` are paths of `/tmp` or `/run` that the
+    /// command sees, in addition to the writable ones. The explanation is a guess from the texts of system errors.
     pub fn explain(&self, output_tail: &str, exit: &Exit, visible: &[&Path]) -> Option<Explained> {
         let mode = self.mode?;
         let mut found = Found::default();
@@ -154,12 +154,12 @@ impl Containment {
     }
 }
 
-/// What the lines of an output speak of.
+/// The indications found in the lines of an output.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one kind of error that may be there or not")]
 struct Found {
     no_network: bool,
-    /// A connection, to what is no path that the sandbox covers.
+    /// A refused connection to something other than a path that the sandbox covers.
     refused: bool,
     /// Connecting to a socket in the file system was denied.
     socket: bool,
@@ -167,7 +167,7 @@ struct Found {
     denied: bool,
     read_only: bool,
     mounted: bool,
-    /// Of a path that can be changed but for the protection of what is in it.
+    /// A path that could be changed if files below it were not protected.
     protected_path: bool,
     absent: bool,
     not_implemented: bool,
@@ -179,7 +179,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Whether it ends with one of them, as what a system error says does.
+    /// Returns true if the line ends with one of the texts, as a system error message does.
     fn ends_with(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.lower.trim_end().ends_with(word))
     }
@@ -188,7 +188,7 @@ impl Line<'_> {
         words.iter().any(|word| self.lower.contains(word))
     }
 
-    /// What looks like a path in it.
+    /// Returns the words of the line that look like paths.
     fn paths(&self) -> impl Iterator<Item = &str> {
         let is_between = |c: char| c.is_whitespace() || "'\"`‘’“”()[]{}<>,;=|".contains(c);
         self.text.split(is_between).filter_map(move |word| {

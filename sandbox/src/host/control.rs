@@ -1,4 +1,4 @@
-//! What the host knows of one job, and how it speaks with its supervisor.
+//! The host's state of one job, and its connection to the job's supervisor.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,7 +17,7 @@ use crate::supervisor::child::Failure;
 use crate::wire::{self, Incoming, Reader, Run, Writer, to_host};
 use crate::{Containment, End, Exit, Limit, Progress, Quarantined, inside, socket};
 
-/// What is known of a job.
+/// The known state of a job.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) started: Option<Started>,
@@ -25,9 +25,9 @@ pub(crate) struct State {
     pub(crate) progress: Progress,
     pub(crate) exit: Option<Exit>,
     pub(crate) quarantined: Vec<Quarantined>,
-    /// Its supervisor is gone without having said that all is gone.
+    /// The supervisor is gone without having reported the end of all processes.
     pub(crate) lost: bool,
-    /// So is the spawner, which would clean up.
+    /// The spawner, which would clean up, is gone as well.
     orphaned: bool,
 }
 
@@ -56,7 +56,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Control {
-    /// Hands a command to a supervisor of its own. The descriptors go with the message that describes it.
+    /// Sends a command to its own supervisor. The descriptors are sent with the message that describes it.
     pub(crate) fn start(run: &Run, descriptors: &[BorrowedFd<'_>]) -> io::Result<Arc<Self>> {
         let message = run.write();
         let hearing = super::hearing()?;
@@ -111,7 +111,8 @@ impl Control {
         }
     }
 
-    /// Asks the supervisor something, which may take `wait` by itself. `None` where it is gone, or does not answer.
+    /// Sends a request to the supervisor, which itself may take `wait`. `None` if the supervisor is gone, or does not
+    /// answer.
     pub(crate) async fn ask(
         &self,
         kind: u8,
@@ -122,7 +123,8 @@ impl Control {
         let (sender, mut answer) = oneshot::channel();
         {
             let mut replies = lock(&self.replies);
-            // Looked at once: whoever writes waits for the first look, and the second would wait for that.
+            // Read in one borrow: a writer waits for a first borrow to end, and a second borrow would wait for the
+            // writer.
             let over = {
                 let state = self.state.borrow();
                 state.lost || state.progress.gone
@@ -143,17 +145,17 @@ impl Control {
         None
     }
 
-    /// Tells the supervisor something that has no answer.
+    /// Sends the supervisor a message that has no answer.
     pub(crate) fn tell(&self, kind: u8, more: impl FnOnce(Writer) -> Writer) {
         self.say(&more(Writer::new(kind).number(0)).finish());
     }
 
-    /// Closes the conversation: the supervisor ends the job, in the time that it was told before, if it was.
+    /// Closes the connection: the supervisor ends the job, within the time that it was given before, if any.
     pub(crate) fn close(&self) {
         let _ = shutdown(&self.socket, Shutdown::Both);
     }
 
-    /// What the supervisor left behind is gone.
+    /// Records that the spawner has cleaned up after a lost supervisor.
     pub(crate) fn cleaned(&self) {
         self.state.send_modify(|state| {
             state.lost = true;
@@ -162,7 +164,7 @@ impl Control {
         });
     }
 
-    /// The spawner is gone. The supervisor ends the job by itself, if it lives.
+    /// Records that the spawner is gone. The supervisor, if it lives, ends the job by itself.
     pub(crate) fn orphaned(&self) {
         self.state.send_modify(|state| {
             state.orphaned = true;
@@ -244,7 +246,7 @@ impl State {
         self.progress.exited = true;
     }
 
-    /// Nobody will see the command's end any more.
+    /// Records that the command's end will not become known.
     fn finish(&mut self, duration: Duration) {
         self.exit.get_or_insert_with(|| Exit::lost(duration));
         self.progress.exited = true;
@@ -305,12 +307,12 @@ impl Heard for Control {
                 }
             }
         });
-        // After the state, which `ask` looks at with the replies locked.
+        // After the state, which `ask` reads while it has the replies locked.
         lock(&self.replies).clear();
     }
 }
 
-/// As `waitpid` gives it.
+/// Converts a status of `waitpid`.
 fn end(status: i32) -> End {
     let number = status & 0x7f;
     if number == 0 {

@@ -1,4 +1,4 @@
-//! The spawner that runs for this process, started when it is first needed and again when it was killed.
+//! The running spawner of this process, started on first use and again after it was killed.
 
 use std::collections::HashMap;
 use std::io;
@@ -25,9 +25,9 @@ struct Spawner {
     jobs: Mutex<HashMap<u64, Weak<Control>>>,
 }
 
-/// Asks the spawner to serve the socket of a job; starts a spawner where there is none.
+/// Requests the spawner to serve the socket of a job; starts a spawner if there is none.
 ///
-/// `namespaces` are those that the job takes.
+/// `namespaces` are the namespaces of the job.
 pub(crate) fn job(
     number: u64,
     namespaces: i32,
@@ -37,7 +37,7 @@ pub(crate) fn job(
     request(ask::JOB, number, namespaces, Some(control), socket)
 }
 
-/// Asks the spawner to tell this socket what the system offers.
+/// Requests the spawner to send the features of the system to this socket.
 pub(crate) fn probe(socket: BorrowedFd<'_>) -> io::Result<()> {
     request(ask::PROBE, 0, 0, None, socket)
 }
@@ -102,12 +102,12 @@ fn running() -> io::Result<Arc<Spawner>> {
     Ok(spawner)
 }
 
-/// Sees to it that the spawner goes on, and that supervisors that were stopped are no more: it kills what they leave.
+/// Wakes the spawner if it is stopped, and kills stopped supervisors, whose remaining processes the spawner then kills.
 pub(crate) fn rouse() {
     let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let Some(spawner) = running else { return };
     let process = spawner.process.lock().unwrap_or_else(PoisonError::into_inner);
-    // It is waited for by whoever has this lock, so the id is no other's.
+    // The process is waited for only with this lock held, so the id cannot belong to another process.
     let Ok(pid) = i32::try_from(process.id()) else { return };
     for child in tree::children(pid) {
         if tree::state(child) == Some('T') {
@@ -119,7 +119,7 @@ pub(crate) fn rouse() {
     }
 }
 
-/// The next that is asked for something is another.
+/// Makes the next request use a new spawner.
 fn forget(spawner: &Arc<Spawner>) {
     let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
     if running.as_ref().is_some_and(|running| Arc::ptr_eq(running, spawner)) {
@@ -170,7 +170,7 @@ impl Heard for Spawner {
                 *running = None;
             }
         }
-        // Its end of the socket is closed, so it is ending; one that only closed it would be waited for without end.
+        // Its end of the socket is closed, so it is exiting; one that only closed it would be waited for forever.
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = process.kill();
         let _ = process.wait();

@@ -1,4 +1,4 @@
-//! One thread hears what all supervisors of this process say, so that a job depends on no runtime.
+//! A single thread that receives the messages of all supervisors of this process, so that a job depends on no runtime.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,17 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
-/// Something that is heard. Methods are called on the thread, and must not block.
+/// A receiver of messages. Its methods are called on the thread, and must not block.
 pub(crate) trait Heard: Send + Sync {
-    /// Where it is heard.
+    /// Returns the socket to read from.
     fn socket(&self) -> BorrowedFd<'_>;
-    /// There is something to read or room to write. Whether to go on listening.
+    /// Called when there is something to read or room to write. Returns true to go on listening.
     fn ready(&self) -> bool;
-    /// It is heard no more.
+    /// Called when the socket is no longer read.
     fn over(&self);
 }
 
-/// Who is heard.
+/// The sockets that are read.
 pub(crate) struct Hearing {
     epoll: OwnedFd,
     heard: Mutex<HashMap<u64, Arc<dyn Heard>>>,
@@ -33,7 +33,7 @@ impl Hearing {
         Ok(Self { epoll, heard: Mutex::default(), next: AtomicU64::new(1) })
     }
 
-    /// A number that nobody else has.
+    /// Returns a unique number.
     pub(crate) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
@@ -55,7 +55,7 @@ impl Hearing {
         Ok(())
     }
 
-    /// Says whether there is something to be written, too.
+    /// Sets whether to wait for the socket to be writable, too.
     pub(crate) fn want(&self, number: u64, socket: impl AsFd, write: bool) {
         let mut flags = EventFlags::IN | EventFlags::RDHUP;
         if write {

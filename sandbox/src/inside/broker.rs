@@ -1,14 +1,14 @@
 //! The broker: connects sockets for the processes of a sandbox, since a filter for system calls cannot see where a socket is connected to.
 //!
 //! Every `connect` in the sandbox waits until the broker, which is the first process of the sandbox, has answered it. The broker copies
-//! the address once, so the process cannot exchange it after the check. Of a path it opens the file (`O_PATH`), decides about that very
+//! the address once, so the process cannot exchange it after the check. For a path it opens the file (`O_PATH`), decides about that very
 //! file, and connects to it through `/proc/self/fd`, so the path cannot be exchanged either. It lets a process connect to:
 //!
-//! * a socket in the file system that a process of this sandbox has bound. Where the network is the sandbox's own, the kernel tells
-//!   which file each of its sockets is bound to (`SIOCUNIXFILE`). Where the network is the machine's, it does not: then only the
-//!   sandbox's own `/tmp`, `/var/tmp` and `/dev/shm` count, in which nobody else has sockets;
-//! * an abstract socket, where the network is the sandbox's own or Landlock keeps the broker to those of the sandbox;
-//! * an address that is no local socket: what of the network is there is decided elsewhere.
+//! * a socket in the file system that a process of this sandbox has bound. If the sandbox has its own network, the kernel reports the file
+//!   that each of its sockets is bound to (`SIOCUNIXFILE`). With the network of the machine it does not: then only the sandbox's own
+//!   `/tmp`, `/var/tmp` and `/dev/shm` count, which contain no sockets of others;
+//! * an abstract socket, if the sandbox has its own network or Landlock restricts the broker to sockets of the sandbox;
+//! * an address that is not a local socket: access to the network is restricted elsewhere.
 //!
 //! Local datagram sockets, which can send to an address without `connect`, are refused by the filter.
 
@@ -27,21 +27,21 @@ use crate::sys::{self, Forked, Notification};
 
 /// The longest address that the kernel takes (`struct sockaddr_storage`).
 const LONGEST_ADDRESS: usize = 128;
-/// How many files are remembered that sockets of the sandbox are bound to.
+/// Maximum number of remembered files that sockets of the sandbox are bound to.
 const MAX_KNOWN: usize = 64;
-/// How many sockets are remembered whose process was interrupted before it was answered.
+/// Maximum number of remembered sockets whose process was interrupted before it received an answer.
 const MAX_UNHEARD: usize = 1024;
 /// Up to which number descriptors are tried where they are not listed.
 const MAX_GUESSED: i32 = 256;
-/// How a helper ends that has connected for a call which did not wait any more.
+/// Exit code of a helper that has connected for a call which no longer waits.
 const UNHEARD: i32 = 3;
 
 /// Answers the calls of one sandbox.
 pub(super) struct Broker {
     listener: OwnedFd,
-    /// Whether the network is the sandbox's own.
+    /// True if the sandbox has its own network.
     own_network: bool,
-    /// Whether abstract sockets of others cannot be reached from here.
+    /// True if abstract sockets outside the sandbox cannot be reached.
     abstract_names: bool,
     /// The mounts in which only the sandbox has sockets, by their ids.
     own_mounts: Vec<u64>,
@@ -49,11 +49,11 @@ pub(super) struct Broker {
     known: HashMap<(u64, u64), OwnedFd>,
     /// Processes that wait for a connection, and the number of the socket that each connects.
     helpers: HashMap<i32, u64>,
-    /// Sockets that were connected, or are about to be, for a call that was interrupted. When it is made again, that is its result.
+    /// Sockets that were connected, or are about to be, for a call that was interrupted. A repeated call gets that result.
     unheard: HashSet<u64>,
 }
 
-/// What was found of the socket that a call connects.
+/// The socket and the address of a `connect` call.
 struct Wanted {
     socket: OwnedFd,
     /// The number of the socket.
@@ -67,7 +67,7 @@ impl Broker {
     pub(super) fn new(listener: OwnedFd, plan: &Plan, abstract_names: bool) -> Self {
         let own_network = plan.has_loopback();
         let given = plan.tmp.as_deref();
-        // A directory that was given as `/tmp` is the sandbox's own unless it is the `/tmp` of all.
+        // A directory given as `/tmp` belongs to the sandbox, unless it is the shared `/tmp`.
         let is_shared = given.is_some_and(|tmp| plan.private.iter().any(|private| private == tmp));
         let private = plan.private.iter().filter(|_| !is_shared).map(PathBuf::as_path);
         let own_mounts =
@@ -106,7 +106,7 @@ impl Broker {
         }
     }
 
-    /// Hears that a child of the first process has ended.
+    /// Records that a child of the first process has ended.
     pub(super) fn ended(&mut self, pid: i32, status: i32) {
         if let Some(socket) = self.helpers.remove(&pid)
             && status == UNHEARD << 8
@@ -150,7 +150,7 @@ impl Broker {
         }
     }
 
-    /// Looks at what a call connects, and decides whether it may.
+    /// Examines a `connect` call, and decides whether it is allowed.
     fn look_at(&mut self, notification: &Notification) -> Result<Wanted, Errno> {
         let [fd, address, length, ..] = notification.arguments;
         let fd = i32::try_from(fd & 0xffff_ffff).map_err(|_| Errno::BADF)?;
@@ -186,12 +186,12 @@ impl Broker {
         Ok(Wanted { socket, number, address, _file: Some(file) })
     }
 
-    /// Opens the socket at a path, as the thread sees it, if it is one of the sandbox's own.
+    /// Opens the socket at a path, as the thread sees it, if it belongs to the sandbox.
     fn file(&mut self, thread: i32, path: &Path) -> Result<OwnedFd, Errno> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let directory = if path.is_absolute() { "/".to_owned() } else { format!("/proc/{thread}/cwd") };
         let directory = rustix::fs::open(directory, flags | OFlags::DIRECTORY, Mode::empty())?;
-        // Here these names would stand for the broker.
+        // Here these names would refer to the broker.
         let of_thread =
             ["/proc/self", "/proc/thread-self"].iter().find_map(|own| path.strip_prefix(own).ok());
         let path = of_thread
@@ -235,7 +235,7 @@ fn socket_of(thread: i32, fd: i32) -> Result<OwnedFd, Errno> {
     pidfd_getfd(&handle, fd, PidfdGetfdFlags::empty())
 }
 
-/// The process that a thread belongs to.
+/// Returns the process of a thread.
 fn process_of(thread: i32) -> Option<i32> {
     let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
@@ -243,7 +243,7 @@ fn process_of(thread: i32) -> Option<i32> {
 
 fn mount_of(file: &OwnedFd) -> Result<u64, Errno> {
     let found = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
-    // Before Linux 5.8 it is not told.
+    // Not available before Linux 5.8.
     if found.stx_mask & StatxFlags::MNT_ID.bits() == 0 { Err(Errno::NOSYS) } else { Ok(found.stx_mnt_id) }
 }
 
@@ -268,7 +268,7 @@ fn is_bound_here(identity: (u64, u64)) -> bool {
     };
     processes.any(|process| match listed_sockets(process, &numbers) {
         Some(listed) => listed.into_iter().any(|fd| socket_of(process, fd).is_ok_and(is_bound)),
-        // One that does not let itself be looked at, such as an agent that holds keys.
+        // A process that cannot be examined, such as an agent that holds keys.
         None => (0..MAX_GUESSED).any(|fd| {
             let socket = socket_of(process, fd).ok();
             let is_candidate = |socket: &OwnedFd| {
@@ -279,7 +279,7 @@ fn is_bound_here(identity: (u64, u64)) -> bool {
     })
 }
 
-/// The descriptors of a process that are one of these sockets. `None` where they are not listed.
+/// Returns the descriptors of a process that refer to one of these sockets. `None` if they cannot be listed.
 fn listed_sockets(process: i32, numbers: &HashSet<String>) -> Option<Vec<i32>> {
     let open = std::fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
     let is_one = |target: PathBuf| {

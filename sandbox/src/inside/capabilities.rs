@@ -9,17 +9,17 @@ use rustix::thread::{
 
 use crate::supervisor::child::{Failure, Step};
 
-/// Whether [`drop_bounds`] was done here, or where this process was forked.
+/// True once [`drop_bounds`] has run in this process, or in the process that forked it.
 static BOUNDED: AtomicBool = AtomicBool::new(false);
 
-/// Lets the programs that are executed from here on have none, whatever they would get by their file or their user. This process keeps
-/// those that it has.
+/// Drops the bounding set, so that programs executed from here on have no capabilities, whatever their file or user would give them.
+/// This process keeps its own.
 pub(super) fn drop_bounds() -> Result<(), Failure> {
     if BOUNDED.load(Ordering::Relaxed) {
         return Ok(());
     }
     for number in 0..64 {
-        // The first that the kernel does not know is followed by none.
+        // No capability follows the first unknown one.
         match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
             Ok(()) => {}
             Err(rustix::io::Errno::INVAL) => break,
@@ -30,8 +30,8 @@ pub(super) fn drop_bounds() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives up all but what the broker needs: to look at the processes of the sandbox, and to ask what their sockets are bound to. What is
-/// left also keeps those processes, which have none, from looking at this one.
+/// Drops all capabilities except those that the broker needs: to examine the processes of the sandbox, and to query what their sockets
+/// are bound to. The remaining ones also keep those processes, which have none, from examining this one.
 pub(super) fn keep_for_broker() -> Result<(), Failure> {
     let kept = CapabilitySet::SYS_PTRACE | CapabilitySet::NET_ADMIN;
     let none = CapabilitySet::empty();

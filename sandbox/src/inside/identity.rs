@@ -1,4 +1,4 @@
-//! Who one is in a user namespace: the same as outside.
+//! The user and group in a user namespace: the same as outside.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,9 @@ use rustix::process::{getegid, geteuid};
 
 use crate::supervisor::child::{Failure, Step};
 
-/// Tells a process that was made in a user namespace of its own who it is there. Called outside, by the one that made it.
+/// Writes the user and group mappings of a process in its own user namespace. Called from outside by the process that created it.
 ///
-/// Root keeps all users that there are, so that files have the owners that they have; anyone else keeps themselves, and every other
-/// owner is shown as nobody.
+/// Root keeps all users, so that files keep their owners; any other user keeps only itself, and all other owners appear as nobody.
 pub(crate) fn write(pid: i32) -> Result<(), Failure> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let map = |kind: &str, text: &str| std::fs::write(format!("/proc/{pid}/{kind}"), text);
@@ -19,7 +18,7 @@ pub(crate) fn write(pid: i32) -> Result<(), Failure> {
         map("uid_map", &format!("{user} {user} 1")).map_err(|error| failed(&error))?;
     }
     if !(all && map("gid_map", &same("/proc/self/gid_map")).is_ok()) {
-        // Without this a process could leave groups that keep it from something.
+        // Without this a process could leave groups that restrict its access.
         map("setgroups", "deny").map_err(|error| failed(&error))?;
         map("gid_map", &format!("{group} {group} 1")).map_err(|error| failed(&error))?;
     }

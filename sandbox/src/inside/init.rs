@@ -1,8 +1,8 @@
-//! The first process in a sandbox that has process ids of its own.
+//! The first process of a sandbox with its own process ids.
 //!
-//! It stays as long as any other does, adopts and waits for what loses its parent, and tells the supervisor how the command ended. The
-//! command can't touch it: the first process of a namespace takes no signal from within that it does not handle, it has capabilities
-//! that those within don't have, and what it has open is closed to them. When it ends, the system kills all that is left.
+//! It lives as long as any other process, adopts and waits for orphans, and reports to the supervisor how the command ended. The command
+//! cannot affect it: the first process of a namespace receives no signal from within that it does not handle, it has capabilities that the
+//! other processes lack, and its descriptors are inaccessible to them. When it ends, the system kills all remaining processes.
 
 use std::os::fd::OwnedFd;
 
@@ -17,8 +17,8 @@ use crate::supervisor::spawner::drain;
 use crate::sys;
 use crate::wire::Writer;
 
-/// In the process that was made in these new namespaces (`CLONE_NEW…`): waits to be told what to do, arranges what is mounted, then starts the command, or
-/// becomes it where it is not the first of its process ids.
+/// Runs in the process created in these new namespaces (`CLONE_NEW…`): waits for its order, arranges the mounts, then starts the command,
+/// or becomes it if the process is not the first of a PID namespace.
 pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
     let mut child = wait(namespaces, errors, report);
     most::prefer_to_kill();
@@ -35,11 +35,10 @@ pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
             sys::leave(127);
         }
     }
-    // Giving up what it has no use for any more must not make it look like the command to those within: it stays without a dump, from
-    // before there is anyone to look.
+    // Dropping capabilities must not make this process accessible to the command: it becomes non-dumpable before any other process exists.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let brokers = brokers(&mut child);
-    // When that comes back the program has begun, or has failed to.
+    // When this returns, the program has started, or has failed to.
     let command = match sys::borrow(|| child.run()) {
         Ok(pid) => pid.as_raw_nonzero().get(),
         Err(error) => {
@@ -53,19 +52,20 @@ pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
         let plan = plan.as_ref()?;
         Some(Broker::new(listener, plan, abstract_names))
     });
-    // All else would be held open as long as anything runs: that the program has begun is seen by what it closes.
+    // All other descriptors would be held open as long as anything runs: the supervisor detects by their closing that the program has
+    // started.
     let kept: Vec<&OwnedFd> = [&socket].into_iter().chain(broker.as_ref().map(Broker::listener)).collect();
     sys::close_but(&kept);
     let broker = broker.filter(|_| capabilities::keep_for_broker().is_ok());
     stay(command, &socket, broker)
 }
 
-/// Prepares this process to connect sockets for the command: where it is handed the calls, and whether it is kept from abstract sockets of
-/// others.
+/// Prepares this process to connect sockets for the command. Returns the descriptor for the calls, and true if abstract sockets of others
+/// are blocked.
 fn brokers(child: &mut Child) -> Option<(OwnedFd, bool)> {
     let plan = child.plan.as_ref().filter(|plan| plan.seccomp)?;
     let (ours, theirs) = socket::packets().ok()?;
-    // The command is kept from them by the same means, in rules below these.
+    // The same mechanism blocks them for the command, in nested rules.
     let abstract_names = !plan.has_loopback() && is_scoped(plan);
     child.broker = Some(theirs);
     Some((ours, abstract_names))
@@ -75,8 +75,8 @@ fn is_scoped(plan: &Plan) -> bool {
     landlock::scope_abstract_sockets(plan.landlock)
 }
 
-/// Until it is told, which may take as long as there is no job for it. It is told with all that it needs; before, it has nothing open
-/// but what it is told by.
+/// Waits for the order, which may take until there is a job. The order contains everything that is needed; before it, the process has only
+/// the socket open.
 fn wait(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> Child {
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         let _ = rustix::io::write(&errors, &Failure::new(Step::Prepare, error).write());
@@ -85,12 +85,12 @@ fn wait(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> Child {
     sys::close_but(&[&errors, &report]);
     seccomp::prepare();
     if namespaces & libc::CLONE_NEWNET != 0 {
-        // Where it stays down, it reaches nothing either: less works, and nothing holds less.
+        // If the loopback stays down, nothing is reachable either: fewer programs work, but no restriction is weaker.
         let _ = loopback::up();
     }
-    // What fails now is told of when there is somebody to tell.
+    // An error is reported later, when there is a job to report it to.
     let _ = capabilities::drop_bounds();
-    // A supervisor that is gone meanwhile says nothing.
+    // A supervisor that has exited sends nothing.
     let mut go = [0; 2];
     let received = match socket::receive(&report, &mut go, true) {
         Ok(received) if received.length == 2 && go[0] == report::GO => received,
@@ -99,7 +99,7 @@ fn wait(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> Child {
     ordered(received, go[1], errors, report).unwrap_or_else(|| sys::leave(127))
 }
 
-/// Whether this process is to stay as the first.
+/// Prepares the mounts, and returns true if this process is to stay as the first one.
 fn prepare(child: &Child) -> Result<bool, Failure> {
     let Some(plan) = &child.plan else { return Ok(false) };
     sys::own_mounts().map_err(|error| Failure::io(Step::Namespaces, &error))?;
@@ -120,7 +120,7 @@ fn stay(command: i32, socket: &OwnedFd, mut broker: Option<Broker>) -> ! {
                     .duration(reaped.system)
                     .number(reaped.peak)
                     .finish();
-                // The length before it is not needed between packets.
+                // Packets need no length prefix.
                 let _ = socket::send(socket, &message[4..], &[], true);
             }
             Ok(Some(reaped)) => {
@@ -134,7 +134,7 @@ fn stay(command: i32, socket: &OwnedFd, mut broker: Option<Broker>) -> ! {
     }
 }
 
-/// Waits until a child has ended or a socket is to be connected, which is done here.
+/// Waits until a child has ended, or until there is a socket to connect, which it connects.
 fn wait_for_more(children: &OwnedFd, broker: &mut Option<Broker>) {
     let listener = broker.as_ref().map_or(children, Broker::listener);
     let mut watched = [PollFd::new(children, PollFlags::IN), PollFd::new(listener, PollFlags::IN)];

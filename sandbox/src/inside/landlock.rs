@@ -1,4 +1,4 @@
-//! Landlock: a second lock on what the mounts hold, and the only one where there are none.
+//! Landlock: a second enforcement of the restrictions by mounts, and the only one without mounts.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,8 @@ fn abi(version: u32) -> ABI {
     }
 }
 
-/// Keeps this process from the abstract sockets of others than those that it starts. Returns true if it is kept from them.
+/// Restricts this process to abstract sockets of the processes that it starts. Returns true if the restriction is in
+/// effect.
 pub(super) fn scope_abstract_sockets(version: u32) -> bool {
     let restrict = || {
         Ruleset::default()
@@ -39,7 +40,7 @@ pub(super) fn scope_abstract_sockets(version: u32) -> bool {
     version >= 6 && restrict().is_ok()
 }
 
-/// What the process may do with files, the network and other processes from now on.
+/// Restricts the process's access to files, the network and other processes.
 pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
     let abi = abi(plan.landlock);
     let failed = |error: landlock::RulesetError| Failure::said(Step::Landlock, error.to_string());
@@ -51,7 +52,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
         any = true;
     }
     let connections = AccessNet::from_all(abi);
-    // In a network of its own there is nobody to reach but what it has started itself, by whatever port.
+    // In a network of its own, a command can reach only servers that it has started itself, on any port.
     if !plan.network && !plan.has_loopback() && !connections.is_empty() {
         rules = rules.handle_access(connections).map_err(failed)?;
         any = true;
@@ -66,7 +67,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
     }
     let mut rules = rules.create().map_err(failed)?;
     if files {
-        // A name that stands for a device is not made by a command.
+        // Commands cannot create device nodes.
         let write =
             AccessFs::from_all(abi) & !(AccessFs::MakeBlock | AccessFs::MakeChar) & !AccessFs::from_read(abi);
         let read = AccessFs::from_read(abi);
@@ -82,7 +83,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
             let own = plan.private.iter().filter(|path| *path != Path::new("/run"));
             grants.extend(own.map(|path| (path.clone(), write)));
         } else {
-            // What would lie on them.
+            // The directories that would be mounted on them.
             grants.extend(plan.tmp.iter().map(|path| (path.clone(), write)));
         }
         for (path, access) in grants {

@@ -1,4 +1,4 @@
-//! The loopback of a network of one's own: what a job starts finds each other there, as the servers of a test and the test.
+//! The loopback of a private network, on which the processes of a job reach each other, such as a test and its server.
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::io;
@@ -6,8 +6,8 @@ use std::os::fd::AsFd as _;
 
 use crate::sys;
 
-/// Switches it on: a new network has it, but down. The process needs the rights of an administrator of that network, which the first
-/// one of its namespaces has.
+/// Switches the loopback on: a new network has one, but it is down. The process needs the administrator's rights for the network,
+/// which the first process of its namespaces has.
 pub(super) fn up() -> io::Result<()> {
     let any = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     sys::switch_on(any.as_fd(), c"lo")

@@ -1,10 +1,11 @@
-//! What the kernel itself can refuse a job: more processes than it may have. And who is killed first where memory runs out.
+//! Limits that the kernel enforces on a job: the maximum number of processes, and the order in which the OOM killer selects
+//! them.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Numbers below this are given out once, after the start of a namespace (`RESERVED_PIDS`).
 const RESERVED: u32 = 300;
-/// How many processes of the sandbox's own are added to a limit: the first, and those that connect sockets.
+/// Number of the sandbox's own processes that are added to a limit: the first process, and those that connect sockets.
 const OWN: u32 = 16;
 /// Between 0 and 1000; a host has 0.
 const PREFERENCE: i32 = 500;
@@ -37,7 +38,7 @@ pub(super) fn limit_processes(count: u32) {
     }
 }
 
-/// The version of the kernel; 0.0 where it is not told.
+/// Returns the version of the kernel; 0.0 if it is unknown.
 fn version() -> (u32, u32) {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));

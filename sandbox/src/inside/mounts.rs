@@ -1,4 +1,4 @@
-//! What a command sees of the file system.
+//! The file system that a command sees.
 //!
 //! Everything that is mounted becomes read-only, without devices and without setuid programs, recursively. Before that, copies of the
 //! mounts at the writable paths were taken, which are put back afterwards; covers of empty memory lie on `/tmp`, `/run`, `/dev` and
@@ -27,14 +27,14 @@ const PLAIN: u64 = libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID;
 /// Devices that programs need and that can do no harm.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
-/// What a private `/tmp` holds at most, of the machine's memory.
+/// Mount options of a private `/tmp`; the size is a maximum, as a share of the machine's memory.
 const TMP: &str = "mode=1777,size=25%";
 
 fn failed(path: impl AsRef<Path>) -> impl Fn(Errno) -> Failure {
     move |error| Failure::new(Step::Mounts, error).at(path.as_ref())
 }
 
-/// A copy of what is mounted at a path, with all below it, that is mounted nowhere yet.
+/// Returns a detached copy of the mount at a path, and of everything below it.
 fn copy(path: &Path) -> Result<OwnedFd, Failure> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -52,7 +52,7 @@ fn attributes(copy: impl AsFd, set: u64) -> Result<(), Errno> {
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
-/// Sets attributes of what is mounted at a path, and below it.
+/// Sets attributes of the mount at a path, and of everything below it.
 fn attributes_at(path: &Path, set: u64) -> Result<(), Failure> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| failed(path)(Errno::INVAL))?;
     sys::set_mount_attributes(CWD, &name, set)
@@ -92,12 +92,12 @@ fn place(path: &Path, is_directory: bool) -> Result<(), Failure> {
     }
 }
 
-/// What is done at a path; of one path the last counts.
+/// The operation at a path; of several for one path, the last counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Private,
     Visible,
-    /// Stays as it is, and can't be renamed since it is a mount.
+    /// Unchanged, and cannot be renamed since it is a mount.
     Pinned,
     Writable,
     Protected,
@@ -111,7 +111,7 @@ struct Entry {
     is_directory: bool,
 }
 
-/// What is done, from the root downwards.
+/// Returns the operations in order from the root downwards.
 fn entries(plan: &Plan) -> Vec<Entry> {
     let full = plan.mode == crate::Mode::Full;
     let mut all: Vec<(&Path, Kind)> = Vec::new();
@@ -174,7 +174,7 @@ fn entries(plan: &Plan) -> Vec<Entry> {
     entries
 }
 
-/// Arranges all of it. The process is in a mount namespace of its own, and allowed to do what it likes there.
+/// Arranges all mounts. The process must be in its own mount namespace, with the privileges to change it.
 pub(super) fn arrange(plan: &Plan) -> Result<(), Failure> {
     let root = Path::new("/");
     mount_change(root, MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(failed(root))?;
@@ -232,14 +232,14 @@ pub(super) fn arrange(plan: &Plan) -> Result<(), Failure> {
         }
     }
     for path in finished {
-        // Of this mount alone: below it stand writable ones.
+        // Only this mount: there are writable ones below it.
         mount_read_only(&path)?;
     }
     Ok(())
 }
 
-/// The directory that was given as `/tmp`, once more. It may be covered by now, so the first use takes the copy, and the others copy
-/// where that was put.
+/// Returns another copy of the directory given as `/tmp`. It may be covered by now, so the first use takes the prepared copy, and
+/// others copy the place it was mounted at.
 fn copy_of(plan: &Plan, tmp: Option<&OwnedFd>, path: &Path) -> Result<OwnedFd, Failure> {
     let first = plan.private.iter().find(|private| *private != Path::new("/run"));
     match (first, tmp) {
@@ -256,7 +256,7 @@ fn mount_read_only(path: &Path) -> Result<(), Failure> {
     rustix::mount::mount_remount(path, flags, "").map_err(failed(path))
 }
 
-/// A `/dev` with the few devices that programs need, and terminals and shared memory of its own.
+/// Arranges a `/dev` with the few devices that programs need, and private terminals and shared memory.
 fn arrange_devices(devices: &[(&str, OwnedFd)]) -> Result<(), Failure> {
     let dev = Path::new("/dev");
     cover(dev, "mode=755,size=1m")?;
@@ -283,15 +283,15 @@ fn arrange_devices(devices: &[(&str, OwnedFd)]) -> Result<(), Failure> {
         let path = dev.join(name);
         rustix::fs::symlink(target, &path).map_err(failed(&path))?;
     }
-    // What hidden files are covered with.
+    // The file with which hidden files are covered.
     directory(&dev.join(NOTHING), 0o755)?;
     file(&dev.join(NOTHING).join("file"), 0o000)
 }
 
-/// Holds what hidden files are covered with.
+/// Directory of the file with which hidden files are covered.
 const NOTHING: &str = ".hidden";
 
-/// A `/proc` that shows the namespace's own processes. It is read-only: root's number is enough to write to much of it.
+/// Mounts a `/proc` that shows the namespace's own processes. It is read-only: root's user id suffices to write to much of it.
 fn processes() -> Result<(), Failure> {
     let path = Path::new("/proc");
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
@@ -309,7 +309,7 @@ fn hide(path: &Path, is_directory: bool) -> Result<(), Failure> {
     put(nothing, path)
 }
 
-/// Whether what is done here can be done.
+/// Tests that these mounts are possible on this system.
 pub(crate) fn possible() -> Result<(), String> {
     let words = |failure: Failure| crate::probe::words(&failure);
     let root = Path::new("/");
@@ -320,7 +320,7 @@ pub(crate) fn possible() -> Result<(), String> {
     arrange_devices(&[("null", null)]).map_err(words)
 }
 
-/// Whether there can be process ids of one's own, which need a `/proc` that shows them.
+/// Tests that a PID namespace is possible, which needs a `/proc` that shows its processes.
 pub(crate) fn own_processes_possible() -> Result<(), String> {
     possible()?;
     processes().map_err(|failure| crate::probe::words(&failure))

@@ -1,7 +1,7 @@
-//! Stands in for a protected path that does not exist, so that a command cannot make it.
+//! Placeholder for a protected path that does not exist, so that a command cannot create it.
 //!
 //! It is a directory that nobody can write to, recognised by its mode. Jobs that need the same one share it, each with a lock on it;
-//! the last one takes it away. Where a supervisor is killed it stays, and the next job that needs it takes it over.
+//! the last one removes it. If a supervisor is killed, it stays, and the next job that needs it reuses it.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ pub(super) struct Placeholder {
     directory: OwnedFd,
 }
 
-/// The first part of a path that does not exist or is a placeholder, its parents without symbolic links. `None` where all of it
-/// exists.
+/// Returns the first component of a path that does not exist or is a placeholder, with its parents resolved. `None` if the whole
+/// path exists.
 fn first_missing(path: &Path) -> Option<PathBuf> {
     for at in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
         let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { continue };
@@ -40,8 +40,8 @@ pub(crate) fn is_placeholder(stat: &rustix::fs::Stat) -> bool {
 }
 
 impl Placeholder {
-    /// Makes one, or shares the one there is, in the place of the first part of `path` that does not exist, where that lies `within`
-    /// what a command can write to.
+    /// Creates or shares a placeholder at the first component of `path` that does not exist, if that is `within` a directory that
+    /// the command can write to.
     pub(super) fn for_missing(path: &Path, within: &dyn Fn(&Path) -> bool) -> Result<Option<Self>, Errno> {
         let mut result = Ok(None);
         // Another job may have taken its own away in between, with which the first part that is missing is another.
@@ -57,16 +57,16 @@ impl Placeholder {
         result
     }
 
-    /// Where it stands.
+    /// Returns the path of the placeholder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes it, or shares it with those who have made it.
+    /// Creates the placeholder, or shares an existing one.
     fn make(path: &Path) -> Result<Self, Errno> {
         // It may be taken away by another job between any two of these steps; not often.
         for _ in 0..100 {
-            // From the beginning, since another job may look at it before the second step.
+            // The mode is set from the beginning, since another job may check it before the second step.
             match rustix::fs::mkdir(path, MODE) {
                 Ok(()) => rustix::fs::chmod(path, MODE)?,
                 Err(Errno::EXIST) => {}
@@ -87,7 +87,7 @@ impl Placeholder {
         Err(Errno::BUSY)
     }
 
-    /// Whether what is at the path is what is locked here, rather than what another job has made after it was taken away.
+    /// Returns true if the file at the path is the one locked here, rather than one that another job has created after its removal.
     fn is_there(&self) -> bool {
         let held = rustix::fs::fstat(&self.directory);
         let there = rustix::fs::lstat(&self.path);
@@ -97,7 +97,7 @@ impl Placeholder {
         })
     }
 
-    /// Takes it away, unless another job has it or it is no placeholder.
+    /// Removes the placeholder, unless another job uses it or it has been replaced.
     pub(super) fn remove(&self) {
         let alone = rustix::fs::flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok();
         if alone && self.is_there() {

@@ -1,4 +1,4 @@
-//! Works out what is done to contain a command, and what of it will hold.
+//! Computes the steps that contain a command, and which parts of the sandbox will be in effect.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::{Conflict, Containment, Mode, Part, Sandbox};
 /// Directories that are a sandbox's own where its `/tmp` is private.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
 
-/// What below `/run` belongs to the system rather than to a daemon.
+/// Paths below `/run` that belong to the system rather than to a daemon.
 const RUN_KEPT: [&str; 3] = ["/run/current-system", "/run/opengl-driver", "/etc/resolv.conf"];
 
 fn contradiction(conflict: Conflict, why: impl AsRef<str>) -> Failure {
@@ -25,7 +25,7 @@ fn resolved(path: &Path) -> Result<PathBuf, Errno> {
     std::fs::canonicalize(path).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
-/// Those of the paths that exist, without symbolic links, each once, and the others.
+/// Returns the paths that exist, without symbolic links and duplicates, and the paths that do not exist.
 fn existing(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for path in paths {
@@ -52,7 +52,7 @@ fn existing(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> 
     Ok((found, missing))
 }
 
-/// What the system was found to offer.
+/// The features that were found on this system.
 struct Offered<'a>(&'a Run);
 
 impl Offered<'_> {
@@ -68,7 +68,7 @@ impl Offered<'_> {
         self.has(Feature::UserNamespace) && self.has(Feature::Mounts)
     }
 
-    /// Why the first of these that is missing is so.
+    /// Returns the reason for which the first missing feature of these is missing.
     fn why(&self, features: &[Feature]) -> String {
         let why = |feature: &Feature| self.0.missing.get(*feature as usize).filter(|why| !why.is_empty());
         features.iter().find_map(why).cloned().unwrap_or_default()
@@ -78,7 +78,7 @@ impl Offered<'_> {
 const MOUNTS: [Feature; 2] = [Feature::UserNamespace, Feature::Mounts];
 
 impl Plan {
-    /// Works out what is done, and what will hold.
+    /// Computes the plan, and the containment that it results in.
     pub(crate) fn make(sandbox: &Sandbox, run: &Run) -> Result<(Self, Containment), Failure> {
         let offered = Offered(run);
         let mut containment = Containment { mode: Some(sandbox.mode), ..Containment::default() };
@@ -103,7 +103,7 @@ impl Plan {
         Ok((plan, containment))
     }
 
-    /// For the process that is contained by it, which was made before the plan was. What is the supervisor's to take away is left out.
+    /// Writes the plan for the contained process, which was created before the plan. Files that the supervisor removes are left out.
     pub(crate) fn write(&self, writer: Writer) -> Writer {
         let path = |writer: Writer, path: &PathBuf| writer.path(path);
         wire::mode(writer.signed(self.namespaces), self.mode)
@@ -119,7 +119,7 @@ impl Plan {
             .path(&self.directory)
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Reads the output of [`write`](Self::write).
     pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Some(Self {
             namespaces: reader.signed()?,
@@ -138,7 +138,7 @@ impl Plan {
         })
     }
 
-    /// What is protected: what is not there is kept from being made.
+    /// Adds the protected paths to the plan; a path that does not exist is kept from being created.
     fn protect(&mut self, sandbox: &Sandbox, containment: &mut Containment) -> Result<(), Failure> {
         let writable = self.writable.clone();
         let within = |path: &Path| writable.iter().any(|writable| path.starts_with(writable));
@@ -180,7 +180,7 @@ impl Plan {
     }
 }
 
-/// The namespaces that a command is given (`CLONE_NEW…`): those that there are of the ones that its sandbox takes.
+/// Returns the namespaces of a command (`CLONE_NEW…`): those of its sandbox that are available.
 pub(crate) fn namespaces(run: &Run) -> i32 {
     let offered = Offered(run);
     let Some(sandbox) = run.sandbox.as_ref().filter(|_| offered.mounts()) else { return 0 };
@@ -193,7 +193,7 @@ pub(crate) fn namespaces(run: &Run) -> i32 {
     wanted.fold(libc::CLONE_NEWUSER | libc::CLONE_NEWNS, |all, (_, flag)| all | flag)
 }
 
-/// The paths, resolved. What is done with them is still to be worked out.
+/// Returns a plan with the resolved paths only; the remaining steps are not computed yet.
 fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<Plan, Failure> {
     let (workspace, _) = existing(std::slice::from_ref(&sandbox.workspace))?;
     if workspace.is_empty() {
@@ -276,8 +276,8 @@ fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<
     })
 }
 
-/// Leaves out what lies within a writable directory and leads out of it: a command of before may have put a link there, to be let out
-/// of the sandbox the next time.
+/// Leaves out paths within a writable directory that lead out of it: an earlier command may have created a symlink there to escape
+/// from the sandbox the next time.
 fn leads_out(
     sandbox: &Sandbox,
     workspace: &[PathBuf],
@@ -305,12 +305,12 @@ fn leads_out(
             ));
         }
     }
-    // Unless it is named by itself, too.
+    // Unless the configuration names it separately.
     let named = |target: &PathBuf| sandbox.writable.contains(target);
     writable.retain(|path| named(path) || !left_out.contains(path));
 }
 
-/// Which parts hold, and why the others don't.
+/// Records the parts that are in effect, and the reasons for which others are not.
 fn parts(sandbox: &Sandbox, plan: &Plan, offered: &Offered<'_>, containment: &mut Containment) {
     let mounts = offered.mounts();
     let seccomp = offered.has(Feature::Seccomp);

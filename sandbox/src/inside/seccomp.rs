@@ -13,15 +13,16 @@ use seccompiler::{
 use crate::supervisor::child::{Failure, Step};
 use crate::sys;
 
-/// `open_tree` that changes attributes as well. Newer than what `libc` lists, and of the same number on every processor, as are those below.
+/// `open_tree` that also changes attributes. It is newer than the list in `libc`, and has the same number on every architecture, as those
+/// below do.
 const OPEN_TREE_ATTR: i64 = 467;
 const STATMOUNT: i64 = 457;
 const LISTMOUNT: i64 = 458;
 const LISTNS: i64 = 470;
 const FCHMODAT2: i64 = 452;
 
-/// Refused whatever their arguments: what changes mounts, namespaces or the kernel, what reaches into other processes, and what makes
-/// the other filters worthless.
+/// Calls refused whatever their arguments: those that change mounts, namespaces or the kernel, those that access other processes, and those
+/// that would bypass the other filters.
 const REFUSED: &[i64] = &[
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -82,9 +83,9 @@ const REFUSED: &[i64] = &[
     libc::SYS_uselib,
 ];
 
-/// These say that the kernel doesn't have them, so that programs fall back to what can be looked at: the arguments of `clone3` and the
-/// mode of `openat2` stand in memory, rings make system calls that no filter sees, and what lists mounts and namespaces tells of others
-/// than one's own.
+/// Calls that are reported as not implemented, so that programs fall back to calls that can be filtered: the arguments of `clone3` and the
+/// mode of `openat2` are in memory, io_uring makes system calls that no filter sees, and calls that list mounts and namespaces disclose
+/// those of others.
 const ABSENT: &[i64] = &[
     libc::SYS_clone3,
     libc::SYS_openat2,
@@ -96,7 +97,7 @@ const ABSENT: &[i64] = &[
     LISTNS,
 ];
 
-/// These set a mode, which is that argument of theirs.
+/// Calls that set a mode, with the index of that argument.
 const MODES: &[(i64, u8)] = &[
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_chmod, 1),
@@ -113,27 +114,27 @@ const MODES: &[(i64, u8)] = &[
     (libc::SYS_creat, 1),
 ];
 
-/// These do so where they make a file, as the argument before says.
+/// Calls that set a mode if they create a file, which the argument before the mode determines.
 const OPENS: &[(i64, u8)] = &[
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_open, 2),
     (libc::SYS_openat, 3),
 ];
 
-/// With one of these bits a file that is left behind gives whoever runs it the rights of the user or the group that it belongs to.
+/// Mode bits with which a file runs with the rights of its owner or its group, whoever executes it.
 const SET_ID: [u32; 2] = [libc::S_ISUID, libc::S_ISGID];
 
-/// Without the bit that says that it is a directory: the kernel refuses that one alone.
+/// Without the bit for directories, which the kernel refuses alone.
 const O_TMPFILE: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
 /// Puts characters into a terminal's input, as if they had been typed.
 const TIOCSTI: u64 = 0x5412;
-/// Does so on the console, among other things.
+/// The same on the console, among other things.
 const TIOCLINUX: u64 = 0x541c;
 
 type Made<T> = Result<T, seccompiler::BackendError>;
 
-/// The kernel looks at the lower half of these arguments only.
+/// The kernel reads only the lower half of these arguments.
 fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Made<SeccompCondition> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
@@ -148,7 +149,7 @@ fn bits(argument: u8, bits: u32) -> Made<SeccompCondition> {
     condition(argument, SeccompCmpOp::MaskedEq(bits), bits)
 }
 
-/// What makes files that change who runs them.
+/// Returns the rules that refuse to create setuid and setgid files.
 fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
     let mut refused = BTreeMap::new();
     for &(call, mode) in MODES {
@@ -157,7 +158,7 @@ fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
     }
     for &(call, mode) in OPENS {
         let mut rules = Vec::new();
-        // The mode of one that makes no file is whatever stood in its place.
+        // The mode argument of a call that creates no file is arbitrary.
         for flag in [libc::O_CREAT, O_TMPFILE] {
             for bit in SET_ID {
                 let makes = bits(mode - 1, flag.cast_unsigned())?;
@@ -169,7 +170,7 @@ fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
     Ok(refused)
 }
 
-/// What is spoken over IP: the default of a kind of socket, ICMP (the answers to it), TCP, UDP, ICMP over version 6, several paths for TCP.
+/// Protocols over IP: the default of a socket type, ICMP (echo requests), TCP, UDP, ICMPv6, and Multipath TCP.
 const OVER_IP: [i32; 6] = [
     libc::IPPROTO_IP,
     libc::IPPROTO_ICMP,
@@ -178,15 +179,15 @@ const OVER_IP: [i32; 6] = [
     libc::IPPROTO_ICMPV6,
     libc::IPPROTO_MPTCP,
 ];
-/// A kind of socket that stands for another protocol by itself.
+/// A socket type that implies another protocol.
 const SOCK_DCCP: u64 = 6;
-/// The kind of a socket, without what is said beside it.
+/// Mask of a socket's type, without its flags.
 const KIND: u64 = 0xf;
 
-/// Which local sockets a command can make.
+/// The local sockets that a command may create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Local {
-    /// All but datagram sockets; where one is connected to, the broker decides.
+    /// All but datagram sockets; the broker decides on connections.
     Brokered,
     /// Pairs alone.
     Pairs,
@@ -203,8 +204,9 @@ fn datagrams() -> Made<Vec<SeccompRule>> {
     each.into_iter().collect()
 }
 
-/// Which sockets are refused: with a network, that of the machine or one of its own, all but IP, local ones, and questions after routes and
-/// addresses. What else a kernel has gives access to hardware or to its own tables, or is loaded because it is asked for.
+/// Returns the rules that refuse sockets: with a network, whether the machine's or a private one, all families but IP, local sockets and
+/// netlink queries for routes and addresses. Other families give access to hardware or to tables of the kernel, or load a kernel module on
+/// demand.
 fn sockets(network: bool) -> Made<Vec<SeccompRule>> {
     let families: &[i32] = if network {
         &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]
@@ -264,7 +266,7 @@ fn program(network: bool, local: Local) -> Made<BpfProgram> {
     pairs.extend(datagrams()?);
     refused.insert(libc::SYS_socket, single);
     refused.insert(libc::SYS_socketpair, pairs);
-    // The limits of other processes, which one without process ids of its own could end by them.
+    // The limits of other processes: without its own process ids, a command could end them that way.
     let others = condition(0, SeccompCmpOp::Ne, 0)?;
     let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     refused.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![others, sets])?]);
@@ -276,16 +278,17 @@ fn program(network: bool, local: Local) -> Made<BpfProgram> {
     Ok(program)
 }
 
-/// What stands before the rules, in the same program since each costs as much to put in place as it is long, and more: `connect`, which is
-/// handed to the broker; calls that say that the kernel doesn't have them, and on x86-64 all with one more bit set, which gives every
-/// call a second number that the rules don't have. Programs for another processor go on to the rules, which kill them.
+/// Returns the instructions before the rules. They are in the same program, since installing a program costs time in proportion to its
+/// length, plus a fixed part. They handle `connect`, which the broker receives; calls that are reported as not implemented; and on x86-64
+/// all calls with one more bit set, which gives every call a second number that the rules do not cover. Programs for another architecture
+/// proceed to the rules, which kill them.
 fn absent(local: Local) -> BpfProgram {
     const LOAD: u16 = 0x20;
     const IF_EQUAL: u16 = 0x15;
     const IF_AT_LEAST: u16 = 0x35;
     const RETURN: u16 = 0x06;
     const JUMP: u16 = 0x05;
-    /// Where they stand in what a filter is given.
+    /// Offset in the data that a filter receives.
     const NUMBER: u32 = 0;
     const ARCHITECTURE: u32 = 4;
     let instruction = |code, jt, jf, k| sock_filter { code, jt, jf, k };
@@ -304,7 +307,7 @@ fn absent(local: Local) -> BpfProgram {
     let before = u8::try_from(brokered.len()).expect("there are two");
     let mut program = vec![
         instruction(LOAD, 0, 0, ARCHITECTURE),
-        // To what is behind the last of these instructions.
+        // Jumps behind the last of these instructions.
         instruction(IF_EQUAL, 0, before + tests + 3, AUDIT_ARCHITECTURE),
         instruction(LOAD, 0, 0, NUMBER),
     ];
@@ -317,18 +320,18 @@ fn absent(local: Local) -> BpfProgram {
     program
 }
 
-/// What the kernel calls this processor there.
+/// The kernel's identifier of this architecture.
 #[cfg(target_arch = "x86_64")]
 const AUDIT_ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
 const AUDIT_ARCHITECTURE: u32 = 0xc000_00b7;
 #[cfg(target_arch = "riscv64")]
 const AUDIT_ARCHITECTURE: u32 = 0xc000_00f3;
-/// There are no rules for others.
+/// No rules exist for other architectures.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 const AUDIT_ARCHITECTURE: u32 = 0;
 
-/// Makes what [`restrict`] puts in place, ahead of the time when somebody waits for it.
+/// Compiles the filters of [`restrict`] before a job waits for them.
 pub(crate) fn prepare() {
     for network in [false, true] {
         let _ = prepared(network, Local::Brokered);
@@ -343,8 +346,8 @@ fn prepared(network: bool, local: Local) -> &'static Result<BpfProgram, String> 
 
 /// Refuses them from now on, and gives up the way to new privileges.
 ///
-/// With [`Local::Brokered`], returns where the broker answers. A sandbox around this one may have such a place already, of which a
-/// process has one at most; then there are only pairs, and nothing to answer.
+/// With [`Local::Brokered`], returns the descriptor on which the broker answers. A sandbox around this one may have one already, and a
+/// process can have only one; then only socket pairs are allowed, and there is nothing to answer.
 pub(crate) fn restrict(network: bool, local: Local) -> Result<Option<OwnedFd>, Failure> {
     rustix::thread::set_no_new_privs(true).map_err(|error| Failure::new(Step::Seccomp, error))?;
     let install = |local: Local| {

@@ -1,4 +1,4 @@
-//! Why a command was not started.
+//! Errors of commands that were not started.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -7,7 +7,7 @@ use crate::supervisor::child::{Failure, Step};
 use crate::wire::Run;
 use crate::{Conflict, SpawnError};
 
-/// What a supervisor said of a command that it could not start.
+/// Converts the failure that a supervisor reports for a command to an error.
 pub(super) fn refused(failure: &Failure, run: &Run) -> SpawnError {
     let source = io::Error::from_raw_os_error(failure.error);
     let detail = String::from_utf8_lossy(&failure.detail).into_owned();

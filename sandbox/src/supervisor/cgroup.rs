@@ -9,7 +9,7 @@ use rustix::process::{Pid, getpid};
 
 use crate::{Limit, Limits};
 
-/// What the groups are called, before the id of the supervisor.
+/// Prefix of the groups' names, before the id of the supervisor.
 const PREFIX: &str = "toolkit-job-";
 
 /// A group that holds the processes of a job.
@@ -17,7 +17,7 @@ const PREFIX: &str = "toolkit-job-";
 pub(super) struct Cgroup(PathBuf);
 
 impl Cgroup {
-    /// Makes one. What supervisors that were killed have left is removed.
+    /// Creates a group. Groups of supervisors that were killed are removed.
     pub(super) fn make(within: &Path, limits: Limits) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         remove_left(within);
@@ -73,7 +73,7 @@ impl Cgroup {
     }
 }
 
-/// Removes groups whose supervisor is gone, and with it their processes.
+/// Removes groups whose supervisor, and so their processes, are gone.
 fn remove_left(within: &Path) {
     for entry in fs::read_dir(within).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -85,7 +85,8 @@ fn remove_left(within: &Path) {
     }
 }
 
-/// The directory in which groups can be made, really tried. In a process of its own, which is moved to a group and back.
+/// Returns the directory in which groups can be created, found by trying it. Run in a separate process, which is moved to a
+/// group and back.
 pub(crate) fn usable() -> Option<PathBuf> {
     let own = fs::read_to_string("/proc/self/cgroup").ok()?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
@@ -122,7 +123,8 @@ fn of_process(own: &str, mounts: &str) -> Option<PathBuf> {
     Some(Path::new(point).join(below))
 }
 
-/// Where groups may be made: beside that of the process, since one that holds processes cannot divide its resources, or in it.
+/// Returns the directories in which groups may be created: the parent of the process's own group, since a group with processes
+/// cannot divide its resources, and the group itself.
 fn candidates(own: &str, mounts: &str) -> Vec<PathBuf> {
     let Some(own) = of_process(own, mounts) else { return Vec::new() };
     own.parent().map(Path::to_owned).into_iter().chain([own]).collect()
@@ -147,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_group_holds_its_limits_and_tells_what_was_enforced() {
-        // Plain files stand for those of the kernel.
+        // Ordinary files stand in for those of the kernel.
         let within = tempfile::tempdir().unwrap();
         let left = within.path().join(format!("{PREFIX}4194304-0"));
         fs::create_dir(&left).unwrap();

@@ -15,7 +15,7 @@ use crate::inside::Plan;
 use crate::wire::{Reader, Run};
 use crate::{socket, sys};
 
-/// What was being done when starting a command failed.
+/// The step at which starting a command failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Step {
@@ -27,7 +27,7 @@ pub(crate) enum Step {
     Execute,
     TooLong,
     Contradiction,
-    /// The part of the sandbox that was required stands in the detail, before a colon.
+    /// A required part of the sandbox is missing; the detail names it, before a colon.
     Required,
     Namespaces,
     Mounts,
@@ -75,7 +75,7 @@ impl Step {
     }
 }
 
-/// Why a command was not started.
+/// The failure to start a command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) step: Step,
@@ -119,16 +119,17 @@ impl Failure {
     }
 }
 
-/// What the supervisor is told by what it forked, over a socket of packets: the first byte of each.
+/// Messages of forked processes to the supervisor, over a packet socket: the first byte of each.
 pub(crate) mod report {
-    /// The command's process, about to become it. Who sends it is told beside it, as the supervisor sees it.
+    /// The command's process, about to execute the program. The sender's credentials come with the message, as the supervisor sees
+    /// them.
     pub(crate) const HERE: u8 = b'h';
-    /// The master of the command's terminal comes with it; then the end of the name of its other side.
+    /// Sends the master of the command's terminal; the message has the end of the name of its other side.
     pub(crate) const TERMINAL: u8 = b't';
     /// The command ended: status, then user time, system time and peak memory.
     pub(crate) const EXIT: u8 = b'e';
-    /// From the supervisor: the process has its identity in its namespaces, and may go on. With it come the streams that the command
-    /// has, in the order of their numbers, and last a file with what is to be run.
+    /// From the supervisor: the user mapping of the process is written, and it may proceed. With the message come the descriptors of
+    /// the command's streams, in the order of their numbers, and last a file that describes the command.
     pub(crate) const GO: u8 = b'g';
 }
 
@@ -141,16 +142,16 @@ pub(crate) struct Child {
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) stdout: Option<OwnedFd>,
     pub(crate) stderr: Option<OwnedFd>,
-    /// Says why it failed; closed without a word where it did not.
+    /// Pipe on which a failure is reported; closed without data if there was none.
     pub(crate) errors: OwnedFd,
     pub(crate) report: OwnedFd,
     pub(crate) plan: Option<Plan>,
-    /// Where the broker of the sandbox is handed the place at which it answers.
+    /// The socket on which the sandbox's broker receives the descriptor through which it answers.
     pub(crate) broker: Option<OwnedFd>,
 }
 
 impl Child {
-    /// Of a command, with the streams that it was given.
+    /// Creates the child for a command, with its streams.
     pub(crate) fn new(
         run: Run,
         plan: Option<Plan>,
@@ -173,7 +174,7 @@ impl Child {
         })
     }
 
-    /// Becomes the command, or says why not and ends.
+    /// Executes the command, or reports the failure and exits.
     pub(crate) fn run(&self) -> ! {
         let Err(failure) = self.become_command();
         let _ = rustix::io::write(&self.errors, &failure.write());
@@ -182,7 +183,7 @@ impl Child {
 
     fn become_command(&self) -> Result<std::convert::Infallible, Failure> {
         let prepare = |error| Failure::new(Step::Prepare, error);
-        // In its supervisor's session it would not get a terminal of its own, and signals to groups would reach further than to it.
+        // In its supervisor's session it would not get its own terminal, and signals to groups would reach other processes.
         setsid().map_err(prepare)?;
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(prepare)?;
         sys::reset_signals();
@@ -212,7 +213,7 @@ impl Child {
         Err(self.execute())
     }
 
-    /// Opens the terminal, where it is to have one, and makes it the session's.
+    /// Opens the terminal, if it gets one, and makes it the controlling terminal.
     fn terminal(&self) -> Result<Option<OwnedFd>, Failure> {
         let Some((rows, columns)) = self.run.terminal else { return Ok(None) };
         let failed = |error| Failure::new(Step::Terminal, error);
@@ -259,7 +260,7 @@ fn strings(texts: &[std::ffi::OsString]) -> Result<Vec<CString>, Failure> {
         .collect()
 }
 
-/// What a process in namespaces of its own is told to do, once it has been told: see [`report::GO`].
+/// Parses the order to a process in its own namespaces: see [`report::GO`].
 pub(crate) fn ordered(
     received: socket::Received,
     given: u8,
@@ -269,7 +270,7 @@ pub(crate) fn ordered(
     let mut descriptors = received.descriptors;
     let mut order = Vec::new();
     std::fs::File::from(descriptors.pop()?).read_to_end(&mut order).ok()?;
-    // The length and the kind of a message stand before what is in it.
+    // A message begins with its length and its kind.
     let mut reader = Reader::new(order.get(5..)?);
     let run = Run::read(&mut Reader::new(reader.bytes()?.get(5..)?))?;
     let plan = Plan::read(&mut reader)?;
@@ -283,8 +284,8 @@ pub(crate) fn path(environment: &[std::ffi::OsString]) -> Option<&OsStr> {
     environment.iter().find_map(|variable| variable.as_bytes().strip_prefix(b"PATH=")).map(OsStr::from_bytes)
 }
 
-/// Where a program may be: itself, where it says so, or in the directories of `PATH`. Those that are not absolute would be other ones
-/// in each directory, and are left out.
+/// Returns the paths at which a program may be: the path itself if it contains a slash, or else one in each directory of `PATH`.
+/// Relative directories are left out, since they would depend on the working directory.
 pub(crate) fn candidates(run: &Run) -> Vec<CString> {
     let whole = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
     if run.program.as_bytes().contains(&b'/') || run.program.is_empty() {

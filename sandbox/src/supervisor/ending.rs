@@ -1,4 +1,4 @@
-//! The end of a job's processes: asked first, then killed until none is left.
+//! The end of a job's processes: first TERM, then KILL until none is left.
 
 use std::time::{Duration, Instant};
 
@@ -7,21 +7,21 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 use super::tree;
 use crate::Process;
 
-/// When those who wait are told that some won't go.
+/// Time after which callers are told of processes that do not end.
 const STUBBORN: Duration = Duration::from_secs(3);
 
-/// How long the first process of a namespace may take to tell what has ended.
+/// Time for the first process of a namespace to report which processes have ended.
 const TELLING: Duration = Duration::from_millis(20);
 
-/// How the tree is ended.
+/// State of ending the tree.
 pub(super) struct Ending {
     /// The first process of a namespace: killing it kills all within.
     init: Option<i32>,
-    /// When asking is over.
+    /// Time at which TERM is followed by KILL.
     pub(super) deadline: Instant,
-    /// Since when it is killed, and when again.
+    /// Start of the killing, and time of the next KILL.
     killing: Option<(Instant, Instant)>,
-    /// Whether nobody wants to know how the command ended.
+    /// True if no caller needs to know how the command ended.
     pub(super) at_once: bool,
     pause: Duration,
     pub(super) terminated: u32,
@@ -31,7 +31,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Asks all processes to end, where they are given time for it.
+    /// Sends TERM to all processes, if they are given time to end.
     pub(super) fn begin(init: Option<i32>, grace: Duration) -> Self {
         let mut ending = Self {
             init,
@@ -56,7 +56,7 @@ impl Ending {
         all
     }
 
-    /// Asks. What is stopped goes on for it, since nothing but KILL reaches it otherwise.
+    /// Sends TERM. Stopped processes are continued, since otherwise only KILL has an effect on them.
     pub(super) fn terminate(&mut self) {
         for pid in self.targets() {
             if tree::signal(pid, own(), &[Signal::TERM, Signal::CONT]) {
@@ -65,13 +65,13 @@ impl Ending {
         }
     }
 
-    /// How long until something is to be done.
+    /// Returns the time until the next action.
     pub(super) fn wait(&self) -> Duration {
         let next = self.killing.map_or(self.deadline, |(_, next)| next);
         next.saturating_duration_since(Instant::now())
     }
 
-    /// Does what is due. What is left where some won't go, for those who wait to be told once.
+    /// Performs the due actions. Returns the remaining processes once, if some do not end.
     pub(super) fn turn(&mut self) -> Option<Vec<Process>> {
         let now = Instant::now();
         if now < self.deadline {
@@ -88,7 +88,7 @@ impl Ending {
         for pid in &targets {
             tree::signal(*pid, own(), &[Signal::KILL]);
         }
-        // It tells how the command ended, and ends by itself when nothing is left below it.
+        // It reports how the command ended, and exits by itself when no process is left below it.
         if let Some(init) = self.init.and_then(Pid::from_raw)
             && (self.at_once || since.elapsed() > TELLING)
         {

@@ -1,4 +1,4 @@
-//! How a supervisor starts its command.
+//! Start of the command by its supervisor.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Instant;
@@ -19,11 +19,11 @@ use crate::sys::{self, Forked};
 use crate::wire::{OutputKind, Run};
 use crate::{Containment, Limits, Mode, Repositories, socket};
 
-/// The size that a pipe for output is given, where the user has not used up what all of them may have. A larger one does not stay near
-/// the processor, so writing to it and reading from it take longer.
+/// Capacity requested for an output pipe, if the user's total for pipes is not used up. A larger one does not fit into the processor's
+/// cache, so writing to it and reading from it take longer.
 const PIPE: usize = 256 << 10;
 
-/// What was started.
+/// A started command.
 pub(super) struct Launched {
     pub(super) command: i32,
     pub(super) init: Option<i32>,
@@ -31,7 +31,8 @@ pub(super) struct Launched {
     /// The end of the pipe that the command writes to.
     pub(super) output: Option<OwnedFd>,
     pub(super) master: Option<OwnedFd>,
-    /// The terminal's other side. As long as it is open here, what the command writes to its terminal after it had closed it comes.
+    /// The terminal's other side. While it is open here, output that the command writes after it has closed the terminal still
+    /// arrives.
     pub(super) slave: Option<OwnedFd>,
     pub(super) file: Option<OwnedFd>,
     pub(super) identity: Identity,
@@ -47,7 +48,7 @@ fn failed(error: Errno) -> Failure {
     Failure::new(Step::Prepare, error)
 }
 
-/// What the command's streams are connected to.
+/// The descriptors of the command's streams.
 #[derive(Default)]
 struct Streams {
     stdin: Option<OwnedFd>,
@@ -59,7 +60,7 @@ struct Streams {
 }
 
 impl Streams {
-    /// Of the descriptors that came with the command.
+    /// Creates the streams from the descriptors that came with the command.
     fn make(run: &Run, given: Vec<OwnedFd>) -> Result<Self, Failure> {
         let mut given = given.into_iter();
         let mut streams = Self::default();
@@ -85,7 +86,7 @@ impl Streams {
     }
 }
 
-/// Starts the command; in `ready`, if that serves. `None` where there is nobody to tell what failed.
+/// Starts the command; in `ready`, if that is suitable. `None` if there is no host to report a failure to.
 pub(super) fn launch(
     mut run: Run,
     given: Vec<OwnedFd>,
@@ -112,7 +113,7 @@ pub(super) fn launch(
                 let _ = cgroup.add(ready.pid);
             }
             let begun = ready.begin(&run, &plan, &[&stdin, &stdout, &stderr]);
-            // That the output is closed is seen only when this process has it open no more.
+            // The closing of the output is detected only once this process no longer has it open.
             drop((stdin, stdout, stderr));
             let Ready { pid, reports, errors, .. } = ready;
             if let Err(failure) = begun {
@@ -161,7 +162,7 @@ pub(super) fn launch(
     })
 }
 
-/// Looks at what is there before the command, where something that it makes is to be moved away afterwards.
+/// Records the files that exist before the command, if files that it creates are to be moved away afterwards.
 fn sweeper(run: &mut Run) -> Option<Sweeper> {
     let sandbox = run.sandbox.as_mut().filter(|sandbox| sandbox.mode == Mode::WorkspaceWrite)?;
     let quarantine = sandbox.quarantine.take()?;
@@ -173,7 +174,7 @@ fn sweeper(run: &mut Run) -> Option<Sweeper> {
     Some(sweeper)
 }
 
-/// What is on the way to the program.
+/// A process on its way to executing the program.
 struct Begun {
     pid: Pid,
     reports: OwnedFd,
@@ -201,20 +202,20 @@ fn fork(
         }
         Forked::Parent(pid) => pid,
     };
-    // All else of it is dropped: that the program has begun, and later that the output is closed, is seen only when this process has
-    // it open no more.
+    // Everything else is dropped: the start of the program, and later the closing of the output, are only detected once this process
+    // no longer has the descriptors open.
     let Child { plan, .. } = child;
     Ok((Begun { pid, reports, errors }, plan))
 }
 
-/// Ends what was begun: it would end by itself after a failure, but is not waited for where nobody wants it any more.
+/// Ends a process that was started: it would exit by itself after a failure, but the host may no longer wait for it.
 fn given_up(pid: Pid, failure: Option<Failure>) -> Option<Failure> {
     let _ = rustix::process::kill_process(pid, Signal::KILL);
     while sys::reap(true).is_ok() {}
     failure
 }
 
-/// What was said on the way to the program.
+/// The reports of a process on its way to the program.
 struct Said {
     command: Option<i32>,
     master: Option<OwnedFd>,
@@ -242,13 +243,13 @@ impl Said {
     }
 }
 
-/// Waits until the program has begun, or says why it did not. An error where nobody wants it any more.
+/// Waits until the program has started, or reports a failure. An error if the host no longer wants it.
 fn outcome(errors: &OwnedFd, socket: &OwnedFd, host: Option<&OwnedFd>) -> Result<Option<Failure>, ()> {
     let mut said = Vec::new();
     loop {
         let mut watched = [
             PollFd::new(errors, PollFlags::IN),
-            // Not for what the host says, only for its end.
+            // Only the end of the host is awaited, not its messages.
             PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::RDHUP),
             PollFd::from_borrowed_fd(
                 host.unwrap_or(socket).as_fd(),

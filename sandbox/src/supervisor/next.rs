@@ -1,28 +1,28 @@
 //! Supervisors for jobs that have not come yet.
 //!
-//! What a job waits for longest is made before it comes: a fork, and where it is to be contained the namespaces. Which kind the next
-//! job is nobody knows, but it is mostly like one before: so one supervisor waits for a job without namespaces of its own, and one for
-//! a job with those that the last such job had, each once there was such a job and until there was none for a while.
+//! The slow steps of a start are performed before the job arrives: a fork, and the namespaces for a sandboxed job. The next job is
+//! usually similar to an earlier one: so one supervisor waits for a job without namespaces, and one for a job with the namespaces of the
+//! last sandboxed job, each from the first such job until there was none for a while.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use crate::socket;
 
-/// How long after a job the supervisor of the next is made: not while the job itself begins.
+/// Delay after a job before the next supervisor is started, so as not to slow down the job's own start.
 const SOON: Duration = Duration::from_millis(3);
-/// How long one is kept where no job of its kind comes.
+/// Time for which a waiting supervisor is kept without a job of its kind.
 const KEPT: Duration = Duration::from_mins(1);
 
 /// A supervisor that waits for its job.
 pub(super) struct Waiting {
     pub(super) pid: i32,
-    /// Where it is given the job; it ends when this is closed.
+    /// The socket on which the supervisor receives its job; it exits when this is closed.
     pub(super) jobs: OwnedFd,
 }
 
 impl Waiting {
-    /// Gives it the socket of a job. Whether it lives to take it.
+    /// Gives the supervisor the socket of a job. Returns true if it lives to receive it.
     pub(super) fn give(&self, job: BorrowedFd<'_>) -> bool {
         socket::send(&self.jobs, &[0], &[job], true).is_ok()
     }
@@ -31,12 +31,12 @@ impl Waiting {
 /// A kind of job that there was.
 struct Kind {
     namespaces: i32,
-    /// When the last of it came.
+    /// Time of the last job of this kind.
     since: Instant,
     waiting: Option<Waiting>,
 }
 
-/// Those that wait: one without namespaces of its own, and one with, at most.
+/// The waiting supervisors: at most one without its own namespaces, and one with them.
 #[derive(Default)]
 pub(super) struct Next(Vec<Kind>);
 
@@ -50,7 +50,7 @@ impl Next {
         waiting
     }
 
-    /// How long until [`turn`](Self::turn) has something to do.
+    /// Returns the time until [`turn`](Self::turn) has something to do.
     pub(super) fn due(&self) -> Duration {
         let since = self.0.iter().map(|kind| kind.since).max();
         let due = |kind: &Kind| match (&kind.waiting, since) {
@@ -60,7 +60,8 @@ impl Next {
         self.0.iter().map(due).min().unwrap_or(Duration::MAX)
     }
 
-    /// Lets those end that nobody has taken for long. The namespaces of one that is due, which is to be [`put`](Self::put) here.
+    /// Ends supervisors that have waited too long. Returns the namespaces for which a supervisor is due, to be added with
+    /// [`put`](Self::put).
     pub(super) fn turn(&mut self) -> Option<i32> {
         self.0.retain(|kind| kind.since.elapsed() < KEPT);
         if self.0.iter().any(|kind| kind.since.elapsed() < SOON) {
@@ -69,7 +70,7 @@ impl Next {
         self.0.iter().find(|kind| kind.waiting.is_none()).map(|kind| kind.namespaces)
     }
 
-    /// One for these namespaces. Where none could be made, the next job gets one when it comes, or is told why not.
+    /// Adds a supervisor for these namespaces. If none could be created, the next job gets one on arrival, or the error.
     pub(super) fn put(&mut self, namespaces: i32, waiting: Option<Waiting>) {
         match self.0.iter_mut().find(|kind| kind.namespaces == namespaces) {
             Some(kind) if waiting.is_some() => kind.waiting = waiting,

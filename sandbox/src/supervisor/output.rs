@@ -4,19 +4,20 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-/// How much is read at once: all that a pipe holds, and little enough to be near the processor still when it is counted and written.
+/// Number of bytes per read: the capacity of a pipe, and small enough to stay in the processor's cache until it is counted and
+/// written.
 const CHUNK: usize = 256 << 10;
 
-/// How often at most it is read before other things get their turn.
+/// Maximum number of reads in a row before other events are handled.
 const TURNS: usize = 32;
 
-/// So much of the disk is left to others by an output that is longer than [`STEP`].
+/// Free disk space that an output longer than [`STEP`] must leave.
 const RESERVE: u64 = 512 << 20;
 
-/// After how much that is looked at again.
+/// Number of bytes written between checks of the disk space.
 const STEP: u64 = 32 << 20;
 
-/// What reads a job's output, counts it and writes it to the file.
+/// Reads a job's output, counts it and writes it to the file.
 pub(crate) struct Pump {
     /// The pipe's end, or the terminal's master. `None` once it is closed.
     source: Option<OwnedFd>,
@@ -26,12 +27,12 @@ pub(crate) struct Pump {
     pub(crate) newlines: u64,
     pub(crate) written: u64,
     pub(crate) error: Option<i32>,
-    /// How much is written at most.
+    /// Maximum number of bytes to write.
     limit: u64,
-    /// Whether there was more than that.
+    /// True if the output exceeded the limit.
     pub(crate) is_over: bool,
     reserve: u64,
-    /// When the disk is looked at next.
+    /// Number of bytes at which the free disk space is checked next.
     look_at: u64,
 }
 
@@ -53,17 +54,17 @@ impl Pump {
         }
     }
 
-    /// What to wait for.
+    /// Returns the descriptor to wait for.
     pub(crate) fn source(&self) -> Option<BorrowedFd<'_>> {
         self.source.as_ref().map(AsFd::as_fd)
     }
 
-    /// Whether everything that held the output has closed it, and all was taken.
+    /// Returns true if every process has closed the output, and all of it was read.
     pub(crate) fn closed(&self) -> bool {
         self.source.is_none()
     }
 
-    /// Takes what there is, but not without end.
+    /// Reads available output, in a bounded number of reads.
     pub(crate) fn turn(&mut self) {
         for _ in 0..TURNS {
             if !self.read() {
@@ -72,7 +73,7 @@ impl Pump {
         }
     }
 
-    /// Takes what is left, where nothing can write any more that counts, and closes it.
+    /// Reads the remaining output after the last process of the job has ended, and closes the source.
     pub(crate) fn finish(&mut self) {
         // A pipe and a terminal hold this much at most.
         for _ in 0..64 {
@@ -83,11 +84,11 @@ impl Pump {
         self.source = None;
     }
 
-    /// Reads once. Whether there may be more. Where the source blocks, so does this.
+    /// Reads once. Returns true if there may be more. Blocks if the source blocks.
     pub(crate) fn read(&mut self) -> bool {
         let Some(source) = &self.source else { return false };
         if self.buffer.is_empty() {
-            // Fresh memory, which is there only where it is written to.
+            // Zeroed memory, of which only used pages are allocated.
             self.buffer = vec![0; CHUNK];
         }
         match rustix::io::read(source, &mut self.buffer[..]) {
@@ -120,7 +121,7 @@ impl Pump {
             }
             Err(Errno::INTR) => true,
             Err(Errno::AGAIN) => false,
-            // A terminal that nobody has open any more says EIO.
+            // Reading a terminal that no process has open returns EIO.
             Err(_) => {
                 self.source = None;
                 false
@@ -129,12 +130,13 @@ impl Pump {
     }
 }
 
-/// Whether the disk of a file has less than this left. One that does not tell has enough.
+/// Returns true if the file system of a file has less free space than this. A file system that does not report it counts as having
+/// enough.
 fn is_short(file: &OwnedFd, reserve: u64) -> bool {
     rustix::fs::fstatvfs(file).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < reserve)
 }
 
-/// Writes it all, or says how much of it was and why the rest was not.
+/// Writes all bytes, or returns the number of written bytes and the error.
 fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> (u64, Option<Errno>) {
     let mut written = 0;
     while !bytes.is_empty() {

@@ -27,23 +27,24 @@ use waits::Wait;
 
 pub(super) use begin::{run, wait};
 
-/// How often the host is told of output: 20 times a second.
+/// Interval between reports of output to the host: 20 a second.
 const BEAT: Duration = Duration::from_millis(50);
 
 struct Owner {
     socket: OwnedFd,
     incoming: Incoming,
     outgoing: Vec<u8>,
-    /// Where the host is not there to be told any more.
+    /// True once the host can no longer be told.
     alone: bool,
     host: Option<OwnedFd>,
     spawner: OwnedFd,
     children: OwnedFd,
-    /// Where the first process of a namespace reports, until it has said the last: its end may take a while after that.
+    /// Socket on which the first process of a namespace reports, until its last report; the process may end a while after
+    /// that.
     report: Option<OwnedFd>,
     pump: Option<Pump>,
     identity: Identity,
-    /// Kept open where the output is a terminal; then its end is not seen there.
+    /// Kept open if the output is a terminal; then reading does not detect the end of the output.
     slave: Option<OwnedFd>,
     command: i32,
     init: Option<i32>,
@@ -58,13 +59,14 @@ struct Owner {
     exceeded: Option<Limit>,
     usage: Option<Usage>,
     cgroup: Option<Cgroup>,
-    /// What the job must not leave behind. `None` where there is nothing, and once nobody is left who could make it.
+    /// Finds the files that the job must not leave behind. `None` if there is nothing to find, and once no process is left
+    /// that could create one.
     sweeper: Option<Sweeper>,
 }
 
 impl Owner {
     fn serve(&mut self) {
-        // What ended while it was started has already told so.
+        // Processes that ended during the start have already sent their signal.
         self.reap();
         while !(self.empty && self.pump.as_ref().is_none_or(Pump::closed)) {
             let wait = self.wait();
@@ -110,7 +112,7 @@ impl Owner {
         }
     }
 
-    /// How long nothing has to be done.
+    /// Returns the time until the next action.
     fn wait(&self) -> Duration {
         let now = Instant::now();
         let ending = self.ending.as_ref().filter(|_| !self.empty).map_or(Duration::MAX, Ending::wait);
@@ -145,7 +147,7 @@ impl Owner {
         }
     }
 
-    /// Moves away what the job must not leave behind.
+    /// Moves away the files that the job must not leave behind.
     fn sweep(&mut self) {
         let Some(sweeper) = &mut self.sweeper else { return };
         let moved = sweeper.sweep();
@@ -154,7 +156,7 @@ impl Owner {
         }
     }
 
-    /// What is due by the clock, or because something else has happened.
+    /// Performs the actions that are due by time or because of another event.
     fn turn(&mut self) {
         self.look_at_limits();
         if let Some(ending) = &mut self.ending
@@ -171,7 +173,8 @@ impl Owner {
             if let Some(pump) = &mut self.pump
                 && !pump.closed()
             {
-                // Whoever holds it now is no process of this job. What was written before the last of them ended is in it.
+                // A process that holds the output now does not belong to this job. Output written before the last process
+                // ended is in the pipe.
                 pump.finish();
             }
             if let Some(ending) = &mut self.ending {
@@ -186,11 +189,11 @@ impl Owner {
         if closed != self.told.2 || (self.bytes() != self.told.1 && self.told.0.elapsed() >= BEAT) {
             self.progress(false);
         }
-        // After the progress that it is about.
+        // After the progress that they refer to.
         self.answer_waits();
     }
 
-    /// Waits for what has ended.
+    /// Waits for ended processes.
     fn reap(&mut self) {
         loop {
             match sys::reap(false) {
@@ -200,7 +203,7 @@ impl Owner {
                         self.reports();
                         self.init = None;
                         if !self.exited {
-                            // It was killed before it could tell; the system has killed the command with it.
+                            // It was killed before it could report; the system has killed the command with it.
                             self.command_ended(&Reaped { status: libc::SIGKILL, ..reaped });
                         }
                     } else if reaped.pid == self.command {
@@ -215,7 +218,7 @@ impl Owner {
         }
     }
 
-    /// Hears what the first process of the namespace has to say.
+    /// Reads the reports of the first process of the namespace.
     fn reports(&mut self) {
         let mut packet = [0; 64];
         while let Some(report) = &self.report
@@ -248,17 +251,17 @@ impl Owner {
         if std::mem::replace(&mut self.exited, true) {
             return;
         }
-        // What it wrote stands in the pipe by now: the host is told of the end after that.
+        // The command's output is in the pipe by now: it is read before the host is told of the end.
         if let Some(pump) = &mut self.pump {
             pump.turn();
         }
-        // One that the kernel has killed for its memory is not told of later.
+        // An out-of-memory kill is checked now, since it is not reported later.
         if self.exceeded.is_none() {
             self.exceeded = self.cgroup.as_ref().and_then(Cgroup::exceeded);
         }
         self.progress(false);
         let duration = self.started.elapsed();
-        // Who hears of the end may run what is there by then.
+        // On hearing of the end, the host may run a program that finds the files.
         if self.sweeper.is_some() {
             let is_alone = self.processes().is_empty();
             self.sweep();
@@ -276,7 +279,7 @@ impl Owner {
         );
     }
 
-    /// Hears what the host says.
+    /// Reads the messages of the host.
     fn converse(&mut self) {
         self.flush();
         let mut buffer = [0; 4096];
@@ -302,7 +305,7 @@ impl Owner {
                 }
             }
         }
-        // The job was dropped. Where that came with a last word, there is grace; otherwise the host is dying.
+        // The job was dropped. With a final message there is a grace period; otherwise the host is dying.
         if self.alone && self.ending.is_none() {
             self.abandon();
         }
@@ -355,7 +358,7 @@ impl Owner {
         }
     }
 
-    /// Nobody wants the job any more: nothing of it is to live on.
+    /// Records that the host no longer wants the job: all of its processes are to end.
     fn abandon(&mut self) {
         self.alone = true;
         self.host = None;

@@ -1,4 +1,4 @@
-//! Looks through directories for what a command must not leave behind, and moves it away.
+//! Searches directories for files that a command must not leave behind, and moves them away.
 
 mod names;
 mod repository;
@@ -18,16 +18,16 @@ use crate::{Quarantine, Quarantined, Repositories};
 use names::Names;
 use store::Store;
 
-/// How deep directories are looked through. A deeper one is taken for something that was to be hidden there.
+/// Maximum depth of the search through directories. A deeper directory counts as hidden on purpose.
 const DEEPEST: usize = 256;
-/// How many repositories are protected one by one.
+/// Maximum number of repositories that are protected individually.
 const MAX_PROTECTED: usize = 1_000;
-/// How many things are told of, of those that were moved.
+/// Maximum number of moved files that are reported.
 const MAX_TOLD: usize = 1_000;
-/// What of a repository decides what git runs.
+/// Parts of a repository that determine what git runs.
 const PARTS: [&str; 4] = ["hooks", "config", "config.worktree", "commondir"];
 
-/// What is looked for, and what was there before the command.
+/// The names to search for, and the files that existed before the command.
 pub(super) struct Sweeper {
     names: Names,
     quarantine: Quarantine,
@@ -39,7 +39,7 @@ pub(super) struct Sweeper {
 struct Look<'a> {
     sweeper: &'a Sweeper,
     store: Option<Store>,
-    /// What was found, where it is looked before the command.
+    /// The files found, in the search before the command.
     found: HashSet<PathBuf>,
     repositories: Vec<PathBuf>,
     moved: Vec<Quarantined>,
@@ -51,18 +51,18 @@ struct Entry {
     kind: FileType,
 }
 
-/// Where a directory is that is looked through.
+/// Position in the search through directories.
 #[derive(Clone, Copy)]
 struct Within {
     depth: usize,
-    /// In a directory that tools fill.
+    /// True in a directory with files installed by tools.
     is_of_tools: bool,
-    /// In a directory with one of the names, which was there before.
+    /// True in an existing directory with one of the names.
     is_named: bool,
 }
 
 impl Sweeper {
-    /// Looks at what is there. Returns the repositories that are to be protected, too.
+    /// Records the existing files. Also returns the repositories to protect.
     pub(super) fn new(quarantine: Quarantine) -> (Self, Vec<PathBuf>) {
         let mut sweeper = Self {
             names: Names::new(&quarantine.names, &quarantine.exceptions),
@@ -78,7 +78,7 @@ impl Sweeper {
         (sweeper, repositories)
     }
 
-    /// Moves what is new. Returns what was moved.
+    /// Moves new files away, and returns them.
     pub(super) fn sweep(&mut self) -> Vec<Quarantined> {
         let store = std::mem::replace(&mut self.store, Store::new(None));
         let mut look = Look::new(self, Some(store));
@@ -87,7 +87,7 @@ impl Sweeper {
         if let Some(store) = store {
             self.store = store;
         }
-        // What could not be moved is told of once.
+        // Files that could not be moved are reported once.
         self.before.extend(moved.iter().filter(|moved| moved.to.is_none()).map(|moved| moved.from.clone()));
         moved.truncate(MAX_TOLD);
         moved
@@ -102,7 +102,7 @@ impl<'a> Look<'a> {
     fn at_all(&mut self) {
         let mut roots = self.sweeper.quarantine.directories.clone();
         roots.sort();
-        // One that lies in another is looked through with that.
+        // A directory inside another is searched with that one.
         let mut kept: Vec<PathBuf> = Vec::new();
         for root in roots.into_iter().filter_map(|root| root.canonicalize().ok()) {
             if !kept.iter().any(|kept| root.starts_with(kept)) {
@@ -157,7 +157,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Looks through a directory, also one that its owner may not read: that can be a place to hide something.
+    /// Searches a directory, even one that its owner may not read, since files could be hidden there.
     fn into(&mut self, directory: &OwnedFd, name: &OsStr, below: &Path, within: Within) {
         match open(directory, name) {
             Ok(inner) => self.through(&inner, below, within),
@@ -199,7 +199,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// A repository at `path`. Moving `mark` away, which is in `directory`, leaves nothing that git takes for one.
+    /// Handles a repository at `path`. After moving `mark` in `directory` away, git no longer detects a repository.
     fn repository(
         &mut self,
         repository: &OwnedFd,
@@ -228,13 +228,13 @@ impl<'a> Look<'a> {
         if !repository::is_harmless(repository) {
             self.take(directory, mark, mark_path);
         } else if path == mark_path {
-            // One may lie in what is new of another.
+            // A repository may be inside the new files of another.
             let within = Within { depth: depth + 1, is_of_tools: true, is_named: false };
             self.through(repository, path, within);
         }
     }
 
-    /// Notes something, or moves it if it is new. Returns true if nothing is to be looked for in it.
+    /// Records a file, or moves it if it is new. Returns true if nothing inside it needs to be searched.
     fn take(&mut self, directory: &OwnedFd, name: &OsStr, path: &Path) -> bool {
         if is_covered(directory, name) {
             return true;
@@ -290,7 +290,7 @@ fn entries(directory: &OwnedFd) -> Vec<Entry> {
     entries
 }
 
-/// Whether it is the empty directory that stands in the place of a protected path while a job runs.
+/// Returns true if the entry is the empty directory that stands in for a protected path while a job runs.
 fn is_covered(directory: &OwnedFd, name: &OsStr) -> bool {
     let stat = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
     stat.is_ok_and(|stat| is_placeholder(&stat))

@@ -1,4 +1,4 @@
-//! What can be made for a sandboxed job before it is known what it is for: the process that it begins with, in namespaces of its own.
+//! Preparation for a sandboxed job before the job is known: its first process, in its own namespaces.
 
 use std::io::{Seek as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -14,14 +14,15 @@ use crate::socket;
 use crate::sys::{self, Forked};
 use crate::wire::{Run, Writer};
 
-/// A process that waits for what it is to do. It ends with the one that made it.
+/// A process that waits for its order. It ends with the process that created it.
 pub(super) struct Ready {
     pub(super) pid: Pid,
-    /// All that it is made for; mounts it makes its own when it is told to begin, lest it miss what is mounted meanwhile.
+    /// Its namespaces; it creates the mount namespace only on receiving its order, so as not to miss mounts made
+    /// meanwhile.
     namespaces: i32,
-    /// Where it says how far it is.
+    /// Socket on which the process reports its progress.
     pub(super) reports: OwnedFd,
-    /// Where it says what failed; closed without a word where nothing did.
+    /// Pipe on which the process reports a failure; closed without data if there was none.
     pub(super) errors: OwnedFd,
 }
 
@@ -50,7 +51,7 @@ impl Ready {
         }
     }
 
-    /// This one, if it lives and is in these namespaces; otherwise another.
+    /// Returns this process, if it lives and is in these namespaces; otherwise creates another.
     pub(super) fn or_make(ready: Option<Self>, namespaces: i32) -> Result<Self, Failure> {
         match ready {
             Some(ready) if ready.namespaces == namespaces && ready.lives() => Ok(ready),
@@ -74,7 +75,7 @@ impl Ready {
         let _ = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
     }
 
-    /// Tells it what to do.
+    /// Sends the order.
     pub(super) fn begin(
         &self,
         run: &Run,
@@ -95,7 +96,7 @@ impl Ready {
             .map(OwnedFd::as_fd)
             .chain([order.as_fd()])
             .collect();
-        // One that has ended is seen by what it closes.
+        // An ended process is detected by the closing of its descriptors.
         let _ = socket::send(&self.reports, &[report::GO, given], &descriptors, true);
         Ok(())
     }

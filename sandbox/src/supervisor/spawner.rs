@@ -5,20 +5,20 @@
 //!             └───── supervisor ── init ── command    where the sandbox has process ids of its own
 //! ```
 //!
-//! A supervisor is a fork of the spawner, which is small: what a job costs does not grow with the host. Each of them adopts what loses
-//! its parent below it (`PR_SET_CHILD_SUBREAPER`), so nothing leaves the tree by forking twice or by a session of its own, and each
+//! A supervisor is a fork of the spawner, which is small: the cost of a job does not grow with the host. Each of them adopts the
+//! orphans below it (`PR_SET_CHILD_SUBREAPER`), so no process leaves the tree by forking twice or by starting a session, and each
 //! watches the others:
 //!
-//! * The host ends: its end of every socket is closed, and a handle of its process (a pidfd, which no copy of a socket can keep open)
-//!   says so. Supervisors kill their trees and the spawner waits for that; one that is stopped it kills itself.
+//! * The host ends: its end of every socket is closed, and a pidfd of its process, which no copy of a socket can keep open, reports
+//!   the end. Supervisors kill their trees, and the spawner waits for that; a stopped supervisor is killed by the spawner.
 //! * A supervisor is stopped: the spawner kills it.
-//! * A supervisor ends: what was below it is now below the spawner. A child of the spawner that is no supervisor can only have come
-//!   that way, and is killed with all that is below it.
+//! * A supervisor ends: the processes below it are now children of the spawner. A child of the spawner that is not a supervisor can
+//!   only have come that way, and is killed with everything below it.
 //! * The spawner ends: supervisors see it by its handle, and kill their trees.
 //!
-//! What remains: a job without process ids of its own that means harm can kill its supervisor *and* the spawner within the
-//! moment that the one takes to notice the other, or kill the host, as any process of the same user can. Its first process dies
-//! even then (`PR_SET_PDEATHSIG`); what that one has started does not.
+//! The remaining risk: a malicious job without its own process ids can kill its supervisor *and* the spawner before one notices the
+//! end of the other, or kill the host, as any process of the same user can. Its first process dies even then (`PR_SET_PDEATHSIG`);
+//! processes that it has started do not.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -33,17 +33,17 @@ use crate::sys::{self, Forked};
 use crate::wire::{Reader, Writer, to_host};
 use crate::{probe, socket};
 
-/// What the host asks of the spawner, in the first byte of a packet.
+/// Requests of the host to the spawner, in the first byte of a packet.
 pub(crate) mod ask {
-    /// A handle of the host's process comes with it.
+    /// Sends a handle of the host's process.
     pub(crate) const HELLO: u8 = 0;
-    /// A supervisor for the socket that comes with it; then the job's number, and the namespaces that it takes.
+    /// Requests a supervisor for the socket that comes with it; the message has the job's number and namespaces.
     pub(crate) const JOB: u8 = 1;
-    /// What the system offers to contain commands, told to the socket that comes with it.
+    /// Probes the features that contain commands; the result goes to the socket that comes with the request.
     pub(crate) const PROBE: u8 = 2;
 }
 
-/// How long supervisors get to end their jobs once the host is gone.
+/// Time for supervisors to end their jobs after the host is gone.
 const LAST: Duration = Duration::from_secs(10);
 
 struct Spawner {
@@ -52,13 +52,13 @@ struct Spawner {
     next: Next,
     /// The host's process, once it has been handed over.
     host: Option<OwnedFd>,
-    /// This process.
+    /// A handle of this process.
     own: OwnedFd,
     /// Jobs by their supervisor.
     supervisors: HashMap<i32, u64>,
     /// Processes that are neither supervisors nor left by one.
     others: Vec<i32>,
-    /// Jobs whose supervisor was killed, while something of them may be left.
+    /// Jobs whose supervisor was killed, and whose processes may remain.
     left: Vec<u64>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn run() -> ! {
 }
 
 fn prepare() -> rustix::io::Result<(Spawner, OwnedFd)> {
-    // The socket goes elsewhere, so that the three standard streams stay occupied.
+    // The socket is moved, so that the three standard streams stay occupied.
     let given = sys::take_standard_input();
     let socket = rustix::io::fcntl_dupfd_cloexec(&given, 3)?;
     let null = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
@@ -144,7 +144,7 @@ impl Spawner {
         self.end(children);
     }
 
-    /// Does what the host asks; `false` where the host is gone.
+    /// Handles a request of the host; `false` if the host is gone.
     fn answer(&mut self) -> bool {
         let mut packet = [0; 32];
         let Ok(mut received) = socket::receive(&self.socket, &mut packet, true) else { return false };
@@ -160,7 +160,7 @@ impl Spawner {
             return true;
         }
         if kind == ask::JOB {
-            // One that was killed does not take it.
+            // A supervisor that was killed does not receive it.
             let waiting = self.next.take(reader.signed().unwrap_or(0));
             if let Some(waiting) = waiting.filter(|waiting| waiting.give(given.as_fd())) {
                 self.others.retain(|&pid| pid != waiting.pid);
@@ -196,8 +196,8 @@ impl Spawner {
         true
     }
 
-    /// In a fork: what is the spawner's alone is closed, lest others take the fork for it. What is left is the host and the spawner, to
-    /// be watched.
+    /// Closes, in a fork, the descriptors that only the spawner may hold, so that the fork is not taken for the spawner. Returns the
+    /// handles of the host and the spawner, which it watches.
     fn become_another(&mut self) -> (Option<OwnedFd>, OwnedFd) {
         let null = rustix::fs::open("/dev/null", rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty());
         let (Ok(own), Ok(null)) = (rustix::io::dup(&self.own), null) else { sys::leave(1) };
@@ -231,10 +231,10 @@ impl Spawner {
         }
     }
 
-    /// Waits for what has ended and kills what supervisors have left. Whether nothing is left of that.
+    /// Waits for ended processes, and kills the remaining processes of supervisors. Returns true if none is left.
     fn clean(&mut self) -> bool {
-        // Nobody but a job that means harm stops a supervisor, which can't end the job then. It is not woken: the next stop would come
-        // at once. What it leaves is killed here.
+        // Only a malicious job stops its supervisor, which cannot end the job then. The supervisor is not woken, since it would be
+        // stopped again at once. It and its processes are killed here.
         while let Some(pid) = sys::stopped() {
             if (self.supervisors.contains_key(&pid) || self.others.contains(&pid))
                 && let Some(pid) = Pid::from_raw(pid)
@@ -295,12 +295,12 @@ impl Spawner {
     }
 }
 
-/// As the system takes it; without end for the longest.
+/// Converts a time to wait for the system; the maximum means no limit.
 pub(super) fn timeout(wait: Duration) -> Option<Timespec> {
     if wait == Duration::MAX { None } else { Timespec::try_from(wait).ok() }
 }
 
-/// Takes what a descriptor for signals has to say: only that there was something matters.
+/// Drains a descriptor for signals: only the fact that it was readable matters.
 pub(crate) fn drain(signals: &OwnedFd) {
     let mut buffer = [0_u8; 1024];
     while rustix::io::read(signals, &mut buffer).is_ok_and(|length| length > 0) {}

@@ -1,4 +1,4 @@
-//! The processes below one, from what the system tells under `/proc`.
+//! Descendants of a process, read from `/proc`.
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -10,10 +10,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::Process;
 
-/// The longest command line that is told.
+/// Maximum length of a returned command line.
 const COMMAND: usize = 4096;
 
-/// What `/proc/<pid>/stat` says.
+/// The fields read from `/proc/<pid>/stat`.
 struct Stat {
     name: String,
     state: char,
@@ -23,7 +23,7 @@ struct Stat {
 
 fn stat(pid: i32) -> Option<Stat> {
     let text = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may hold any of them itself.
+    // The name is in parentheses, and may itself contain parentheses.
     let (open, close) = (memchr::memchr(b'(', &text)?, memchr::memrchr(b')', &text)?);
     let name = String::from_utf8_lossy(text.get(open + 1..close)?).into_owned();
     let rest = std::str::from_utf8(text.get(close + 1..)?).ok()?;
@@ -33,7 +33,7 @@ fn stat(pid: i32) -> Option<Stat> {
     Some(Stat { name, state, parent, group: fields.next()?.parse().ok()? })
 }
 
-/// Whether this system lists the children of each thread.
+/// Returns true if this system lists the children of each thread.
 fn lists_children() -> bool {
     static LISTS: OnceLock<bool> = OnceLock::new();
     *LISTS.get_or_init(|| std::fs::exists("/proc/thread-self/children").unwrap_or(false))
@@ -46,7 +46,7 @@ fn numbers(path: impl AsRef<Path>) -> impl Iterator<Item = i32> {
         .filter_map(|entry| std::str::from_utf8(entry.ok()?.file_name().as_bytes()).ok()?.parse().ok())
 }
 
-/// The children of a process, ended ones that nobody has waited for included.
+/// Returns the children of a process, including zombies.
 pub(crate) fn children(pid: i32) -> Vec<i32> {
     if lists_children() {
         numbers(format!("/proc/{pid}/task"))
@@ -91,10 +91,10 @@ pub(crate) fn descendants(pid: i32) -> Vec<i32> {
     found
 }
 
-/// Whether one process descends from the other.
+/// Returns true if one process descends from the other.
 fn descends(pid: i32, from: i32) -> bool {
     let mut at = pid;
-    // A chain that is longer changes while it is followed.
+    // A longer chain must have changed during the walk.
     for _ in 0..100_000 {
         match stat(at) {
             Some(stat) if stat.parent == from => return true,
@@ -105,7 +105,7 @@ fn descends(pid: i32, from: i32) -> bool {
     false
 }
 
-/// Signals a process below `root`. Where its id has become another's meanwhile, that one is left alone.
+/// Signals a process below `root`. If its id belongs to another process by now, that one is left alone.
 pub(crate) fn signal(pid: i32, root: i32, signals: &[Signal]) -> bool {
     let Some(id) = Pid::from_raw(pid) else { return false };
     let Ok(handle) = pidfd_open(id, PidfdFlags::empty()) else { return false };
@@ -115,7 +115,7 @@ pub(crate) fn signal(pid: i32, root: i32, signals: &[Signal]) -> bool {
     signals.iter().all(|&signal| pidfd_send_signal(&handle, signal).is_ok())
 }
 
-/// A process in words. `None` where it is gone.
+/// Describes a process. `None` if it is gone.
 pub(crate) fn describe(pid: i32) -> Option<Process> {
     let stat = stat(pid)?;
     let mut line = Vec::new();
@@ -138,20 +138,20 @@ pub(crate) fn describe(pid: i32) -> Option<Process> {
     })
 }
 
-/// The state letter of a process; `None` where it is gone.
+/// Returns the state letter of a process; `None` if it is gone.
 pub(crate) fn state(pid: i32) -> Option<char> {
     stat(pid).map(|stat| stat.state)
 }
 
-/// Whether a process still runs, rather than having ended without being waited for.
+/// Returns true if a process still runs, rather than being a zombie.
 pub(crate) fn alive(pid: i32) -> bool {
     state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
-/// What of an output can be recognised among the descriptors of other processes.
+/// The property by which an output is recognised among the descriptors of other processes.
 #[derive(Debug, Clone)]
 pub(crate) enum Identity {
-    /// The targets of the links that stand for it.
+    /// Targets of the links in `/proc/<pid>/fd`.
     Links(Vec<String>),
     /// The end of the link's target: a terminal is reached by another path from within a sandbox.
     Suffix(String),
@@ -168,7 +168,7 @@ pub(crate) fn links<'a>(descriptors: impl IntoIterator<Item = &'a OwnedFd>) -> I
     )
 }
 
-/// Whether a process has this output open.
+/// Returns true if a process has this output open.
 pub(crate) fn holds(pid: i32, output: &Identity) -> bool {
     numbers(format!("/proc/{pid}/fd")).any(|fd| {
         std::fs::read_link(format!("/proc/{pid}/fd/{fd}")).is_ok_and(|target| {
@@ -181,7 +181,7 @@ pub(crate) fn holds(pid: i32, output: &Identity) -> bool {
     })
 }
 
-/// Every process of the system, where one outside the tree is looked for.
+/// Returns every process of the system, for the search for one outside the tree.
 pub(crate) fn everyone() -> impl Iterator<Item = i32> {
     numbers("/proc")
 }
@@ -191,12 +191,12 @@ pub(crate) fn group(group: i32) -> Vec<i32> {
     numbers("/proc").filter(|&pid| stat(pid).is_some_and(|stat| stat.group == group)).collect()
 }
 
-/// How many threads a process has; 0 where it is gone.
+/// Returns the number of threads of a process; 0 if it is gone.
 pub(crate) fn threads(pid: i32) -> u64 {
     std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, |threads| threads.count() as u64)
 }
 
-/// The memory of a process that is no file's, in bytes, without looking at what it shares with others.
+/// Returns the memory of a process that is not backed by files, in bytes, including memory shared with other processes.
 pub(crate) fn private_memory(pid: i32) -> u64 {
     let read = || {
         let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
@@ -207,7 +207,7 @@ pub(crate) fn private_memory(pid: i32) -> u64 {
     read().unwrap_or(0)
 }
 
-/// The same with its share alone of what it has in common with others. It takes longer.
+/// Returns the same with only its proportion of shared memory. This takes longer.
 pub(crate) fn exact_memory(pid: i32) -> u64 {
     let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) else {
         return private_memory(pid);

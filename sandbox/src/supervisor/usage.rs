@@ -1,4 +1,4 @@
-//! What the processes of a job use together.
+//! Resource usage of all processes of a job.
 
 use std::time::{Duration, Instant};
 
@@ -7,26 +7,26 @@ use rustix::process::getpid;
 use super::tree;
 use crate::{Limit, Limits};
 
-/// How often is looked.
+/// Interval between measurements.
 const PAUSE: Duration = Duration::from_millis(250);
-/// How often where half of the memory is used.
+/// Interval while at least half of the memory is in use.
 const SHORT_PAUSE: Duration = Duration::from_millis(40);
-/// So many times as long as a look takes is not looked again.
+/// Minimum interval between measurements, as a multiple of the duration of one.
 const SHARE: u32 = 20;
 
-/// Looks now and then at what a job uses.
+/// Measures the resource usage of a job from time to time.
 pub(super) struct Usage {
     limits: Limits,
     next: Instant,
 }
 
 impl Usage {
-    /// `None` where there is nothing to look for.
+    /// Returns `None` if there is nothing to measure.
     pub(super) fn new(limits: Limits) -> Option<Self> {
         limits.are_watched().then(|| Self { limits, next: Instant::now() + PAUSE })
     }
 
-    /// How long until it is looked again.
+    /// Returns the time until the next measurement.
     pub(super) fn wait(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
     }
@@ -45,7 +45,7 @@ impl Usage {
         let mut pause = PAUSE;
         if let Some(limit) = self.limits.memory {
             let quick: u64 = processes.iter().map(|&pid| tree::private_memory(pid)).sum();
-            // What processes share after a fork was counted for each.
+            // Memory shared after a fork was counted for each process.
             if quick > limit && processes.iter().map(|&pid| tree::exact_memory(pid)).sum::<u64>() > limit {
                 return Some(Limit::Memory);
             }

@@ -7,7 +7,7 @@ use crate::verdict::Part;
 use crate::walk::{Judge, Word, is_name};
 use crate::words::Value;
 
-/// Judges one. Which operators there are depends on the number of words.
+/// Judges a test. The available operators depend on the number of words.
 pub(super) fn test(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
     let mut words = values(words);
     if name == "[" && words.last().and_then(Value::text) == Some("]") {
@@ -35,7 +35,7 @@ fn expression(judge: &mut Judge<'_>, words: &[Value], is_joined: bool, part: &mu
                 }
             }
             Some(text) if is_unary(text) => judge.path(operand, Access::Read, part),
-            // Alone they are a mistake that nothing comes of.
+            // On their own they are a syntax error without an effect.
             Some(_) if !is_joined => {}
             Some(_) => part.has(Class::Unknown, "test gets words that it does not understand"),
             None => part.has(Class::Code, "test gets an operator that is not known before it runs"),

@@ -1,4 +1,4 @@
-//! Builtins that set variables, of which some evaluate what they get.
+//! Builtins that set variables, some of which evaluate their values.
 
 use crate::class::Class;
 use crate::state::Variable;
@@ -12,7 +12,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
         judge.state.tangle();
     }
     let mut flags = Flags { exports: !declares, ..Flags::default() };
-    // What its names stand for.
+    // The meaning of the names, by the options.
     let mut only_shows = false;
     for word in words {
         if let Some(assigned) = &word.assigned {
@@ -37,7 +37,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
                 flags.is_number |= option.contains('i');
                 flags.is_array |= option.contains(['a', 'A']);
                 flags.exports |= option.contains('x');
-                // Behind a name, or behind `--`, it is none.
+                // After a name, or after `--`, it is not an option.
                 let is_first = words.first().and_then(|word| word.value.text()) == Some(option);
                 only_shows |=
                     is_first && matches!(name, "declare" | "typeset") && matches!(option, "-p" | "-f" | "-F");
@@ -45,7 +45,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
             Some(variable) if is_name(variable) => {
                 if declares && !only_shows {
                     judge.reshape(variable, part);
-                    // Where it is made anew it holds nothing.
+                    // A newly declared variable is empty.
                     judge.state.assign(variable.to_owned(), Variable::Unknown);
                 }
                 if flags.is_number {
@@ -71,14 +71,14 @@ struct Flags {
 /// Judges the assignment of a declaration.
 fn declared(judge: &mut Judge<'_>, assigned: &Assigned, flags: Flags, part: &mut Part) {
     let Assigned { name, value, is_list } = assigned;
-    // To an array it is a list, in which commands stand.
+    // Assigned to an array, the value is a list, which may contain commands.
     if matches!(value, Variable::Text(text) if text.starts_with('(')) {
         part.has(Class::Code, "a value in parentheses may be evaluated as a list");
         if let Variable::Text(text) = value {
             crate::forbidden::look(text, part);
         }
     }
-    // One that is not known may begin so; and what was made by more than a text may be an array.
+    // An unknown value may begin with a parenthesis; and a variable assigned in several ways may be an array.
     let may_be_array = flags.is_array || judge.state.assigned.get(name) == Some(&Variable::Unknown);
     if may_be_array && !is_list && *value == Variable::Unknown {
         part.has(Class::Code, "the value of an array is evaluated as a list, and is not known");
@@ -100,7 +100,7 @@ fn declared(judge: &mut Judge<'_>, assigned: &Assigned, flags: Flags, part: &mut
     }
 }
 
-/// Those that set variables to what they read.
+/// Judges the builtins that set variables from their input.
 pub(super) fn reads(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
     let mut rest = words.iter();
     let valued: &str = match name {

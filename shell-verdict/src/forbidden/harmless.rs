@@ -1,4 +1,4 @@
-//! Harmless uses of the programs that never run: they tell of themselves, list what is there, or work on an image file.
+//! Harmless uses of the forbidden programs: printing help, listing devices, or working on an image file.
 
 use crate::class::Class;
 use crate::situation::Access;
@@ -7,7 +7,7 @@ use crate::walk::Judge;
 use crate::words::Value;
 use std::path::{Path, PathBuf};
 
-/// Programs that write to the device that their words name, beside those that make file systems.
+/// Programs that write to the device among their words, in addition to those that create file systems.
 const WRITERS: &[&str] = &[
     "mke2fs",
     "mkdosfs",
@@ -36,7 +36,7 @@ const WRITERS: &[&str] = &[
     "nwipe",
 ];
 
-/// Judges a program that never runs, if its words say that it does no harm. Returns true if they do.
+/// Judges a forbidden program that is harmless by its words. Returns true if it is.
 pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
     let Some(words) = words else { return false };
@@ -61,11 +61,11 @@ pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     writes_files
 }
 
-/// Returns true if a program is asked for its help or its version, and for nothing else.
+/// Returns true if a program is only asked for its help or its version.
 fn tells_of_itself(base: &str, words: &[&str]) -> bool {
     match words {
         ["--help" | "--version" | "--usage"] => true,
-        // Of those that end the machine's work, `-h` does so.
+        // For programs that stop the machine, `-h` means halt.
         ["-h" | "-V"] => {
             super::is_maker(base)
                 || WRITERS.contains(&base)
@@ -75,7 +75,7 @@ fn tells_of_itself(base: &str, words: &[&str]) -> bool {
     }
 }
 
-/// Returns true if a program only shows what is there.
+/// Returns true if a program only lists devices.
 fn lists(base: &str, words: &[&str]) -> bool {
     let all_of = |known: &[&str]| words.iter().all(|word| !word.starts_with('-') || known.contains(word));
     let some_of = |known: &[&str]| words.iter().any(|word| known.contains(word));
@@ -169,8 +169,8 @@ fn lists(base: &str, words: &[&str]) -> bool {
     }
 }
 
-/// Returns true if `sudo` only says what a person may run, or forgets the password. An option that takes the next word may take
-/// what looks like another option.
+/// Returns true if `sudo` only lists the permissions of the user, or removes the cached password. An option with a value may
+/// take a word that looks like another option.
 fn sudo_lists(words: &[&str]) -> bool {
     let (mut lists, mut forgets) = (false, false);
     let mut rest = words.iter();
@@ -190,14 +190,14 @@ fn sudo_lists(words: &[&str]) -> bool {
                 lists |= word.contains('l');
             }
             word if word.starts_with('-') => return false,
-            // What it is asked about, or what it would run.
+            // The command to check, or to run.
             _ => return lists,
         }
     }
     lists || forgets
 }
 
-/// Returns true if each command of `parted` prints, or says in which unit.
+/// Returns true if each command of `parted` prints, or sets the unit.
 fn parted_lists(words: &[&str]) -> bool {
     let is_plain = |word: &&str| matches!(*word, "-s" | "--script" | "-m" | "--machine" | "-j" | "--json");
     if words.iter().any(|word| matches!(*word, "-l" | "--list")) {
@@ -241,7 +241,7 @@ fn names_files(judge: &Judge<'_>, base: &str, words: &[&str]) -> bool {
         })
 }
 
-/// Where a path leads, or would lead once it is there.
+/// Resolves a path; for one that does not exist, resolves its parent.
 fn real(path: &Path) -> PathBuf {
     let by_parent = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(by_parent).unwrap_or_else(|| path.to_owned())

@@ -1,4 +1,4 @@
-//! Programs that say what the machine runs, or end its work.
+//! Programs that describe the machine's services, or stop the machine.
 
 /// Verbs by which it ends.
 const VERBS: &[&str] = &[
@@ -15,7 +15,7 @@ const VERBS: &[&str] = &[
     "rescue",
 ];
 
-/// Units by which it ends, beside those of the same names.
+/// Systemd units that stop the machine, in addition to those with the names of commands.
 const UNITS: &[&str] =
     &["sleep", "shutdown", "exit", "umount", "final", "ctrl-alt-del", "runlevel0", "runlevel1", "runlevel6"];
 
@@ -53,7 +53,7 @@ pub(super) fn ends(base: &str, words: &[&str]) -> bool {
             !reads_services(words)
                 && (words.iter().any(is_verb) || starts && words.iter().any(is_unit) || isolates)
         }
-        // The same, asked for by a message.
+        // The same as a message on D-Bus.
         "dbus-send" | "busctl" | "gdbus" | "qdbus" | "qdbus6" => {
             const CALLS: &[&str] =
                 &["poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "hybridsleep"];
@@ -68,7 +68,7 @@ pub(super) fn ends(base: &str, words: &[&str]) -> bool {
     }
 }
 
-/// Returns true if the first word says that the rest is for another machine.
+/// Returns true if the first word directs the rest to another machine.
 fn is_elsewhere(words: &[&str]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     let attached = ["--host=", "--machine=", "-H", "-M"].iter().find_map(|option| first.strip_prefix(option));
@@ -84,7 +84,7 @@ fn is_elsewhere(words: &[&str]) -> bool {
         .is_some_and(|name| !matches!(name.as_str(), "" | ".host" | "localhost" | "127.0.0.1" | "::1"))
 }
 
-/// The first word that is no option, or one that may be: an option before it may take it for its value.
+/// Returns the first word that is not an option, or one that may be: an option before it may take it as its value.
 fn verb<'w>(words: &[&'w str]) -> Option<&'w str> {
     const PLAIN: &[&str] = &[
         "--no-pager",
@@ -118,7 +118,7 @@ fn verb<'w>(words: &[&'w str]) -> Option<&'w str> {
     None
 }
 
-/// Returns true if the words of `systemctl` or `loginctl` only ask what is so.
+/// Returns true if the words of `systemctl` or `loginctl` only query the state.
 pub(super) fn reads_services(words: &[&str]) -> bool {
     verb(words).is_none_or(|verb| {
         matches!(

@@ -1,4 +1,4 @@
-//! Looks for what never runs in text that cannot be parsed.
+//! Search for forbidden commands in text that cannot be parsed.
 
 use super::{is_never, is_recursive};
 use crate::class::Class;
@@ -6,10 +6,10 @@ use crate::command::base;
 use crate::names;
 use crate::verdict::Part;
 
-/// Where the characters begin that stand for separators in quotes: a private area, which no command is written in.
+/// First of the characters that stand for quoted separators: a private use area, which commands do not contain.
 const QUOTED: u32 = 0xE000;
 
-/// Looks for what never runs in a text that cannot be parsed.
+/// Searches a text that cannot be parsed for forbidden commands.
 pub(crate) fn look(text: &str, part: &mut Part) {
     let bare: String = text.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect();
     if bare.split_whitespace().collect::<String>().contains(":(){:|:&};:") {
@@ -18,7 +18,7 @@ pub(crate) fn look(text: &str, part: &mut Part) {
     look_at_segments(&without_quotes(text).unwrap_or(bare), part);
 }
 
-/// Looks for what never runs in what a word that is not understood substitutes. The rest of it is only text.
+/// Searches the substitutions of a word that cannot be parsed for forbidden commands. The rest of the word is only text.
 pub(crate) fn look_in_word(word: &str, part: &mut Part) {
     let begins = ["$(", "`", "<(", ">("].iter().filter_map(|sign| Some(word.find(sign)? + sign.len()));
     if let Some(at) = begins.min() {
@@ -37,7 +37,7 @@ fn look_at_segments(plain: &str, part: &mut Part) {
         let all: Vec<&str> = segment.split_whitespace().collect();
         let before = all.iter().take_while(|word| goes_before(word)).count();
         let Some((first, rest)) = all[before..].split_first() else { continue };
-        // A text in quotes is one word, but what stands before it may run it.
+        // A quoted text is one word, but the words before it may run it.
         if before > 0 && first.contains(is_quoted_separator) {
             look_at_segments(&first.chars().map(restored).collect::<String>(), part);
         }
@@ -54,8 +54,8 @@ fn look_at_segments(plain: &str, part: &mut Part) {
     }
 }
 
-/// The text without quotes, in which separators that were quoted are none. `None` where it is not clear what is quoted: a quote is
-/// not closed, a here-document follows, or a substitution stands in double quotes.
+/// Returns the text without quotes, in which quoted separators are replaced. `None` if the quoting is unclear: a quote is not
+/// closed, a here-document follows, or a substitution is within double quotes.
 fn without_quotes(text: &str) -> Option<String> {
     if text.contains("<<") {
         return None;

@@ -1,4 +1,4 @@
-//! The configuration of a repository: whether what it sets can make git run something, or read elsewhere.
+//! The configuration of a repository: whether its settings can make git run a program, or read elsewhere.
 
 use super::index;
 use super::listing::{self, Listing};
@@ -9,44 +9,44 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The largest file that is looked at, in bytes.
+/// Maximum size of a file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Repositories that were looked at, and what came of it.
+/// Repositories that were checked, with the results.
 #[derive(Debug, Default)]
 pub(crate) struct Repositories {
     seen: RefCell<BTreeMap<(PathBuf, Looks), Checked>>,
-    /// Where directories are by no link.
+    /// Resolved paths of directories.
     real: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
-    /// How much of indexes was read.
+    /// Size of the indexes read.
     read: Cell<u64>,
     /// The files that are tracked in a work tree, by where that begins.
     tracked: RefCell<BTreeMap<PathBuf, Option<Rc<Tracked>>>>,
-    /// How much of indexes was read for these.
+    /// Size of the indexes read for these.
     read_of_tracked: Cell<u64>,
 }
 
-/// The directories that a repository is in, or why it is not only read.
+/// The directories of a repository, or the reason for which it is not only read.
 type Checked = Result<Vec<PathBuf>, String>;
 
-/// The files that a command of git looks at beside the repository itself.
+/// The files that a git command reads in addition to the repository itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Looks {
-    /// It looks into submodules.
+    /// True if the command looks into submodules.
     pub(super) into_submodules: bool,
-    /// It compares files of the work tree with what is committed, for which it runs filters.
+    /// True if the command compares files of the work tree with committed content, which runs filters.
     pub(super) through_filters: bool,
-    /// It is run by git itself, in a submodule. What is taken away from git may not be taken away there.
+    /// True if git itself runs the command in a submodule. Restrictions on git may not apply there.
     pub(super) as_submodule: bool,
 }
 
-/// How deep submodules may stand in each other.
+/// Maximum nesting depth of submodules.
 const DEEPEST_SUBMODULE: usize = 4;
-/// So many submodules of one repository are looked at.
+/// Maximum number of submodules that are checked in one repository.
 const MAX_SUBMODULES: usize = 256;
 
 impl Repositories {
-    /// Looks at each repository that git may take for that of a directory. Of each, the directories that it is in.
+    /// Checks each repository that git may use for a directory. Returns the directories of each.
     pub(super) fn around(&self, cwd: &Path, looks: Looks) -> Vec<Checked> {
         let real = self.real(cwd);
         let is_real = |directory: &Path| real.as_ref().is_some_and(|real| real.starts_with(directory));
@@ -56,7 +56,7 @@ impl Repositories {
         let mut found = Vec::new();
         for directory in cwd.ancestors().chain(other_way.filter(|directory| !cwd.starts_with(directory))) {
             found.push(self.check(directory, is_real(directory), looks));
-            // Where one is broken git looks further up.
+            // If a repository is broken, git searches further up.
             if is_one_way && is_whole(directory) {
                 break;
             }
@@ -64,7 +64,8 @@ impl Repositories {
         found
     }
 
-    /// The tracked files of the repository that a directory is in. Where one is broken, also those of the next further up.
+    /// Returns the tracked files of the repository that a directory is in. If that is broken, those of the next repository above are
+    /// included.
     pub(super) fn tracked(&self, cwd: &Path) -> Vec<Rc<Tracked>> {
         let mut found = Vec::new();
         let Some(real) = self.real(cwd) else { return found };
@@ -83,7 +84,7 @@ impl Repositories {
         found
     }
 
-    /// Where a directory is by no link, if it is there.
+    /// Returns the resolved path of a directory, if it exists.
     fn real(&self, cwd: &Path) -> Option<PathBuf> {
         if let Some(known) = self.real.borrow().get(cwd) {
             return known.clone();
@@ -93,7 +94,7 @@ impl Repositories {
         real
     }
 
-    /// Looks at the repository whose work tree begins in a directory, if one does.
+    /// Checks the repository whose work tree begins in a directory, if one does.
     fn check(&self, directory: &Path, is_real: bool, looks: Looks) -> Checked {
         let key = (directory.to_owned(), looks);
         if let Some(known) = self.seen.borrow().get(&key) {
@@ -101,7 +102,7 @@ impl Repositories {
         }
         let mut found = check(directory, looks, &self.read);
         for path in found.iter_mut().flatten() {
-            // It is no link itself.
+            // The path itself is not a symlink.
             let is_known = is_real && *path == directory.join(".git");
             if !is_known && let Ok(real) = path.canonicalize() {
                 *path = real;
@@ -116,7 +117,7 @@ impl Repositories {
 /// in a submodule depends on its release.
 const OVERRIDDEN: &[&str] = &["fsmonitor", "hookspath", "pager", "editor", "sshcommand", "askpass"];
 
-/// Sections, and of them the keys, that only say how something is shown, named or sent. `*` stands for all keys.
+/// Sections with their harmless keys, which only affect how something is displayed, named or sent. `*` stands for all keys.
 const HARMLESS: &[(&str, &str)] = &[
     (
         "core",
@@ -144,7 +145,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("feature", "*"),
     ("http", "*"),
     ("credential", "*"),
-    // With `recurse` what a commit names is read in other repositories.
+    // With `recurse`, git reads submodule commits in other repositories.
     (
         "submodule",
         "active fetchjobs alternatelocation alternateerrorstrategy propagatebranches stickyrecursiveclone",
@@ -236,7 +237,7 @@ const HARMLESS_NAMED: &[(&str, &str)] = &[
     ("svn", "*"),
 ];
 
-/// Where git keeps what belongs to the work tree that begins in a directory, if one does. A path with links is left as it is.
+/// Returns the git directory of the work tree that begins in a directory, if one does. Symlinks in the path are not resolved.
 pub(super) fn git_dir(directory: &Path) -> Result<Option<PathBuf>, String> {
     let dot_git = directory.join(".git");
     let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return Ok(None) };
@@ -299,7 +300,7 @@ fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: 
             check_configuration(&listing.directory().join(name), of)?;
         }
     }
-    // What leads elsewhere is another's.
+    // Symlinks that lead elsewhere belong to another repository.
     for name in [
         "objects",
         "refs",
@@ -351,7 +352,7 @@ fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: 
     Ok(found)
 }
 
-/// Looks at a submodule, where git runs itself. One that is not there is not looked into.
+/// Checks a submodule, in which git runs itself. An absent one is not checked.
 fn check_submodule(
     directory: &Path,
     name: &str,
@@ -377,11 +378,11 @@ fn check_submodule(
 #[derive(Clone, Copy, Default)]
 struct Configured<'p> {
     looks: Looks,
-    /// Where git keeps its own, and where the work tree is that belongs to it.
+    /// The git directory, and the work tree that belongs to it.
     work_tree: Option<(&'p Path, &'p Path)>,
 }
 
-/// Looks at a file of configuration. One that is not there says nothing.
+/// Checks a configuration file. An absent one is harmless.
 pub(super) fn check_file(file: &Path, looks: Looks) -> Result<(), String> {
     check_configuration(file, Configured { looks, work_tree: None })
 }
@@ -398,7 +399,7 @@ fn check_configuration(file: &Path, of: Configured<'_>) -> Result<(), String> {
         if section == "filter" && name.is_some() && !of.looks.through_filters {
             return Ok(());
         }
-        // A submodule names the directory that it stands in.
+        // A submodule's configuration names its own work tree.
         if section == "core" && key == "worktree" && of.work_tree.is_some_and(|of| is_work_tree(value, of)) {
             return Ok(());
         }
@@ -443,7 +444,7 @@ fn is_harmless_value(section: &str, key: &str, value: &str) -> bool {
     match (section, key) {
         // References in another directory.
         ("extensions", "refstorage") => matches!(value.as_str(), "files" | "reftable"),
-        // What is signed is checked by a program.
+        // Verifying a signature runs a program.
         ("branch" | "tag", "sort") => {
             value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-:".contains(&byte))
                 && !value.contains("sig")
@@ -457,7 +458,7 @@ fn is_harmless_value(section: &str, key: &str, value: &str) -> bool {
 /// The callback for each key: a section, its own name, a key and its value in the first line.
 type EachKey<'a> = dyn FnMut(&str, Option<&str>, &str, &str) -> Result<(), String> + 'a;
 
-/// Each key of a configuration, with its section. An empty error says that the text is not understood.
+/// Passes each key of a configuration, with its section, to `each`. An empty error means that the text cannot be parsed.
 fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
     let mut section: Option<(String, Option<String>)> = None;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -479,7 +480,7 @@ fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
         }
         let value = line[key.len()..].trim_start().trim_start_matches('=').trim();
         each(section, name.as_deref(), &key.to_ascii_lowercase(), value)?;
-        // A value goes on in the next line after a backslash, but a comment does not.
+        // A value continues on the next line after a backslash, but a comment does not.
         if line.contains(['#', ';']) && line.ends_with('\\') {
             return Err(String::new());
         }
@@ -496,7 +497,7 @@ fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Where a header ends, of which the name may hold brackets.
+/// Returns the end of a section header, whose name may contain brackets.
 fn section_end(rest: &str) -> Option<usize> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, c) in rest.char_indices() {

@@ -11,7 +11,7 @@ use crate::walk::Judge;
 use crate::words::Value;
 use std::path::{Path, PathBuf};
 
-/// So many files are named as reasons.
+/// Maximum number of files listed as reasons.
 const MAX_NAMED: usize = 20;
 
 /// Options that take no word after them, so that the next may be a path.
@@ -67,7 +67,7 @@ const PLAIN: &[&str] = &[
     "--no-prefix",
 ];
 
-/// Judges what a command of git shows of tracked files.
+/// Judges the output of tracked files by a git command.
 pub(super) fn judge(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
     follows_lines(judge, name, values, part);
     if shows(name, values) == Shows::Nothing {
@@ -107,7 +107,7 @@ fn asked(
         part.because(Class::GitRead, Decision::Ask, Ground::Detail, why);
     }
     let situation = judge.situation();
-    // That the repository is outside is decided by itself, so only the name of a file counts there.
+    // That the repository is outside is decided separately, so only the name of a file counts there.
     let is_outside = !tracked.root.starts_with(situation.workspace)
         && !situation.workspace.canonicalize().is_ok_and(|workspace| tracked.root.starts_with(workspace));
     let root = if is_outside { situation.workspace } else { &tracked.root };
@@ -115,7 +115,7 @@ fn asked(
     tracked
         .asked(is_asked)
         .filter(|file| specs.may_mean(&file.name.to_string_lossy()))
-        // Without a revision only what was changed since is shown.
+        // Without a revision only changed files are shown.
         .filter(|file| !(of_work_tree && tracked.is_unchanged(file)))
         .take(MAX_NAMED)
         .map(|file| tracked.root.join(&file.name))
@@ -133,7 +133,7 @@ fn objects(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     });
     for (text, is_known) in named {
         let is_option = text.starts_with('-');
-        // A message that is looked for, or a pathspec.
+        // A message to search for, or a pathspec.
         if is_option || text.starts_with(":/") || text.starts_with(":(") {
             continue;
         }
@@ -173,14 +173,14 @@ fn follows_lines(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut
             judge.path(&range, Access::Read, part);
             continue;
         };
-        // A pattern before it may hold such a sign, too.
+        // A pattern before it may contain such a character, too.
         for (at, _) in range.match_indices(':').skip(usize::from(range.starts_with(':'))) {
             judge.path(&Value::Text(range[at + 1..].to_owned()), Access::Read, part);
         }
     }
 }
 
-/// How many words come before those that name something: what is done, or the pattern of a search.
+/// Returns the number of words before the operands: the action, or the pattern of a search.
 fn skipped(name: &str, values: &[Value]) -> usize {
     let is_operand = |value: &Value| !value.text().is_some_and(|text| text.starts_with('-'));
     let gives_pattern = |value: &Value| {
@@ -209,20 +209,20 @@ fn names_only_objects(name: &str, values: &[Value]) -> bool {
     is_one && operands.clone().next().is_some() && operands.all(is_object) && !values.iter().any(reads_input)
 }
 
-/// Where the work tree begins.
+/// Returns the root of the work tree.
 fn root(judge: &Judge<'_>) -> Option<PathBuf> {
     let cwd = judge.state.cwd.as_deref()?;
     let begun = |directory: &&Path| directory.join(".git").symlink_metadata().is_ok();
     Some(cwd.ancestors().find(begun).unwrap_or(cwd).to_owned())
 }
 
-/// Returns true if options before the command say how pathspecs are read.
+/// Returns true if options before the command change the interpretation of pathspecs.
 fn has_other_pathspecs(part: &Part) -> bool {
     part.words.iter().flatten().any(|word| word.starts_with("--") && word.ends_with("-pathspecs"))
 }
 
-/// The words of a command, with another in place of each pathspec with magic: it names no file by how it is written. What it
-/// selects of tracked files was judged; of others a search reads all, if it reads any.
+/// Returns the words of a command, with a replacement for each pathspec with magic, whose text is not a file name. The
+/// tracked files that it selects were judged; of other files a search counts as reading all, if it reads any.
 pub(super) fn without_magic(name: &str, values: &[Value]) -> Vec<Value> {
     let reads_others = name == "grep"
         && values
@@ -239,7 +239,7 @@ pub(super) fn without_magic(name: &str, values: &[Value]) -> Vec<Value> {
     replaced.collect()
 }
 
-/// The words that select files.
+/// Returns the words that select files.
 fn pathspecs<'v>(judge: &Judge<'_>, name: &str, values: &'v [Value]) -> Vec<Option<&'v str>> {
     let end = values.iter().position(|value| value.text() == Some("--"));
     if let Some(end) = end {
@@ -269,7 +269,7 @@ fn takes_none(name: &str, value: &Value) -> bool {
     })
 }
 
-/// Returns true if git takes a word for a path. What could be a revision too, it refuses.
+/// Returns true if git reads a word as a path. It refuses a word that could also be a revision.
 fn may_be_path(judge: &Judge<'_>, text: &str) -> bool {
     let is_magic = [":!", ":^", ":("].iter().any(|magic| text.starts_with(magic));
     let has_wildcard = text.contains(['*', '?']) && !text.contains("^{") && !text.contains(':');

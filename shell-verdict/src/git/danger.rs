@@ -1,4 +1,4 @@
-//! Commands of git that destroy what cannot be brought back, or run something beside git.
+//! Git commands that destroy data irrecoverably, or run another program.
 
 use crate::class::Class;
 use crate::verdict::Part;

@@ -4,19 +4,19 @@ use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// So much of indexes is read for a command, in bytes.
+/// Maximum size of indexes read for a command, in bytes.
 const MAX_OF_INDEXES: u64 = 64 << 20;
 
 /// A file that the index names.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Where it is, from the beginning of the work tree.
+    /// Path relative to the work tree.
     pub(super) name: PathBuf,
-    /// When it was last changed, in seconds and nanoseconds, as git knows it.
+    /// Time of modification recorded by git, in seconds and nanoseconds.
     pub(super) modified: (u32, u32),
-    /// How long it is, as git knows it.
+    /// File size recorded by git.
     pub(super) size: u32,
-    /// It is in no conflict, and has no further flags.
+    /// True if the entry has no conflict and no extended flags.
     pub(super) is_plain: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn files(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<Entry>, Stri
         name.truncate(name.len().saturating_sub(entry.dropped));
         name.extend_from_slice(entry.name);
         let kind = entry.mode >> 12;
-        // Of a sparse index it stands for all that is in it.
+        // In a sparse index such an entry stands for a whole directory.
         has_directory |= kind == 0b0100;
         if kind == 0b1000 {
             let is_plain = entry.flags & 0x7000 == 0;
@@ -70,7 +70,8 @@ pub(super) fn submodules(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<String>
     Ok(found)
 }
 
-/// The files that a repository tracks below a directory of its work tree, by their real paths. `None` where that cannot be told.
+/// Returns the files that a repository tracks below a directory of its work tree, by their real paths. `None` if they are
+/// unknown.
 pub(crate) fn tracked(directory: &Path) -> Option<Vec<PathBuf>> {
     let directory = directory.canonicalize().ok()?;
     let top = directory.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
@@ -80,7 +81,7 @@ pub(crate) fn tracked(directory: &Path) -> Option<Vec<PathBuf>> {
     let Some(bytes) = bytes(&git_dir, &Cell::new(0)).ok()? else { return Some(Vec::new()) };
     let mut found = Vec::new();
     each_name(&bytes, &mut |name, kind| {
-        // What is in a directory that stands for all below it is not listed.
+        // The files of a sparse directory are not listed.
         if kind == DIRECTORY {
             return None;
         }
@@ -94,10 +95,10 @@ pub(crate) fn tracked(directory: &Path) -> Option<Vec<PathBuf>> {
 
 /// The kind of an entry that is another repository: the first four bits of its mode.
 const REPOSITORY: u32 = 0b1110;
-/// The kind of an entry that stands for all below a directory.
+/// Kind of an entry that stands for a whole directory.
 const DIRECTORY: u32 = 0b0100;
 
-/// Shows the name and the kind of each entry. `None` where the index, or an entry, is not understood.
+/// Passes the name and the kind of each entry to `each`. `None` if the index, or an entry, cannot be parsed.
 fn each_name(bytes: &[u8], each: &mut dyn FnMut(&[u8], u32) -> Option<()>) -> Option<()> {
     let mut name: Vec<u8> = Vec::new();
     let mut is_understood = true;
@@ -127,19 +128,20 @@ fn bytes(git_dir: &Path, read: &Cell<u64>) -> Result<Option<Vec<u8>>, String> {
     fs::read(&index).map(Some).map_err(|_| unreadable(git_dir))
 }
 
-/// An entry as it is written.
+/// An encoded entry.
 struct Raw<'b> {
     mode: u32,
     modified: (u32, u32),
     size: u32,
     flags: u16,
-    /// How much of the end of the name before is left out of this one.
+    /// Number of bytes to drop from the end of the previous entry's name.
     dropped: usize,
     /// The rest of the name.
     name: &'b [u8],
 }
 
-/// Shows each entry, until one is enough. `None` where the index is not understood. The format: git's `gitformat-index(5)`.
+/// Passes each entry to `see`, until it returns true. `None` if the index cannot be parsed. The format: git's
+/// `gitformat-index(5)`.
 fn each_entry(bytes: &[u8], see: &mut dyn FnMut(&Raw<'_>) -> bool) -> Option<()> {
     /// The size of the fields before the name: times, device, inode, mode, owner, size, a hash of 20 bytes, flags.
     const FIXED: usize = 62;

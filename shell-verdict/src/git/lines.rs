@@ -1,7 +1,7 @@
-//! Which line of the table a command of git is judged by.
+//! Selection of the table line by which a git command is judged.
 
-/// The line of the table for a command that does one thing or another, as its words say; empty where it does not only read, or is not
-/// such a one.
+/// Returns the table line for a command with several functions, as its words select; empty if it does not only read, or has no such
+/// functions.
 pub(super) fn line(name: &str, first: Option<&str>, words: &[Option<&str>], operands: usize) -> &'static str {
     match (name, first) {
         ("branch", _)
@@ -83,7 +83,7 @@ pub(super) fn line(name: &str, first: Option<&str>, words: &[Option<&str>], oper
     }
 }
 
-/// Returns true if the words of `git config` only say where and how to read the one key that is the last.
+/// Returns true if the words of `git config` only select where and how to read one key, which is the last word.
 fn names_key(words: &[Option<&str>]) -> bool {
     let Some((Some(key), before)) = words.split_last() else { return false };
     let says_where = |word: Option<&str>| {
@@ -109,7 +109,7 @@ fn names_key(words: &[Option<&str>]) -> bool {
     key.contains('.') && !key.starts_with('-') && before.iter().copied().all(says_where)
 }
 
-/// Returns true if one of these options says what is done: it stands first, or after options without values.
+/// Returns true if one of these options selects the function: it is the first word, or follows options without values.
 fn lists(words: &[Option<&str>], options: &[&str]) -> bool {
     const PLAIN: &[&str] = &[
         "-a",

@@ -1,16 +1,16 @@
-//! The entries of a directory of a repository, from one listing of it: that costs less than to look for each name.
+//! The entries of a directory of a repository, from one listing: that costs less than looking up each name.
 
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
-/// So many entries of a directory are looked at.
+/// Maximum number of examined entries of a directory.
 const MAX_ENTRIES: usize = 10_000;
 
 /// The names in a directory, as far as they can be relied on.
 #[derive(Debug)]
 pub(super) struct Listing {
     directory: PathBuf,
-    /// `None` where something may be there by a name that is not among them; then each name is looked for.
+    /// `None` if there may be a file whose name is not among them; then each name is looked up.
     entries: Option<Vec<(String, FileType)>>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Listing {
 enum Named {
     Nothing,
     Is(FileType),
-    /// Only a look at the name itself says it.
+    /// The name must be looked up.
     Unsure,
 }
 
@@ -32,12 +32,12 @@ impl Listing {
         &self.directory
     }
 
-    /// Returns true if something of this name may be there.
+    /// Returns true if there may be an entry with this name.
     pub(super) fn may_hold(&self, name: &str) -> bool {
         !matches!(self.named(name), Named::Nothing)
     }
 
-    /// Returns true if what has this name is a link. The name may have several parts.
+    /// Returns true if the entry with this name is a symlink. The name may have several components.
     pub(super) fn is_link(&self, name: &str) -> bool {
         match self.named(name) {
             Named::Nothing => false,
@@ -46,7 +46,7 @@ impl Listing {
         }
     }
 
-    /// Returns true if one of the entries is a link, or there are too many to look at.
+    /// Returns true if one of the entries is a symlink, or there are too many.
     pub(super) fn holds_link(&self) -> bool {
         match &self.entries {
             Some(entries) => entries.iter().any(|(_, kind)| kind.is_symlink()),
@@ -74,14 +74,14 @@ fn entries(directory: &Path) -> Option<Vec<(String, FileType)>> {
             return None;
         }
         let entry = entry.ok()?;
-        // There are file systems where a letter that is not ASCII stands for one that is, or for none.
+        // On some file systems a non-ASCII letter is equivalent to an ASCII one, or is ignored.
         let name = entry.file_name().into_string().ok().filter(|name| name.is_ascii())?;
         found.push((name, entry.file_type().ok()?));
     }
     Some(found)
 }
 
-/// Returns true if one of the entries of a directory is a link, or there are too many to look at.
+/// Returns true if one of the entries of a directory is a symlink, or there are too many.
 pub(super) fn holds_link(directory: &Path) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return false };
     for (count, entry) in entries.enumerate() {

@@ -1,20 +1,20 @@
-//! Which of the tracked files the words of a command of git may mean. In doubt a file is meant.
+//! Tracked files that the words of a git command may match. In doubt a file matches.
 
 use std::path::{Component, Path};
 
 /// The files that pathspecs select.
 #[derive(Debug, Default)]
 pub(super) struct Pathspecs {
-    /// `None` where all files are meant but those that are excluded.
+    /// `None` if all files match except the excluded ones.
     meant: Option<Vec<Pattern>>,
     excluded: Vec<Pattern>,
 }
 
 #[derive(Debug)]
 struct Pattern {
-    /// From the beginning of the work tree, without a slash at its end.
+    /// Path relative to the work tree, without a final slash.
     text: String,
-    /// `*` and `?` stand for others.
+    /// True if `*` and `?` are wildcards.
     has_wildcards: bool,
 }
 
@@ -49,7 +49,7 @@ impl Pattern {
         if text.contains(['[', '\\']) {
             return true;
         }
-        // A directory stands for all in it.
+        // A directory matches everything in it.
         let mut ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
         text.is_empty()
             || ends.any(|end| {
@@ -70,9 +70,9 @@ impl Pattern {
 /// A pathspec with its magic.
 struct Spec {
     is_excluded: bool,
-    /// `None` where it may mean anything.
+    /// `None` if it may match anything.
     pattern: Option<Pattern>,
-    /// It means nothing but what the pattern means.
+    /// True if the pathspec matches exactly what the pattern matches.
     is_exact: bool,
 }
 
@@ -107,7 +107,7 @@ impl Spec {
     }
 }
 
-/// A path from the beginning of the work tree, as git writes it. `None` for one that leads out of it.
+/// Returns a path relative to the work tree, in git's form. `None` for one that leads out of it.
 fn whole(prefix: &Path, rest: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for component in prefix.components().chain(Path::new(rest).components()) {

@@ -44,7 +44,7 @@ const NAMES: &[&str] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shows {
     Nothing,
-    /// The content of those that its words select.
+    /// The content of the files that its words select.
     Content,
 }
 
@@ -97,11 +97,11 @@ fn has_patch(values: &[Value]) -> bool {
         let Some(text) = value.text() else { return value.may_be_option() };
         if let Some(long) = text.strip_prefix("--") {
             let name = text.split('=').next().unwrap_or(text);
-            // The beginning of an option stands for it.
+            // A prefix of an option is accepted for it.
             return long.len() > 1 && name != "--color" && PATCH.iter().any(|patch| patch.starts_with(name));
         }
         let Some(letters) = text.strip_prefix('-') else { return false };
-        // What follows one that takes a value is that.
+        // The text after an option with a value is the value.
         let end = letters.find(|c: char| "SGLOIMCBlnX".contains(c)).unwrap_or(letters.len());
         letters[..end].contains(['p', 'u', 'U', 'c', 'W'])
     })

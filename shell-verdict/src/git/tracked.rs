@@ -5,18 +5,18 @@ use std::cell::{Cell, OnceCell};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// So many tracked files are decided about. Of further ones those whose names look like those of secrets.
+/// Maximum number of tracked files that are decided about. Of further ones only those whose names look like secrets.
 const MAX_FILES: usize = 20_000;
 
 /// The tracked files of a work tree.
 #[derive(Debug)]
 pub(super) struct Tracked {
-    /// Where the work tree begins, through no link.
+    /// Root of the work tree, without symlinks.
     pub(super) root: PathBuf,
     index: PathBuf,
-    /// Why they are not known, in words.
+    /// The tracked files, or the reason for which they are unknown.
     pub(super) files: Result<Vec<Entry>, String>,
-    /// Of the files, those that are not simply read.
+    /// Indexes of the files that need a decision other than allow.
     asked: OnceCell<Vec<usize>>,
 }
 
@@ -28,7 +28,7 @@ impl Tracked {
         Some(Self { root: root.to_owned(), index: git_dir.join("index"), files, asked: OnceCell::new() })
     }
 
-    /// The files about which `is_asked` says so, in order. Each is decided about once.
+    /// Returns the files for which `is_asked` is true, in order. It is called once for each.
     pub(super) fn asked(&self, is_asked: impl Fn(&Entry) -> bool) -> impl Iterator<Item = &Entry> {
         let files = self.files.as_deref().unwrap_or_default();
         let find = || {
@@ -40,14 +40,14 @@ impl Tracked {
         self.asked.get_or_init(find).iter().map(|place| &files[*place])
     }
 
-    /// Returns true if git takes a file of the work tree for the one in the index without a look at its content.
+    /// Returns true if git considers a file of the work tree equal to the one in the index without reading its content.
     #[cfg(unix)]
     pub(super) fn is_unchanged(&self, entry: &Entry) -> bool {
         use std::os::unix::fs::MetadataExt as _;
         let Ok(found) = self.root.join(&entry.name).symlink_metadata() else { return false };
         let Ok(index) = self.index.metadata() else { return false };
         let own = (u32::try_from(found.mtime()).ok(), u32::try_from(found.mtime_nsec()).ok());
-        // What was written in the moment when the index was is looked at.
+        // A file written at the same time as the index is read.
         let is_settled = (found.mtime(), found.mtime_nsec()) < (index.mtime(), index.mtime_nsec());
         found.is_file()
             && is_settled

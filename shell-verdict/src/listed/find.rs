@@ -5,7 +5,7 @@ use crate::names;
 use std::fs::{self, FileType};
 use std::path::Path;
 
-/// So many entries of directories are looked at.
+/// Maximum number of directory entries that are examined.
 const MAX_ENTRIES: usize = 200_000;
 
 /// A part of an expression.
@@ -15,14 +15,14 @@ enum Test {
     Not(Box<Test>),
     Name(String, Case),
     Path(String, Case),
-    /// One of these letters of `-type`.
+    /// A test by these letters of `-type`.
     Kind(String),
     Prune,
     True,
     False,
-    /// It is not worked out if it holds.
+    /// The result of the test is not computed.
     Maybe,
-    /// It prints, or runs a command.
+    /// The test prints, or runs a command.
     Act,
 }
 
@@ -39,15 +39,15 @@ enum Holds {
     Maybe,
 }
 
-/// An expression with what counts for the whole of it.
+/// An expression, with the properties of the whole.
 struct Expression {
     test: Test,
     deepest: usize,
-    /// Directories come after what is in them, and none is left out.
+    /// Directories come after their content, and none is pruned.
     is_backwards: bool,
 }
 
-/// All that `find` may print, if it does nothing else.
+/// Returns everything that `find` may print, if it has no other effect.
 pub(super) fn listed(words: &[&str], cwd: &Path) -> Option<Listed> {
     let (roots, expression) = roots(words)?;
     if expression
@@ -62,7 +62,7 @@ pub(super) fn listed(words: &[&str], cwd: &Path) -> Option<Listed> {
     (!has_nul || !expression.contains(&"-print")).then_some(Listed { names, has_nul })
 }
 
-/// Where it begins, and the expression.
+/// Returns the starting points and the expression.
 fn roots<'w, 'a>(words: &'a [&'w str]) -> Option<(Vec<&'w str>, &'a [&'w str])> {
     let is_expression = |word: &&str| word.starts_with('-') || matches!(*word, "(" | "!" | ")" | ",");
     let end = words.iter().position(is_expression).unwrap_or(words.len());
@@ -74,7 +74,8 @@ fn roots<'w, 'a>(words: &'a [&'w str]) -> Option<(Vec<&'w str>, &'a [&'w str])> 
     Some((if roots.is_empty() { vec!["."] } else { roots.to_vec() }, expression))
 }
 
-/// Each path below these for which an expression may act, as `find` writes it. `None` where that is not worked out, or too much.
+/// Returns each path below these for which an expression may act, in the form of `find`. `None` if that is not supported, or too
+/// much.
 pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<Vec<String>> {
     let expression = read(expression)?;
     let mut found = Vec::new();
@@ -100,7 +101,7 @@ pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<V
             if !kind.is_dir() || is_left_out || depth >= expression.deepest {
                 continue;
             }
-            // What cannot be listed it cannot list either.
+            // `find` cannot list a directory either that cannot be listed here.
             for entry in fs::read_dir(&place).into_iter().flatten() {
                 let entry = entry.ok()?;
                 let name = entry.file_name().into_string().ok()?;
@@ -121,14 +122,14 @@ pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<V
 struct Seen<'p> {
     path: &'p str,
     kind: FileType,
-    /// Something may be done for it.
+    /// True if an action may run for the file.
     acts: bool,
-    /// True if everything below it is left out for sure.
+    /// True if everything below it is certainly left out.
     is_left_out: bool,
 }
 
 impl Seen<'_> {
-    /// Returns true if a test holds. `is_certain` says that it is looked at for sure.
+    /// Evaluates a test. `is_certain` is true if `find` certainly evaluates it.
     fn holds(&mut self, test: &Test, is_certain: bool) -> Holds {
         match test {
             Test::And(tests) => {
@@ -188,7 +189,7 @@ impl Seen<'_> {
 }
 
 fn matches(pattern: &str, text: &str, case: Case) -> Holds {
-    // What characters others are, and what stands in brackets, depends on the locale.
+    // The matching of non-ASCII characters and of bracket expressions depends on the locale.
     if !text.is_ascii() || !pattern.is_ascii() || pattern.contains(['[', '\\']) {
         return Holds::Maybe;
     }
@@ -199,11 +200,11 @@ fn matches(pattern: &str, text: &str, case: Case) -> Holds {
     if is_match { Holds::Yes } else { Holds::No }
 }
 
-/// Returns true if a pattern, in which `*` stands for any text and `?` for any byte, describes a whole text.
+/// Returns true if a pattern, in which `*` stands for any text and `?` for any byte, matches a whole text.
 pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut from) = (0, 0);
-    // Where the last `*` stands, and where in the text what it takes ends.
+    // Position of the last `*`, and the end of the text that it matches.
     let mut star: Option<(usize, usize)> = None;
     while from < text.len() {
         match pattern.get(at) {
@@ -222,7 +223,7 @@ pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     pattern[at..].iter().all(|sign| *sign == b'*')
 }
 
-/// Reads an expression; `None` for what is not worked out.
+/// Parses an expression; `None` if it contains something that is not supported.
 fn read(words: &[&str]) -> Option<Expression> {
     let mut reader = Reader { words, at: 0, deepest: usize::MAX, acts: false, is_backwards: false };
     let test = reader.list()?;
@@ -309,7 +310,7 @@ impl<'w> Reader<'w> {
                 }
                 Test::Act
             }
-            // What they print is no name alone, or more is done.
+            // Their output is not only names, or they have another effect.
             "-ls" | "-printf" | "-fprint" | "-fprint0" | "-fprintf" | "-fls" | "-follow" | "," => {
                 return None;
             }

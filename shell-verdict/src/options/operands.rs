@@ -1,4 +1,4 @@
-//! The meaning of the words of a program that are no options.
+//! Operands of a program: the words that are not options.
 
 use super::Reading;
 use super::spec::Kind;
@@ -9,12 +9,12 @@ use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
 
 impl Reading<'_, '_> {
-    /// Judges what is no option.
+    /// Judges the operands.
     pub(super) fn operands(&mut self) {
         let mut operands = std::mem::take(&mut self.operands);
         if self.spec.has_expression && !self.has_expression && !operands.is_empty() {
             let expression = operands.remove(0);
-            // An option could name files, and more words would be some.
+            // An option could name files, and further words would be files too.
             if expression.text().is_none() && expression.may_be_option() && self.spec.is_safe {
                 let base = self.base;
                 self.part.has(
@@ -35,7 +35,7 @@ impl Reading<'_, '_> {
             self.part.has(Class::Unknown, format!("{base} may get more words than it only reads"));
         }
         let search = self.search();
-        // It searches through what git tracks below the directory, whatever its operands leave of that.
+        // The command searches the tracked files below the directory, or those of them that its operands select.
         if self.name == "git:grep" && search.is_some() && self.judge.situation().search.is_some() {
             operands.retain(|operand| !stays_below(operand));
             if operands.iter().any(|operand| operand.text().is_none_or(|text| text.starts_with(':'))) {
@@ -53,15 +53,15 @@ impl Reading<'_, '_> {
                 self.judge.path(&operand, Access::Write, self.part);
             }
         }
-        // What it is asked to tell of itself is all that it does.
+        // The command only prints the requested list.
         let only_lists_types = self.lists_types && operands.is_empty() && !self.has_expression;
         if self.tells_of_itself && self.base != "less" || only_lists_types {
             return;
         }
         let reads_input = self.base == "rg" && self.judge.reads_pipe && !self.is_listing && !self.has_file;
-        // Some releases of these take what seems to be the first operand for the value of an option.
+        // Some releases of these read the apparent first operand as the value of an option.
         let may_be_none = matches!(self.base, "eza" | "exa");
-        // And newer ones take the names of files from their input, if they are given none and it is no terminal.
+        // Newer ones read the names of files from their input, if they are given none and it is not a terminal.
         if may_be_none && operands.is_empty() {
             let base = self.base;
             self.part.has(Class::Unknown, format!("{base} may read the names of files from its input"));
@@ -104,7 +104,7 @@ impl Reading<'_, '_> {
             (Kind::Read, Some(follows)) => tree(follows),
             (Kind::Read, None) => Access::Read,
         };
-        // Of a directory they read what has the name of the other.
+        // For a directory they read the file with the name of the other operand.
         let is_directory = |judge: &Judge<'_>| {
             operand.text().and_then(|text| judge.absolute(text)).is_some_and(|path| path.is_dir())
         };
@@ -129,7 +129,7 @@ impl Reading<'_, '_> {
     }
 }
 
-/// Returns true if an operand of `git grep` names a revision, or nothing but what is below the directory.
+/// Returns true if an operand of `git grep` names a revision, or only files below the directory.
 fn stays_below(operand: &Value) -> bool {
     operand.text().is_some_and(|text| {
         let leaves_out = text.starts_with(":!") || text.starts_with(":^");

@@ -1,4 +1,4 @@
-//! Which files a search opens, by the options of `rg`, `grep -r` and `git grep`.
+//! Files that a search opens, by the options of `rg`, `grep -r` and `git grep`.
 
 use super::Reading;
 use crate::situation::{Search, SearchedFiles};
@@ -14,7 +14,7 @@ pub(super) struct Searching {
     include: Vec<String>,
     exclude: Vec<String>,
     exclude_dir: Vec<String>,
-    /// An option by which more is opened than can be told from the others.
+    /// True if an option opens more files than the others determine.
     opens_more: bool,
 }
 
@@ -22,7 +22,7 @@ impl Searching {
     /// Takes note of an option of `rg`.
     pub(super) fn rg(&mut self, name: &str, value: &Value) {
         match (name, value.text()) {
-            // A file of a type that is named is searched although it is hidden.
+            // A hidden file of a named type is searched as well.
             ("-." | "--hidden" | "-t" | "--type", _) => self.hidden = true,
             ("-g" | "--glob", Some(glob)) if !glob.contains('\n') => self.globs.push(glob.to_owned()),
             ("--iglob", Some(glob)) if glob.starts_with('!') => {}
@@ -70,7 +70,7 @@ impl Searching {
 }
 
 impl Reading<'_, '_> {
-    /// The search that the options say, where it opens less than all files below a directory.
+    /// Returns the search that the options define, if it opens fewer than all files below a directory.
     pub(super) fn search(&self) -> Option<Search> {
         let searching = &self.searching;
         // Through links it may lead anywhere.

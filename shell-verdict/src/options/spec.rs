@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub(super) enum Takes {
     Nothing,
     Text,
-    /// A value that is attached, or none.
+    /// An optional attached value.
     Maybe,
-    /// A number that is attached or the next word, or none.
+    /// An optional number, attached or as the next word.
     Number,
     /// A value, which the last word may be without.
     Next,
@@ -25,19 +25,19 @@ pub(super) enum Takes {
     Names,
     /// A program that is run.
     Runs,
-    /// It does something of this class.
+    /// The option has an effect of this class.
     Harm(Class),
     /// All below the operands is read.
     Tree {
         follows_links: bool,
     },
-    /// It is the expression.
+    /// The value is the expression.
     Expression,
-    /// It is a file with the expression.
+    /// The value is a file with the expression.
     ExpressionFile,
-    /// There is no expression.
+    /// The command has no expression.
     NoExpression,
-    /// There is none, and only names are shown.
+    /// The command has no expression, and only shows names.
     Listing,
 }
 
@@ -74,7 +74,7 @@ impl Takes {
     }
 }
 
-/// The meaning of the words of a program that are no options.
+/// The meaning of a program's operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -88,34 +88,34 @@ pub(super) enum Kind {
     Plus,
 }
 
-/// A program, and what is known of its words.
+/// A program, and the known meaning of its words.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the table")]
 pub(super) struct Spec {
     pub(super) class: Class,
-    /// No option does more than change what is shown or which of the operands are read.
+    /// True if no option does more than change the output or select which operands are read.
     pub(super) is_safe: bool,
     /// No option and no operand does anything.
     pub(super) is_harmless: bool,
     pub(super) has_long_with_one_dash: bool,
     /// After the first operand nothing is an option.
     pub(super) options_come_first: bool,
-    /// The beginning of an option's name is none.
+    /// True if the program accepts no abbreviations of option names.
     pub(super) has_no_abbreviations: bool,
-    /// The beginning of an option's name does not stand for it: what else begins so is too much to list.
+    /// True if prefixes of option names do not count as the option: there are too many other options to list.
     pub(super) has_whole_names: bool,
     pub(super) takes_numbers: bool,
     pub(super) takes_at_files: bool,
     pub(super) has_expression: bool,
     pub(super) default_is_here: bool,
-    /// Those beyond the most are written.
+    /// True if the operands beyond the maximum are written.
     pub(super) more_writes: bool,
     pub(super) most: usize,
     pub(super) kinds: Vec<Kind>,
     pub(super) short: Vec<(char, Takes)>,
     pub(super) long: Vec<(&'static str, Takes)>,
     two_files: Vec<&'static str>,
-    /// Lines whose options it has as well.
+    /// Lines whose options the program has as well.
     pub(super) includes: Vec<&'static str>,
 }
 
@@ -128,7 +128,7 @@ impl Spec {
         self.long.iter().find(|(known, _)| *known == name).map(|(_, takes)| *takes)
     }
 
-    /// Returns the option that the beginning of a name stands for; of several, one that does harm.
+    /// Returns the option for a prefix of its name; of several, a harmful one.
     pub(super) fn abbreviated(&self, name: &str) -> Option<(&'static str, Takes)> {
         if self.has_long_with_one_dash || self.has_no_abbreviations || name.len() < 3 {
             return None;
@@ -139,7 +139,7 @@ impl Spec {
         };
         matching().find(does_harm).or_else(|| {
             let first = matching().next().filter(|_| !self.has_whole_names)?;
-            // What several say differently is an error.
+            // A prefix is an error if several options with different meanings match.
             matching().all(|(_, takes)| takes == first.1).then_some(first)
         })
     }

@@ -1,13 +1,14 @@
-//! Where the command of a wrapper may begin: where an option is not known, both with a value of it and without one.
+//! Positions at which the command of a wrapper may begin: an unknown option is read both with and without a value.
 
 use super::spec::{self, Takes};
 use crate::words::Value;
 use std::collections::BTreeSet;
 
-/// So many words are looked at.
+/// Maximum number of words that are examined.
 const MAX: usize = 64;
 
-/// Each word at which the command may begin, after the options of a line of the table and so many operands.
+/// Returns each position at which the command may begin, after the options of a table line and the given number of
+/// operands.
 pub(crate) fn starts(line: &'static str, values: &[Value], operands: usize) -> BTreeSet<usize> {
     let (_, spec) = spec::read_line(line);
     let (mut seen, mut waiting) = (BTreeSet::new(), vec![(0, operands)]);
@@ -17,7 +18,7 @@ pub(crate) fn starts(line: &'static str, values: &[Value], operands: usize) -> B
             continue;
         };
         let Some(text) = value.text() else {
-            // It may be an option, a value or more words.
+            // The word may be an option, a value or several words.
             waiting.push((at + 1, operands));
             continue;
         };
@@ -70,7 +71,7 @@ fn takes_next(spec: &spec::Spec, text: &str) -> Option<bool> {
         let is_last = at + letter.len_utf8() == text.len();
         match spec.short(letter).map(of)? {
             Some(false) => {
-                // What is attached is its value.
+                // The attached text is its value.
                 if matches!(spec.short(letter), Some(Takes::Maybe)) {
                     return Some(false);
                 }

@@ -70,7 +70,7 @@ enum Token {
 
 const UNCLEAR: (Class, &str) = (Class::Code, "the program of awk is not understood");
 
-/// Returns true if a program holds one of the words without which it only prints what it reads, however it is read.
+/// Returns true if a program contains one of the words without which it can only print its input, however it is parsed.
 fn may_do_more(program: &str) -> bool {
     const MORE: &[&str] =
         &["system", "getline", "|", "@", "`", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB"];
@@ -83,14 +83,14 @@ fn read(program: &str) -> Result<(), (Class, &'static str)> {
     }
     let tokens = tokens(program).ok_or(UNCLEAR)?;
     let reads_files = program.contains("getline") && program.contains('<');
-    // From a print to the end of its statement, `>` says where it goes.
+    // From a print to the end of its statement, `>` is a redirection.
     let mut is_printing = false;
     for (index, token) in tokens.iter().enumerate() {
         let next = tokens.get(index + 1);
         match token {
             Token::Word(word) => match word.as_str() {
                 "system" => return Err((Class::Code, "the program of awk runs commands")),
-                // Without a file it takes the next line of what is read anyway.
+                // Without a file it reads the next line of the input, which is read anyway.
                 "getline" if reads_files => {
                     return Err((Class::Code, "the program of awk reads what its text names"));
                 }
@@ -119,7 +119,7 @@ fn read(program: &str) -> Result<(), (Class, &'static str)> {
     Ok(())
 }
 
-/// The program taken apart. `None` where that is not certain.
+/// Returns the tokens of the program. `None` if they are uncertain.
 fn tokens(program: &str) -> Option<Vec<Token>> {
     let text: Vec<char> = program.chars().collect();
     let mut tokens = Vec::new();
@@ -133,7 +133,7 @@ fn tokens(program: &str) -> Option<Vec<Token>> {
                 continue;
             }
             '/' => {
-                // Only where it cannot be a division it is certain what it is.
+                // It is only certain to be a pattern if it cannot be a division.
                 let begins_pattern = match tokens.last() {
                     None => true,
                     Some(Token::Sign(sign)) => {

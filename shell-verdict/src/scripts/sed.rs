@@ -9,12 +9,12 @@ use crate::words::Value;
 /// The effect of a script.
 enum Script {
     Prints,
-    /// It reads and writes these files as well.
+    /// The script also reads and writes these files.
     Uses {
         read: Vec<String>,
         written: Vec<String>,
     },
-    /// It does this as well.
+    /// The script also has this effect.
     Does(Class, &'static str),
 }
 
@@ -68,7 +68,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
                 || (text.starts_with('-') && !text.starts_with("--") && text.contains('i')) =>
             {
                 part.has(Class::Write, "sed -i changes files in their place");
-                // What stands for the script then depends on the letters.
+                // Which word is the script then depends on the letters.
                 writes(judge, &values[at..], part);
             }
             text if text.starts_with('-') && text.len() > 1 => {
@@ -105,7 +105,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
 }
 
-/// Where a script changes files in their place, the first operand may be the script.
+/// Judges the operands of a script that edits files in place; without an expression option, the first operand is the script.
 fn writes(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let has_expression = values
         .iter()
@@ -118,7 +118,7 @@ fn writes(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
 
 const UNCLEAR: Script = Script::Does(Class::Unknown, "the script of sed is not understood");
 
-/// Reads a script; whatever is not understood to the last character is not proved.
+/// Parses a script; one that is not understood completely is not proved harmless.
 fn read(script: &str) -> Script {
     let text: Vec<char> = script.chars().collect();
     let mut at = 0;
@@ -177,7 +177,8 @@ fn line_end(text: &[char], at: usize) -> usize {
     text[at..].iter().position(|c| *c == '\n').map_or(text.len(), |end| at + end)
 }
 
-/// A label ends where the line does, or at a semicolon or brace. Of one with a blank in it, what comes then may be a command.
+/// Returns the end of a label: the end of the line, or a semicolon or brace. In a label with a blank, the text after it may
+/// be a command.
 fn label_end(text: &[char], at: usize) -> Option<usize> {
     let begin = at + text[at..].iter().take_while(|c| matches!(c, ' ' | '\t')).count();
     let end = text[begin..]
@@ -199,7 +200,7 @@ fn text_end(text: &[char], mut at: usize) -> usize {
     text.len()
 }
 
-/// After what ends with a delimiter. Within brackets it is a character as any other.
+/// Returns the position after the closing delimiter. Within brackets the delimiter is an ordinary character.
 fn delimited(text: &[char], at: usize, delimiter: char) -> Option<usize> {
     closing(text, at, delimiter, true)
 }
@@ -236,7 +237,7 @@ fn bracket(text: &[char], mut at: usize) -> Option<usize> {
                 at += 2;
                 let name = text[at..].iter().take_while(|c| c.is_ascii_alphanumeric()).count();
                 at += name;
-                // Of others sed has an idea of its own where they end.
+                // The end of others is specific to sed.
                 if name == 0 || text.get(at)? != &kind || text.get(at + 1)? != &']' {
                     return None;
                 }

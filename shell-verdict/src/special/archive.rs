@@ -1,4 +1,4 @@
-//! Archives and compressed files: what lists or shows what is in them.
+//! Archives and compressed files: commands that list or show their content.
 
 use crate::class::Class;
 use crate::situation::Access;
@@ -8,7 +8,7 @@ use crate::words::Value;
 use std::fs::File;
 use std::io::Read as _;
 
-/// Judges a command that only lists or shows. Whether it is one; others are for who knows nothing of it.
+/// Judges a command that only lists or shows. Returns true if it is one; others are judged as unknown programs.
 pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
     let Some(words) = words else { return false };
@@ -37,7 +37,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             part.has(Class::Unknown, "the archive names files elsewhere, which are read");
         }
         judge.path(&Value::Text(file.to_owned()), Access::Read, part);
-        // Where it is not there they look for these.
+        // If the file does not exist, these are tried.
         for ending in [
             ".gz", ".z", "-gz", "-z", "_z", ".Z", ".tgz", ".taz", ".xz", ".lzma", ".bz2", ".zst", ".zip",
             ".ZIP",
@@ -120,11 +120,12 @@ fn ar<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
     let letters = words.first()?.trim_start_matches('-');
     let reads = letters.starts_with('t') && letters.bytes().all(|byte| b"tvO".contains(&byte));
     let file = *words.get(1)?;
-    // Options may stand anywhere.
+    // Options may be at any position.
     (reads && words[1..].iter().all(|word| !word.starts_with(['-', '@']))).then(|| vec![file])
 }
 
-/// Returns true if a file is an archive that only names those that are in it, wherever they are: what reads it reads them.
+/// Returns true if a file is a thin archive, which only names its members, wherever they are: reading it reads the
+/// members.
 pub(crate) fn is_thin(judge: &Judge<'_>, file: &str) -> bool {
     let Some(path) = judge.absolute(file) else { return false };
     if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
@@ -134,7 +135,7 @@ pub(crate) fn is_thin(judge: &Judge<'_>, file: &str) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"!<thin>"
 }
 
-/// Those that write what they read to their output, if they are told to.
+/// Returns the operands of commands that write their content to standard output, given such an option.
 fn stream<'w>(base: &str, words: &[&'w str]) -> Option<Vec<&'w str>> {
     let mut letters = String::new();
     let mut operands = Vec::new();
@@ -157,7 +158,7 @@ fn stream<'w>(base: &str, words: &[&'w str]) -> Option<Vec<&'w str>> {
         }
     }
     let to_output = base == "zcat" || letters.contains('c');
-    // Of those that say what is done the last counts.
+    // Of the options that select the function, the last counts.
     let only_looks = letters.contains(['l', 't']) && !letters.contains(['d', 'k', 'f']);
     // Without a file it reads its input, and writes its output.
     (to_output || only_looks || operands.is_empty()).then_some(operands)

@@ -18,7 +18,7 @@ pub(super) fn changes(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
     }
 }
 
-/// Without files it only passes on what it reads. One of the name `-` is a file as any other.
+/// Judges `tee`. Without files it only passes on its input. A file named `-` is an ordinary file.
 pub(super) fn tee(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let end = values.iter().position(|value| value.text() == Some("--")).unwrap_or(values.len());
     for (index, value) in values.iter().enumerate() {
@@ -63,7 +63,7 @@ pub(super) fn copies(judge: &mut Judge<'_>, base: &str, values: &[Value], part: 
     let count = operands.len();
     for (index, operand) in operands.into_iter().enumerate() {
         let is_target = index + 1 == count;
-        // What is moved is gone where it was.
+        // A moved file is removed from its old path.
         let access =
             if is_target || base == "mv" { Access::Write } else { Access::ReadTree { follows_links: false } };
         judge.path(operand, access, part);

@@ -1,4 +1,4 @@
-//! `find`: what it starts with, what it looks for, what it does with that.
+//! `find`: its starting points, its tests, and its actions.
 
 use crate::class::Class;
 use crate::command;
@@ -11,7 +11,7 @@ use crate::words::Value;
 pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let mut at = 0;
     let mut follows_links = false;
-    // Options of its own stand before everything else.
+    // The program's own options come first.
     while let Some(text) = values.get(at).and_then(Value::text) {
         match text {
             "-H" | "-P" => {}
@@ -58,7 +58,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     walk(judge, expression, &found, part);
 }
 
-/// Each path that a command may be run for, where they can be told.
+/// Returns each path for which a command may run, if they are known.
 fn listed(judge: &Judge<'_>, roots: &[String], expression: &[Value]) -> Option<Value> {
     let words: Vec<&str> = expression.iter().map(Value::text).collect::<Option<_>>()?;
     let runs = words.iter().any(|word| word.starts_with("-exec"));
@@ -67,7 +67,7 @@ fn listed(judge: &Judge<'_>, roots: &[String], expression: &[Value]) -> Option<V
     crate::listed::found(&roots, &words, cwd).map(|found| Value::Listed(found.into()))
 }
 
-/// Returns true if only what is a file itself is found: nothing in the expression says "or" or "not".
+/// Returns true if the expression finds only regular files: it contains neither "or" nor "not".
 fn finds_files(expression: &[Value]) -> bool {
     let words: Vec<&str> = expression.iter().filter_map(Value::text).collect();
     let has_other =
@@ -135,7 +135,7 @@ fn walk(judge: &mut Judge<'_>, expression: &[Value], found: &Value, part: &mut P
     }
 }
 
-/// A command that is run for what is found; how many words it has.
+/// Judges a command that runs for each found file; returns the number of its words.
 fn runs(judge: &mut Judge<'_>, action: &str, words: &[Value], found: &Value, part: &mut Part) -> usize {
     let end = words.iter().enumerate().position(|(at, word)| match word.text() {
         Some(";") => true,
@@ -154,7 +154,7 @@ fn runs(judge: &mut Judge<'_>, action: &str, words: &[Value], found: &Value, par
             _ => word.clone(),
         })
         .collect();
-    // Another program may stand in the directory of what is found, where the path has such places.
+    // Another program may be in the directory of a found file, if `PATH` has relative directories.
     let is_elsewhere = matches!(action, "-execdir" | "-okdir");
     let cwd = judge.state.cwd.clone();
     if is_elsewhere {

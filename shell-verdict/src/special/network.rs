@@ -1,4 +1,4 @@
-//! Programs that speak with other machines, or say how this one is connected.
+//! Programs that communicate with other machines, or describe the network of this one.
 
 use crate::class::Class;
 use crate::situation::{Access, Decision};
@@ -6,7 +6,7 @@ use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
 
-/// At so many words of a command it is looked whether another one begins.
+/// Maximum number of words at which another command is searched for.
 const MAX_WORDS: usize = 64;
 
 pub(super) fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
@@ -42,7 +42,7 @@ pub(super) fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
     crate::forbidden::hidden(values, part);
 }
 
-/// Programs that build and pack, with those of their commands that fetch or publish packages.
+/// Build tools and package managers, with those of their commands that fetch or publish packages.
 const PACKAGES: &[(&[&str], &[&str])] = &[
     (
         &["npm", "pnpm", "yarn"],
@@ -167,14 +167,14 @@ pub(super) fn fetches_or_publishes(base: &str, values: &[Value]) -> bool {
     let words: Vec<&str> = values.iter().map(|value| value.text().unwrap_or_default()).collect();
     match base {
         "npx" | "pnpx" | "bunx" | "uvx" | "pipx" => return !words.is_empty(),
-        // It installs where it is told nothing.
+        // Without arguments it installs.
         "yarn" if words.is_empty() => return true,
         "pacman" => return words.iter().any(|word| word.starts_with("-S") || word.starts_with("-U")),
         _ => {}
     }
     let commands =
         PACKAGES.iter().filter(|(names, _)| names.contains(&base)).flat_map(|(_, commands)| *commands);
-    // The word behind an option may be its value, and in some the command has two words.
+    // The word after an option may be its value, and some commands have two words.
     let is_plain = words.first().is_some_and(|word| !word.starts_with('-') && !word.is_empty());
     let is_nested =
         matches!(words.first(), Some(&("pip" | "mod" | "workspace" | "workspaces" | "global" | "package")));
@@ -182,7 +182,7 @@ pub(super) fn fetches_or_publishes(base: &str, values: &[Value]) -> bool {
     commands.into_iter().any(|command| looked_at.contains(command))
 }
 
-/// Warns of a command that never runs here, which another machine would run. Where that is this machine, it does not run either.
+/// Warns of a forbidden command that another machine would run. If that is this machine, it is denied.
 fn elsewhere(base: &str, words: &[&str], part: &mut Part) {
     let is_local = |word: &&str| {
         let host = word.strip_prefix("ssh://").unwrap_or(word);

@@ -1,5 +1,5 @@
-//! Package managers and toolchains that are asked what there is. They read files of the workspace that may name a program, and some
-//! fetch or note something on the way: what is allowed here does neither.
+//! Queries of package managers and toolchains. They read files of the workspace that may name a program, and some fetch or record
+//! something in the process: the queries that are allowed here do neither.
 
 use super::has_own_home;
 use crate::class::Class;
@@ -11,7 +11,7 @@ use crate::words::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The options of one question: those without a value, and those with one.
+/// The options of one query: those without a value, and those with one.
 struct Options {
     plain: &'static [&'static str],
     valued: &'static [&'static str],
@@ -47,11 +47,11 @@ fn is_name(word: &str) -> bool {
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-+@/:".contains(&byte))
 }
 
-/// Judges such a program, where it is only asked. Whether it was.
+/// Judges such a program, if it is only queried. Returns true if it is.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
     let Some(words) = words else { return false };
-    // What they start they look for themselves.
+    // They search for the programs that they start themselves.
     let workspace = judge.situation().workspace;
     let is_open = |directory: &PathBuf| !directory.is_absolute() || directory.starts_with(workspace);
     if !has_own_home(judge) || judge.situation().programs.directories().iter().any(is_open) {
@@ -75,7 +75,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             let is_asked = matches!(words[..], ["-version" | "--version" | "-fullversion"])
                 && !has_variable(judge, &["JAVA_TOOL_", "_JAVA_", "JDK_"]);
             if is_asked {
-                // Without it the machine writes a file of figures about itself.
+                // Without it Java writes a file of performance data.
                 judge.needs(guards::JAVA, part);
             }
             is_asked
@@ -84,8 +84,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     }
 }
 
-/// Returns true if a variable is in the environment, or is set by the command, whose name begins so and that is none of the
-/// usual ones.
+/// Returns true if a variable whose name begins so, and that is not one of the usual ones, is in the environment or set by the
+/// command.
 fn has_variable(judge: &Judge<'_>, prefixes: &[&str]) -> bool {
     const USUAL: &[&str] = &["CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "GOPROXY"];
     let of_environment = judge.situation().env.keys();
@@ -101,8 +101,8 @@ fn is_in_workspace(judge: &Judge<'_>, variable: &str) -> bool {
     situation.env.get(variable).is_some_and(|value| Path::new(value).starts_with(situation.workspace))
 }
 
-/// The directories that a program looks for files in: the one that it runs in and those above it, but for the home. `None` where that is
-/// not known.
+/// Returns the directories in which a program searches for files: the one that it runs in and those above it, except for the home.
+/// `None` if they are unknown.
 fn directories_above(judge: &Judge<'_>) -> Option<Vec<PathBuf>> {
     let cwd = judge.state.cwd.as_deref()?.canonicalize().ok()?;
     let home = judge.situation().home();
@@ -226,7 +226,7 @@ fn is_harmless_configuration(file: &Path) -> bool {
         if line.is_empty() || line.starts_with('#') {
             return true;
         }
-        // What may go on in the next line, or hold another line.
+        // The line may continue in the next, or contain another one.
         if line.contains("\"\"\"") || line.contains("'''") || line.contains('\\') || line.contains('{') {
             return false;
         }
@@ -338,7 +338,7 @@ fn pip(judge: &mut Judge<'_>, words: &[&str], part: &mut Part) -> bool {
         return false;
     }
     if words[0] == "freeze" {
-        // It asks these about packages that are installed from a directory, and their configuration is in that.
+        // It queries these about packages installed from a directory, which contains their configuration.
         let runs = |name: &&str| !matches!(judge.situation().programs.find(name), Lookup::NotThere);
         if ["hg", "svn", "bzr"].iter().any(runs) {
             return false;
@@ -365,7 +365,7 @@ fn go(judge: &mut Judge<'_>, words: &[&str], part: &mut Part) -> bool {
                 is_name(word.trim_start_matches("./").trim_end_matches("...").trim_end_matches('/'))
                     || matches!(*word, "./..." | "..." | "." | "./")
             };
-            // A template can name no file, but what follows may be meant for another option.
+            // A template cannot name a file, but the words after it may be meant for another option.
             operands(rest, &LIST)
                 .is_some_and(|operands| operands.iter().all(|word| is_pattern(word) && !word.contains('@')))
         }
@@ -375,7 +375,7 @@ fn go(judge: &mut Judge<'_>, words: &[&str], part: &mut Part) -> bool {
         && !has_variable(judge, &["GO", "CGO_", "CC", "CXX", "AR", "PKG_CONFIG"])
         && !["GOROOT", "GOPATH"].iter().any(|variable| is_in_workspace(judge, variable));
     if is_own {
-        // Modules are fetched from nowhere, no other release is started for a line of `go.mod`, and no repository is asked.
+        // No modules are fetched, no other release is started for a line of `go.mod`, and no repository is contacted.
         judge.needs(guards::GO, part);
     }
     is_own
@@ -398,7 +398,7 @@ fn man(judge: &mut Judge<'_>, base: &str, words: &[&str], part: &mut Part) -> bo
         ],
         valued: &[],
     };
-    // With a slash it is a file, which is set as it says.
+    // With a slash it is a file, which is rendered with its own macros.
     let is_page = |word: &&str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:+[".contains(&byte);
         !word.starts_with(['.', '-']) && word.bytes().all(is_plain)
@@ -415,7 +415,7 @@ fn man(judge: &mut Judge<'_>, base: &str, words: &[&str], part: &mut Part) -> bo
                 .map(str::to_owned),
             );
         }
-        // A page of another width than usual is not kept.
+        // A page of an unusual width is not cached.
         judge.needs(guards::MAN, part);
     }
     is_asked

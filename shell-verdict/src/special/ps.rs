@@ -1,4 +1,4 @@
-//! `ps`: the letters of its older manner have other meanings, and one shows the environment of processes, with what is secret in it.
+//! `ps`: the letters of its BSD style have other meanings, and one shows the environment of processes, with its secrets.
 
 use crate::class::Class;
 use crate::verdict::Part;
@@ -26,7 +26,7 @@ pub(super) fn ps(values: &[Value], part: &mut Part) {
             at += usize::from(read.takes_next);
             false
         } else {
-            // A list of processes, or letters, of which some take what follows.
+            // A list of processes, or letters, some of which take the rest as a value.
             let end = word.find(['o', 'O', 'k', 'N', 'p', 'q', 't', 'U']);
             at += usize::from(end.is_some_and(|end| end + 1 == word.len()));
             word[..end.unwrap_or(word.len())].contains('e')
@@ -35,7 +35,7 @@ pub(super) fn ps(values: &[Value], part: &mut Part) {
             part.has(Class::Unknown, format!("ps {word} may show the environment of processes"));
         }
     }
-    // What it does not understand in the newer manner it takes for the older one.
+    // Words that are invalid in the newer style are read in the older one.
     if has_e && !is_plain {
         part.has(
             Class::Unknown,
@@ -62,7 +62,7 @@ fn is_known(long: &str) -> bool {
 #[derive(Debug)]
 struct Short {
     has_e: bool,
-    /// It means the same in both manners, or is an error in the older one, but for `e`.
+    /// True if the letter means the same in both styles, or is an error in the older one, except for `e`.
     is_plain: bool,
     /// The next word is a value.
     takes_next: bool,
@@ -85,7 +85,7 @@ fn short(letters: &str, next: Option<&str>) -> Short {
                     'o' | 'O' => {}
                     'p' | 'q' => read.is_plain &= is_number(),
                     _ => {
-                        // Taken for the older manner, the value is letters of its own.
+                        // In the BSD style, the value consists of letters.
                         read.has_e |= value.contains('e') && value.chars().all(|c| OLD.contains(c));
                         read.has_e |= !read.takes_next && value.contains('e');
                         read.is_plain = false;

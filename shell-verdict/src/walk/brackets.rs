@@ -1,17 +1,17 @@
 //! Two round brackets: arithmetic, or subshells in each other. The parser takes more of them for arithmetic than bash does.
 
-/// The meaning to bash of what the parser takes for arithmetic.
+/// The meaning in bash of a text that the parser reads as arithmetic.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Brackets<'t> {
     /// `((`, with nothing between, and `))` where the second is closed.
     Arithmetic,
-    /// Anything else of which it is certain: what stands between the outer two runs.
+    /// Certainly something else: the text between the outer two brackets runs as commands.
     Subshells(&'t str),
-    /// It is not.
+    /// The meaning is not certain.
     Unclear,
 }
 
-/// Returns true if two brackets stand at the beginning, also where only joined lines are between them.
+/// Returns true if the text begins with two brackets, possibly with only a line continuation between them.
 pub(super) fn begins_as_arithmetic(text: &str) -> bool {
     let second = text.strip_prefix('(').map(|rest| rest.trim_start_matches("\\\n"));
     second.is_some_and(|rest| rest.starts_with('('))
@@ -19,7 +19,7 @@ pub(super) fn begins_as_arithmetic(text: &str) -> bool {
 
 /// Returns the meaning to bash of a text from its first bracket to its last.
 pub(super) fn brackets(text: &str) -> Brackets<'_> {
-    // Lines that go on are one to bash before it looks at brackets.
+    // bash joins continued lines before it looks at brackets.
     if text.contains("\\\n") {
         return Brackets::Unclear;
     }
@@ -27,7 +27,7 @@ pub(super) fn brackets(text: &str) -> Brackets<'_> {
         return Brackets::Unclear;
     };
     let Some(expression) = inner.strip_prefix('(') else {
-        // What a backslash takes away may leave them beside each other.
+        // Removing a backslash may make the brackets adjacent.
         return if inner.starts_with([' ', '\t', '\n']) { subshells(inner) } else { Brackets::Unclear };
     };
     match closing(expression) {
@@ -37,7 +37,7 @@ pub(super) fn brackets(text: &str) -> Brackets<'_> {
     }
 }
 
-/// bash takes none with nothing in it.
+/// Returns the commands in the brackets, which bash requires not to be empty.
 fn subshells(text: &str) -> Brackets<'_> {
     let inner = innermost(text);
     if inner.trim().is_empty() { Brackets::Unclear } else { Brackets::Subshells(inner) }
@@ -58,14 +58,14 @@ fn innermost(text: &str) -> &str {
     }
 }
 
-/// Returns true if what stands behind `for` begins and ends as bash wants it.
+/// Returns true if the text after `for` begins and ends as bash requires.
 pub(super) fn is_arithmetic_for(text: &str) -> bool {
     let head = text.strip_prefix("for").map(|rest| rest.trim_start_matches([' ', '\t']));
     let expressions = head.and_then(|head| head.strip_prefix("(("));
     expressions.is_some_and(|text| closing(text).is_some_and(|at| text[at + 1..].starts_with(')')))
 }
 
-/// Where the bracket is that closes one that was opened before the text. None where quotes leave it uncertain.
+/// Returns the position of the bracket that closes one opened before the text. `None` if quotes make it uncertain.
 fn closing(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut at) = (0_usize, 0);

@@ -31,9 +31,9 @@ fn floods(list: &ast::CompoundList) -> bool {
         && does_only(&ast::CompoundList(others), &[":", "true", "false", "echo", "printf", "let"])
 }
 
-/// How deep functions may call each other.
+/// Maximum depth of nested function calls.
 const DEEPEST_CALLS: usize = 8;
-/// A loop over so many known values is judged with each of them.
+/// Maximum number of known values for which a loop is judged with each value.
 const MAX_VALUES: usize = 16;
 
 impl<'a> Judge<'a> {
@@ -150,7 +150,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Where all values are known, the body is judged with each.
+    /// Judges a `for` loop: with each value, if all values are known.
     fn for_each(&mut self, command: &ast::ForClauseCommand, source: &Source, into: &mut Part) {
         let mut values = Vec::new();
         for word in command.values.iter().flatten() {
@@ -161,7 +161,7 @@ impl<'a> Judge<'a> {
         let texts = texts.filter(|texts| texts.len() <= MAX_VALUES);
         let texts = texts.unwrap_or_default();
         let (text, at) = (source.text.clone(), command.loc.start.index);
-        // What the shell makes of the name itself.
+        // The shell's own use of the name.
         self.assigned_in_loop(&name, into);
         if texts.is_empty() {
             return self.repeated(into, |judge, into| {
@@ -184,7 +184,7 @@ impl<'a> Judge<'a> {
         self.state = ends;
     }
 
-    /// Walks a part that runs again and again: what is changed at its end is so at its beginning, too.
+    /// Walks a part that runs repeatedly: changes at its end also hold at its beginning.
     fn repeated(&mut self, into: &mut Part, run: impl Fn(&mut Self, &mut Part)) {
         self.settle(into, &run);
         let before = self.state.clone();
@@ -192,7 +192,7 @@ impl<'a> Judge<'a> {
         self.state.merge(&before);
     }
 
-    /// Forgets what a turn changes. What the first changes may let the second change more.
+    /// Removes values that an iteration changes. Changes of the first iteration may cause more changes in the second.
     fn settle(&mut self, into: &Part, run: impl Fn(&mut Self, &mut Part)) {
         for _ in 0..2 {
             let before = self.state.clone();
@@ -202,11 +202,11 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// A function is judged where it is called; what never runs is looked for where it is defined, too.
+    /// Records a function, which is judged at each call; forbidden commands are also searched for in its definition.
     pub(super) fn define(&mut self, function: &ast::FunctionDefinition, source: &Source, into: &mut Part) {
         let name = function.fname.value.clone();
         self.state.tangle();
-        // It may stand for a program, and take what that is given.
+        // The function may have the name of a program, and get its arguments.
         self.arguments.clear();
         if name.contains(|c: char| !c.is_ascii_alphanumeric() && !"_-.:+/@,".contains(c)) {
             into.has(Class::Unknown, format!("{name} may be no name of a function to bash"));
@@ -222,7 +222,7 @@ impl<'a> Judge<'a> {
         self.apart(|judge| {
             judge.call(&name, &mut trial);
         });
-        // What it does may be done at any time from here on.
+        // Its effects may occur at any time from here on.
         if trial.decision > Decision::Allow {
             into.class = into.class.max(trial.class);
             into.decision = into.decision.max(trial.decision);
@@ -231,7 +231,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// A function of the command is called, where there is one of this name. Whether it is that for certain, and nothing else.
+    /// Judges the call of a function, if there is one of this name. Returns true if it is certainly the function, and nothing
+    /// else.
     pub(crate) fn call(&mut self, name: &str, part: &mut Part) -> bool {
         let Some(function) = self.state.functions.get(name).cloned() else { return false };
         // Another may have the same name within it.

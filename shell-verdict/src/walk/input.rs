@@ -1,4 +1,4 @@
-//! The input of a command, where the text of another says it: only what must not run is looked for in it.
+//! The input of a command, if it is known from the text of another: only forbidden commands are searched for in it.
 
 use super::{Judge, Source};
 use crate::class::Class;
@@ -12,14 +12,14 @@ use crate::words::Value;
 use brush_parser::ast;
 use std::rc::Rc;
 
-/// So much of a text is kept, in bytes.
+/// Maximum size of a kept text, in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// Commands whose input or output it is.
+/// The redirections of the commands around.
 type Redirects<'r> = Vec<&'r ast::IoRedirect>;
 
 impl Judge<'_> {
-    /// Judges with what redirections give a command to read.
+    /// Judges a command with the input from its redirections.
     pub(super) fn reading(
         &mut self,
         redirects: &Redirects<'_>,
@@ -49,7 +49,7 @@ impl Judge<'_> {
         self.input = before;
     }
 
-    /// Returns true if a command may run what it reads, or pass it on.
+    /// Returns true if a command may run its input, or pass it on.
     pub(super) fn may_run_input(&self, command: &ast::Command) -> bool {
         let ast::Command::Simple(simple) = command else { return true };
         simple.word_or_name.as_ref().is_none_or(|name| {
@@ -62,7 +62,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Returns the output of a command, as far as its words say it.
+    /// Returns the output of a command, as far as its words determine it.
     pub(super) fn output(&mut self, command: &ast::Command, source: &Source) -> Option<String> {
         let text = match command {
             ast::Command::Simple(simple) => self.output_of_simple(simple, source),
@@ -86,7 +86,7 @@ impl Judge<'_> {
                 ast::AndOr::And(pipeline) | ast::AndOr::Or(pipeline) => pipeline,
             });
             for pipeline in [&and_or.first].into_iter().chain(pipelines) {
-                // What comes of several that are joined is not followed here.
+                // The output of several joined commands is not tracked.
                 if let [command] = &pipeline.seq[..] {
                     whole.push_str(&self.output(command, source).unwrap_or_default());
                 }
@@ -108,7 +108,7 @@ impl Judge<'_> {
             if let ast::CommandPrefixOrSuffixItem::Word(word)
             | ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) = item
             {
-                // What runs in turn was judged, or will be.
+                // Nested commands are judged elsewhere.
                 let runs = ["`", "$(", "<(", ">("].iter().any(|sign| word.value.contains(sign));
                 if runs && !word.value.starts_with('\'') {
                     words.push(Value::unknown());
@@ -135,7 +135,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The same of a text, if it begins with a command that only writes its words.
+    /// Returns the same for a text, if it begins with a command that only prints its words.
     pub(super) fn output_of_text(&mut self, text: &str) -> Option<String> {
         let begins = ["echo ", "printf ", "cat <<"].iter().any(|name| text.trim_start().starts_with(name));
         if !begins || text.len() > LONGEST {
@@ -148,7 +148,7 @@ impl Judge<'_> {
         (!whole.is_empty()).then_some(whole)
     }
 
-    /// Values as a text, with what was substituted last for what is not known of them.
+    /// Returns the values as a text, with the last substitution in place of unknown parts.
     pub(crate) fn guessed(&self, values: &[Value]) -> Option<String> {
         let substituted = self.substituted.as_deref()?.trim_end();
         let guess = |value: &Value| match value {
@@ -158,7 +158,7 @@ impl Judge<'_> {
         Some(values.iter().map(guess).collect::<Vec<_>>().join(" "))
     }
 
-    /// The names that a command of a pipe prints: those that it finds, or some of those that it reads.
+    /// Returns the names that a command of a pipeline prints: those that it finds, or some of those that it reads.
     pub(super) fn listed(
         &mut self,
         command: &ast::Command,
@@ -180,7 +180,7 @@ impl Judge<'_> {
         for item in suffix {
             match item {
                 ast::CommandPrefixOrSuffixItem::Word(word) => {
-                    // What runs in turn may print anything.
+                    // A nested command may print anything.
                     if ["`", "$(", "<(", ">("].iter().any(|sign| word.value.contains(sign)) {
                         return None;
                     }
@@ -205,7 +205,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Works something out of which nothing is kept.
+    /// Runs a function, and discards its changes of the state.
     fn trying<T>(&mut self, run: impl FnOnce(&mut Self, &mut Part) -> T) -> T {
         let state = self.state.clone();
         let result = run(self, &mut Part::new(0..0, ""));
@@ -213,7 +213,7 @@ impl Judge<'_> {
         result
     }
 
-    /// The text behind a file's name, if that stands for what the command reads.
+    /// Returns the text of a file's name, if that refers to the command's input.
     pub(crate) fn text_behind(&self, file: Option<&str>) -> Option<String> {
         match file {
             None | Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => self.input.clone(),
@@ -337,7 +337,7 @@ fn printf(texts: &[&str]) -> String {
     }
 }
 
-/// Escapes that end lines, and those that only look like more.
+/// Replaces escapes that end lines, and those that only look like more.
 fn unescaped(text: &str) -> String {
     text.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\n").replace("\\\\", "\\")
 }

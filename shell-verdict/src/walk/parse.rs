@@ -1,4 +1,4 @@
-//! From a text to its tree; what the parser does not come back from never gets to it.
+//! Parses a text to its syntax tree; texts on which the parser would not terminate never reach it.
 
 use super::{DEEPEST, Judge, Source};
 use crate::words::plain_arithmetic;
@@ -6,10 +6,10 @@ use brush_parser::{ParserOptions, Token, ast, parse_tokens, uncached_tokenize_st
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How deep brackets and keywords of one text may stand in each other.
+/// Maximum nesting depth of brackets and keywords in a text.
 const DEEPEST_NESTING: usize = 40;
-/// How deep those of them may that the parser tries in two ways each: for a text that ends in the middle every one doubles
-/// its time.
+/// Maximum nesting depth of constructs that the parser tries in two ways each: in an incomplete text each of them doubles the
+/// parsing time.
 const MAX_BRANCHES: usize = 12;
 /// The longest command that is judged, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -36,7 +36,7 @@ impl Judge<'_> {
         if text.match_indices(['<', '>']).any(|(at, _)| is_huge(&text[..at])) {
             return Err("the number of a descriptor is too large".to_owned());
         }
-        // As the parser reads it: signs that belong together may stand in two lines.
+        // As the parser reads it: an operator may be split by a line continuation.
         let joined = text.replace("\\\n", "");
         if is_process_number_before_bracket(&joined) {
             return Err("`$$` stands before a bracket or a quote".to_owned());
@@ -72,12 +72,12 @@ fn parsed(source: &Source) -> Result<ast::Program, String> {
     parse_tokens(&tokens, &options).map_err(|error| fault(&error))
 }
 
-/// Returns true if a word is another than what stands in the text. The parser leaves comments out, also in an arithmetic
-/// expansion, where bash knows none and runs what they have in them; and it joins lines within `$'…'`, where bash does not.
+/// Returns true if a word differs from the text. The parser drops comments, even in an arithmetic expansion, where bash has none
+/// and runs their content; and it joins lines within `$'…'`, where bash does not.
 fn is_altered(token: &Token, source: &Source) -> bool {
     let Token::Word(text, span) = token else { return false };
     let written = &source.text[source.span(span)];
-    // A here-document has its end after it, which has no place of its own, and some have no tabs before their lines.
+    // The end of a here-document follows it without a recorded position, and leading tabs are removed in some.
     if written.is_empty() || written.starts_with(text) {
         return false;
     }
@@ -90,8 +90,8 @@ fn is_altered(token: &Token, source: &Source) -> bool {
     !(is_joined || is_without_tabs())
 }
 
-/// Returns true if `$$` stands before what would begin an expansion with the second dollar alone. So the parser reads it,
-/// and words end elsewhere for bash. It finds too much rather than too little.
+/// Returns true if `$$` precedes a bracket with which the second dollar alone would begin an expansion. The parser reads it as
+/// such, and words end elsewhere for bash. It may return true too often, but never too rarely.
 fn is_process_number_before_bracket(text: &str) -> bool {
     let bytes = text.as_bytes();
     let run = |end: usize, of: u8| bytes[..end].iter().rev().take_while(|byte| **byte == of).count();
@@ -103,7 +103,7 @@ fn is_process_number_before_bracket(text: &str) -> bool {
     })
 }
 
-/// Where the first here-document begins. Signs of a plain arithmetic expansion begin none.
+/// Returns the position of the first here-document. The shift operators of a plain arithmetic expansion do not count.
 fn here_document(text: &str) -> Option<usize> {
     let mut at = 0;
     let text = text.as_bytes();
@@ -185,7 +185,7 @@ pub(super) fn is_bashism(text: &str) -> bool {
     ONLY_BASH.iter().any(|only| text.contains(only))
 }
 
-/// How deep round brackets, and `case`, stand in each other. It counts too much rather than too little.
+/// Returns an upper bound of the nesting depth of round brackets and `case`.
 fn branches(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0_usize);
     for byte in text.bytes() {
@@ -208,9 +208,8 @@ fn branches(text: &str) -> usize {
     deepest + deepest_cases
 }
 
-/// Returns the cost to the parser of expansions in subscripts, of which it tries each in some thirty ways: `a[${b[${c}]}]`
-/// has them twice in each other. `None` where they stand in each other more often than that. It counts too much rather than
-/// too little.
+/// Returns the cost to the parser of expansions in subscripts, each of which it tries in some thirty ways: `a[${b[${c}]}]` has
+/// two nested ones. `None` if they are nested deeper than that. It is an upper bound.
 fn subscripts(text: &str) -> Option<usize> {
     const WAYS: usize = 32;
     let bytes = text.as_bytes();
@@ -238,8 +237,8 @@ fn subscripts(text: &str) -> Option<usize> {
     Some(cost)
 }
 
-/// Returns true if brackets or keywords stand so deep in each other that a parser might not come back. It counts too much rather
-/// than too little.
+/// Returns true if brackets or keywords are nested so deep that the parser might not terminate. It may return true too often,
+/// but never too rarely.
 fn is_too_deep(text: &str) -> bool {
     let (mut depth, mut deepest) = (0_usize, 0_usize);
     for byte in text.bytes() {

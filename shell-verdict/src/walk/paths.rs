@@ -34,7 +34,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Counts the directory as read whose names the shell lists for a pattern.
+    /// Counts the directory that the shell lists for a pattern as read.
     pub(super) fn lists_directory(&mut self, directory: Option<PathBuf>, part: &mut Part) {
         let Some(directory) = directory else {
             let why = "the shell lists a directory that is not known before it runs";
@@ -67,7 +67,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The same of one of many names, of which only those are kept that are not allowed.
+    /// Judges one of many names, of which only those are kept that are not allowed.
     fn one_of_many(&mut self, given: &str, access: Access, part: &mut Part) {
         let path = self.absolute(given).filter(|_| access != Access::Write && !is_no_file(given, access));
         match path {
@@ -92,11 +92,11 @@ impl Judge<'_> {
         }
     }
 
-    /// Counts the files as read that a search opens. Where it is not certain which these are, it is all below the operand.
+    /// Counts the files that a search opens as read. If they are uncertain, everything below the operand counts.
     pub(crate) fn searched(&mut self, value: &Value, search: &Search, part: &mut Part) {
         let tree = Access::ReadTree { follows_links: false };
         let path = value.text().filter(|given| !given.is_empty()).and_then(|given| self.absolute(given));
-        // Behind a link other files say what is ignored.
+        // Behind a symlink other ignore files apply.
         let is_directory =
             |path: &PathBuf| path.is_dir() && path.canonicalize().is_ok_and(|real| real == *path);
         let (Some(path), Some(decide)) = (path.filter(is_directory), self.situation().search) else {
@@ -120,14 +120,14 @@ impl Judge<'_> {
         Some(resolve(from, path))
     }
 
-    /// A directory as `cd` takes it: there `..` takes away what stands before it, wherever that leads.
+    /// Resolves a directory as `cd` does: a `..` removes the component before it, wherever that leads.
     pub(crate) fn directory(&self, given: &str) -> Option<PathBuf> {
         let path = Path::new(given);
         let mut whole = if path.is_absolute() { PathBuf::from("/") } else { self.state.cwd.clone()? };
         for component in path.components() {
             match component {
                 Component::RootDir | Component::Prefix(_) | Component::CurDir => {}
-                // One that is not there makes the whole fail.
+                // An absent directory makes the whole path fail.
                 Component::ParentDir if !whole.is_dir() && !self.state.is_lenient => return None,
                 Component::ParentDir => {
                     whole.pop();
@@ -143,7 +143,7 @@ fn resolve(mut whole: PathBuf, path: &Path) -> PathBuf {
     for component in path.components() {
         match component {
             Component::RootDir | Component::Prefix(_) | Component::CurDir => {}
-            // What stands before it may be a link, and then this is not the directory that it stands in.
+            // The component before it may be a symlink, and then this is not its parent directory.
             Component::ParentDir => {
                 let real = whole.canonicalize().unwrap_or(whole);
                 whole = real.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
@@ -187,7 +187,7 @@ fn is_descriptor(given: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns true if a path is that of a disk, of the machine's memory, or of what puts it to sleep.
+/// Returns true for a path of a disk, of the machine's memory, or of a file that suspends the machine.
 pub(crate) fn is_device(given: &str) -> bool {
     const DEVICES: &[&str] = &[
         "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk/", "mapper/", "dm-", "md", "loop", "sr", "nbd",

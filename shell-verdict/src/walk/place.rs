@@ -1,11 +1,11 @@
-//! Where a simple command stands in its text.
+//! Position of a simple command in its text.
 
 use super::Source;
 use brush_parser::SourceSpan;
 use brush_parser::ast::{self, SourceLocation as _};
 use std::ops::Range;
 
-/// How a redirection may begin, each before those that begin it.
+/// Redirection operators, each before its prefixes.
 const OPERATORS: &[&str] = &["&>>", "&>", "<<<", "<<-", "<<", ">>", ">|", ">&", "<&", "<>", ">", "<"];
 
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -14,7 +14,8 @@ const ENDS_COMMAND: [char; 6] = ['\n', ';', '&', '|', ')', '#'];
 /// The characters that end a word, beside the end of the text.
 const ENDS_WORD: [char; 9] = [' ', '\t', '\n', ';', '&', '|', ')', '<', '>'];
 
-/// From its first word to its last, redirections among them; the parser itself knows nothing of where those stand.
+/// Returns the range from the first word to the last, including redirections, whose positions the parser does not
+/// record.
 pub(super) fn place(simple: &ast::SimpleCommand, source: &Source) -> Range<usize> {
     let items = || {
         let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
@@ -36,7 +37,7 @@ pub(super) fn place(simple: &ast::SimpleCommand, source: &Source) -> Range<usize
     start..whole.end
 }
 
-/// Why bash may take for something else what the parser takes for a process substitution.
+/// Returns the reason for which bash may read a text differently that the parser reads as a process substitution.
 pub(super) fn substitution_doubt(shell: &ast::SubshellCommand, source: &Source) -> Option<&'static str> {
     let span = source.span(&shell.loc);
     let (before, inner) = source.text.split_at(span.start);
@@ -51,7 +52,7 @@ pub(super) fn substitution_doubt(shell: &ast::SubshellCommand, source: &Source) 
     goes_on.then_some("the word goes on behind a process substitution")
 }
 
-/// Why bash may take for something else what the parser takes for an array.
+/// Returns the reason for which bash may read a text differently that the parser reads as an array.
 pub(super) fn array_doubt(array: &ast::Assignment, source: &Source) -> Option<&'static str> {
     let span = source.span(&array.loc);
     let text = &source.text[span.clone()];
@@ -62,8 +63,8 @@ pub(super) fn array_doubt(array: &ast::Assignment, source: &Source) -> Option<&'
     (!is_whole).then_some("the word goes on behind an array")
 }
 
-/// Why bash may end a simple command elsewhere than the parser does, which takes a keyword for the end of what has begun
-/// with a redirection or an assignment.
+/// Returns the reason for which bash may end a simple command elsewhere than the parser, which takes a keyword as the
+/// end of a command that began with a redirection or an assignment.
 pub(super) fn end_doubt(simple: &ast::SimpleCommand, after: &str) -> Option<&'static str> {
     use ast::CommandPrefixOrSuffixItem::Word;
     let is_time = |word: &ast::Word| word.value == "time";

@@ -51,7 +51,7 @@ impl Judge<'_> {
             ast::IoRedirect::File(_, kind, target) => match target {
                 T::Filename(word) => match kind {
                     K::Read => self.target(&word.value, Access::Read, into),
-                    // Opened for both, it is made where it is not.
+                    // Opening for reading and writing creates a missing file.
                     K::ReadAndWrite => {
                         self.target(&word.value, Access::Read, into);
                         self.target(&word.value, Access::Write, into);
@@ -60,7 +60,7 @@ impl Judge<'_> {
                 },
                 T::Fd(_) => {}
                 T::Duplicate(word) => {
-                    // To bash the sign ends with the dash, and what follows is a word.
+                    // For bash the operator ends with the dash, and the rest is a word.
                     if word.value.starts_with('-') && word.value != "-" {
                         into.has(Class::Unknown, "bash may take what stands behind `>&-` for a word");
                     }
@@ -84,7 +84,7 @@ impl Judge<'_> {
                 }),
             },
             ast::IoRedirect::HereDocument(_, document) => {
-                // Where it ends is told otherwise by bash in these cases.
+                // In these cases bash ends it elsewhere.
                 let end = &document.here_end.value;
                 let is_simple = ["'", "\""]
                     .iter()
@@ -111,7 +111,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The file of a redirection, which is one word.
+    /// Returns the file of a redirection, which is one word.
     fn target(&mut self, word: &str, access: Access, into: &mut Part) {
         let mut values = self.fields(word, into);
         let value = if values.len() == 1 { values.remove(0) } else { Value::unknown() };

@@ -15,7 +15,7 @@ use std::rc::Rc;
 #[derive(Debug, Clone)]
 pub(crate) struct Word {
     pub(crate) value: Value,
-    /// Of one that looks like an assignment.
+    /// The assignment, if the word looks like one.
     pub(crate) assigned: Option<Assigned>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Word {
 pub(crate) struct Assigned {
     pub(crate) name: String,
     pub(crate) value: Variable,
-    /// A list, as it is written.
+    /// True if the value is a list, as written.
     pub(crate) is_list: bool,
 }
 
@@ -47,7 +47,7 @@ impl Judge<'_> {
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
-                    // The next may use what was assigned before it.
+                    // The next one may use an earlier assignment.
                     if let Some(Assigned { name, value, .. }) = assigned.last().cloned() {
                         self.state.assign(name, value);
                     }
@@ -82,7 +82,7 @@ impl Judge<'_> {
             let assigned =
                 assigned.into_iter().filter(|assigned| !(reads && assigned.name == "IFS")).collect();
             self.name_end = self.name_end(simple, source);
-            // A function of the name may run anything else.
+            // A function with this name may run anything else.
             let program = words[0].value.text().filter(|name| !self.state.functions.contains_key(*name));
             let program = program.map(str::to_owned);
             self.with_environment(assigned, program.as_deref(), &mut part, |judge, part| {
@@ -96,8 +96,8 @@ impl Judge<'_> {
         into.add(part);
     }
 
-    /// The name of a program, and where in the command it ends. `None` if it is written in another way, stands in another text, or may be
-    /// a function, which would get what a program is given.
+    /// Returns the name of a program, and the position in the command at which it ends. `None` if it is not written literally, is in
+    /// another text, or may be a function, which would get the program's arguments.
     fn name_end(&self, simple: &ast::SimpleCommand, source: &Source) -> Option<(String, usize)> {
         let is_command = self.command.as_ref().is_some_and(|command| Rc::ptr_eq(command, &source.text));
         let name = simple.word_or_name.as_ref().filter(|_| is_command && self.state.functions.is_empty())?;
@@ -109,7 +109,7 @@ impl Judge<'_> {
         (is_apart && source.text[span.clone()] == name.value).then(|| (name.value.clone(), span.end))
     }
 
-    /// Judges a command that gets variables of its own.
+    /// Judges a command with variables set only for it.
     fn with_environment(
         &mut self,
         assigned: Vec<Assigned>,
@@ -158,12 +158,12 @@ impl Judge<'_> {
             }
             I::AssignmentWord(assignment, word) => {
                 let assigned = self.assignment(assignment, source, part);
-                // In these a tilde stands for a directory, wherever such a word is.
+                // In these a tilde stands for a directory, at any position of such a word.
                 let has_tilde = word.value.contains("=~") || word.value.contains(":~");
                 let value = match &assignment.value {
                     ast::AssignmentValue::Scalar(_) if has_tilde => Value::unknown(),
                     ast::AssignmentValue::Scalar(_) => {
-                        // What it runs was judged with the assignment.
+                        // Commands in it were judged with the assignment.
                         let mut values = self.fields(&word.value, &mut Part::new(0..0, ""));
                         if values.len() == 1 { values.remove(0) } else { Value::unknown() }
                     }
@@ -177,7 +177,7 @@ impl Judge<'_> {
                 }
                 self.apart(|judge| judge.list(&shell.list, source, part));
                 self.substituted = self.output_of_list(&shell.list, source);
-                // It may be a part of the word before it, which is another one then.
+                // It may be a part of the word before it, which then has another value.
                 let start = source.byte(shell.loc.start.index);
                 let before = source.text[..start].trim_end_matches(['<', '>', '(']);
                 let joins = before.ends_with(|c: char| !c.is_whitespace());
@@ -226,7 +226,8 @@ fn is_array(item: &ast::CommandPrefixOrSuffixItem) -> bool {
     matches!(item, AssignmentWord(assignment, _) if matches!(assignment.value, Array(_)))
 }
 
-/// As it is written: with quotes it is no such command to bash when it reads the text.
+/// Returns true for commands that accept arrays. The name must be written literally: bash does not recognise a quoted one while
+/// parsing.
 fn takes_arrays(name: &str) -> bool {
     matches!(name, "alias" | "declare" | "eval" | "export" | "let" | "local" | "readonly" | "typeset")
 }

@@ -52,7 +52,7 @@ impl Judge<'_> {
                         for (word, value) in [one, other].into_iter().zip(&values) {
                             match value.text() {
                                 Some(expression) => self.arithmetic(expression, into),
-                                // As it is written: `$#` and the like are numbers all the same.
+                                // Without expansion: `$#` and similar parameters are numbers in any case.
                                 None => self.arithmetic(word.value.trim_matches('"'), into),
                             }
                         }

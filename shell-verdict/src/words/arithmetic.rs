@@ -4,7 +4,7 @@ use super::scan::number_expansion;
 use super::{Found, Unclear};
 use crate::state::{Known, State};
 
-/// Looks through an expression. Only numbers, operators and variables that hold numbers are known to evaluate nothing.
+/// Examines an expression. Only numbers, operators and variables with numeric values are known to evaluate nothing.
 pub(crate) fn arithmetic(text: &str, state: &State<'_>, found: &mut Found) -> Result<(), Unclear> {
     let mut rest = text;
     let mut names = Vec::new();

@@ -1,13 +1,13 @@
-//! Braces: `{a,b}` and `{1..3}`, which come before everything else.
+//! Braces: `{a,b}` and `{1..3}`, which are expanded before everything else.
 
 use super::Unclear;
 use crate::state::State;
 use std::borrow::Cow;
 
-/// So many words may come of one.
+/// Maximum number of words from one brace expansion.
 const MAX: usize = 256;
 
-/// The words that one comes to.
+/// Returns the words that a word expands to.
 pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w, str>>, Unclear> {
     if !word.contains('{') {
         return Ok(vec![Cow::Borrowed(word)]);
@@ -16,7 +16,7 @@ pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w,
     let mut words: Vec<Cow<'_, str>> = Vec::new();
     while let Some(word) = waiting.pop() {
         match first(&word)? {
-            // One of which nothing is left is none.
+            // An empty result is not a word.
             None if word.is_empty() => {}
             None => words.push(Cow::Owned(word)),
             Some(Found { open, close, members }) => {
@@ -26,7 +26,7 @@ pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w,
                 }
             }
         }
-        // Each takes as long to read as it is.
+        // The time to read a word is proportional to its length.
         if waiting.len() + words.len() > MAX
             || !state.spend(1 + waiting.last().map_or(0, |word| word.len() / 256))
         {
@@ -48,7 +48,7 @@ fn first(word: &str) -> Result<Option<Found>, Unclear> {
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {
-            // Where a word begins with both, they are characters.
+            // At the beginning of a word, `{}` is literal.
             b'{' if at == 0 && bytes.get(1) == Some(&b'}') => at = 2,
             b'{' => {
                 if let Some(found) = members(word, at)? {
@@ -71,7 +71,7 @@ fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
         match bytes[at] {
             b'{' => (depth, at) = (depth + 1, at + 1),
             b'}' if depth > 0 => (depth, at) = (depth - 1, at + 1),
-            // With neither a comma nor dots before it, it is a character.
+            // Without a comma or dots before it, the brace is literal.
             b'}' if from == open + 1 && !word[from..at].contains("..") => at += 1,
             b'}' => {
                 let inner = &word[open + 1..at];
@@ -86,7 +86,7 @@ fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
             _ => at = past(bytes, at)?,
         }
     }
-    // Where one is not closed, shells differ about those within it.
+    // If a brace is not closed, shells differ about those within it.
     if word[open + 1..].contains('{') { Err("a brace is not closed") } else { Ok(None) }
 }
 
@@ -106,7 +106,7 @@ fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
         let is_plain = !text.is_empty() && text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit());
         is_plain.then(|| text.parse().ok()).flatten()
     };
-    // Between letters of both cases stand other characters.
+    // Between letters of both cases there are other characters.
     let letter = |text: &str| match text.as_bytes() {
         [letter] if letter.is_ascii_alphabetic() => Some(*letter),
         _ => None,
@@ -133,7 +133,7 @@ fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
     Ok(Some(members.collect()))
 }
 
-/// Past what stands here: a character, or all that is quoted or substituted.
+/// Returns the position after the present character, quote or substitution.
 fn past(bytes: &[u8], at: usize) -> Result<usize, Unclear> {
     let text = || std::str::from_utf8(bytes).expect("it came from a text");
     match bytes[at] {

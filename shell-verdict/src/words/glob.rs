@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// So many names may one pattern match.
+/// Maximum number of matches of one pattern.
 const MAX_MATCHES: usize = 2_000;
 
-/// Adds what a word comes to.
+/// Adds the values that a word expands to.
 pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>, found: &mut Found) {
     if out.hole.is_none() && out.chars.is_empty() && !out.is_quoted && out.is_emptied {
         return;
@@ -37,7 +37,8 @@ pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>, foun
     match matches(&out.chars, state, found) {
         Some(matches) if matches.is_empty() => values.push(Value::Text(text())),
         Some(matches) => {
-            // Whether one of them does match may depend on the locale, or on the shell's age, and otherwise it stands for itself.
+            // Whether one of them matches may depend on the locale, or on the version of the shell; without a match the pattern
+            // is literal.
             let pattern = text();
             let is_certain = !out.chars.contains(&('[', false))
                 && matches
@@ -53,14 +54,14 @@ pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>, foun
             let before =
                 out.chars.iter().take_while(|(c, is_quoted)| *is_quoted || !matches!(c, '*' | '?' | '['));
             let before: String = before.map(|(c, _)| c).collect();
-            // It is something in the directory, whatever it is.
+            // Some entry of the directory, whichever it is.
             let prefix = if before.is_empty() { "./".to_owned() } else { before };
             values.push(Value::Unknown { prefix, splits: true });
         }
     }
 }
 
-/// How often a path names a directory itself, or the one above it.
+/// Returns the number of `.` and `..` components in a path.
 fn dots(path: &str) -> usize {
     path.split('/').filter(|name| matches!(*name, "." | "..")).count()
 }
@@ -69,7 +70,8 @@ fn is_pattern(chars: &[(char, bool)]) -> bool {
     chars.iter().any(|(c, is_quoted)| !is_quoted && matches!(c, '*' | '?' | '['))
 }
 
-/// The directory that the first part of a pattern which is one lists, whether it is there or not. `None` where it is not known.
+/// Returns the directory that the first wildcard component of a pattern lists, even if it does not exist. `None` if it is
+/// unknown.
 fn listed_first(pattern: &[(char, bool)], state: &State<'_>) -> Option<PathBuf> {
     let is_absolute = pattern.first().is_some_and(|(c, _)| *c == '/');
     let mut directory = if is_absolute { PathBuf::from("/") } else { state.cwd.clone()? };
@@ -79,14 +81,15 @@ fn listed_first(pattern: &[(char, bool)], state: &State<'_>) -> Option<PathBuf> 
     Some(directory)
 }
 
-/// All that may match, as the command gets it, with each directory that is listed for it. `None` where that cannot be told.
+/// Returns all possible matches, in the form that the command gets, and records each directory that is listed for them. `None` if
+/// they are unknown.
 fn matches(pattern: &[(char, bool)], state: &State<'_>, found: &mut Found) -> Option<Vec<Value>> {
     if !state.plain_patterns {
         return None;
     }
     let cwd = state.cwd.as_deref()?;
     let mut odd = Vec::new();
-    // Each with the text before it, as it is written, and the directory that it is.
+    // Each with the text before it, as written, and its directory.
     let is_absolute = pattern.first().is_some_and(|(c, _)| *c == '/');
     let start = if is_absolute { PathBuf::from("/") } else { cwd.to_owned() };
     let mut so_far = vec![(String::new(), start)];
@@ -109,7 +112,7 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>, found: &mut Found) -> Op
             } else {
                 let name: String = part.iter().map(|(c, _)| c).collect();
                 let path = if name.is_empty() { directory.clone() } else { directory.join(&name) };
-                // Before a slash stands a directory.
+                // The component before a slash is a directory.
                 let is_there = if name.is_empty() { path.is_dir() } else { path.symlink_metadata().is_ok() };
                 if is_there {
                     next.push((format!("{text}{name}"), path));
@@ -131,7 +134,7 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>, found: &mut Found) -> Op
 
 struct Names {
     names: Vec<String>,
-    /// There is one that is no UTF-8, and cannot be named.
+    /// True if there is a name that is not UTF-8, and cannot be represented.
     has_odd: bool,
 }
 
@@ -164,7 +167,7 @@ fn names(part: &[(char, bool)], directory: &Path, state: &State<'_>) -> Option<N
     Some(Names { names, has_odd })
 }
 
-/// Returns true if a pattern may match a name. What stands in brackets matches any character, since that depends on the locale.
+/// Returns true if a pattern may match a name. Bracket expressions match any character, since they depend on the locale.
 fn is_match(pattern: &[(char, bool)], name: &str) -> bool {
     // How many characters others are depends on the locale.
     if !name.is_ascii() {
@@ -176,7 +179,7 @@ fn is_match(pattern: &[(char, bool)], name: &str) -> bool {
     let mut rest = pattern;
     while let Some(((c, is_quoted), after)) = rest.split_first() {
         rest = after;
-        // Several in a row match what one does.
+        // Consecutive `*` match the same as one.
         if (*c, *is_quoted) == ('*', false) && after.first() == Some(&('*', false)) {
             continue;
         }
@@ -203,13 +206,13 @@ fn step(at: &[usize], name: &[char], fits: impl Fn(char) -> bool) -> Vec<usize> 
     at.iter().filter(|at| name.get(**at).is_some_and(|c| fits(*c))).map(|at| at + 1).collect()
 }
 
-/// How many characters belong to a bracket after the opening one.
+/// Returns the number of characters of a bracket expression after the opening bracket.
 fn bracket(after: &[(char, bool)]) -> Option<usize> {
     let skip = usize::from(after.first().is_some_and(|(c, _)| matches!(c, '!' | '^')));
-    // One that stands first belongs to the set.
+    // A bracket in the first position belongs to the set.
     let close = after.iter().skip(skip + 1).position(|(c, is_quoted)| *c == ']' && !is_quoted)?;
     let length = skip + 1 + close + 1;
-    // A class ends with a bracket of its own.
+    // A character class has its own closing bracket.
     let has_class =
         after[..length].windows(2).any(|two| two[0].0 == '[' && matches!(two[1].0, ':' | '.' | '='));
     if has_class {

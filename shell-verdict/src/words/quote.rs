@@ -2,7 +2,7 @@
 
 use super::Unclear;
 
-/// Reads up to the quote that closes it. The text, where it can be told, and how many bytes were read, the quote included.
+/// Reads up to the closing quote. Returns the text, if it is known, and the number of bytes read, including the quote.
 pub(super) fn ansi_c(text: &str) -> Result<(Option<String>, usize), Unclear> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut is_known = true;
@@ -22,7 +22,7 @@ pub(super) fn ansi_c(text: &str) -> Result<(Option<String>, usize), Unclear> {
 
 type Rest<'t> = std::iter::Peekable<std::str::CharIndices<'t>>;
 
-/// Reads the characters after a backslash. `None` where shells differ, or the text would end.
+/// Reads the characters after a backslash. `None` if shells differ, or the text ends early.
 fn escape(rest: &mut Rest<'_>) -> Option<Vec<u8>> {
     let (_, c) = rest.next()?;
     let byte = match c {

@@ -16,15 +16,15 @@ const LONGEST: usize = 64 * 1024;
 pub(super) struct Out {
     /// Each character, and whether it was quoted.
     pub(super) chars: Vec<(char, bool)>,
-    /// From here on nothing is known; whether what comes is split into words.
+    /// From here on the word is unknown; true if the rest is split into words.
     pub(super) hole: Option<bool>,
-    /// In what is not known, or behind it, stands a pattern.
+    /// True if there is a pattern in or after the unknown part.
     pub(super) is_pattern_behind: bool,
-    /// Something was quoted: the word is there even if it is empty.
+    /// True if something was quoted: the word exists even if it is empty.
     pub(super) is_quoted: bool,
-    /// It is one of these words, or several of them.
+    /// The word is one of these words, or several of them.
     pub(super) listed: Option<Rc<[String]>>,
-    /// Something came to nothing without quotes.
+    /// True if an unquoted expansion was empty.
     pub(super) is_emptied: bool,
 }
 
@@ -46,7 +46,7 @@ impl Out {
     }
 }
 
-/// Where a character stands.
+/// The quotes that a character is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     None,
@@ -66,7 +66,7 @@ pub(super) struct Scan<'t, 's> {
     at: usize,
     state: &'s State<'s>,
     found: &'s mut Found,
-    /// True if it is assigned, and not a word of a command.
+    /// True for an assigned value, false for a word of a command.
     is_assigned: bool,
 }
 
@@ -153,7 +153,7 @@ impl<'t, 's> Scan<'t, 's> {
         }
     }
 
-    /// A tilde that stands for a directory, where one may.
+    /// Expands a tilde that stands for a directory.
     fn tilde(&mut self, out: &mut Out) {
         let Some(rest) = self.rest().strip_prefix('~') else { return };
         let end = rest.find(['/', ':']).unwrap_or(rest.len());
@@ -196,7 +196,7 @@ impl<'t, 's> Scan<'t, 's> {
             '"' if !is_quoted => {
                 self.at += 1;
                 self.run(Quotes::Double, out)?;
-                // What a translation says is in files.
+                // The text of a translation is in files.
                 out.hole(false);
             }
             '(' if rest.starts_with("((") => {
@@ -248,13 +248,13 @@ impl<'t, 's> Scan<'t, 's> {
         let command = &rest[1..end];
         out.is_pattern_behind |= !is_quoted && writes_pattern(command);
         self.found.commands.push(command.to_owned());
-        // It prints what the variable holds, as long as nothing else is called so.
+        // It prints the variable's value, unless a function has its name.
         let is_builtin = !self.state.functions.contains_key("pwd") && !self.state.facts.is_tangled;
         if command.trim_matches([' ', '\t']) == "pwd" && is_builtin {
             self.variable("PWD", is_quoted, out);
         } else {
             out.hole(!is_quoted);
-            // Alone in a word, it is what is printed.
+            // As a whole word, it is the printed text.
             if !is_quoted
                 && !self.is_assigned
                 && rest.len() + 1 == self.text.len()
@@ -266,7 +266,7 @@ impl<'t, 's> Scan<'t, 's> {
         Ok(())
     }
 
-    /// The words that a command prints, where they can be told.
+    /// Returns the words that a command prints, if they are known.
     fn listed(&self, command: &str) -> Option<Rc<[String]>> {
         let is_named = ["find", "git", "rg", "sort", "head", "tail", "uniq", "grep"]
             .iter()
@@ -362,7 +362,7 @@ impl<'t, 's> Scan<'t, 's> {
         Ok(())
     }
 
-    /// Reads a parameter, and what is done with it. Its name, where it is a plain variable.
+    /// Parses a parameter and its operation. Returns the name, if it is an ordinary variable.
     fn reference<'b>(&mut self, body: &'b str) -> Result<(Option<&'b str>, &'b str), Unclear> {
         let length = name_length(body);
         if length == 0 {
@@ -414,9 +414,9 @@ impl<'t, 's> Scan<'t, 's> {
         if operation.is_empty() { Ok(()) } else { Err("an expansion is not known") }
     }
 
-    /// A text in an expansion, which is expanded in turn.
+    /// Expands a text within an expansion.
     fn within(&mut self, text: &str, is_quoted: bool) -> Result<(), Unclear> {
-        // Within double quotes a single quote is none, for some expansions: whoever writes one there is asked about it.
+        // Within double quotes a single quote is literal in some expansions: a command with one there needs approval.
         if is_quoted && text.contains(['\'', '"']) {
             return Err("quotes stand in an expansion within quotes");
         }

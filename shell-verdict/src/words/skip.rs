@@ -1,18 +1,18 @@
-//! Where what was opened is closed.
+//! Search for the end of quotes, brackets and expansions.
 
 use super::Unclear;
 
-/// How deep things may stand in each other.
+/// Maximum nesting depth.
 const DEEPEST: usize = 24;
 
-/// The index of the parenthesis that closes the one at `open`, which begins a command. What makes it hard to tell, such as
-/// comments and here-documents, is left to whoever is asked.
+/// Returns the index of the parenthesis that closes the one at `open`, which begins a command. Constructs that make it hard to find,
+/// such as comments and here-documents, are an error, so that the command needs approval.
 pub(super) fn closing_parenthesis(text: &str, open: usize) -> Result<usize, Unclear> {
     command(text.as_bytes(), open + 1, 0)
 }
 
-/// Where an arithmetic expansion ends that has nothing but numbers, names and signs: the index of the first of the two brackets that close
-/// it. `at` is after the two that open it. bash takes it for nothing else.
+/// Returns the end of an arithmetic expansion that contains only numbers, names and operators: the index of the first of the two closing
+/// brackets. `at` is after the two opening ones. bash reads such a text in no other way.
 pub(crate) fn plain_arithmetic(text: &[u8], at: usize) -> Option<usize> {
     arithmetic(text, at, 0)
 }
@@ -74,7 +74,8 @@ fn command(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
     Err("a substituted command is not closed")
 }
 
-/// Past a here-document of the plainest kind, whose quoted end stands last in its line; `at` is after its two signs.
+/// Returns the position after a here-document of the simplest form, whose quoted delimiter is the last word of its line; `at` is after
+/// the operator.
 fn here_document(text: &[u8], at: usize) -> Result<usize, Unclear> {
     const UNCLEAR: Unclear = "a here-document stands in a substituted command";
     let quoted = text.get(at..).and_then(|rest| rest.strip_prefix(b"'")).ok_or(UNCLEAR)?;
@@ -91,7 +92,7 @@ fn here_document(text: &[u8], at: usize) -> Result<usize, Unclear> {
     Err(UNCLEAR)
 }
 
-/// Skips what follows a dollar that stands at `at`; returns where to go on.
+/// Skips the expansion after the dollar at `at`; returns the position after it.
 fn dollar(text: &[u8], at: usize, is_quoted: bool, depth: usize) -> Result<usize, Unclear> {
     match text.get(at + 1) {
         Some(b'(') => match arithmetic_at(text, at + 2, depth + 3) {

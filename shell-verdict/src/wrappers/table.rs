@@ -1,6 +1,7 @@
 //! The options of wrappers.
 
-/// Those that only start it in another way: options as in the table, then how many operands come before it.
+/// Wrappers that only change how a command is started: the options as in the table, and the number of operands before
+/// the command.
 pub(super) const PLAIN: &[(&str, &str, usize)] = &[
     ("nice", "nice | n: 0 1 2 3 4 5 6 7 8 9 | --adjustment: --help --version | text numbers", 0),
     ("setsid", "setsid | cfwhV | --ctty --fork --wait --help --version | text", 0),
@@ -28,7 +29,8 @@ pub(super) const PLAIN: &[(&str, &str, usize)] = &[
     ("catchsegv", "catchsegv | | | text", 0),
 ];
 
-/// Those that let it do more, or record what it does: what they start is looked at, and they are asked about all the same.
+/// Wrappers that let a command do more, or record what it does: the commands that they start are judged, and the wrapper
+/// still needs approval.
 pub(super) const OTHER: &[(&str, &str, usize)] = &[
     ("nohup", "nohup | | --help --version | text", 0),
     (

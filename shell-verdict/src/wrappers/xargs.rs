@@ -1,4 +1,4 @@
-//! `xargs`, which starts a command with the words that it reads.
+//! `xargs`, which starts a command with words from its input.
 
 use super::{denied, forbidden_from, forbidden_in};
 use crate::class::Class;
@@ -10,13 +10,13 @@ use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
 
-/// The words of `xargs` before its command, where they are of one of the usual ways.
+/// The words of `xargs` before its command, in one of the usual forms.
 struct Before {
-    /// How many words it is.
+    /// Number of words before the command.
     length: usize,
-    /// The mark that stands for the words that it reads.
+    /// The placeholder for the words from the input.
     mark: Option<String>,
-    /// How it takes apart what it reads; `None` where that is another way.
+    /// Splitting of the input; `None` if it is split in another way.
     split: Option<Split>,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     const LINE: &str = "xargs | 0rtpxo a: d: E: e? I: i? L: l? n: P: s: | --null --no-run-if-empty --verbose --interactive --exit \
                         --open-tty --arg-file: --delimiter: --eof? --replace? --max-lines? --max-args: --max-procs: --max-chars: \
                         --process-slot-var: --show-limits --help --version | text";
-    // What it starts reads nothing.
+    // The command that it starts gets no input.
     let listed = judge.listed_input.take();
     let Some(Before { length, mark, split }) = before_xargs(values) else {
         part.has(Class::Unknown, "xargs gets options by which it may run something else");
@@ -104,7 +104,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         }
     };
     command::nested(judge, &inner, part);
-    // What must not run does not whatever words come.
+    // A forbidden command is forbidden with any further words.
     let mut alone = Part::new(part.span.clone(), "");
     command::nested(judge, rest, &mut alone);
     // If it reads nothing, the command runs without.
@@ -113,7 +113,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
     denied(alone, part);
     let Some(input) = judge.input.clone() else { return };
-    // The words that it reads, where they are known.
+    // The words of its input, if they are known.
     let lines: Vec<&str> = input.lines().take(MAX_LINES).collect();
     match mark {
         None => {
@@ -135,6 +135,6 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
 }
 
-/// So many lines and words of what `xargs` reads are looked at.
+/// Maximum number of lines and words of the input of `xargs` that are examined.
 const MAX_LINES: usize = 16;
 const MAX_WORDS: usize = 256;

@@ -4,8 +4,8 @@
 //! field whose type is one of the author's own is read, written and described by functions that compile with any type, and its
 //! type is checked once.
 //!
-//! Serde learns of these functions after schemars is done: told of how a field is written, schemars would write its default in
-//! that way too, with code that needs serde as a dependency of the author's.
+//! Serde's attributes for these functions are added after schemars has run: otherwise schemars would use them to write the
+//! field's default, with code that needs serde as a dependency of the author's crate.
 
 use super::{DERIVES, Helpers, derived, fields_of};
 use crate::type_form::{last_segment, mentions_ident, option};
@@ -102,7 +102,7 @@ const READ_ELSEWHERE: &[&str] = &[
     "untagged",
 ];
 
-/// Whether the derives of a type are all the expansion's, and read its fields one by one, as far as its attributes tell.
+/// Returns true if all derives of a type come from the expansion and read its fields one by one, as far as its attributes tell.
 pub(super) fn reads_fields(input: &DeriveInput) -> bool {
     if derived(&input.attrs).iter().any(|name| DERIVES.iter().any(|(derive, _)| name == derive)) {
         return false;
@@ -115,8 +115,8 @@ pub(super) fn reads_fields(input: &DeriveInput) -> bool {
     input.generics.params.is_empty() && !input.attrs.iter().chain(variants).any(is_read_elsewhere)
 }
 
-/// Lets functions of the expansion read the field, if its type is one of the author's own.
-/// Says whether it is.
+/// Adds functions of the expansion that read and write the field, if its type is one of the author's own. Returns true if it
+/// is.
 pub(super) fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Helpers) -> bool {
     let mut own = Vec::new();
     add_own_types(&field.ty, type_name, &mut own);
@@ -160,11 +160,11 @@ pub(super) fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helper
     true
 }
 
-/// `#[read_fields([::toolkit])]`: the derives of serde, for a type whose fields say in `#[toolkit_read(..)]` which functions read and
-/// write them.
+/// `#[read_fields([::toolkit])]`: adds the derives of serde to a type whose fields have `#[toolkit_read(..)]`, which names the
+/// functions that read and write them.
 pub(crate) fn read_fields(toolkit: &TokenStream, item: TokenStream) -> TokenStream {
     let Ok(mut input) = syn::parse2::<DeriveInput>(item.clone()) else { return item };
-    // Schemars has read its attributes, and nobody knows them any more.
+    // Schemars has read its attributes, which are unknown to the compiler now.
     let is_read = |attribute: &Attribute| attribute.path().is_ident("schemars");
     input.attrs.retain(|attribute| !is_read(attribute));
     if let Data::Enum(data) = &mut input.data {
@@ -197,7 +197,7 @@ pub(crate) fn read_fields(toolkit: &TokenStream, item: TokenStream) -> TokenStre
     }
 }
 
-/// The types within a type that may lack `#[toolkit::args]`: those with a name that is none of the usual ones.
+/// Adds the types within a type that may lack `#[toolkit::args]`: named types that are not among the usual ones.
 fn add_own_types<'a>(ty: &'a Type, type_name: &Ident, own: &mut Vec<&'a Type>) {
     match ty {
         Type::Array(array) => add_own_types(&array.elem, type_name, own),
@@ -216,7 +216,7 @@ fn add_own_types<'a>(ty: &'a Type, type_name: &Ident, own: &mut Vec<&'a Type>) {
                     // The third one of a map is how it hashes.
                     types.take(2).for_each(|ty| add_own_types(ty, type_name, own));
                 }
-                // A type that holds itself has the attribute: it stands on it.
+                // A recursive type has the attribute, since it is on this item.
                 _ if is_one_of(KNOWN) || mentions_self(ty, type_name) => {}
                 _ => own.push(ty),
             }
@@ -234,7 +234,7 @@ fn is_read_elsewhere(attribute: &Attribute) -> bool {
     has_word(attribute, READ_ELSEWHERE)
 }
 
-/// Whether an attribute of serde or schemars has one of these keys.
+/// Returns true if an attribute of serde or schemars has one of these keys.
 fn has_word(attribute: &Attribute, words: &[&str]) -> bool {
     let is_theirs = attribute.path().is_ident("serde") || attribute.path().is_ident("schemars");
     match &attribute.meta {

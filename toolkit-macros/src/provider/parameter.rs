@@ -1,4 +1,4 @@
-//! What the function of a factory or a service can take.
+//! Parameters of the function of a factory or a service.
 
 use crate::check::{Check, Errors};
 use crate::tool::item::Function;
@@ -6,7 +6,7 @@ use crate::type_form::{last_segment, mentions_impl, only_argument, reference};
 use quote::ToTokens;
 use syn::{FnArg, Type};
 
-/// What a parameter is.
+/// The kind of a parameter.
 pub(super) enum Parameter {
     /// `&Caller`.
     Caller,
@@ -26,7 +26,7 @@ pub(super) fn read(
 ) -> Vec<Parameter> {
     let types = function.signature.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(typed) => Some(&*typed.ty),
-        // It is reported with the signature.
+        // Reported with the signature.
         FnArg::Receiver(_) => None,
     });
     let mut parameters: Vec<Parameter> = Vec::new();
@@ -75,7 +75,7 @@ fn parameter(ty: &Type, knows_caller: bool) -> Option<Parameter> {
         .or_else(|| config.map(|ty| Parameter::Config(ty.clone(), borrowed)))
 }
 
-/// `Caller`, however it is taken.
+/// Returns true for `Caller`, taken in any way.
 fn is_caller(ty: &Type) -> bool {
     match ty {
         Type::Reference(reference) => is_caller(&reference.elem),

@@ -1,4 +1,4 @@
-//! Literals that are JSON, and the types of which it is known what literals they take.
+//! Literals that are JSON, and the types with known literals.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -44,7 +44,7 @@ impl Literal {
         }
     }
 
-    /// What it is, in words.
+    /// Returns the kind of the literal in words.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Bool(_) => "a boolean",
@@ -56,7 +56,7 @@ impl Literal {
         }
     }
 
-    /// How many characters or items it has.
+    /// Returns the number of characters or items.
     pub(crate) fn length(&self) -> Option<i128> {
         let length = match self {
             Self::Str(text) => text.chars().count(),
@@ -66,7 +66,7 @@ impl Literal {
         i128::try_from(length).ok()
     }
 
-    /// The constant that stands for it at run time.
+    /// Returns the expression for the literal at run time.
     pub(crate) fn to_tokens(&self) -> TokenStream {
         match self {
             Self::Bool(value) => quote!(__toolkit::Literal::Bool(#value)),
@@ -81,7 +81,7 @@ impl Literal {
     }
 }
 
-/// What a type is, as far as its name tells.
+/// The kind of a type, as far as its name shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bool,
@@ -93,7 +93,7 @@ pub(crate) enum Kind {
     Text,
     Char,
     List,
-    /// Only the compiler knows.
+    /// Known only to the compiler.
     Unknown,
 }
 
@@ -119,7 +119,7 @@ impl Kind {
         }
     }
 
-    /// Whether such a type takes this literal.
+    /// Returns true if the literal is valid for a type of this kind.
     pub(crate) fn takes(self, literal: &Literal) -> bool {
         match (self, literal) {
             (Self::Unknown, _)

@@ -13,12 +13,12 @@ use syn::{Expr, RangeLimits};
 pub(crate) struct Range {
     least: Option<Bound>,
     greatest: Option<Bound>,
-    /// Whether `greatest` itself is left out.
+    /// True if `greatest` itself is excluded.
     exclusive: bool,
     text: String,
 }
 
-/// One end of a range.
+/// A bound of a range.
 #[derive(Clone)]
 pub(crate) enum Bound {
     Literal(Literal),
@@ -46,7 +46,7 @@ pub(super) fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     Some(range)
 }
 
-/// Reads `length(..)`, whose ends are counts; `length(5)` means exactly 5.
+/// Parses `length(..)`, whose bounds are counts; `length(5)` means exactly 5.
 pub(super) fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     let Given::List(tokens) = &entry.given else { return None };
     let range = match syn::parse2::<Expr>(tokens.clone()) {
@@ -133,7 +133,7 @@ impl Range {
         }
     }
 
-    /// Whether a literal is known to lie outside.
+    /// Returns true if a literal is known to lie outside.
     pub(crate) fn excludes(&self, literal: &Literal) -> bool {
         let Some(value) = number(literal) else { return false };
         let below = self.least.as_ref().and_then(Bound::number).is_some_and(|least| value < least);

@@ -1,4 +1,4 @@
-//! `pattern`: checked with what checks it at run time, the ECMA-262 translation and the engine of `jsonschema`.
+//! `pattern`: checked by the code that is used at run time, the ECMA-262 translation and the engine of `jsonschema`.
 
 use crate::check::{Check, Errors};
 use fancy_regex::Regex;

@@ -44,13 +44,13 @@ const TRUNCATE_KEYS: &[Key] = &[
     Key { name: "keep", form: Form::Value, example: "keep = \"tail\"" },
 ];
 
-/// What `#[tool(..)]` says.
+/// The parsed `#[tool(..)]`.
 pub(super) struct Options {
     /// The path of the `toolkit` crate.
     pub(super) toolkit: TokenStream,
     pub(super) name: Text,
     pub(super) description: Text,
-    /// Whether the description stands in the attribute only, so that the function has no docs.
+    /// True if only the attribute has the description, so that the function has no docs.
     pub(super) undocumented: bool,
     /// The other fields of the descriptor, `name: value,` each.
     pub(super) fields: TokenStream,
@@ -105,7 +105,7 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
     }
 }
 
-/// The descriptor's field for a key, where it is a plain one.
+/// Returns the descriptor's field for a simple key.
 fn field(
     entry: &Entry,
     name: &Text,
@@ -194,12 +194,12 @@ fn field(
     })
 }
 
-/// A function of one type around one whose future has a type of its own.
+/// Wraps a function whose future has its own type in one of the common type.
 fn prepare(path: &ExprPath) -> TokenStream {
     let span = path.span();
     let (caller, preparation) =
         (Ident::new("caller", Span::mixed_site()), Ident::new("preparation", Span::mixed_site()));
-    // Only the call has the path's span, so that what does not fit is explained there.
+    // Only the call has the path's span, so that type errors are reported there.
     let call = quote_spanned!(span=> #path(#caller, #preparation));
     let prepared = quote_spanned!(span=> __toolkit::prepared(#call));
     quote! {{

@@ -68,7 +68,7 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
     }
 }
 
-/// Where something stands, in the crate that it is expanded in.
+/// Returns the location of a span, in the crate in which the macro is expanded.
 pub(crate) fn location(span: Span) -> TokenStream {
     let line = quote_spanned!(span=> ::core::line!());
     let column = quote_spanned!(span=> ::core::column!());
@@ -84,14 +84,14 @@ pub(crate) fn location(span: Span) -> TokenStream {
     }
 }
 
-/// What the compiler can check of a function that the macro rejects.
+/// Returns the assertions that the compiler can check for a function that the macro rejects.
 pub(super) fn assertions(
     function: &Function,
     toolkit: &TokenStream,
     parameters: &[Parameter],
     flaws: &Flaws,
 ) -> TokenStream {
-    // In an `impl` no anonymous constant can stand.
+    // Anonymous constants are not allowed in an `impl`.
     if flaws.associated {
         return TokenStream::new();
     }
@@ -106,8 +106,8 @@ pub(super) fn assertions(
     }
 }
 
-/// One static a parameter and a constant or a function for the return type. Each type is named once, so that a type that does not
-/// fit is one error, at the type.
+/// Returns one static per parameter, and a constant or a function for the return type. Each type is named once, so that an
+/// invalid type is one error, at the type.
 fn witnesses(function: &Function, parameters: &[Parameter], without: &[&str]) -> TokenStream {
     let mut witnesses: TokenStream =
         parameters.iter().enumerate().map(|(place, parameter)| witness(place, parameter)).collect();
@@ -119,8 +119,8 @@ fn witnesses(function: &Function, parameters: &[Parameter], without: &[&str]) ->
 
 /// The check of a return type.
 ///
-/// The compiler proposes a type parameter for a type that is not there, within another type of a function. So where the outer type
-/// is there for certain, the check is a function in the place of the tool's: then both errors are the same, and told once.
+/// For an unknown type inside another type of a function signature, the compiler proposes a type parameter. So if the outer type
+/// certainly exists, the check is a function in the tool's place: then both errors are identical, and reported once.
 fn output_witness(function: &Function) -> TokenStream {
     let (ty, checked) = match &function.signature.output {
         ReturnType::Default => (quote!(()), quote!(__toolkit::output::<()>())),
@@ -133,7 +133,7 @@ fn output_witness(function: &Function) -> TokenStream {
     quote!(const __TOOLKIT_OUTPUT: __toolkit::Output<#ty> = { #checked };)
 }
 
-/// What [`output_witness`] made.
+/// Returns the item that [`output_witness`] created.
 fn checked_output(function: &Function) -> TokenStream {
     if is_checked_in_function(&function.signature.output) {
         quote!(__toolkit_output())
@@ -148,8 +148,8 @@ fn is_checked_in_function(output: &ReturnType) -> bool {
         .is_some_and(|segment| ["Result", "Vec", "Option"].iter().any(|name| segment.ident == name))
 }
 
-/// Only where an error may stand that no trait can cover does the expansion choose how it converts, which costs a little more to
-/// compile.
+/// Chooses the conversion in the expansion only for a type with an error that no trait can cover, since that costs a little more
+/// to compile.
 fn output_check(ty: &Type) -> TokenStream {
     let span = ty.span();
     let choose = |check: TokenStream| {
@@ -171,7 +171,7 @@ fn output_check(ty: &Type) -> TokenStream {
     choose(quote_spanned!(error.span()=> fallible::<#value, #error>))
 }
 
-/// The parts of a `Result` of the standard library, as far as the path tells.
+/// Returns the parts of a `Result` of the standard library, as far as the path shows.
 fn value_and_error(ty: &Type) -> Option<(&Type, &Type)> {
     let Type::Path(path) = ty else { return None };
     let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
@@ -187,7 +187,7 @@ fn value_and_error(ty: &Type) -> Option<(&Type, &Type)> {
     }
 }
 
-/// Whether a type may be a `Result` by another name, as far as its name tells.
+/// Returns true if a type may be an alias of `Result`, as far as its name shows.
 fn may_be_result(ty: &Type) -> bool {
     const OTHERS: [&str; 8] =
         ["Option", "Json", "Image", "Content", "ToolOutput", "HashMap", "BTreeMap", "Value"];
@@ -266,7 +266,7 @@ fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
     }
 }
 
-/// A bound on the type that is reported at the key that asks for it.
+/// Asserts a bound on the type, reported at the key that requires it.
 fn assert_bound(check: Check, bound: &str, ty: &TokenStream, span: Span) -> TokenStream {
     if is_disabled(check) {
         return TokenStream::new();
@@ -381,7 +381,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
     }
     let call = quote_spanned!(ident.span()=> #ident(#(#passed),*));
     let output = checked_output(function);
-    // Functions with a name: a closure would be two, itself and what makes a function pointer of it.
+    // Named functions: a closure would result in two, itself and the conversion to a function pointer.
     if function.signature.asyncness.is_none() {
         return quote! {
             fn __toolkit_run(
@@ -394,7 +394,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
             const __TOOLKIT_RUN: __toolkit::Run = __toolkit::Run::Blocking(__toolkit_run);
         };
     }
-    // What the function borrows has to live in a future around it.
+    // Values that the function borrows must live in a future around it.
     let future = if borrows { quote_spanned!(ident.span()=> async move { #call.await }) } else { call };
     let boxed = boxed(&future, parameters, ident.span());
     quote! {
@@ -409,7 +409,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
     }
 }
 
-/// The future in its box. With a service that is none it need not be `Send`: one mistake is one error.
+/// Returns the boxed future. With an invalid service it need not be `Send`: one mistake is one error.
 fn boxed(future: &TokenStream, parameters: &[Parameter], span: Span) -> TokenStream {
     let services = parameters.iter().filter_map(|parameter| match parameter {
         Parameter::Service(service) | Parameter::Config(service) => Some(&service.ty),
@@ -425,7 +425,7 @@ fn boxed(future: &TokenStream, parameters: &[Parameter], span: Span) -> TokenStr
     }}
 }
 
-/// A tuple, of tuples where it is longer than the eight places that the runtime's trait is there for.
+/// Returns a tuple, nested if it is longer than the eight elements that the runtime's trait supports.
 fn nested(items: impl Iterator<Item = TokenStream>) -> TokenStream {
     let mut items: Vec<TokenStream> = items.collect();
     while items.len() > 8 {
@@ -434,7 +434,7 @@ fn nested(items: impl Iterator<Item = TokenStream>) -> TokenStream {
     quote!((#(#items,)*))
 }
 
-/// What rustdoc shows beyond the function's own docs.
+/// Returns the docs that rustdoc shows in addition to the function's own.
 fn docs(options: &Options, parameters: &[Parameter]) -> TokenStream {
     let description = options.undocumented.then(|| match &options.description {
         Text::Literal(text) => quote!(#[doc = #text]),

@@ -1,5 +1,5 @@
-//! What the attribute stands on. The body is not parsed: it costs time, and a body that is being typed must not
-//! stop the tool from being known.
+//! The item that the attribute is on. The body is not parsed: parsing costs time, and a body that is being typed must
+//! not hide the tool.
 
 use crate::check::{Check, Errors};
 use crate::half_typed;
@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Attribute, Item, Signature, Token, Visibility};
 
-/// A function with its body as it came.
+/// A function with its unparsed body.
 pub(crate) struct Function {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) visibility: Visibility,
@@ -32,7 +32,7 @@ impl Parse for Function {
     }
 }
 
-/// The function, or an error that says what stands there instead.
+/// Parses the function, or reports the item that is there instead.
 pub(crate) fn parse(item: &TokenStream, attribute: &str, errors: &mut Errors) -> Option<Function> {
     match syn::parse2::<Function>(item.clone()) {
         Ok(function) => Some(function),
@@ -43,7 +43,7 @@ pub(crate) fn parse(item: &TokenStream, attribute: &str, errors: &mut Errors) ->
                     span,
                     format!("`#[{attribute}]` goes on a function, not on {what}"),
                 ),
-                // What rustc says of it is enough.
+                // rustc's own error is sufficient.
                 None if half_typed::is_rejected(item.clone()) => {}
                 None => errors.push_syntax(error),
             }

@@ -1,4 +1,4 @@
-//! What tools, groups and permissions may be called: literals are checked here, constants by the compiler.
+//! Valid names of tools, groups and permissions: literals are checked here, constants by the compiler.
 
 use crate::check::{Check, Errors, is_disabled};
 use crate::keys::Text;
@@ -7,7 +7,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{LitStr, parse_quote};
 
-/// The same rule as `toolkit::is_valid_name`, whose test this shares by a compile-pass case.
+/// Applies the same rule as `toolkit::is_valid_name`, whose test covers this one by a compile-pass case.
 fn is_valid_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())

@@ -17,7 +17,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatType, Type};
 
-/// What a parameter is.
+/// The kind of a parameter.
 pub(super) enum Parameter {
     /// `&ToolContext`.
     Context,
@@ -25,19 +25,19 @@ pub(super) enum Parameter {
     Service(Service),
     /// `Config<T>` or `&Config<T>`.
     Config(Service),
-    /// An argument of its own.
+    /// A single argument.
     Argument(Box<Argument>),
     /// `#[args]`: all arguments in one struct.
     Whole(Type),
-    /// Rejected: nothing more is said of it.
+    /// Rejected: no further errors are reported for it.
     Broken,
 }
 
-/// A service, or what is configured.
+/// A service, or a configuration.
 pub(super) struct Service {
     /// The `T`.
     pub(super) ty: Type,
-    /// Whether the function borrows it.
+    /// True if the function borrows it.
     pub(super) borrowed: bool,
 }
 
@@ -59,7 +59,7 @@ impl Argument {
     }
 }
 
-/// What the attributes of one parameter say.
+/// The parsed attributes of one parameter.
 #[derive(Default)]
 struct Attributes {
     description: String,
@@ -151,7 +151,7 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
         errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
         return Parameter::Broken;
     }
-    // No function takes such a thing by value, which rustc says.
+    // rustc reports that no function takes such a type by value.
     let legal_type = check_type(ty, flaws, errors) && !is_unsized(ty);
     if attributes.args_span.is_some() {
         if let Some(span) = attributes.arg_span {
@@ -228,7 +228,7 @@ fn context_or_service(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> Option<P
     Some(if is_known { make(Service { ty: ty.clone(), borrowed }) } else { Parameter::Broken })
 }
 
-/// Whether the type can be checked further; if not, and nobody said so yet, says why.
+/// Returns true if the type can be checked further; otherwise reports the reason, unless it is reported already.
 fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
     let tokens = ty.to_token_stream();
     if let Some(span) = mentions_impl(&tokens) {

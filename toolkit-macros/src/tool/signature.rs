@@ -1,4 +1,4 @@
-//! What a tool's function may look like, apart from its parameters: one function a rule.
+//! Checks of the signature of a tool's function, apart from its parameters: one function a rule.
 
 use super::item::Function;
 use crate::check::{Check, Errors};
@@ -7,34 +7,34 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
 
-/// What was found that the later steps must know, so that one mistake stays one error.
+/// Flaws that the later steps must know, so that one mistake results in one error.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Flaws {
-    /// Something that rustc rejects again, so that only a stub can be emitted.
+    /// An error that rustc reports again, so that only a stub can be emitted.
     pub(crate) needs_stub: bool,
-    /// Something that rustc rejects where no method can stand.
+    /// Something that rustc rejects outside of methods.
     pub(crate) is_method: bool,
     /// The return type cannot be checked.
     pub(crate) bad_return: bool,
-    /// It stands in an `impl` or `trait`, where no assertions can stand.
+    /// The function is in an `impl` or `trait`, which allows no assertions.
     pub(crate) associated: bool,
     /// Names that mean something within the function only.
     pub(crate) generics: Vec<String>,
 }
 
-/// How errors speak of what the function is.
+/// Words with which errors describe the function.
 pub(crate) struct Wording {
-    /// With its article: "a tool".
+    /// The noun with its article: "a tool".
     pub(crate) noun: &'static str,
     pub(crate) called_by: &'static str,
-    /// What it is, so that it has no generic parameters.
+    /// Reason for which it has no generic parameters.
     pub(crate) one: &'static str,
-    /// Why it needs no lifetimes.
+    /// Reason for which it needs no lifetimes.
     pub(crate) no_lifetimes: &'static str,
-    /// What there is a fixed list of.
+    /// The items of the fixed list that it takes.
     pub(crate) many: &'static str,
-    /// What to do instead of returning a borrowed value.
+    /// The alternative to returning a borrowed value.
     pub(crate) owned: &'static str,
 }
 
@@ -84,7 +84,7 @@ fn check_receiver(function: &Function, wording: &Wording, flaws: &mut Flaws, err
     }
 }
 
-/// `Self` outside a method: as a type it says nothing here.
+/// Checks for `Self` outside of a method, where it is not a type.
 fn check_self_type(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     if flaws.associated {
         return;

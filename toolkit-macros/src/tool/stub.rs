@@ -1,5 +1,5 @@
-//! What stands in for a function that the macro rejects, so that one mistake stays one error: the function itself
-//! wherever rustc takes it, else a stub of its name.
+//! Replacement of a function that the macro rejects, so that one mistake results in one error: the function itself if
+//! rustc accepts it, else a stub of its name.
 
 use super::item::Function;
 use super::signature::Flaws;
@@ -52,8 +52,8 @@ fn mentions_self(ty: &Type) -> bool {
     mentions_ident(&ty.to_token_stream(), "Self").is_some()
 }
 
-/// Whether the function is probably a member of an `impl` or a `trait`, where `self` and `Self` are as they should
-/// be and callers need them. A macro is not told where it stands; members are indented.
+/// Returns true if the function is probably a member of an `impl` or a `trait`, in which `self` and `Self` are valid
+/// and callers need the function. A macro does not receive its context; members are indented.
 fn is_member(function: &Function) -> bool {
     let Function { visibility, signature, .. } = function;
     column(quote!(#visibility #signature).span()).is_some_and(|column| column > 1)

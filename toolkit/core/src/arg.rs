@@ -1,5 +1,5 @@
-//! What can be an argument: the one bound that `#[tool]` puts on a parameter's type, and the bounds behind
-//! `range`, `length` and `pattern`.
+//! Types of arguments: the one bound that `#[tool]` puts on a parameter's type, and the bounds behind `range`, `length`
+//! and `pattern`.
 
 mod field;
 
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::BuildHasher;
 use std::path::PathBuf;
 
-/// Makes the JSON Schema of a type.
+/// A function that generates the JSON Schema of a type.
 pub type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
 pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator) -> Schema {
@@ -33,8 +33,8 @@ pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator)
 /// structs and enums of such fields with `#[toolkit::args]`. The table of types is at
 /// [`tool`](macro@crate::tool#types-of-arguments).
 ///
-/// A struct takes no fields but its own. A map, alone or flattened into a struct, takes every name: that is what the
-/// type says, also where it stands for all the arguments of a tool.
+/// A struct accepts only its own fields. A map, alone or flattened into a struct, accepts every name, also if it is the
+/// type of all the arguments of a tool.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool's argument",
     label = "not an argument type",
@@ -43,14 +43,14 @@ pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator)
     note = "to get a service instead of an argument, take `State<T>`"
 )]
 pub trait ToolArg: Sized {
-    /// The schema of the type.
+    /// Returns the schema of the type.
     fn schema(generator: &mut SchemaGenerator) -> Schema;
 
     /// Decodes a value that the schema allows.
     ///
     /// # Errors
     ///
-    /// What the type's own `Deserialize` refuses.
+    /// When the type's own `Deserialize` fails.
     fn decode(value: Value) -> serde_json::Result<Self>;
 }
 
@@ -91,8 +91,7 @@ pub trait ArgsType {}
 )]
 pub trait RangeArg {}
 
-/// Something with a length that `#[arg(length(..))]` can bound: characters of a string, items of a list,
-/// entries of a map.
+/// A type with a length that `#[arg(length(..))]` can bound: characters of a string, items of a list, entries of a map.
 #[diagnostic::on_unimplemented(
     message = "`length` needs a string, a list or a map, and `{Self}` is none",
     label = "has no length",

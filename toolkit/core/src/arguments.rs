@@ -1,4 +1,4 @@
-//! The arguments of a call: from JSON text to values that fit the schema.
+//! The arguments of a call: from JSON text to values that match the schema.
 
 mod explain;
 mod json;
@@ -24,10 +24,10 @@ use crate::schema::Compiled;
 use serde_json::{Map, Value};
 use std::mem;
 
-/// Up to so many arguments, looking at each is quicker than hashing the name.
+/// Up to this many arguments, comparing each name is faster than hashing.
 const FEW: usize = 16;
 
-/// Arguments that fit their tool's schema, as the tool's function takes them one by one.
+/// Arguments that match their tool's schema, taken out one by one by the tool's function.
 #[derive(Debug, Default)]
 pub struct Arguments(Map<String, Value>);
 
@@ -45,13 +45,13 @@ impl Arguments {
         Value::Object(mem::take(&mut self.0))
     }
 
-    /// Adds what was fixed beforehand.
+    /// Adds arguments that were bound beforehand.
     #[doc(hidden)]
     pub fn extend(&mut self, bound: &Map<String, Value>) {
         self.0.extend(bound.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
 
-    /// The members of an object; none where it is another value.
+    /// Returns the members of an object; empty for any other value.
     #[doc(hidden)]
     pub fn from_object(value: Value) -> Self {
         match value {
@@ -75,7 +75,7 @@ impl Arguments {
     }
 }
 
-/// What the function gets, where a first look says that nothing has to be changed and nothing is wrong.
+/// Returns the arguments for the function, if a quick check shows that they are valid and need no repair.
 ///
 /// # Errors
 ///
@@ -90,16 +90,16 @@ pub fn certain(compiled: &Compiled, arguments: CallArguments) -> Result<Argument
     }
 }
 
-/// What is wrong with a document that a person wrote; whole floats become integers where the schema wants these. Nothing
-/// else is repaired: at most one problem more than are told.
+/// Returns the validation errors of a document that a person wrote. Whole floats become integers where the schema requires
+/// them; nothing else is repaired. There is at most one error more than is reported.
 #[doc(hidden)]
 pub fn check_document(compiled: &Compiled, document: &mut Value) -> Vec<Problem> {
     shape::whole_floats_to_integers(document, &compiled.schema);
     if compiled.validator.is_valid(document) { Vec::new() } else { explain::find(compiled, document) }
 }
 
-/// What the function gets, and what was repaired on the way: aliases, then the schema, and where it does not fit as it
-/// is, repairs of what can only mean one thing. The schema decides at the end.
+/// Returns the arguments for the function, and the repairs made: aliases are replaced, then the schema is applied, and if the
+/// arguments do not match, unambiguous repairs are made. In the end the arguments have to match the schema.
 ///
 /// # Errors
 ///
@@ -113,8 +113,7 @@ pub fn prepare(
     prepare_with(compiled, arguments, repairing, |_, _| Vec::new())
 }
 
-/// As [`prepare`]; where the arguments do not fit, `further` looks for what is wrong with them beyond the schema, given what is
-/// known to be wrong.
+/// Prepares arguments as [`prepare`] does. If they are invalid, `further` finds errors beyond the schema, given the known ones.
 #[doc(hidden)]
 pub fn prepare_with(
     compiled: &Compiled,
@@ -149,7 +148,7 @@ pub fn prepare_with(
         shape::drop_optional_nulls(&mut arguments, &compiled.schema, &mut repairs);
         if repairing == Repairing::On {
             repair::mend(compiled, &mut arguments, &mut repairs);
-            // What was a string until now.
+            // For values that were strings until now.
             shape::whole_floats_to_integers(&mut arguments, &compiled.schema);
         }
         problems.extend(explain::find(compiled, &arguments));
@@ -172,7 +171,7 @@ pub fn prepare_with(
     }
     match arguments {
         Value::Object(members) if problems.is_empty() => return Ok((Arguments(members), repairs)),
-        // The schema's root is always an object, unless a tool states another one by hand.
+        // The schema's root is always an object, unless a tool's hand-written schema has another one.
         _ if problems.is_empty() => problems.push(Problem::new("", "an object", "another value")),
         _ => {}
     }
@@ -184,7 +183,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// `inner` within so many schemas of one part each.
+    /// Returns `inner`, wrapped in this many schemas of one part each.
     pub(super) fn nested(key: &str, depth: usize, inner: Value) -> Value {
         (0..depth).fold(inner, |inner, _| json!({ key: [inner] }))
     }

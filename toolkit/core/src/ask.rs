@@ -1,4 +1,4 @@
-//! Asking a person: for permission, or for something that only they know.
+//! Questions to a person: for permission, or for a value that only the person knows.
 //!
 //! A tool states an [`Ask`]; it becomes a [`PendingAsk`] in the toolkit's [`Asks`](crate::Asks), which hands it to the
 //! [`Approver`](crate::Approver) and waits for the first [`Answer`], from there or from elsewhere.
@@ -26,15 +26,14 @@ use std::path::Path;
 #[doc(hidden)]
 pub const SINGLE_PATHS: [&str; 2] = ["sensitive", "protected"];
 
-/// How many bytes of a question without a pattern are remembered.
+/// The most bytes of a question without a pattern that are remembered.
 const MAX_BYTES_OF_WHOLE: usize = 64 << 10;
 
-/// What a tool wants to do, for a person to allow or not.
+/// An operation of a tool, for a person to allow or deny.
 ///
-/// Title and details are facts: the tool derives them from what it will really do. What the model says of its own
-/// purpose goes into [`claim`](Self::claim) alone, which is shown apart and as such. All of it may hold any characters:
-/// it is escaped where it is shown, by [`PendingAsk::to_text`], or by a host with [`escape_line`](crate::escape_line)
-/// and [`escape_block`](crate::escape_block).
+/// Title and details are facts: the tool derives them from the actual operation. The model's own description of its purpose goes into
+/// [`claim`](Self::claim) alone, which is shown separately and marked. All texts may contain any characters: they are escaped when they
+/// are shown, by [`PendingAsk::to_text`], or by a host with [`escape_line`](crate::escape_line) and [`escape_block`](crate::escape_block).
 ///
 /// ```
 /// use toolkit::{Access, Ask};
@@ -52,40 +51,40 @@ const MAX_BYTES_OF_WHOLE: usize = 64 << 10;
 pub struct Ask {
     /// The kind of permission: `edit`, `exec`, `web_fetch`, or any that a tool names.
     pub kind: String,
-    /// What will be done, in one line.
+    /// The operation, in one line.
     pub title: String,
-    /// What the action is matched by, where rules allow or deny: paths, commands, addresses.
+    /// The patterns that allow and deny rules match: paths, commands, addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patterns: Vec<String>,
-    /// What will be done, in full.
+    /// The operation, in full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<AskDetail>,
-    /// What the model says of it, unchecked.
+    /// The model's description of the operation, unchecked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
-    /// The longest that it may be allowed for.
+    /// The longest scope in which it may be allowed.
     #[serde(default = "longest", skip_serializing_if = "is_longest")]
     pub at_most: AllowScope,
-    /// Whether a command's flags or paths raised the question: then no pattern of a rule answers it, and it is never
-    /// allowed for longer than the session.
+    /// True if a command's flags or paths raised the question: then no rule's pattern answers it, and it is never allowed for longer than
+    /// the session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raised: bool,
-    /// Whether it is about a sensitive or a protected path beside what its kind is about, such as a command that reads one. See
+    /// True if the operation also uses a sensitive or a protected path, such as a command that reads one. See
     /// [`is_guarded`](Self::is_guarded).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guarded: bool,
-    /// What of the configuration would let it through where nobody can be asked; see [`with_hint`](Self::with_hint).
+    /// The configuration setting that would allow the operation when no person can be asked; see [`with_hint`](Self::with_hint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// Whether a kind of permission is about secrets, or what runs commands or lifts bounds.
+/// Returns true if a kind of permission concerns secrets, or files that run commands or lift limits.
 #[doc(hidden)]
 pub fn is_guarded_kind(kind: &str) -> bool {
     SINGLE_PATHS.contains(&&*kind.trim().to_lowercase())
 }
 
-/// A fact about what will be done.
+/// A fact about the operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -109,31 +108,31 @@ pub enum AskDetail {
     Path {
         /// The path.
         path: String,
-        /// What for.
+        /// The access to the path.
         access: Access,
     },
     /// Anything else.
     Text {
-        /// What it is, in a word or two of the tool's own.
+        /// A label of one or two words, chosen by the tool.
         label: String,
-        /// Its value; several lines are kept.
+        /// The value; several lines are kept.
         value: String,
     },
 }
 
-/// How a path is used.
+/// The kind of access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Access {
-    /// What is there is looked at.
+    /// The path is read.
     Read,
-    /// What is there is made, changed or removed.
+    /// The path is created, changed or removed.
     Write,
 }
 
 impl Ask {
-    /// What will be done, in one line, and the kind of permission that it needs.
+    /// Creates a question from the kind of permission and the operation in one line.
     pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
@@ -148,36 +147,36 @@ impl Ask {
         }
     }
 
-    /// Lets it be allowed for so long at most.
+    /// Limits the scope in which it may be allowed.
     #[must_use]
     pub fn at_most(mut self, scope: AllowScope) -> Self {
         self.at_most = scope;
         self
     }
 
-    /// Has a person asked each time: nothing of the answer is remembered.
+    /// Asks a person each time: the answer is not remembered.
     #[must_use]
     pub fn once_only(self) -> Self {
         self.at_most(AllowScope::Once)
     }
 
-    /// Says that a command's flags or paths raised the question.
+    /// Marks that a command's flags or paths raised the question.
     #[must_use]
     pub fn raised(mut self) -> Self {
         self.raised = true;
         self
     }
 
-    /// Says that it is about a sensitive or a protected path, though its kind is another one.
+    /// Marks that the operation uses a sensitive or a protected path, though its kind is another one.
     #[must_use]
     pub fn guarded(mut self) -> Self {
         self.guarded = true;
         self
     }
 
-    /// Returns true if it is about a path that may hold a secret, that runs commands or that lifts bounds: its kind is `sensitive` or
-    /// `protected`, or it [says so](Self::guarded). A host that allows what it was not asked about in full, such as all calls of a client,
-    /// leaves these questions to a person.
+    /// Returns true if the operation uses a path that may contain a secret, that runs commands or that lifts restrictions: its kind is
+    /// `sensitive` or `protected`, or it is [marked](Self::guarded). A host that allows more than one operation with one answer, such as
+    /// all calls of a client, leaves these questions to a person.
     ///
     /// ```
     /// use toolkit::Ask;
@@ -190,7 +189,7 @@ impl Ask {
         self.guarded || is_guarded_kind(&self.kind)
     }
 
-    /// Adds what the action is matched by.
+    /// Adds a pattern that rules match.
     #[must_use]
     pub fn with_pattern(mut self, pattern: impl Into<String>) -> Self {
         self.patterns.push(pattern.into());
@@ -203,13 +202,13 @@ impl Ask {
         self.with_detail(AskDetail::Diff { path: path_text(path.as_ref()), diff: diff.into() })
     }
 
-    /// Adds a command and the directory in which it runs.
+    /// Adds a command and its working directory.
     #[must_use]
     pub fn with_command(self, command: impl Into<String>, cwd: impl AsRef<Path>) -> Self {
         self.with_detail(AskDetail::Command { command: command.into(), cwd: Some(path_text(cwd.as_ref())) })
     }
 
-    /// Adds a path and how it is used.
+    /// Adds a path and the access to it.
     #[must_use]
     pub fn with_path(self, path: impl AsRef<Path>, access: Access) -> Self {
         self.with_detail(AskDetail::Path { path: path_text(path.as_ref()), access })
@@ -228,23 +227,23 @@ impl Ask {
         self
     }
 
-    /// Says what of the configuration would let it through where nobody can be asked, as it goes on after "or allow it with": an entry,
-    /// a setting and its value. An empty text says that nothing does. Without it, it is `permission.<kind>`, which a tool whose own
-    /// settings decide has to put right.
+    /// Sets the configuration setting that would allow the operation when no person can be asked, as the text after "or allow it with": an
+    /// entry, a setting and its value. An empty text means that no setting would. The default is `permission.<kind>`, which is wrong for a
+    /// tool whose own settings decide.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Says what the model says of it: a description or reason from the call's arguments.
+    /// Sets the model's own description: a description or reason from the call's arguments.
     #[must_use]
     pub fn with_claim(mut self, claim: impl Into<String>) -> Self {
         self.claim = Some(claim.into());
         self
     }
 
-    /// The longest that it can be allowed for, where there is a place to remember it.
+    /// Returns the longest scope in which it can be allowed, if there is a place to remember the answer.
     ///
     /// What is not shown whole is not remembered, and without a pattern there is nothing to match it by later: within
     /// the session only the same question in every detail is. What holds secrets, runs commands or lifts bounds is asked
@@ -264,7 +263,7 @@ impl Ask {
         longest.min(self.at_most)
     }
 
-    /// The bytes of its texts.
+    /// Returns the number of bytes of its texts.
     #[doc(hidden)]
     pub fn size(&self) -> usize {
         let details: usize = self.details.iter().map(AskDetail::size).sum();
@@ -296,7 +295,7 @@ fn is_longest(scope: &AllowScope) -> bool {
     *scope == longest()
 }
 
-/// A path as text. Bytes that are no UTF-8 stay distinguishable: two paths must not look the same to who allows one.
+/// Converts a path to text. Bytes that are not UTF-8 stay distinguishable: two paths must not look the same to the person who allows one.
 fn path_text(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {

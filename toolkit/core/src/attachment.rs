@@ -1,10 +1,10 @@
-//! The files that belong to an answer, with their media types.
+//! The files attached to a tool's answer, with their media types.
 
 use crate::output::ToolOutput;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// The media type of a file of which no more is known.
+/// The media type of a file with an unknown extension.
 const UNKNOWN: &str = "application/octet-stream";
 
 /// Media types by file extension, in lower case.
@@ -52,19 +52,20 @@ const TYPES: &[(&str, &[&str])] = &[
     ("video/webm", &["webm"]),
 ];
 
-/// A file that belongs to an answer, as the JSON of a [`ToolResult`](crate::ToolResult) names it:
-/// `{ "path": "/tmp/chart.png", "mimeType": "image/png" }`.
+/// A file attached to an answer, as in the JSON of a [`ToolResult`](crate::ToolResult): `{ "path":
+/// "/tmp/chart.png", "mimeType": "image/png" }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attachment {
     /// The file.
     pub path: PathBuf,
-    /// Its media type, by the extension of its name; `application/octet-stream` where that says nothing.
+    /// The media type, by the extension of the file's name; `application/octet-stream` if the extension
+    /// is unknown.
     pub mime_type: String,
 }
 
 impl Attachment {
-    /// A file, with the media type that its name stands for.
+    /// Creates an attachment, with the media type of the file's extension.
     ///
     /// ```
     /// use toolkit::Attachment;
@@ -80,7 +81,7 @@ impl Attachment {
 }
 
 impl ToolOutput {
-    /// The files that belong to the answer, with their media types.
+    /// Returns the attached files, with their media types.
     pub fn attached_files(&self) -> Vec<Attachment> {
         self.attachments.iter().map(Attachment::new).collect()
     }
@@ -100,7 +101,7 @@ struct Named<'a> {
     mime_type: std::borrow::Cow<'a, str>,
 }
 
-/// A path that is not UTF-8 must not make a result unserialisable.
+/// Serialises any path: a path that is not UTF-8 must not make a result unserialisable.
 impl Serialize for Attachment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Named { path: self.path.to_string_lossy(), mime_type: self.mime_type.as_str().into() }
@@ -108,7 +109,7 @@ impl Serialize for Attachment {
     }
 }
 
-/// Also takes a path alone.
+/// Also accepts a path alone.
 impl<'de> Deserialize<'de> for Attachment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! A call and its one result.
+//! Tool calls and their results.
 
 use crate::arguments;
 use crate::attachment::Attachment;
@@ -12,23 +12,23 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
-/// A request to run a tool, as a model makes it.
+/// A tool call, as a model makes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// What the host or the model calls this call; its result carries the same.
+    /// The id that the host or the model gave this call; the result has the same id.
     pub id: String,
-    /// The tool.
+    /// The tool's name.
     pub name: String,
-    /// What it is called with; nothing where a serialised call says nothing.
+    /// The arguments; empty if a serialised call has none.
     #[serde(default)]
     pub arguments: CallArguments,
 }
 
-/// Arguments, parsed or not.
+/// The arguments of a call, parsed or not.
 ///
-/// A JSON string is taken for the text of the arguments, as providers send it. A duplicate key is refused, also where
-/// a call is deserialised with its arguments as an object.
+/// A JSON string is treated as the text of the arguments, as providers send it. A duplicate key is refused, also if a
+/// call is deserialised with its arguments as an object.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -79,7 +79,7 @@ impl From<&str> for CallArguments {
 }
 
 impl ToolCall {
-    /// A call.
+    /// Creates a call.
     ///
     /// ```
     /// use serde_json::json;
@@ -94,7 +94,7 @@ impl ToolCall {
     }
 }
 
-/// What came of a call. There is exactly one for each, whatever happened.
+/// The result of a call. Every call has exactly one, whatever happens.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResult {
@@ -102,7 +102,7 @@ pub struct ToolResult {
     pub id: String,
     /// The tool's name, as it was called.
     pub name: String,
-    /// The answer, or why there is none.
+    /// The tool's output, or the error.
     pub outcome: Result<ToolOutput, ToolError>,
 }
 
@@ -112,11 +112,11 @@ impl ToolResult {
         Self { id, name, outcome }
     }
 
-    /// Takes secrets out.
+    /// Redacts secrets.
     #[doc(hidden)]
     pub fn redact(&mut self, redactor: &Redactor) {
         match &mut self.outcome {
-            // It has none any more.
+            // The error is redacted already.
             Err(_) => {}
             Ok(output) => {
                 output.content.iter_mut().for_each(|content| content.redact(redactor));
@@ -131,22 +131,22 @@ impl ToolResult {
         }
     }
 
-    /// Whether the call failed.
+    /// Returns true if the call failed.
     pub fn is_error(&self) -> bool {
         self.outcome.is_err()
     }
 
-    /// The failure, if it is one.
+    /// Returns the error, if the call failed.
     pub fn error(&self) -> Option<&ToolError> {
         self.outcome.as_ref().err()
     }
 
-    /// The answer, if there is one.
+    /// Returns the output, if the call succeeded.
     pub fn output(&self) -> Option<&ToolOutput> {
         self.outcome.as_ref().ok()
     }
 
-    /// The text that the model gets: all text blocks, or the error's message.
+    /// Returns the text that the model gets: all text blocks, or the error's message.
     pub fn text(&self) -> String {
         match &self.outcome {
             Ok(output) => output.to_text(),
@@ -154,7 +154,7 @@ impl ToolResult {
         }
     }
 
-    /// The blocks that the model gets.
+    /// Returns the blocks that the model gets.
     pub fn content(&self) -> Vec<Content> {
         match &self.outcome {
             Ok(output) => output.content.clone(),
@@ -162,7 +162,7 @@ impl ToolResult {
         }
     }
 
-    /// The structured data; for an error `{ "status": "error", "tool": …, "error": … }`.
+    /// Returns the structured data; for an error `{ "status": "error", "tool": …, "error": … }`.
     pub fn details(&self) -> Option<Value> {
         match &self.outcome {
             Ok(output) => output.details.clone(),
@@ -171,7 +171,7 @@ impl ToolResult {
     }
 }
 
-/// Paths as text: one that is not UTF-8 must not make a result unserialisable.
+/// Paths that are serialised as text: a path that is not UTF-8 must not make a result unserialisable.
 pub(crate) struct Lossy<'a>(pub(crate) &'a [PathBuf]);
 
 impl Serialize for Lossy<'_> {

@@ -1,11 +1,11 @@
-//! On whose behalf a tool is called.
+//! The caller of a tool.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Who calls: an agent in a session, with a workspace.
+/// A caller: an agent in a session, with a workspace.
 ///
 /// ```
 /// let caller = toolkit::Caller::new().with_session("s1").with_workspace("/srv/project");
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub struct Caller {
     /// The agent.
     pub agent: Option<String>,
-    /// The directory where the agent keeps its own things.
+    /// The directory for the agent's own files.
     pub agent_dir: Option<PathBuf>,
     /// The session.
     pub session_id: Option<String>,
@@ -35,29 +35,31 @@ pub struct Caller {
     pub provider: Option<String>,
     /// The model.
     pub model: Option<String>,
-    /// Whether the session runs in a sandbox.
+    /// True if the session runs in a sandbox.
     pub sandboxed: bool,
-    /// How many agents stand above this one.
+    /// The number of agents above this one, each of which delegated to the next.
     pub depth: u32,
-    /// The directory that bounds file access; the process's working directory where `None`.
+    /// The directory that bounds file access; if `None`, the process's working directory.
     pub workspace: Option<PathBuf>,
-    /// Directories, by their real paths, that alone are within the boundary, of the workspace and what counts as within it; all of that
-    /// where `None`. What rules say is about the workspace all the same. See [`Toolkit::narrowed`](crate::Toolkit::narrowed).
+    /// Directories, by their real paths, that narrow the boundary: of the workspace and the directories that are treated as part of it,
+    /// only these are within the boundary. If `None`, all are. Rules still refer to the workspace. See
+    /// [`Toolkit::narrowed`](crate::Toolkit::narrowed).
     pub within: Option<Vec<PathBuf>>,
-    /// Why no person can be asked for this caller, and what its user can do about it, as a clause: "the client cannot show questions;
-    /// use one that can". Tools that could only be refused are then left out of its toolbox. `None` where an approver answers.
+    /// The reason why no person can be asked for this caller, and what its user can do about it, as a clause: "the client cannot show
+    /// questions; use one that can". Tools whose calls would always be refused are then left out of its toolbox. `None` if an approver
+    /// answers.
     pub unattended: Option<String>,
-    /// What other sessions have read counts for this one too, in what it has not read itself: for a host that cannot tell which session a
-    /// call continues.
+    /// The group of sessions whose file reads also count as read by this one, for files that it has not read itself: for a host that cannot
+    /// tell which session a call continues.
     pub shared_reads: Option<SharedReads>,
-    /// Whatever else a host wants its tools to know.
+    /// Further values that a host passes to its tools.
     pub extra: Map<String, Value>,
 }
 
-/// Sessions that share what they have read of files.
+/// A group of sessions that share which files they have read.
 ///
-/// A session that has neither read nor written a file knows of it what the others of the group know, for so long after that was noted. What it
-/// has read or written itself counts first, so that a change by another session of the group is still noticed.
+/// For a file that a session has neither read nor written, the reads recorded by the other sessions of the group are used, each for a
+/// limited time. The session's own reads and writes take precedence, so that a change by another session of the group is still noticed.
 ///
 /// ```
 /// use std::time::Duration;
@@ -71,14 +73,14 @@ pub struct Caller {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SharedReads {
-    /// The id of a session in which it is noted what was read. [`Toolkit::end_session`](crate::Toolkit::end_session) forgets it.
+    /// The id of the session under which shared reads are recorded. [`Toolkit::end_session`](crate::Toolkit::end_session) removes them.
     pub group: String,
-    /// How long what was read counts for the other sessions.
+    /// The time for which a recorded read is valid for the other sessions.
     pub within: Duration,
 }
 
 impl SharedReads {
-    /// A group by the id of its session, and how long what one session has read counts for the others.
+    /// Creates a group from the id of its session, and the time for which a session's reads are valid for the others.
     pub fn new(group: impl Into<String>, within: Duration) -> Self {
         Self { group: group.into(), within }
     }
@@ -96,36 +98,36 @@ macro_rules! setters {
 }
 
 impl Caller {
-    /// A caller of whom nothing is known.
+    /// Creates a caller without any properties.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// Names the agent.
+        /// Sets the agent.
         with_agent: agent: String;
-        /// Names the session.
+        /// Sets the session.
         with_session: session_id: String;
-        /// Names the message.
+        /// Sets the message.
         with_message: message_id: String;
-        /// Names the conversation, as its channel does.
+        /// Sets the conversation, by the channel's name for it.
         with_conversation: conversation_id: String;
-        /// Names the channel.
+        /// Sets the channel.
         with_channel: channel: String;
-        /// Names the account in the channel.
+        /// Sets the account in the channel.
         with_account: account_id: String;
-        /// Names the sender of the message, as the channel does.
+        /// Sets the sender of the message, by the channel's name for the person.
         with_sender: sender_id: String;
-        /// Names the provider of the model.
+        /// Sets the provider of the model.
         with_provider: provider: String;
-        /// Names the model.
+        /// Sets the model.
         with_model: model: String;
-        /// Bounds file access to a directory.
+        /// Sets the directory that bounds file access.
         with_workspace: workspace: PathBuf;
-        /// Says why no person can be asked, so that tools that could only be refused are left out.
+        /// Sets the reason why no person can be asked, so that tools whose calls would always be refused are left out.
         ///
         /// A tool is left out if each call of it needs an approval that no rule, no setting and no remembered answer gives. A call of it
-        /// is answered with the reason and with what would allow it.
+        /// returns the reason and the setting that would allow it.
         ///
         /// ```
         /// use toolkit::prelude::*;
@@ -145,14 +147,14 @@ impl Caller {
         with_unattended: unattended: String;
     }
 
-    /// Adds something that tools can read with [`ToolContext::extra`](crate::ToolContext::extra).
+    /// Adds a value that tools can read with [`ToolContext::extra`](crate::ToolContext::extra).
     #[must_use]
     pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra.insert(key.into(), value.into());
         self
     }
 
-    /// The directory that relative paths belong to.
+    /// Returns the directory that relative paths are relative to.
     pub fn workspace_dir(&self) -> &Path {
         self.workspace.as_deref().unwrap_or(Path::new("."))
     }

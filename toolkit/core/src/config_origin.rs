@@ -1,19 +1,19 @@
-//! Where each value of a configuration was written.
+//! Origins: the places where the values of a configuration were written.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where each value of a configuration was written, by its JSON pointer (RFC 6901): `/tools/deny/0`. Cheap to clone.
+/// The origin of each value of a configuration, by its JSON pointer (RFC 6901): `/tools/deny/0`. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConfigOrigins(Arc<BTreeMap<String, ConfigOrigin>>);
 
-/// Where a value was written.
+/// The place where a value was written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ConfigOrigin {
-    /// By what.
+    /// The source that contains the value.
     pub source: ConfigSource,
     /// The line in a file, from 1.
     pub line: Option<u32>,
@@ -21,7 +21,7 @@ pub struct ConfigOrigin {
     pub column: Option<u32>,
 }
 
-/// What a value was written by.
+/// A source of values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ConfigSource {
@@ -29,19 +29,19 @@ pub enum ConfigSource {
     File(Arc<Path>),
     /// A variable of the environment, by its name.
     Environment(String),
-    /// An option of the command line, as it was typed.
+    /// A command line option, as typed.
     Flag(String),
     /// The program itself.
     Program,
 }
 
 impl ConfigOrigins {
-    /// From pairs of a JSON pointer and where its value was written.
+    /// Creates origins from pairs of a JSON pointer and an origin.
     pub fn new(origins: impl IntoIterator<Item = (String, ConfigOrigin)>) -> Self {
         Self(Arc::new(origins.into_iter().collect()))
     }
 
-    /// Where the value at `pointer` was written, or else the nearest one that holds it.
+    /// Returns the origin of the value at `pointer`, or of the nearest value that contains it.
     pub fn find(&self, pointer: &str) -> Option<&ConfigOrigin> {
         let mut pointer = pointer;
         loop {
@@ -52,24 +52,25 @@ impl ConfigOrigins {
         }
     }
 
-    /// All, by pointer.
+    /// Returns all origins, by pointer.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ConfigOrigin)> {
         self.0.iter().map(|(pointer, origin)| (pointer.as_str(), origin))
     }
 }
 
 impl ConfigOrigin {
-    /// Something that has no lines.
+    /// Creates the origin of a source without lines.
     pub fn new(source: ConfigSource) -> Self {
         Self { source, line: None, column: None }
     }
 
-    /// A place in a file.
+    /// Creates the origin of a place in a file.
     pub fn in_file(file: impl Into<PathBuf>, line: u32, column: u32) -> Self {
         Self::within(&Arc::from(file.into()), line, column)
     }
 
-    /// A place in a file whose path is shared: a file has many places, and its path may be long.
+    /// Creates the origin of a place in a file, with a shared path: a file has many places, and its path may be
+    /// long.
     #[doc(hidden)]
     pub fn within(file: &Arc<Path>, line: u32, column: u32) -> Self {
         Self { source: ConfigSource::File(Arc::clone(file)), line: Some(line), column: Some(column) }

@@ -1,4 +1,5 @@
-//! Content blocks: what a model gets back from a tool. Their JSON is that of the Model Context Protocol.
+//! Content blocks: the parts of a tool's answer to a model. Their JSON is that of the Model Context
+//! Protocol.
 
 use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
@@ -30,14 +31,14 @@ pub enum Content {
         /// Its media type.
         mime_type: String,
     },
-    /// A place where more can be read.
+    /// A link to a resource that can be read.
     #[serde(rename_all = "camelCase")]
     ResourceLink {
-        /// Where it is.
+        /// The URI of the resource.
         uri: String,
-        /// What it is called.
+        /// The name.
         name: String,
-        /// What it holds.
+        /// A description of the resource.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         description: Option<String>,
         /// Its media type.
@@ -52,22 +53,22 @@ pub enum Content {
 }
 
 impl Content {
-    /// A text block.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
 
-    /// An image block of an encoded picture.
+    /// Creates an image block from an encoded picture.
     pub fn image(data: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
         Self::Image { data: Bytes(data.into()), mime_type: mime_type.into() }
     }
 
-    /// An audio block of an encoded sound.
+    /// Creates an audio block from an encoded sound.
     pub fn audio(data: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
         Self::Audio { data: Bytes(data.into()), mime_type: mime_type.into() }
     }
 
-    /// The text of a text block.
+    /// Returns the text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text { text } => Some(text),
@@ -75,7 +76,7 @@ impl Content {
         }
     }
 
-    /// Takes secrets out of text.
+    /// Redacts secrets in text.
     #[doc(hidden)]
     pub fn redact(&mut self, redactor: &Redactor) {
         if let Self::Text { text }
@@ -85,7 +86,7 @@ impl Content {
         }
     }
 
-    /// How many bytes of text or data it holds.
+    /// Returns the number of bytes of text or data.
     #[doc(hidden)]
     pub fn bytes(&self) -> usize {
         match self {
@@ -95,7 +96,7 @@ impl Content {
         }
     }
 
-    /// The bytes of an image, a sound or a binary document.
+    /// Returns the bytes of an image, a sound or a binary document.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Image { data, .. }
@@ -123,28 +124,28 @@ impl From<&str> for Content {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Resource {
-    /// What identifies it.
+    /// The URI that identifies the document.
     pub uri: String,
     /// Its media type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// What it holds.
+    /// The content.
     #[serde(flatten)]
     pub body: ResourceBody,
 }
 
 impl Resource {
-    /// A text document.
+    /// Creates a text document.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: ResourceBody::Text(text.into()) }
     }
 
-    /// A binary document.
+    /// Creates a binary document.
     pub fn blob(uri: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: ResourceBody::Blob(Bytes(data.into())) }
     }
 
-    /// Says what media type it has.
+    /// Sets the media type.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
@@ -152,13 +153,13 @@ impl Resource {
     }
 }
 
-/// What a [`Resource`] holds.
+/// The content of a [`Resource`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResourceBody {
     /// Text.
     Text(String),
-    /// Anything else.
+    /// Binary data.
     Blob(Bytes),
 }
 

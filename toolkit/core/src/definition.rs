@@ -1,4 +1,4 @@
-//! A tool as a host shows it to a model.
+//! The definition of a tool, as a host sends it to a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,33 +10,34 @@ use serde_json::Value;
 pub struct Definition {
     /// The name to call it by.
     pub name: String,
-    /// Its name for people.
+    /// A title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does.
+    /// The description of the tool.
     pub description: String,
-    /// The JSON Schema (draft 2020-12) of its arguments: the very one that calls are checked against.
+    /// The JSON Schema (draft 2020-12) of its arguments: the same one that calls are validated
+    /// against.
     pub input_schema: Value,
-    /// The JSON Schema of its structured output, where that is an object, as the protocol demands.
+    /// The JSON Schema of its structured output, if the output is an object, as the protocol demands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// What a client may want to know before it calls.
+    /// Hints for a client.
     pub annotations: Annotations,
 }
 
-/// Hints on what a tool does to the world.
+/// Hints about a tool's effects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
-    /// It changes nothing.
+    /// The tool changes nothing.
     pub read_only_hint: bool,
-    /// It may destroy something.
+    /// The tool may destroy something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling it twice does no more than once.
+    /// The tool is idempotent: calling it twice has no more effect than once.
     pub idempotent_hint: bool,
-    /// It deals with things outside this machine.
+    /// The tool interacts with systems outside this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }

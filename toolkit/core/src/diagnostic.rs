@@ -1,43 +1,43 @@
-//! What a host should know about the tools it has, or hasn't.
+//! Diagnostics about the tools that a toolkit has or lacks.
 
 use crate::escape::escape_rest;
 use serde::Serialize;
 use std::fmt;
 
-/// Something noticed while a toolkit was put together that did not stop it.
+/// A problem that was found while a toolkit was built, but did not prevent building it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub level: Level,
-    /// What it is about: a crate, a file of the configuration.
+    /// The subject: a crate, a file of the configuration.
     pub source: String,
-    /// The plugin that it is about, where it is about one.
+    /// The plugin concerned, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin_id: Option<String>,
-    /// What it is.
+    /// The message.
     pub message: String,
-    /// Where in the code or the configuration.
+    /// The place in the code or the configuration.
     pub location: Option<String>,
     #[serde(skip)]
     concerns_deny: bool,
 }
 
-/// How bad a [`Diagnostic`] is.
+/// The severity of a [`Diagnostic`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Good to know.
+    /// Information only.
     Info,
-    /// Something is probably not as meant.
+    /// A probable mistake.
     Warning,
-    /// Something is missing.
+    /// A tool or another part is missing.
     Error,
 }
 
 impl Diagnostic {
-    /// Something about a source: a crate, a file of the configuration.
+    /// Creates a diagnostic about a source: a crate, a file of the configuration.
     pub fn new(level: Level, source: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             level,
@@ -49,8 +49,8 @@ impl Diagnostic {
         }
     }
 
-    /// Whether something that was to be taken away may be there all the same: a name in a list that denies is that of no
-    /// tool, say. A host tells such a warning without being asked.
+    /// Returns true if something that was to be denied may still be available: for example, a name in a deny list that
+    /// no tool has. A host shows such a warning without being asked.
     pub fn concerns_deny(&self) -> bool {
         self.concerns_deny
     }
@@ -60,14 +60,14 @@ impl Diagnostic {
         Self { concerns_deny, ..self }
     }
 
-    /// The plugin that it is about.
+    /// Sets the plugin concerned.
     #[must_use]
     pub fn with_plugin(mut self, id: impl Into<String>) -> Self {
         self.plugin_id = Some(id.into());
         self
     }
 
-    /// Where it is.
+    /// Sets the place.
     #[must_use]
     pub fn with_location(mut self, location: impl fmt::Display) -> Self {
         self.location = Some(location.to_string());
@@ -75,7 +75,7 @@ impl Diagnostic {
     }
 }
 
-/// In one line that is safe to show: it may quote a file that somebody else wrote.
+/// Formats one line that is safe to show: it may quote a file that another person wrote.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let level = match self.level {

@@ -1,4 +1,4 @@
-//! Why a call failed: a kind for hosts, a text for the model, advice on trying again.
+//! The error of a tool call: a kind for hosts, a text for the model, and advice on retrying.
 
 use crate::arguments::InvalidArguments;
 use crate::redact::Redactor;
@@ -10,11 +10,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why a tool call failed.
+/// The error of a tool call.
 ///
-/// Its text is written for the model: what was wrong, where, what to do. Any error with
-/// [`std::error::Error`] becomes one of kind [`Failed`](ToolErrorKind::Failed) by `?`; for that it does not
-/// implement `Error` itself.
+/// Its text is written for the model: what was wrong, where, what to do. The operator `?` converts any error with
+/// [`std::error::Error`] to one of kind [`Failed`](ToolErrorKind::Failed); to allow that, this type does not implement `Error`
+/// itself.
 ///
 /// ```
 /// use toolkit::{ToolError, ToolErrorKind};
@@ -39,7 +39,7 @@ pub struct ToolError {
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
-/// What user interfaces show of a failure beside its text.
+/// The title and metadata of an error, for user interfaces.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Facts {
@@ -49,36 +49,36 @@ struct Facts {
     metadata: Map<String, Value>,
 }
 
-/// What kind of failure it is.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolErrorKind {
-    /// No tool of that name is there for this caller.
+    /// There is no tool of that name for this caller.
     UnknownTool,
-    /// The arguments do not fit the tool's schema.
+    /// The arguments do not match the tool's schema.
     InvalidArguments,
-    /// A policy, a permission or a person said no.
+    /// A policy, a permission or a person denied the call.
     Denied,
-    /// What the call was about does not exist.
+    /// The object of the call, such as a file, does not exist.
     NotFound,
     /// The call was cancelled.
     Aborted,
     /// The call took too long.
     TimedOut,
-    /// The host went away while the call ran.
+    /// The host ended while the call ran.
     Interrupted,
-    /// Something the tool needs is missing or down.
+    /// Something that the tool needs is missing or not working.
     Unavailable,
     /// The tool panicked.
     Panicked,
-    /// Anything else, also a kind that a later version knows.
+    /// Any other error, also of a kind that only a later version knows.
     #[serde(other)]
     Failed,
 }
 
 impl fmt::Display for ToolErrorKind {
-    /// As in JSON: `invalid_arguments`.
+    /// Formats the kind as in JSON: `invalid_arguments`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::UnknownTool => "unknown_tool",
@@ -95,17 +95,17 @@ impl fmt::Display for ToolErrorKind {
     }
 }
 
-/// Whether trying the same call again may help.
+/// Advice on retrying the same call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Retry {
-    /// It fails again.
+    /// It will fail again.
     #[default]
     Never,
-    /// It may work.
+    /// It may succeed immediately.
     Now,
-    /// It may work after a while; in JSON a number of milliseconds.
+    /// It may succeed after this time; in JSON a number of milliseconds.
     #[serde(rename = "after_ms", with = "milliseconds")]
     After(Duration),
 }
@@ -130,7 +130,7 @@ impl Retry {
 }
 
 impl ToolError {
-    /// An error of a given kind.
+    /// Creates an error of a given kind.
     pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -142,32 +142,32 @@ impl ToolError {
         }
     }
 
-    /// The tool could not do what it was asked to.
+    /// Creates an error for an operation that failed.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(ToolErrorKind::Failed, message)
     }
 
-    /// What the call was about does not exist.
+    /// Creates an error for an object of the call that does not exist.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(ToolErrorKind::NotFound, message)
     }
 
-    /// The call is not allowed.
+    /// Creates an error for a call that is not allowed.
     pub fn denied(message: impl Into<String>) -> Self {
         Self::new(ToolErrorKind::Denied, message)
     }
 
-    /// Something the tool needs is missing or down.
+    /// Creates an error for something that the tool needs and that is missing or not working.
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(ToolErrorKind::Unavailable, message)
     }
 
-    /// The call was cancelled.
+    /// Creates an error for a cancelled call.
     pub fn aborted(message: impl Into<String>) -> Self {
         Self::new(ToolErrorKind::Aborted, message)
     }
 
-    /// Wraps what has no [`std::error::Error`] of its own: a string, a boxed error, an `anyhow::Error`.
+    /// Wraps an error without [`std::error::Error`]: a string, a boxed error, an `anyhow::Error`.
     ///
     /// ```
     /// # use toolkit::ToolError;
@@ -199,36 +199,36 @@ impl ToolError {
         Self { source: Some(source.into()), ..Self::failed(message) }
     }
 
-    /// Says whether trying again may help.
+    /// Sets the advice on retrying.
     #[must_use]
     pub fn with_retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self
     }
 
-    /// Replaces the text for the model, keeping kind and source.
+    /// Replaces the text for the model, and keeps kind and source.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
 
-    /// Sets the headline for user interfaces.
+    /// Sets the title for user interfaces.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.facts.get_or_insert_default().title = Some(title.into());
         self
     }
 
-    /// Adds a fact for user interfaces. One that says `truncated` is true keeps the text from being cut to the limits: the tool
-    /// did that itself.
+    /// Adds a metadata value for user interfaces. If `truncated` is `true`, the text is not truncated to the limits, because
+    /// the tool did that itself.
     #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.facts.get_or_insert_default().metadata.insert(key.into(), value.into());
         self
     }
 
-    /// Adds what was told while the call ran, where the error says nothing of it itself.
+    /// Adds the title and metadata that were set while the call ran, where the error has none of its own.
     #[doc(hidden)]
     pub fn add_told(&mut self, title: Option<String>, metadata: Map<String, Value>) {
         if title.is_none() && metadata.is_empty() {
@@ -247,7 +247,7 @@ impl ToolError {
         self.message = message;
     }
 
-    /// The same without secrets. The error behind it goes if it may hold one.
+    /// Redacts secrets. The source is removed if it may contain one.
     #[doc(hidden)]
     pub fn redacted(mut self, redactor: &Redactor) -> Self {
         if let Cow::Owned(message) = redactor.redact(&self.message) {
@@ -268,7 +268,7 @@ impl ToolError {
         self
     }
 
-    /// Changes all that it says to the model; `None` leaves a text as it is. The error behind it goes where one changes.
+    /// Changes all texts for the model; `None` leaves a text as it is. The source is removed if a text changes.
     #[doc(hidden)]
     pub fn change_texts(&mut self, with: &mut dyn FnMut(&str) -> Option<String>) {
         if let Some(changed) = with(&self.message) {
@@ -283,49 +283,49 @@ impl ToolError {
         }
     }
 
-    /// The kind of failure.
+    /// Returns the kind.
     pub fn kind(&self) -> ToolErrorKind {
         self.kind
     }
 
-    /// The text for the model.
+    /// Returns the text for the model.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The headline for user interfaces, where there is one.
+    /// Returns the title for user interfaces, if there is one.
     pub fn title(&self) -> Option<&str> {
         self.facts.as_ref()?.title.as_deref()
     }
 
-    /// A fact for user interfaces.
+    /// Returns a metadata value for user interfaces.
     pub fn metadata(&self, key: &str) -> Option<&Value> {
         self.facts.as_ref()?.metadata.get(key)
     }
 
-    /// What is said beside the text, to be changed.
+    /// Returns the title and the metadata, to be changed.
     #[doc(hidden)]
     pub fn facts(&mut self) -> Option<(Option<&mut String>, &mut Map<String, Value>)> {
         self.facts.as_mut().map(|facts| (facts.title.as_mut(), &mut facts.metadata))
     }
 
-    /// Whether the tool itself cut the text to size.
+    /// Returns true if the tool itself truncated the text.
     #[doc(hidden)]
     pub fn is_cut(&self) -> bool {
         self.metadata("truncated") == Some(&Value::Bool(true))
     }
 
-    /// Whether trying again may help.
+    /// Returns the advice on retrying.
     pub fn retry(&self) -> Retry {
         self.retry
     }
 
-    /// Every problem of the arguments, for [`ToolErrorKind::InvalidArguments`].
+    /// Returns every problem of the arguments, for [`ToolErrorKind::InvalidArguments`].
     pub fn problems(&self) -> Option<&InvalidArguments> {
         self.arguments.as_deref()
     }
 
-    /// The error behind it, where there is one.
+    /// Returns the source of the error, if there is one.
     pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.source.as_deref()
     }
@@ -343,7 +343,7 @@ impl fmt::Debug for ToolError {
     }
 }
 
-/// Two errors are equal when a model could not tell them apart.
+/// Two errors are equal if a model could not distinguish them.
 impl PartialEq for ToolError {
     fn eq(&self, other: &Self) -> bool {
         self.kind == other.kind && self.message == other.message && self.retry == other.retry
@@ -369,7 +369,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
     note = "where a string or an `anyhow::Error` is refused, convert it with `.map_err(ToolError::wrap)`"
 )]
 pub trait IntoToolError {
-    /// Converts it.
+    /// Converts the error.
     fn into_tool_error(self) -> ToolError;
 }
 

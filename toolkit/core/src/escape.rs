@@ -1,4 +1,5 @@
-//! Text made safe to show a person who decides by it: what is there is seen, and nothing else.
+//! Escapes text for a person who decides by it: everything in the text is visible, and it can show nothing that is not in
+//! it.
 
 mod hidden;
 
@@ -16,23 +17,23 @@ pub const MAX_BLOCK_LINES: usize = 2_000;
 /// The most characters that [`escape_block`] shows.
 pub const MAX_BLOCK_CHARS: usize = 100_000;
 
-/// Combining marks on one character beyond this many are escaped: a tower of them paints over other lines. The scripts
-/// that stack most get along with four.
+/// The most combining marks on one character; further ones are escaped, because many stacked marks paint over other lines.
+/// The scripts that stack most need at most four.
 const MAX_MARKS: u32 = 4;
 
 /// Makes text safe to show in one line.
 ///
-/// As `\u{…}`, with the code point in hexadecimal, appears whatever a person could not see, or would see elsewhere or as
-/// something else: control characters (escape, carriage return, newline and tab included), all format characters
-/// (bidirectional controls, zero-width characters, tags, …), variation selectors, fillers, every space but the plain
-/// one, line and paragraph separators, private and unassigned code points, combining marks that stand first or follow
-/// four others. All other text stays as it is.
+/// These characters are written as `\u{…}`, with the code point in hexadecimal, because a person could not see them, or
+/// would see them elsewhere or as something else: control characters (escape, carriage return, newline and tab included),
+/// all format characters (bidirectional controls, zero-width characters, tags, …), variation selectors, fillers, every space
+/// but the plain one, line and paragraph separators, private and unassigned code points, combining marks that come first or
+/// follow four others. All other text is unchanged.
 ///
-/// A backslash stays as it is, except directly before `u{` or an escaped character: there it is doubled. So two
-/// different texts never look the same, and paths and regular expressions stay readable.
+/// A backslash is unchanged, except directly before `u{` or an escaped character, where it is doubled. So two different
+/// texts never look the same, and paths and regular expressions stay readable.
 ///
-/// Of text longer than 1,000 characters ([`MAX_LINE_CHARS`]) the first and the last 500 are shown, and between them how
-/// many were left out.
+/// Of a text longer than 1,000 characters ([`MAX_LINE_CHARS`]), the first and the last 500 are shown, and between them the
+/// number of characters left out.
 ///
 /// ```
 /// use toolkit::escape_line;
@@ -49,26 +50,26 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
 
 /// Makes text safe to show in several lines: as [`escape_line`], but newlines and tabs stay.
 ///
-/// Show it in a box of its own, or put a prefix before every line, so that it cannot pass for the text around it.
+/// Show it in a box of its own, or put a prefix before every line, so that it cannot be mistaken for the text around it.
 ///
-/// Of text of more than 2,000 lines or 100,000 characters ([`MAX_BLOCK_LINES`], [`MAX_BLOCK_CHARS`]) its beginning and
-/// its end are shown, each up to half of that, and between them, in a line of its own, how much was left out.
+/// Of a text with more than 2,000 lines or 100,000 characters ([`MAX_BLOCK_LINES`], [`MAX_BLOCK_CHARS`]), the beginning and
+/// the end are shown, each up to half of that, and between them, on a line of its own, how much was left out.
 pub fn escape_block(text: &str) -> Cow<'_, str> {
     let Some(cut) = Cut::of(text, MAX_BLOCK_CHARS, MAX_BLOCK_LINES) else { return escape(text, Form::Block) };
     let (head, tail) = (escape(cut.head, Form::Block), escape(cut.tail, Form::Block));
     Cow::Owned(format!("{}\n{}\n{tail}", head.strip_suffix('\n').unwrap_or(&head), cut.statement()))
 }
 
-/// As [`escape_line`], for a line that was put together of parts of which some are escaped already: no backslash is doubled,
-/// and nothing is left out.
+/// Escapes a line as [`escape_line`] does, if it was put together from parts of which some are escaped already: no backslash
+/// is doubled, and nothing is left out.
 #[doc(hidden)]
 pub fn escape_rest(text: &str) -> Cow<'_, str> {
     escape_alone(text, Form::Line)
 }
 
-/// Makes text of several lines safe for a terminal, and keeps all of it: control characters and such as change how others
-/// are shown stand there escaped, but newlines and tabs stay, no backslash is doubled, and nothing is left out. Different
-/// texts may look the same; to ask a person about one, take [`escape_block`].
+/// Makes text of several lines safe for a terminal, and keeps all of it: control characters, and characters that change how
+/// others are shown, are escaped; newlines and tabs stay, no backslash is doubled, and nothing is left out. Different texts
+/// may look the same; to ask a person about a text, use [`escape_block`].
 ///
 /// ```
 /// use toolkit::escape_terminal;
@@ -98,13 +99,13 @@ fn escape_alone(text: &str, form: Form) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A line of a block, escaped, or the statement that stands for what was left out.
+/// A line of a block: escaped text, or the note about the lines left out.
 pub(crate) enum BlockLine {
     Text(String),
     LeftOut(String),
 }
 
-/// The lines of [`escape_block`], for who has to tell text from statement.
+/// Returns the lines of [`escape_block`], for callers that must distinguish text from the note.
 pub(crate) fn block_lines(text: &str) -> Vec<BlockLine> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let lines = |part: &str| -> Vec<BlockLine> {
@@ -118,7 +119,7 @@ pub(crate) fn block_lines(text: &str) -> Vec<BlockLine> {
     all
 }
 
-/// Both ends of a text that is too long. The end is shown too: what does harm likes to stand there.
+/// Both ends of a text that is too long. The end is shown too, because harmful content is often placed there.
 struct Cut<'a> {
     head: &'a str,
     left_out: &'a str,
@@ -128,7 +129,7 @@ struct Cut<'a> {
 impl<'a> Cut<'a> {
     fn of(text: &'a str, most_chars: usize, most_lines: usize) -> Option<Self> {
         let newlines = || text.bytes().filter(|byte| *byte == b'\n').count();
-        // So many bytes are at most so many characters.
+        // A text has at most as many characters as bytes.
         let is_long = text.len() > most_chars && text.chars().count() > most_chars;
         if !is_long && (most_lines == usize::MAX || newlines() < most_lines) {
             return None;
@@ -191,7 +192,8 @@ fn escape(text: &str, form: Form) -> Cow<'_, str> {
     if escaped == text { Cow::Borrowed(text) } else { Cow::Owned(escaped) }
 }
 
-/// Whether a character stays. `marks` counts the combining marks up to here, and allows none at the start of a line.
+/// Returns true if a character is shown unescaped. `marks` counts the combining marks up to here; none is allowed at the
+/// start of a line.
 fn is_kept(character: char, form: Form, marks: &mut u32) -> bool {
     match character {
         '\n' | '\t' if form == Form::Block => {
@@ -225,8 +227,8 @@ fn is_kept(character: char, form: Form, marks: &mut u32) -> bool {
     !is_unseen && !is_blank(character)
 }
 
-/// Letters, marks and symbols by their category that show nothing: those of Unicode's `Default_Ignorable_Code_Point`
-/// whose category does not already tell, and those with an empty glyph.
+/// Returns true for letters, marks and symbols (by category) that are invisible: those of Unicode's
+/// `Default_Ignorable_Code_Point` whose category does not show it, and those with an empty glyph.
 fn is_blank(character: char) -> bool {
     matches!(
         character,
@@ -291,7 +293,7 @@ mod tests {
         assert_eq!(escape_block("a\n\tb\r\n\u{301}c\n"), "a\n\tb\\u{d}\n\\u{301}c\n");
     }
 
-    /// Random text of characters that matter, the same at each run.
+    /// Returns random texts of relevant characters, the same at each run.
     fn random_texts(count: usize) -> impl Iterator<Item = String> {
         let interesting: Vec<char> = "aZ9 \\\\u{}é世🦀\n\t\r\u{1b}\u{7f}\u{85}\u{200b}\u{202e}\u{301}\u{fe0f}\u{e0041}\u{3164}\u{a0}\u{2028}"
             .chars()
@@ -314,7 +316,7 @@ mod tests {
         })
     }
 
-    /// Takes the escapes back, by the documented rule alone.
+    /// Reverses the escaping, by the documented rule alone.
     fn unescape(text: &str) -> String {
         let mut original = String::new();
         let mut rest = text;
@@ -353,7 +355,7 @@ mod tests {
         }
     }
 
-    /// Against the standard library and the ranges that matter, not against the function under test.
+    /// Compares with the standard library and the relevant ranges, not with the function under test.
     #[test]
     fn no_character_slips_through() {
         let hidden = |code: u32| {

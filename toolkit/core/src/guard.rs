@@ -4,13 +4,13 @@ use crate::error::{ToolError, ToolErrorKind};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Turns a panic of a tool's code into an error.
+/// Converts a panic of a tool's code into an error.
 #[doc(hidden)]
 pub fn guard<T>(tool: &str, run: impl FnOnce() -> T) -> Result<T, ToolError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panicked(tool, panic))
 }
 
-/// The error for a panic.
+/// Returns the error for a panic.
 #[doc(hidden)]
 pub fn panicked(tool: &str, panic: Box<dyn Any + Send>) -> ToolError {
     let message = match panic.downcast::<String>() {
@@ -18,7 +18,8 @@ pub fn panicked(tool: &str, panic: Box<dyn Any + Send>) -> ToolError {
         Err(panic) => match panic.downcast::<&str>() {
             Ok(message) => (*message).to_owned(),
             Err(payload) => {
-                // Dropping it runs code of the tool's again, which may panic again.
+                // The payload is leaked, because dropping it runs the tool's code, which may panic
+                // again.
                 std::mem::forget(payload);
                 "no message".to_owned()
             }

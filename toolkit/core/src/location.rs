@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where a tool is written.
+/// A source location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
     /// The module path; its first segment is the crate.
@@ -20,9 +20,9 @@ pub struct Location {
 }
 
 impl Location {
-    /// The crate's name as Rust code writes it.
+    /// Returns the crate's name, as Rust code writes it.
     pub fn crate_name(&self) -> &'static str {
-        // Looked for as one byte: a toolkit asks for it several times for each of its tools.
+        // Searched for as one byte, because a toolkit does this several times for each of its tools.
         self.module.find(':').map_or(self.module, |end| &self.module[..end])
     }
 }

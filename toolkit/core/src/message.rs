@@ -1,4 +1,4 @@
-//! The messages of a session so far, which a host gives to a call.
+//! Messages of a session so far, which a host gives to a call.
 
 use crate::call::ToolCall;
 use crate::content::Content;
@@ -14,7 +14,7 @@ pub struct Message {
     /// The id that the host gives the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Who wrote it.
+    /// The author.
     pub role: MessageRole,
     /// Its content blocks.
     #[serde(default)]
@@ -22,12 +22,12 @@ pub struct Message {
     /// The tool calls that a model made in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// The id of the call whose result the message is, where its role is [`MessageRole::Tool`].
+    /// The id of the call whose result the message is, if its role is [`MessageRole::Tool`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
 }
 
-/// Who wrote a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -43,12 +43,12 @@ pub enum MessageRole {
 }
 
 impl Message {
-    /// A message of one content block.
+    /// Creates a message of one content block.
     pub fn new(role: MessageRole, content: impl Into<Content>) -> Self {
         Self { id: None, role, content: vec![content.into()], calls: Vec::new(), call_id: None }
     }
 
-    /// Names the message.
+    /// Sets the id of the message.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
@@ -69,14 +69,14 @@ impl Message {
         self
     }
 
-    /// Names the call whose result the message is.
+    /// Sets the id of the call whose result the message is.
     #[must_use]
     pub fn with_call_id(mut self, call_id: impl Into<String>) -> Self {
         self.call_id = Some(call_id.into());
         self
     }
 
-    /// All text blocks, joined by a newline.
+    /// Returns all text blocks, joined by a newline.
     pub fn to_text(&self) -> String {
         let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
         texts.join("\n")

@@ -1,9 +1,9 @@
-//! What a tool, group or permission may be called.
+//! Names of tools, groups and permissions.
 
-/// The longest name of a tool, in bytes: the limit that OpenAI, Anthropic and Gemini share.
+/// The maximum length of a tool's name, in bytes: the limit that OpenAI, Anthropic and Gemini share.
 pub const MAX_NAME_BYTES: usize = 64;
 
-/// Whether `name` is `[a-z][a-z0-9_]*` and at most [`MAX_NAME_BYTES`] long.
+/// Returns true if `name` is `[a-z][a-z0-9_]*` and at most [`MAX_NAME_BYTES`] long.
 ///
 /// Usable in constants; `#[tool]` checks names that are constant expressions with it.
 ///
@@ -27,13 +27,13 @@ pub const fn is_valid_name(name: &str) -> bool {
     true
 }
 
-/// The longest name that is compared with others, in bytes.
+/// The maximum length of a name that is compared with others, in bytes.
 const LONGEST_COMPARED: usize = 256;
 
-/// The candidates nearest to `name` by edit distance, best first, at most three; none where nothing is near,
-/// or where `name` is longer than 256 bytes.
+/// Returns the candidates nearest to `name` by edit distance, best first, at most three. Returns none if no candidate
+/// is near, or if `name` is longer than 256 bytes.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    // The distance takes time and space in proportion to both lengths.
+    // Computing the distance takes time and space in proportion to the product of both lengths.
     if name.len() > LONGEST_COMPARED {
         return Vec::new();
     }
@@ -56,7 +56,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// Lower case and without separators, so that `filePath`, `file-path` and `file_path` are the same name.
+/// Folds a name to lower case without separators, so that `filePath`, `file-path` and `file_path` are the same name.
 fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }

@@ -1,4 +1,4 @@
-//! What a tool answers: [`ToolOutput`], and the types that turn into one.
+//! The output of a tool: [`ToolOutput`], and the types that convert into it.
 
 mod value;
 
@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// The answer of a tool that succeeded.
+/// The output of a successful call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct ToolOutput {
-    /// What the model gets, in order. Where a tool leaves it empty, the model gets `Done.`: some providers refuse a
-    /// result without content.
+    /// The content for the model, in order. If a tool leaves it empty, the model gets `Done.`, because some providers
+    /// refuse a result without content.
     pub content: Vec<Content>,
-    /// The same as structured data, for hosts and programs: whole or absent, never cut.
+    /// The output as structured data, for hosts and programs: whole or absent, never truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// A short headline for user interfaces, such as `Found 3 files`.
@@ -31,7 +31,7 @@ pub struct ToolOutput {
     /// Files that the call created, changed or removed.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "paths")]
     pub files_modified: Vec<PathBuf>,
-    /// Files that belong to the answer.
+    /// Files that are attached to the output.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "paths")]
     pub attachments: Vec<PathBuf>,
 }
@@ -41,16 +41,16 @@ fn paths<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok
 }
 
 impl ToolOutput {
-    /// An answer of one text block.
+    /// Creates an output of one text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![Content::text(text)], ..Self::default() }
     }
 
-    /// Structured data, shown to the model as indented JSON.
+    /// Creates an output of structured data, shown to the model as indented JSON.
     ///
     /// # Errors
     ///
-    /// When `value` does not serialise to JSON, for instance for a map with keys that are no strings.
+    /// Returns an error if `value` does not serialise to JSON, for example a map whose keys are not strings.
     pub fn json(value: &impl Serialize) -> Result<Self, ToolError> {
         let details = serde_json::to_value(value)?;
         let text = serde_json::to_string_pretty(&details)?;
@@ -85,7 +85,7 @@ impl ToolOutput {
         self
     }
 
-    /// Notes a file that the call created, changed or removed.
+    /// Records a file that the call created, changed or removed.
     #[must_use]
     pub fn with_file_modified(mut self, path: impl Into<PathBuf>) -> Self {
         self.files_modified.push(path.into());
@@ -99,16 +99,17 @@ impl ToolOutput {
         self
     }
 
-    /// All text blocks, joined by a newline.
+    /// Returns all text blocks, joined by a newline.
     pub fn to_text(&self) -> String {
         let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
         texts.join("\n")
     }
 }
 
-/// A type that a tool function may return.
+/// A return type of a tool function.
 ///
-/// `#[toolkit::args]` makes a struct or enum one. On any other type of your own, implement this trait to say what the model gets.
+/// `#[toolkit::args]` implements it for a struct or enum. Implement it for any other type of your own to define the
+/// content for the model.
 ///
 /// | type | content for the model | [`details`](ToolOutput::details) |
 /// |---|---|---|
@@ -122,7 +123,8 @@ impl ToolOutput {
 /// | [`Content`], `Vec<Content>`, [`Image`] | the blocks | none |
 /// | [`ToolOutput`] | its own | its own |
 /// | `Result<T, E>` of a type in this table, with an [error](IntoToolError) | that of `T` | that of `T` |
-// No implementation is recommended, so that the error for a type without one says the way out instead of listing types.
+// No implementation is recommended, so that the error for a type without one shows the solution instead of listing
+// types.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "not something a tool can return",
@@ -130,14 +132,14 @@ impl ToolOutput {
     note = "a tool returns `()`, a string, a number, `bool`, `Json<T>`, `Vec<T>`, `Option<T>`, `Image`, `Content`, `ToolOutput`, or a `Result` of these with an error that converts into a `ToolError`"
 )]
 pub trait IntoToolOutput: Sized {
-    /// The schema of the structured data, where there is one.
+    /// The schema of the structured data, if there is one.
     const OUTPUT_SCHEMA: Option<SchemaFn> = None;
 
-    /// Turns the function's value into the tool's answer.
+    /// Converts the function's value into the tool's output.
     ///
     /// # Errors
     ///
-    /// The function's own error, or that its value could not be serialised.
+    /// Returns the function's own error, or an error if its value could not be serialised.
     fn into_tool_output(self) -> Result<ToolOutput, ToolError>;
 }
 
@@ -170,7 +172,7 @@ impl<T: IntoToolOutput, E: IntoToolError> IntoToolOutput for Result<T, E> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
-/// What [`Json`] can hold: every type with serde's `Serialize` and schemars' `JsonSchema`.
+/// A value that [`Json`] can hold: any type with serde's `Serialize` and schemars' `JsonSchema`.
 #[diagnostic::on_unimplemented(
     message = "`Json<{Self}>` cannot be written as JSON",
     label = "`{Self}` has no `Serialize` and `JsonSchema`",
@@ -191,7 +193,7 @@ impl<T: JsonOutput> IntoToolOutput for Json<T> {
     }
 }
 
-/// A picture, with the file it came from where there is one.
+/// An image, with the path of its file if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Image {
@@ -199,26 +201,26 @@ pub struct Image {
     pub data: Vec<u8>,
     /// Its media type, such as `image/png`.
     pub mime_type: String,
-    /// What it shows; stands before the picture as text.
+    /// A description of the image, placed before it as text.
     pub label: Option<String>,
-    /// Where it is; told to the model in a line `MEDIA:path`.
+    /// The path of the file, shown to the model in a line `MEDIA:path`.
     pub path: Option<PathBuf>,
 }
 
 impl Image {
-    /// A picture from an encoded file.
+    /// Creates an image from an encoded file.
     pub fn new(data: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
         Self { data: data.into(), mime_type: mime_type.into(), label: None, path: None }
     }
 
-    /// Says what it shows.
+    /// Sets the description of the image.
     #[must_use]
     pub fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
 
-    /// Says where the file is.
+    /// Sets the path of the file.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(path.into());

@@ -1,4 +1,4 @@
-//! A tool's parameters as the macro states them: name, description, schema, rules and default.
+//! A tool's parameters as the macro describes them: name, description, schema, rules and default.
 
 use crate::arg::{SchemaFn, ToolArg};
 use crate::arguments::{Arguments, InvalidArguments, KEPT_SECRET, Problem};
@@ -6,19 +6,19 @@ use crate::error::ToolError;
 use crate::schema;
 use serde_json::Value;
 
-/// What is known of one parameter without running anything: a part of a [`ToolDef`](crate::ToolDef).
+/// The static description of one parameter: a part of a [`ToolDef`](crate::ToolDef).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ParameterDef {
     /// The name that the model uses.
     pub name: &'static str,
-    /// What it means, for the model; empty where the code says nothing.
+    /// The description for the model; empty if the code has none.
     pub description: &'static str,
-    /// Makes the schema of its type.
+    /// Creates the schema of its type.
     pub schema: SchemaFn,
-    /// Whether it may be absent.
+    /// True if the argument may be absent.
     pub optional: bool,
-    /// What stands for it when it is absent, as the schema shows it.
+    /// The value of an absent argument, as the schema shows it.
     pub default: Option<Shown>,
     /// Further rules that the schema states.
     pub rules: &'static [Rule],
@@ -26,34 +26,34 @@ pub struct ParameterDef {
     pub examples: &'static [Shown],
     /// Other names that are accepted, never advertised.
     pub aliases: &'static [&'static str],
-    /// Whether its value stays out of history, logs and events.
+    /// True if its value is redacted from history, logs and events.
     pub secret: bool,
-    /// Returns why a value does not decode to the type, if it does not.
+    /// Returns an error if a value does not decode to the type.
     #[doc(hidden)]
     pub check: fn(Value) -> serde_json::Result<()>,
 }
 
-/// What arguments a tool takes.
+/// The arguments of a tool.
 #[derive(Debug, Clone, Copy)]
 pub enum Input {
-    /// One by one.
+    /// Separate parameters.
     Parameters(&'static [&'static ParameterDef]),
-    /// As one struct.
+    /// One struct.
     Whole(&'static ParameterDef),
 }
 
 /// A rule on a parameter's value beyond its type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
-    /// The least number.
+    /// The minimum of a number.
     Minimum(Literal),
-    /// The greatest number.
+    /// The maximum of a number.
     Maximum(Literal),
-    /// A number that must not be reached.
+    /// The exclusive maximum of a number.
     ExclusiveMaximum(Literal),
-    /// The fewest characters, items or entries.
+    /// The minimum number of characters, items or entries.
     MinLength(u64),
-    /// The most characters, items or entries.
+    /// The maximum number of characters, items or entries.
     MaxLength(u64),
     /// A regular expression (ECMA-262) that a part of the string must match.
     Pattern(&'static str),
@@ -77,7 +77,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// The value it stands for.
+    /// Returns the JSON value.
     pub fn to_value(self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -98,7 +98,7 @@ impl Literal {
 pub enum Shown {
     /// Written as a literal.
     Literal(Literal),
-    /// Computed; `None` where the type does not serialise.
+    /// Computed at run time; `None` if the type does not serialise.
     Computed(fn() -> Option<Value>),
 }
 
@@ -118,7 +118,8 @@ impl ParameterDef {
         }
     }
 
-    /// What is wrong with a default: written as JSON it may not decode, and whatever it is may break a rule.
+    /// Returns the problem with a default, if any: a default written as JSON may not decode, and any default may
+    /// violate a rule.
     #[doc(hidden)]
     pub fn default_fault(&self) -> Option<String> {
         match self.default {
@@ -127,7 +128,7 @@ impl ParameterDef {
                 let fault = (self.check)(value.clone()).err().map(|error| error.to_string());
                 fault.or_else(|| schema::rules_fault(self.rules, &value))
             }
-            // A default that is computed is computed only where a rule may refuse it.
+            // A computed default is computed only if a rule may refuse it.
             Some(Shown::Computed(compute)) if !self.rules.is_empty() => {
                 schema::rules_fault(self.rules, &compute()?)
             }
@@ -135,7 +136,7 @@ impl ParameterDef {
         }
     }
 
-    /// What is wrong with a value that the schema allows, if the type refuses it.
+    /// Returns the problem with a value that the schema allows, if the type refuses it.
     #[doc(hidden)]
     pub fn undecodable(&self, value: &Value) -> Option<Problem> {
         if self.optional && value.is_null() {
@@ -145,7 +146,7 @@ impl ParameterDef {
         Some(self.problem(self.name, &error))
     }
 
-    /// The schema allows the value, and the type still refuses it. `name` is empty for all arguments.
+    /// Creates the error for a value that the schema allows and the type refuses. `name` is empty for all arguments.
     fn refuse(&self, name: &str, error: &serde_json::Error) -> ToolError {
         ToolError::invalid_arguments(InvalidArguments::of(vec![self.problem(name, error)]))
     }
@@ -162,13 +163,13 @@ impl ParameterDef {
         } else {
             Problem::undecoded(error)
         };
-        // The expected format is added where the schema is at hand.
+        // The expected format is added later, when the schema is available.
         Problem::new(pointer, Problem::DECODES, actual)
     }
 }
 
 impl Shown {
-    /// The value, where it can be shown.
+    /// Returns the value, if it can be shown.
     pub fn to_value(self) -> Option<Value> {
         match self {
             Self::Literal(literal) => Some(literal.to_value()),
@@ -177,23 +178,23 @@ impl Shown {
     }
 }
 
-/// A parameter with its type: what the expansion of `#[tool]` reads an argument with.
+/// A parameter with its type: the expansion of `#[tool]` reads an argument with it.
 #[derive(Debug)]
 pub struct Arg<T> {
-    /// What is known without the type.
+    /// The description without the type.
     pub def: ParameterDef,
     decode: fn(Value) -> serde_json::Result<T>,
     absent: Absent<T>,
 }
 
-/// What an absent argument means.
+/// The meaning of an absent argument.
 #[derive(Debug)]
 enum Absent<T> {
-    /// A mistake.
+    /// An error.
     Missing,
     /// This value.
     Value(fn() -> T),
-    /// What this JSON decodes to.
+    /// The value that this JSON decodes to.
     Literal(Literal),
 }
 
@@ -205,12 +206,12 @@ impl<T> Clone for Absent<T> {
 
 impl<T> Copy for Absent<T> {}
 
-/// A required parameter.
+/// Creates a required parameter.
 pub const fn arg<T: ToolArg>(name: &'static str, description: &'static str) -> Arg<T> {
     Arg { def: ParameterDef::of::<T>(name, description), decode: T::decode, absent: Absent::Missing }
 }
 
-/// A parameter that is `None` when it is absent.
+/// Creates a parameter that is `None` if the argument is absent.
 pub const fn optional<T: ToolArg>(name: &'static str, description: &'static str) -> Arg<Option<T>> {
     let mut def = ParameterDef::of::<T>(name, description);
     def.optional = true;
@@ -230,7 +231,7 @@ fn check<T: ToolArg>(value: Value) -> serde_json::Result<()> {
 }
 
 impl<T> Arg<T> {
-    /// It may be absent and then has this value.
+    /// Makes the parameter optional, with this value if it is absent.
     #[must_use]
     pub const fn default(mut self, default: fn() -> T, shown: Shown) -> Self {
         self.def.optional = true;
@@ -239,8 +240,8 @@ impl<T> Arg<T> {
         self
     }
 
-    /// It may be absent and then has the value that this JSON decodes to, such as `"fast"` for an enum. Whether it
-    /// decodes is checked at start-up.
+    /// Makes the parameter optional, with the value that this JSON decodes to, such as `"fast"` for an enum. At
+    /// start-up it is checked that the JSON decodes.
     #[must_use]
     pub const fn default_literal(mut self, literal: Literal) -> Self {
         self.def.optional = true;
@@ -249,28 +250,28 @@ impl<T> Arg<T> {
         self
     }
 
-    /// Further rules.
+    /// Sets further rules.
     #[must_use]
     pub const fn rules(mut self, rules: &'static [Rule]) -> Self {
         self.def.rules = rules;
         self
     }
 
-    /// Example values.
+    /// Sets example values.
     #[must_use]
     pub const fn examples(mut self, examples: &'static [Shown]) -> Self {
         self.def.examples = examples;
         self
     }
 
-    /// Other names.
+    /// Sets other accepted names.
     #[must_use]
     pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
         self.def.aliases = aliases;
         self
     }
 
-    /// Its value stays out of history, logs and events.
+    /// Redacts its value from history, logs and events.
     #[must_use]
     pub const fn secret(mut self) -> Self {
         self.def.secret = true;
@@ -281,13 +282,13 @@ impl<T> Arg<T> {
     ///
     /// # Errors
     ///
-    /// When they do not decode.
+    /// Returns an error if the arguments do not decode.
     pub fn take_all(&self, arguments: &mut Arguments) -> Result<T, ToolError> {
         let value = arguments.take_all();
         (self.decode)(value).map_err(|error| self.def.refuse("", &error))
     }
 
-    /// Takes the argument, or what its absence means.
+    /// Takes the argument, or the value for an absent one.
     #[inline(never)]
     fn take_one(&self, arguments: &mut Arguments) -> Result<T, ToolError> {
         let value = match (arguments.take(self.def.name), self.absent) {
@@ -300,17 +301,17 @@ impl<T> Arg<T> {
     }
 }
 
-/// Takes several arguments at once. Its code depends on their types only, so tools with the same list of types share
-/// it.
+/// Takes several arguments at once. The generated code depends on their types only, so tools with the same list of
+/// types share it.
 pub trait Take {
     /// The values, as a tuple.
     type Values;
 
-    /// Takes them.
+    /// Takes the arguments.
     ///
     /// # Errors
     ///
-    /// When one is absent without a default, or does not decode.
+    /// Returns an error if an argument without a default is absent, or if an argument does not decode.
     fn take(&self, arguments: &mut Arguments) -> Result<Self::Values, ToolError>;
 }
 
@@ -322,7 +323,7 @@ impl<T> Take for &'static Arg<T> {
     }
 }
 
-/// The value, or `None` after adding what is wrong with it to `refused`.
+/// Returns the value, or `None` after adding the error to `refused`.
 fn noted<T>(taken: Result<T, ToolError>, refused: &mut Option<ToolError>) -> Option<T> {
     let error = match taken {
         Ok(value) => return Some(value),
@@ -355,7 +356,8 @@ macro_rules! take_tuples {
             )]
             fn take(&self, arguments: &mut Arguments) -> Result<Self::Values, ToolError> {
                 let ($($name,)*) = self;
-                // All are taken before any is refused, so that every argument that does not decode is reported.
+                // All arguments are taken before an error is returned, so that every argument that does not decode is
+                // reported.
                 let mut refused = None;
                 $(let $name = noted($name.take(arguments), &mut refused);)*
                 let ($(Some($name),)*) = ($($name,)*) else {

@@ -1,28 +1,28 @@
-//! Plugins: every crate with tools that the host does not call core, the host's own binary included.
+//! Plugins: every crate with tools that the host does not declare as core, including the host's own binary.
 
 use crate::location::Location;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What a crate says of itself as a plugin. Made by `toolkit::plugin!`, once a crate.
+/// A crate's description of itself as a plugin. Created by `toolkit::plugin!`, once per crate.
 #[derive(Debug, Clone, Copy)]
 pub struct PluginDef {
-    /// Its id, by which policies and the configuration name it: letters, digits, `-`, `_` and `.`.
+    /// The id used in policies and the configuration: letters, digits, `-`, `_` and `.`.
     pub id: &'static str,
-    /// Its name for people.
+    /// The display name.
     pub title: Option<&'static str>,
-    /// What it brings.
+    /// A description of its contents.
     pub description: Option<&'static str>,
-    /// Its tools are there only where an allow list names them, or it.
+    /// True if its tools exist only for callers whose allow list names them, or the plugin.
     pub optional: bool,
-    /// The channel in whose sessions alone its tools exist.
+    /// The channel to whose sessions its tools are limited.
     pub channel: Option<&'static str>,
-    /// Where it is written; the first segment of its module is the crate.
+    /// The source location; the first segment of its module is the crate.
     pub location: Location,
 }
 
 impl PluginDef {
-    /// One that says nothing, to fill in.
+    /// An empty definition, to fill in.
     pub const BASE: Self = Self {
         id: "",
         title: None,
@@ -46,29 +46,29 @@ inventory::collect!(LinkedPlugin);
 pub struct Plugin {
     /// Its id.
     pub id: Arc<str>,
-    /// Its name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<&'static str>,
-    /// What it brings.
+    /// A description of its contents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<&'static str>,
     /// Its crate, as Rust code writes it.
     pub crate_name: &'static str,
-    /// Whether its tools are there only where an allow list names them, or it.
+    /// True if its tools exist only for callers whose allow list names them, or the plugin.
     pub optional: bool,
-    /// The channel in whose sessions alone its tools exist.
+    /// The channel to whose sessions its tools are limited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<&'static str>,
-    /// Whether it is left out whole, since its id names a core tool.
+    /// True if the plugin is left out as a whole, since its id is the name of a core tool.
     pub blocked: bool,
 }
 
 impl Plugin {
-    /// What is known of the plugin that a crate is, where it says nothing itself.
+    /// Returns the plugin of a crate that has no `plugin!`.
     #[doc(hidden)]
     pub fn of_crate(location: &Location) -> Self {
         let crate_name = location.crate_name();
-        // The package's name is as people write it, unless it is about another crate of the package.
+        // The package's name is in its usual spelling, unless this is another crate of the package.
         let is_package = location.package.replace('-', "_") == crate_name;
         let id = if is_package { location.package } else { crate_name };
         Self {
@@ -95,19 +95,19 @@ impl Plugin {
     }
 }
 
-/// The id of the plugin that the crate of a place is, or would be if it is core.
+/// Returns the id of the plugin that contains a source location; for a core crate, the id it would have.
 #[doc(hidden)]
 pub fn id_of(location: &Location) -> String {
     let stated = inventory::iter::<LinkedPlugin>()
         .map(|LinkedPlugin(def)| *def)
         .filter(|def| def.location.crate_name() == location.crate_name())
-        // Of two there is an error when the toolkit is built.
+        // If there are two, building the toolkit fails.
         .min_by_key(|def| (def.location.file, def.location.line));
     let plugin = stated.map_or_else(|| Plugin::of_crate(location), Plugin::of_def);
     plugin.id.as_ref().to_owned()
 }
 
-/// Whether `id` can be a plugin's: nothing that means something else in a list of tools.
+/// Returns true if `id` is a valid plugin id, without another meaning in a list of tools.
 #[doc(hidden)]
 pub fn is_valid_id(id: &str) -> bool {
     !id.is_empty()

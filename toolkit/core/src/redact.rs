@@ -1,14 +1,14 @@
-//! Secrets taken out of text and JSON before anybody reads it: history, logs, events, errors.
+//! Redacts secrets in text and JSON before it gets into history, logs, events or errors.
 //!
-//! Three kinds are found:
+//! Three kinds of secrets are found:
 //!
-//! * **values** that the host names: the value of an environment variable, or any text. Also as they look in JSON, in
-//!   a URL and in base64;
-//! * **values of one call**: what a caller gave for a parameter marked `#[arg(secret)]`;
+//! * **values** that the host names: the value of an environment variable, or any text, also in the form they have in
+//!   JSON, in a URL and in base64;
+//! * **values of one call**: arguments for a parameter marked `#[arg(secret)]`;
 //! * **patterns** of keys and tokens of well-known services, JSON web tokens, private keys, passwords in URLs,
 //!   authorization headers, and assignments such as `password=…` or `"api_key": "…"`.
 //!
-//! Patterns are a net with holes: what looks like any other word cannot be told from one. A secret that the host knows
+//! Patterns are incomplete: a secret that looks like an ordinary word cannot be recognised. Secrets that the host knows
 //! should be named.
 
 mod forms;
@@ -24,14 +24,14 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What stands where a secret stood.
+/// The text that replaces a secret.
 #[doc(hidden)]
 pub const REDACTED: &str = "[redacted]";
 
-/// The fewest bytes of a value that is looked for: shorter ones stand in too many words.
+/// The minimum length in bytes of a value that is searched for: shorter values occur in too many words.
 const SHORTEST: usize = 4;
 
-/// Takes secrets out of text and JSON. Cheap to clone.
+/// Redacts secrets in text and JSON. Cheap to clone.
 ///
 /// ```
 /// use toolkit::Redactor;
@@ -43,7 +43,7 @@ const SHORTEST: usize = 4;
 #[derive(Clone, Default)]
 pub struct Redactor {
     named: Arc<Literals>,
-    /// Those of one call.
+    /// The secrets of one call.
     own: Option<Arc<Literals>>,
 }
 
@@ -58,7 +58,8 @@ impl Literals {
         let mut forms: Vec<String> = secrets.iter().flat_map(|secret| forms::of(secret)).collect();
         forms.sort_unstable();
         forms.dedup();
-        // It fails only for more than the memory of a machine holds; then the plain secrets are still found.
+        // Building fails only if the memory is too small; the literal secrets are found then, but not their encoded
+        // forms.
         let build = |forms: &[String]| {
             AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms).ok()
         };
@@ -68,14 +69,14 @@ impl Literals {
 }
 
 impl Redactor {
-    /// One that knows the patterns.
+    /// Creates a redactor with the built-in patterns.
     pub fn new() -> Self {
         patterns::prepare();
         Self::default()
     }
 
-    /// Also the value that an environment variable has now. One that is not set, or has less than 4 bytes, adds
-    /// nothing.
+    /// Adds the current value of an environment variable. Does nothing if the variable is not set or has less than 4
+    /// bytes.
     #[must_use]
     pub fn env(self, name: &str) -> Self {
         match std::env::var_os(name) {
@@ -84,7 +85,7 @@ impl Redactor {
         }
     }
 
-    /// Also this text, if it has at least 4 bytes.
+    /// Adds this text, if it has at least 4 bytes.
     #[must_use]
     pub fn value(self, secret: impl AsRef<str>) -> Self {
         let secret = secret.as_ref();
@@ -96,7 +97,7 @@ impl Redactor {
         Self { named: Arc::new(Literals::new(secrets)), ..self }
     }
 
-    /// Also the secrets of one call, which stay out of those that are named.
+    /// Adds the secrets of one call, kept apart from the named secrets.
     #[must_use]
     #[doc(hidden)]
     pub fn with_own(&self, mut secrets: Vec<String>) -> Self {
@@ -107,7 +108,7 @@ impl Redactor {
         Self { named: Arc::clone(&self.named), own: Some(Arc::new(Literals::new(secrets))) }
     }
 
-    /// Also these, beside those of the call that it has.
+    /// Adds secrets to those of the call.
     #[must_use]
     #[doc(hidden)]
     pub fn with_more(&self, mut secrets: Vec<String>) -> Self {
@@ -115,12 +116,12 @@ impl Redactor {
         self.with_own(secrets)
     }
 
-    /// The text with `[redacted]` for each secret; borrowed where there is none.
+    /// Returns the text with `[redacted]` for each secret; borrowed if there is none.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.redact_to(text, text.len())
     }
 
-    /// The first `limit` bytes of the text. A secret that stands across the limit is found all the same.
+    /// Returns the first `limit` bytes of the redacted text. A secret that crosses the limit is found too.
     #[doc(hidden)]
     pub fn redact_to<'a>(&self, text: &'a str, limit: usize) -> Cow<'a, str> {
         let limit = text.floor_char_boundary(limit);
@@ -142,18 +143,17 @@ impl Redactor {
         Cow::Owned(redacted)
     }
 
-    /// Takes secrets out of all strings of a JSON value, its keys included, and what stands under a key such as
-    /// `password`.
+    /// Redacts secrets in all strings of a JSON value, including its keys, and the values of keys such as `password`.
     pub fn redact_value(&self, value: &mut Value) {
         self.redact_value_to(value, usize::MAX);
     }
 
-    /// The same, with each string cut to `limit` bytes.
+    /// Redacts the value, with each string cut to `limit` bytes.
     #[doc(hidden)]
     pub fn redact_value_to(&self, value: &mut Value, limit: usize) {
         match value {
             Value::String(text) => self.redact_string(text, limit),
-            // A number can be a secret that is named, or one of the call.
+            // A number can be a named secret, or a secret of the call.
             Value::Number(number) => {
                 if let (true, text) = (self.has_values(), number.to_string())
                     && !self.find_values(&text).is_empty()
@@ -167,7 +167,7 @@ impl Redactor {
         }
     }
 
-    /// The same for the members of an object.
+    /// Redacts the members of an object, with each string cut to `limit` bytes.
     #[doc(hidden)]
     pub fn redact_members(&self, members: &mut Map<String, Value>, limit: usize) {
         for (name, member) in members.iter_mut() {
@@ -194,7 +194,7 @@ impl Redactor {
         }
     }
 
-    /// Where the secrets stand, in order, apart from one another.
+    /// Returns the ranges of the secrets, in order and without overlaps.
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = self.find_values(text);
         patterns::find(text, &mut found);

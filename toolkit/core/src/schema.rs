@@ -1,5 +1,4 @@
-//! A tool's JSON Schema (draft 2020-12): made from its parameters, shown to models, and compiled into the
-//! validator that enforces it.
+//! A tool's JSON Schema (draft 2020-12): created from its parameters, shown to models, and compiled into a validator.
 
 mod check;
 #[doc(hidden)]
@@ -30,48 +29,48 @@ use serde_json::{Map, Value};
 use std::sync::LazyLock;
 use tighten::{Side, holds_values, tighten};
 
-/// Annotation of a property: other names for it. Taken out of the schema that is shown.
+/// An annotation of a property: its aliases. Removed from the schema that is shown.
 #[doc(hidden)]
 pub const ALIASES: &str = "x-toolkit-aliases";
-/// Annotation of a property: its value is a secret. Taken out of the schema that is shown.
+/// An annotation of a property: its value is a secret. Removed from the schema that is shown.
 #[doc(hidden)]
 pub const SECRET: &str = "x-toolkit-secret";
 
-/// Annotation of a number: the bounds that its type has and that say nothing to a model, such as those of 64 bits. They are
+/// An annotation of a number: bounds of its type that are of no use to a model, such as those of 64 bits. They are
 /// enforced, and not shown.
 const LIMITS: &str = "x-toolkit-limits";
 
-/// How deep schemas and values are followed. JSON text nests at most 128 deep; each level takes a few steps.
+/// The maximum depth of schemas and values. JSON text nests at most 128 deep; each level takes a few steps.
 #[doc(hidden)]
 pub const DEEPEST: usize = 256;
 
-/// A schema with everything that is derived from it, made once a tool, at its first use.
+/// A schema with everything that is derived from it, created once per tool, at its first use.
 #[doc(hidden)]
 pub struct Compiled {
     pub name: String,
-    /// As it is enforced: what models see, with the limits of number types.
+    /// The schema that is enforced: the one that models see, with the limits of number types.
     pub schema: Value,
-    /// As models see it, where that is not the same.
+    /// The schema that models see, if it differs.
     shown: Option<Value>,
-    /// With the annotations.
+    /// The schema with annotations.
     pub annotated: Value,
     pub has_aliases: bool,
     pub has_secrets: bool,
-    /// Stands in front of the validator, where the schema is simple enough.
+    /// A fast check in front of the validator, if the schema is simple enough.
     pub(crate) plain: Option<Plain>,
-    /// Made when it is first needed, where the schema is plain throughout: the first one of a process is dear, since the
-    /// meta-schema is compiled for it.
+    /// Created when it is first needed, if the schema is plain throughout: the first validator of a process is
+    /// expensive, because the meta-schema is compiled for it.
     pub validator: LazyLock<Validator, Box<dyn FnOnce() -> Validator + Send>>,
-    /// Arguments that are fixed: refused, also where the schema takes any.
+    /// Names of bound arguments: rejected in calls, even if the schema accepts any.
     pub bound: Box<[String]>,
 }
 
-/// Who wrote a schema.
+/// The author of a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writer {
     /// The types of a function.
     Types,
-    /// Somebody, by hand or in another process: its defaults are no more than words.
+    /// A person, or another process: its defaults are only documentation.
     Anybody,
 }
 
@@ -81,7 +80,7 @@ impl Compiled {
         Self::of(name, annotated, Writer::Types)
     }
 
-    /// Of a schema that no types stand behind, checked by [`foreign_fault`] before.
+    /// Compiles a schema without Rust types, already checked by [`foreign_fault`].
     #[doc(hidden)]
     pub fn foreign(name: &str, annotated: Value) -> Result<Self, ToolError> {
         Self::of(name, annotated, Writer::Anybody)
@@ -129,14 +128,14 @@ impl Compiled {
         })
     }
 
-    /// The schema as models see it.
+    /// Returns the schema as models see it.
     #[doc(hidden)]
     pub fn shown(&self) -> &Value {
         self.shown.as_ref().unwrap_or(&self.schema)
     }
 }
 
-/// A schema with annotations, as models see it.
+/// Returns a schema with annotations as models see it.
 #[doc(hidden)]
 pub fn shown(annotated: &Value) -> Value {
     let mut schema = annotated.clone();
@@ -144,7 +143,7 @@ pub fn shown(annotated: &Value) -> Value {
     schema
 }
 
-/// Which annotations a schema has.
+/// The kinds of annotations in a schema.
 #[derive(Clone, Copy, Default)]
 struct Found {
     aliases: bool,
@@ -162,7 +161,7 @@ impl Found {
     }
 }
 
-/// Removes the annotations; says which there were.
+/// Removes the annotations; returns which kinds there were.
 fn strip(schema: &mut Value, under: &str) -> Found {
     match schema {
         _ if holds_values(under) => Found::default(),
@@ -174,7 +173,7 @@ fn strip(schema: &mut Value, under: &str) -> Found {
                 found.limits = members.shift_remove(LIMITS).is_some();
             }
             for (key, member) in members {
-                // The name of a property is no keyword.
+                // The name of a property is not a keyword.
                 let key = if under == "properties" { "" } else { key.as_str() };
                 found = found.and(strip(member, key));
             }
@@ -187,7 +186,7 @@ fn strip(schema: &mut Value, under: &str) -> Found {
     }
 }
 
-/// Writes the limits of number types as the bounds that they are.
+/// Replaces the limit annotations of number types with bounds.
 fn enforce_limits(schema: &mut Value, under: &str) {
     match schema {
         _ if holds_values(under) => {}
@@ -211,7 +210,7 @@ fn enforce_limits(schema: &mut Value, under: &str) {
     }
 }
 
-/// The schema of a tool's arguments, with annotations.
+/// Returns the schema of a tool's arguments, with annotations.
 #[doc(hidden)]
 pub fn of_input(input: &Input) -> Value {
     let mut schema = make(input);
@@ -222,7 +221,7 @@ pub fn of_input(input: &Input) -> Value {
     schema
 }
 
-/// A schema, with annotations, that `make` puts together from those of several types.
+/// Returns a schema, with annotations, that `make` composes from those of several types.
 #[doc(hidden)]
 pub fn compose(make: impl FnOnce(&mut SchemaGenerator) -> Value) -> Value {
     let mut generator = generator();
@@ -233,7 +232,7 @@ pub fn compose(make: impl FnOnce(&mut SchemaGenerator) -> Value) -> Value {
     schema
 }
 
-/// The schema as schemars makes it.
+/// Returns the schema as schemars generates it.
 fn make(input: &Input) -> Value {
     let mut generator = generator();
     let mut schema = match input {
@@ -245,7 +244,7 @@ fn make(input: &Input) -> Value {
     schema
 }
 
-/// The schema of a tool's structured output.
+/// Returns the schema of a tool's structured output.
 #[doc(hidden)]
 pub fn of_output(schema: crate::arg::SchemaFn) -> Value {
     let mut generator = SchemaSettings::draft2020_12()
@@ -263,7 +262,7 @@ pub fn of_output(schema: crate::arg::SchemaFn) -> Value {
     schema
 }
 
-/// Whether a type says of itself, or of something within it, that it is secret.
+/// Returns true if a type, or a type within it, is marked as secret.
 pub(crate) fn holds_secret(schema: crate::arg::SchemaFn) -> bool {
     let mut generator = generator();
     let mut schema = schema(&mut generator).to_value();
@@ -366,7 +365,7 @@ fn add_definitions(schema: &mut Value, definitions: Map<String, Value>) {
 #[doc(hidden)]
 pub fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     let mut schema = schema;
-    // A chain of references longer than this goes round in a circle.
+    // A longer chain of references is a cycle.
     for _ in 0..32 {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return schema };
         match reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) {

@@ -1,19 +1,19 @@
-//! What the names of a server's tools begin with: `server__tool`.
+//! The prefixes of server tools' names: `server__tool`.
 
 use data_encoding::BASE32_NOPAD;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
-/// What stands between the server and the tool.
+/// The separator between the server and the tool.
 const BETWEEN: &str = "__";
-/// How many characters tell two prefixes apart that would be the same.
+/// The number of hash characters that distinguish two otherwise equal prefixes.
 const HASH: usize = 8;
-/// How many characters of a prefix stay where the name of a tool would be too long, at most.
+/// The most characters of a prefix that are kept if the name of a tool would be too long.
 #[doc(hidden)]
 pub const MAX_OF_LONG_PREFIX: usize = 20;
 
-/// Returns the first part of the names of each server's tools, by server. The name of a tool is this part, `__`, and the
-/// server's own name for the tool. Where two servers would have the same part, each gets one with a hash of its name.
+/// Returns the prefix of the names of each server's tools, by server. The name of a tool is this prefix, `__`, and the
+/// server's own name for the tool. Servers that would have the same prefix get one with a hash of their name.
 ///
 /// ```
 /// let prefixes = toolkit::server_prefixes(["My Server", "docs"]);
@@ -35,7 +35,8 @@ pub fn server_prefixes<'a>(servers: impl IntoIterator<Item = &'a str>) -> BTreeM
     prefixes
 }
 
-/// The prefix of a server alone: no two underscores in it, and none at its end, so that it can be told from the rest.
+/// Returns the prefix of a server on its own: without two consecutive underscores and without a trailing one, so that it
+/// can be separated from the rest.
 fn prefix(server: &str) -> String {
     let mut prefix = String::new();
     for c in in_letters_of_names(server).chars() {
@@ -49,7 +50,8 @@ fn prefix(server: &str) -> String {
     if prefix.is_empty() { "server".to_owned() } else { prefix.to_owned() }
 }
 
-/// Writes a name in the letters of tool names: `getSum` is `get_sum`, and all that is no letter or digit an underscore.
+/// Converts a name to the characters of tool names: `getSum` becomes `get_sum`, and every character that is no letter or
+/// digit becomes an underscore.
 #[doc(hidden)]
 pub fn in_letters_of_names(name: &str) -> String {
     let mut lower = String::new();
@@ -71,14 +73,14 @@ fn hash(server: &str) -> String {
     BASE32_NOPAD.encode(&hash.finalize())[..HASH].to_ascii_lowercase()
 }
 
-/// The names that servers of a configuration give: of themselves, and of tools that are not known before they start.
+/// The names that configured servers introduce: their own, and those of tools that are unknown until the servers start.
 #[derive(Debug, Clone, Default)]
 #[doc(hidden)]
 pub struct ServerNames {
-    /// In lower case: `mcp:docs`, and `docs`.
+    /// The ids in lower case: `mcp:docs`, and `docs`.
     ids: Vec<String>,
     servers: Vec<String>,
-    /// `docs__`.
+    /// The prefixes: `docs__`.
     prefixes: Vec<String>,
 }
 
@@ -87,7 +89,7 @@ impl ServerNames {
     pub fn new<'a>(servers: impl IntoIterator<Item = &'a str>) -> Self {
         let servers: Vec<&str> = servers.into_iter().collect();
         let lower = |name: &str| name.trim().to_lowercase();
-        // One that is switched off makes no other longer.
+        // A server that is switched off must not change the prefix of another.
         let alone = servers.iter().map(|server| prefix(server));
         let together = server_prefixes(servers.iter().copied()).into_values();
         let mut prefixes: Vec<String> = alone.chain(together).collect();
@@ -101,7 +103,7 @@ impl ServerNames {
         }
     }
 
-    /// `mcp:<server>` of each.
+    /// Returns `mcp:<server>` for each server.
     #[doc(hidden)]
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.ids.iter().map(String::as_str)

@@ -1,13 +1,13 @@
-//! Where a tool came from.
+//! The source of a tool.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a tool came from. Cheap to clone.
+/// The source of a tool. Cheap to clone.
 ///
-/// The toolkit decides it, never a tool: what a linked crate brings is [`Core`](Self::Core) where the host's `link!` says
-/// so, else a plugin's or a channel's.
+/// The toolkit decides it, never the tool: a tool of a linked crate is [`Core`](Self::Core) if the host's `link!` says
+/// so, and otherwise a plugin's or a channel's.
 ///
 /// ```
 /// use toolkit::Source;
@@ -18,11 +18,11 @@ use std::sync::Arc;
 #[serde(tag = "kind", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Source {
-    /// A crate that the host calls core.
+    /// A core crate, declared by the host.
     Core,
     /// Any other crate, the host's own binary included.
     Plugin {
-        /// The plugin's id: what it says itself with `toolkit::plugin!`, else the name of its crate.
+        /// The plugin's id: the one in its `toolkit::plugin!`, or else the name of its crate.
         id: Arc<str>,
     },
     /// A channel: the tool exists only in sessions of that channel.
@@ -46,33 +46,33 @@ pub enum Source {
 }
 
 impl Source {
-    /// A plugin.
+    /// Creates the source for a plugin.
     pub fn plugin(id: impl Into<Arc<str>>) -> Self {
         Self::Plugin { id: id.into() }
     }
 
-    /// A channel.
+    /// Creates the source for a channel.
     pub fn channel(name: impl Into<Arc<str>>) -> Self {
         Self::Channel { name: name.into() }
     }
 
-    /// A server of the Model Context Protocol.
+    /// Creates the source for a server of the Model Context Protocol.
     pub fn mcp(server: impl Into<Arc<str>>) -> Self {
         Self::Mcp { server: server.into() }
     }
 
-    /// A client.
+    /// Creates the source for a client.
     pub fn client(id: impl Into<Arc<str>>) -> Self {
         Self::Client { id: id.into() }
     }
 
-    /// Whether the tool's code runs elsewhere: what it says of itself, `read_only` for instance, is then nothing that
-    /// anybody here has chosen to believe.
+    /// Returns true if the tool's code runs elsewhere: its own statements, `read_only` for example, are then not
+    /// trusted.
     pub fn is_remote(&self) -> bool {
         self.remote_kind().is_some()
     }
 
-    /// The kind of permission of tools whose code runs elsewhere, and the group that all of them are in.
+    /// Returns the kind of permission of tools whose code runs elsewhere, which is also the group of all of them.
     #[doc(hidden)]
     pub fn remote_kind(&self) -> Option<&'static str> {
         match self {
@@ -82,7 +82,7 @@ impl Source {
         }
     }
 
-    /// What lists name a server or a client by: `mcp:files`. What they call themselves cannot be a plugin's id then.
+    /// Returns the id of a server or a client in lists: `mcp:files`. With the prefix, its name cannot be a plugin's id.
     #[doc(hidden)]
     pub fn remote_id(&self) -> Option<String> {
         match self {

@@ -1,4 +1,4 @@
-//! Services: what tools reach the outside through, one value a type.
+//! Services: values that tools use to access the outside, one per type.
 
 use crate::error::ToolError;
 use std::any::{Any, TypeId, type_name};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A service that a tool function takes beside its arguments.
+/// A service that a tool function takes in addition to its arguments.
 ///
 /// The host provides it with [`Builder::service`](crate::Builder::service); `T` may be a trait object.
 ///
@@ -55,7 +55,7 @@ pub trait Service: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Send + Sync + 'static> Service for T {}
 
-/// A service of any type: an `Arc` of an `Arc<T>`.
+/// A type-erased service: an `Arc` of an `Arc<T>`.
 pub type AnyService = Arc<dyn Any + Send + Sync>;
 
 /// A service that is made at its first use, by a module above this one.
@@ -65,7 +65,7 @@ pub trait LazyService: Any + Send + Sync {
     fn get(&self) -> Option<&AnyService>;
 }
 
-/// Values by type.
+/// Values, one per type.
 #[derive(Clone, Default)]
 #[doc(hidden)]
 pub struct Services(Arc<HashMap<TypeId, Provided>>);
@@ -92,7 +92,7 @@ impl Services {
         self.0.is_empty()
     }
 
-    /// These, with `own` before them.
+    /// Returns these values, with those of `own` taking precedence.
     #[doc(hidden)]
     pub fn with(&self, own: &Self) -> Self {
         let mut all = self.clone();
@@ -114,13 +114,13 @@ impl Services {
         Arc::make_mut(&mut self.0).insert(id, Provided::Lazy(lazy));
     }
 
-    /// Whether any service is made at its first use.
+    /// Returns true if any service is created at its first use.
     #[doc(hidden)]
     pub fn has_lazy(&self) -> bool {
         self.0.values().any(|service| matches!(service, Provided::Lazy(_)))
     }
 
-    /// The service of this type, if it is one that is made at its first use.
+    /// Returns the service of this type, if it is created at its first use.
     #[doc(hidden)]
     pub fn lazy<L: LazyService>(&self, id: TypeId) -> Option<&L> {
         match self.0.get(&id)? {

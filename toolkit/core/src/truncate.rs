@@ -1,22 +1,22 @@
 //! How the output of a tool is cut to size, as its author states it.
 
-/// How a tool's output is cut to size.
+/// Limits of a tool's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truncate {
-    /// Not at all.
+    /// The output is not truncated.
     Off,
-    /// To limits of its own.
+    /// The output is truncated to these limits.
     Limits {
-        /// The most lines; the host's default where `None`.
+        /// The maximum number of lines; `None` for the host's default.
         max_lines: Option<u64>,
-        /// The most bytes; the host's default where `None`.
+        /// The maximum number of bytes; `None` for the host's default.
         max_bytes: Option<u64>,
-        /// Which part stays.
+        /// The part that is kept.
         keep: Keep,
     },
 }
 
-/// Which part of an output stays when it is cut.
+/// The part of an output that is kept when it is truncated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Keep {
     /// The beginning.
@@ -24,6 +24,6 @@ pub enum Keep {
     Head,
     /// The end.
     Tail,
-    /// Beginning and end.
+    /// The beginning and the end.
     Ends,
 }

@@ -1,6 +1,6 @@
-//! What each provider of models wants to be told of tools, how it says that one is to be called, and how it is answered.
+//! The formats in which each model provider expects tools, makes tool calls, and expects tool results.
 //!
-//! A [`Dialect`] writes definitions ([`Definitions`]), and these read calls, whole or streamed, and write results.
+//! A [`Dialect`] writes definitions ([`Definitions`]), which read calls, whole or streamed, and write results.
 
 mod calls;
 mod definitions;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How a provider writes tools, their calls and their results.
+/// A provider's format of tools, tool calls and tool results.
 ///
 /// ```
 /// use serde_json::json;
@@ -57,17 +57,18 @@ use std::str::FromStr;
 /// # Ok(()) }
 /// ```
 ///
-/// Schemas are the tools' own, as far as the dialect can say them. What it cannot say is left out, never made narrower: a
-/// call that a tool takes can be written in every dialect, and what a tool does not take is refused by
-/// [`Toolbox::call`](crate::Toolbox::call), whoever wrote it. [`DialectTool::loosened`] tells what was left out.
+/// The schemas are the tools' own, as far as the dialect can express them. A part that it cannot express is left out, so a schema
+/// never becomes narrower: every call that a tool accepts can be written in every dialect, and a call that a tool does not accept
+/// is refused by [`Toolbox::call`](crate::Toolbox::call), whoever wrote it. [`DialectTool::loosened`] lists the parts that were
+/// left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Dialect {
-    /// OpenAI's Chat Completions, and all that speak like it: functions that are not strict.
+    /// OpenAI's Chat Completions, and compatible interfaces: functions that are not strict.
     #[serde(rename = "openai-chat")]
     OpenAiChat,
-    /// OpenAI's Chat Completions with strict functions: what the model writes fits the schema.
+    /// OpenAI's Chat Completions with strict functions: the model's arguments match the schema.
     #[serde(rename = "openai-chat-strict")]
     OpenAiChatStrict,
     /// OpenAI's Responses: functions that are not strict.
@@ -78,14 +79,14 @@ pub enum Dialect {
     OpenAiResponsesStrict,
     /// Anthropic's Messages.
     Anthropic,
-    /// Google's Gemini, of its own interface and of Vertex AI.
+    /// Google's Gemini, through its own interface and Vertex AI.
     Gemini,
     /// The Model Context Protocol.
     Mcp,
 }
 
 impl Dialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: &'static [Self] = &[
         Self::OpenAiChat,
         Self::OpenAiChatStrict,
@@ -96,7 +97,7 @@ impl Dialect {
         Self::Mcp,
     ];
 
-    /// What it is called in a configuration and on a command line, such as `openai-chat-strict`.
+    /// Returns the name in a configuration and on a command line, such as `openai-chat-strict`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
@@ -109,7 +110,7 @@ impl Dialect {
         }
     }
 
-    /// Whether the provider is asked to hold the model to the schemas.
+    /// Returns true if the provider is asked to enforce the schemas.
     pub const fn is_strict(self) -> bool {
         matches!(self, Self::OpenAiChatStrict | Self::OpenAiResponsesStrict)
     }
@@ -120,8 +121,8 @@ impl Dialect {
         self.finder().is_some()
     }
 
-    /// The provider's own tool that finds those whose definitions are not shown, as the documents of Anthropic ("tool search tool",
-    /// by BM25) and OpenAI ("tool search", by the provider) have it.
+    /// Returns the provider's own tool that finds tools whose definitions are not shown, as described in the documentation of
+    /// Anthropic ("tool search tool", by BM25) and OpenAI ("tool search", by the provider).
     fn finder(self) -> Option<serde_json::Value> {
         match self {
             Self::Anthropic => Some(serde_json::json!({
@@ -134,7 +135,7 @@ impl Dialect {
         }
     }
 
-    /// The same interface without holding the model to anything.
+    /// Returns the same interface without enforced schemas.
     const fn plain(self) -> Self {
         match self {
             Self::OpenAiChatStrict => Self::OpenAiChat,
@@ -150,7 +151,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// A name that no dialect has.
+/// The error for a name that no dialect has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no dialect `{}`; there are {}", toolkit_core::escape::escape_line(.0), known())]
 pub struct UnknownDialect(String);

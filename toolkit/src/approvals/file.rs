@@ -1,4 +1,4 @@
-//! A file of approvals: read only if nobody else can have written it, and replaced as a whole.
+//! The file of approvals. It is read only if no other user can have written it, and is always replaced as a whole.
 
 use super::Grounds;
 use data_encoding::BASE32_DNSSEC;
@@ -10,17 +10,17 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What this version writes and reads.
+/// The version of the file format that is written and read.
 pub(super) const VERSION: u32 = 1;
 /// The most bytes of a file.
 const MAX_BYTES: u64 = 1 << 20;
 /// The most approvals in a file.
 pub(super) const MOST: usize = 1_000;
-/// How long another process may keep the lock.
+/// How long to wait for a lock that another process holds.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often it is looked whether it still does.
+/// The pause between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(5);
-/// What a file is called while it is written.
+/// The extension of a file that is being written.
 pub(super) const UNFINISHED: &str = ".tmp";
 
 /// The approvals of one workspace.
@@ -28,7 +28,8 @@ pub(super) const UNFINISHED: &str = ".tmp";
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Approved {
     version: u32,
-    /// The real path. A file that was moved, or whose name stands for two, is for no other workspace.
+    /// The real path of the workspace. The file is valid for this workspace only, even if it was moved or two workspaces
+    /// share the file's name.
     pub(super) workspace: String,
     pub(super) approvals: Vec<Stored>,
 }
@@ -49,14 +50,14 @@ impl Approved {
         Self { version: VERSION, workspace: workspace.to_owned(), approvals: Vec::new() }
     }
 
-    /// Reads a file; `None` where there is none.
+    /// Reads a file; returns `None` if there is none.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, String> {
         let Some(approved) = read_json::<Self>(path)? else { return Ok(None) };
         check_version(path, approved.version)?;
         Ok(Some(approved))
     }
 
-    /// Puts this in place of a file, or removes it if nothing is left. To be done under the [`Lock`].
+    /// Replaces a file with these approvals, or removes it if no approval is left. The caller must hold the [`Lock`].
     pub(super) fn write(&self, path: &Path) -> Result<(), String> {
         if self.approvals.is_empty() {
             return remove(path);
@@ -68,7 +69,7 @@ impl Approved {
     }
 }
 
-/// Reads a file that nobody else can have written; `None` where there is none.
+/// Reads a file that no other user can have written; returns `None` if there is none.
 pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
     let unread = |what: String| format!("{} is not read: {what}", path.display());
     let Some(file) = open_own(path).map_err(unread)? else { return Ok(None) };
@@ -91,14 +92,14 @@ pub(super) fn check_version(path: &Path, version: u32) -> Result<(), String> {
     ))
 }
 
-/// Puts a value in place of a file. To be done under the [`Lock`].
+/// Replaces a file with a value. The caller must hold the [`Lock`].
 pub(super) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), String> {
     let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be written: {error}", path.display());
     let text = serde_json::to_vec_pretty(value).map_err(|error| cannot(&error))?;
     if text.len() as u64 > MAX_BYTES {
         return Err(too_large(path));
     }
-    // In the same directory, so that it can take the other's place at once; whoever crashes leaves the old one whole.
+    // In the same directory, so that the rename is atomic; after a crash the old file is still complete.
     let unfinished = path.with_extension(format!("{}{UNFINISHED}", random_name()?));
     let written = write_new(&unfinished, &text).and_then(|()| fs::rename(&unfinished, path));
     written.map_err(|error| {
@@ -111,7 +112,7 @@ fn too_large(path: &Path) -> String {
     format!("{} would hold more than {MOST} approvals or {MAX_BYTES} bytes; revoke some", path.display())
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 pub(super) fn remove(path: &Path) -> Result<(), String> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -130,14 +131,14 @@ fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Eight letters and digits that nobody has to guess, but two of which are hardly the same.
+/// Returns eight random letters and digits. They need not be unguessable, only unlikely to repeat.
 pub(super) fn random_name() -> Result<String, String> {
     let mut random = [0; 5];
     getrandom::fill(&mut random).map_err(|error| format!("no randomness: {error}"))?;
     Ok(BASE32_DNSSEC.encode(&random))
 }
 
-/// Opens a file that is there and that nobody else can have written.
+/// Opens an existing file that no other user can have written; returns `None` if there is none.
 pub(crate) fn open_own(path: &Path) -> Result<Option<File>, String> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -155,7 +156,7 @@ pub(crate) fn open_own(path: &Path) -> Result<Option<File>, String> {
     Ok(Some(file))
 }
 
-/// Whether there is a directory that nobody else can write to.
+/// Returns true if the directory exists; fails if another user can write to it.
 pub(crate) fn check_directory(path: &Path) -> Result<bool, String> {
     let refused = |what: &str| Err(format!("{} is not read: {what}", path.display()));
     match fs::symlink_metadata(path) {
@@ -187,21 +188,22 @@ fn check_owner(_metadata: &Metadata) -> Result<(), String> {
     Ok(())
 }
 
-/// The user that this process runs as. The call that says so is `unsafe` in Rust.
+/// Returns the id of the user that this process runs as. The direct system call is `unsafe` in Rust.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn own_id() -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata("/proc/self").ok().map(|process| process.uid())
 }
 
-/// Elsewhere the owner of what the user's home directory is.
+/// Returns the owner of the user's home directory, on other systems.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 fn own_id() -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata(std::env::home_dir()?).ok().map(|home| home.uid())
 }
 
-/// For the owner alone, through no link, and without waiting for whoever has the other end of a pipe.
+/// Restricts opening to the owner's own file: no symlink is followed, and opening a pipe does not wait for its other
+/// end.
 fn own(options: &mut OpenOptions) {
     #[cfg(unix)]
     {
@@ -212,11 +214,11 @@ fn own(options: &mut OpenOptions) {
     let _ = options;
 }
 
-/// Keeps other processes and threads from changing what a file stands for.
+/// A lock that keeps other processes and threads from changing the locked file or directory.
 pub(crate) struct Lock(#[expect(dead_code, reason = "it is released when it is closed")] File);
 
 impl Lock {
-    /// Waits for the lock of a directory, for some seconds.
+    /// Takes the lock of a directory; waits a few seconds at most.
     pub(super) fn take(directory: &Path) -> Result<Self, String> {
         Self::take_within(directory, PATIENCE)
     }
@@ -225,8 +227,8 @@ impl Lock {
         Self::at_within(&directory.join("lock"), patience)
     }
 
-    /// Waits for the lock that a file is, for some seconds. It stays there, empty: one that was removed would be another
-    /// for whoever has it open.
+    /// Takes the lock of a lock file; waits a few seconds at most. The empty file is never removed: a process that still
+    /// has it open would hold a lock on a different file.
     pub(crate) fn at(path: &Path) -> Result<Self, String> {
         Self::at_within(path, PATIENCE)
     }

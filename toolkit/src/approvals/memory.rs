@@ -1,4 +1,4 @@
-//! What one asker was allowed before, and the remembering of what it is allowed now.
+//! Recalls the earlier approvals of one asker, and remembers new ones.
 
 use super::session;
 use super::session_file::SessionPlace;
@@ -11,22 +11,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// What is remembered of answers to one asker, in one session and workspace. Cheap to clone.
+/// The remembered approvals of one asker, in one session and workspace. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory {
     asker: Arc<Asker>,
     session: Arc<Session>,
     store: Approvals,
-    /// Where what is always allowed is remembered, or why it cannot be.
+    /// The place of approvals that are always valid, or the reason why there is none.
     place: Result<Arc<Place>, String>,
 }
 
-/// What was allowed before.
+/// An approval that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Allowed {
-    /// For the session.
+    /// Allowed for the session.
     Session,
-    /// Always, by these approvals.
+    /// Always allowed, by the approvals with these ids.
     Always(Vec<String>),
 }
 
@@ -36,19 +36,19 @@ impl Memory {
         Self { asker: Arc::new(asker), session, store, place }
     }
 
-    /// Whether two would remember the same for the same.
+    /// Returns true if both remember the same approvals.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.session.id() == other.session.id() && self.asker == other.asker && self.place == other.place
     }
 
-    /// The real path of the workspace, where something can be remembered for it.
+    /// Returns the real path of the workspace, if approvals can be remembered for it.
     pub(crate) fn workspace(&self) -> Option<&str> {
         self.place.as_ref().ok().map(|place| place.workspace.as_str())
     }
 
-    /// Whether it was allowed before. An error says why what was always allowed cannot be known or remembered.
+    /// Returns an earlier approval for the question. The error says why approvals cannot be read or remembered.
     ///
-    /// Reads a small file, and blocks for that.
+    /// Reads a small file, so it blocks.
     pub(crate) fn recall(&self, ask: &Ask) -> Result<Option<Allowed>, String> {
         if ask.longest() == AllowScope::Once {
             return Ok(None);
@@ -72,9 +72,9 @@ impl Memory {
         Ok(ids.collect::<Option<Vec<String>>>().map(Allowed::Always))
     }
 
-    /// Whom an answer was remembered for, in this session or always in this workspace. What cannot be read counts for nobody.
+    /// Returns the askers with an approval, in this session or always in this workspace. Unreadable approvals are skipped.
     ///
-    /// Reads small files, and blocks for that.
+    /// Reads small files, so it blocks.
     pub(crate) fn askers(session: &Arc<Session>, store: &Approvals, workspace: &Path) -> Vec<Asker> {
         let mut askers: Vec<Asker> =
             session.state_if_made::<session::Allowed>().map(|allowed| allowed.askers()).unwrap_or_default();
@@ -91,7 +91,7 @@ impl Memory {
         askers
     }
 
-    /// Remembers that it was allowed. What cannot be remembered always is at least remembered for the session.
+    /// Remembers an approval. If it cannot be remembered always, it is at least remembered for the session.
     pub(crate) async fn keep(&self, ask: &Ask, scope: AllowScope) {
         if scope == AllowScope::Once {
             return;
@@ -115,12 +115,12 @@ impl Memory {
         }
     }
 
-    /// How long what is allowed for the session lasts at most, where that is kept when the process ends.
+    /// Returns the longest time for which an approval for the session is valid, if such approvals outlive the process.
     pub(crate) fn session_lifetime(&self) -> Option<Duration> {
         self.session_place().and_then(|_| self.store.session_lifetime())
     }
 
-    /// Where what is allowed for the session is kept; `None` where it ends with the process.
+    /// Returns the place where approvals for the session are kept; `None` if they end with the process.
     fn session_place(&self) -> Option<SessionPlace> {
         if !self.session.is_named() {
             return None;
@@ -128,7 +128,7 @@ impl Memory {
         self.store.session_place(self.place.as_ref().ok()?, self.session.id())
     }
 
-    /// Whether an earlier process kept it for the session. What cannot be read allows nothing.
+    /// Returns true if an earlier process kept an approval for the session. An unreadable file allows nothing.
     fn was_kept_for_session(&self, grounds: &Grounds, ask: &Ask) -> bool {
         let (Some(place), Some(lifetime)) = (self.session_place(), self.store.session_lifetime()) else {
             return false;
@@ -149,7 +149,8 @@ impl Memory {
     }
 }
 
-/// Runs what blocks where it may. Where there is no runtime, whoever asks waits anyway.
+/// Runs a blocking function on the runtime's blocking threads. Without a runtime it runs on the caller's thread, which waits
+/// anyway.
 async fn off_thread(run: impl FnOnce() -> Result<(), String> + Send + 'static) -> Result<(), String> {
     match Handle::try_current() {
         Ok(handle) => match handle.spawn_blocking(run).await {

@@ -1,16 +1,17 @@
-//! What was allowed for the rest of a session: kept with it, and gone with it.
+//! Approvals for the rest of a session, kept in memory with the session.
 
 use super::{Asker, Grounds};
 use crate::ask::{Ask, AskDetail};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many patterns and questions a session remembers; beyond, the oldest is asked again.
+/// The most patterns and questions that a session remembers; beyond that, the oldest are forgotten
+/// and asked again.
 const MOST: usize = 1_000;
-/// How many bytes they may have.
+/// The most bytes that the remembered approvals may have.
 const MAX_BYTES: usize = 4 << 20;
 
-/// What was allowed in one session.
+/// The approvals given in one session.
 #[derive(Debug, Default)]
 pub(super) struct Allowed(Mutex<Table>);
 
@@ -21,11 +22,11 @@ struct Table {
     bytes: usize,
 }
 
-/// One thing that may be done again.
+/// One approved pattern or question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Deed {
     pub(super) grounds: Grounds,
-    /// What raised a question is no part of its pattern.
+    /// True if a command's flags or paths raised the question, which its pattern does not show.
     pub(super) raised: bool,
     pub(super) what: What,
 }
@@ -33,7 +34,8 @@ pub(super) struct Deed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum What {
     Pattern(String),
-    /// A question without a pattern: the very same again, but for what the model says of it.
+    /// A question without a pattern: only the same question matches, apart from the model's own
+    /// description of it.
     Whole {
         title: String,
         details: Vec<AskDetail>,
@@ -41,18 +43,18 @@ pub(super) enum What {
 }
 
 impl Allowed {
-    /// Whether all of it was allowed.
+    /// Returns true if everything that the question asks is approved.
     pub(super) fn covers(&self, grounds: &Grounds, ask: &Ask) -> bool {
         let table = self.lock();
         deeds(grounds, ask).all(|deed| table.all.contains(&deed))
     }
 
-    /// Whom something was allowed for.
+    /// Returns the askers with an approval.
     pub(super) fn askers(&self) -> Vec<Asker> {
         self.lock().all.iter().map(|deed| deed.grounds.asker.clone()).collect()
     }
 
-    /// Remembers it.
+    /// Remembers everything that the question asks as approved.
     pub(super) fn add(&self, grounds: &Grounds, ask: &Ask) {
         let mut table = self.lock();
         for deed in deeds(grounds, ask) {
@@ -72,7 +74,7 @@ impl Allowed {
     }
 }
 
-/// What is allowed with a question; never nothing.
+/// Returns the entries that approving the question adds; at least one.
 pub(super) fn deeds<'a>(grounds: &'a Grounds, ask: &'a Ask) -> impl Iterator<Item = Deed> + 'a {
     let deed = |what| Deed { grounds: grounds.clone(), raised: ask.raised, what };
     let whole = ask
@@ -117,7 +119,7 @@ mod tests {
         let ask = |number: usize| Ask::new("edit", "t").with_pattern(number.to_string());
         for number in 0..MOST + 10 {
             allowed.add(&grounds(), &ask(number));
-            // Again and again is once.
+            // Repeated approvals count once.
             allowed.add(&grounds(), &ask(number));
         }
         assert_eq!(allowed.lock().all.len(), MOST);
@@ -141,7 +143,7 @@ mod tests {
             size_of::<Deed>() + grounds.asker.tool.len() + grounds.asker.source.len() + grounds.kind.len();
         for (more, expected) in [(0, 1), (1, 0)] {
             let text = "x".repeat(MAX_BYTES - least + more);
-            // Without a pattern the question counts whole.
+            // A question without a pattern counts with its whole size.
             for ask in [Ask::new("edit", "t").with_pattern(&text), Ask::new("edit", &text)] {
                 let allowed = Allowed::default();
                 allowed.add(&grounds, &ask);

@@ -1,5 +1,5 @@
-//! What a person allowed for a session, in a file of the session: for hosts whose process ends before the session does, such as
-//! a command that makes one call.
+//! Approvals for a session, in a file for each session: for hosts whose process ends before the session does, such as a command
+//! that makes one call.
 
 use super::file::{self, MOST, VERSION, random_name};
 use super::session::{Deed, What, deeds};
@@ -13,12 +13,12 @@ use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The directory within that of the approvals.
+/// The directory of these files, within the approvals directory.
 pub(super) const DIRECTORY: &str = "sessions";
 /// The most sessions whose approvals are kept.
 pub(super) const MAX_SESSIONS: usize = 1_000;
 
-/// Where the approvals of one session in one workspace are kept.
+/// The place where the approvals of one session in one workspace are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SessionPlace {
     pub(super) workspace: String,
@@ -27,7 +27,8 @@ pub(super) struct SessionPlace {
 }
 
 impl SessionPlace {
-    /// The file of a session. A session of the same name in another workspace is another one: patterns are often relative paths.
+    /// Returns the file of a session. A session of the same name in another workspace has another file, because patterns are
+    /// often relative paths.
     pub(super) fn new(root: &Path, place: &Place, session: &str) -> Self {
         let name = directory_name(Some(&format!("{session}\0{}", place.workspace)));
         Self {
@@ -43,7 +44,7 @@ impl SessionPlace {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct SessionFile {
     version: u32,
-    /// The real path. A file that was moved counts for no other workspace.
+    /// The real path of the workspace. A file that was moved is not valid for another workspace.
     pub(super) workspace: String,
     pub(super) session: String,
     pub(super) approvals: Vec<Stored>,
@@ -80,7 +81,8 @@ impl StoredWhat {
         match what {
             What::Pattern(pattern) => Self::Pattern(pattern.clone()),
             What::Whole { title, details } => {
-                // Serialising plain structs of strings cannot fail; an empty text would still be told apart by its title.
+                // Serialising plain structs of strings cannot fail; with an empty text, the title would still distinguish the
+                // questions.
                 let text = serde_json::to_vec(&(title, details)).unwrap_or_default();
                 Self::Whole { title: title.clone(), digest: HEXLOWER.encode(&Sha256::digest(text)) }
             }
@@ -94,14 +96,14 @@ impl SessionFile {
         Self { version: VERSION, workspace, session, approvals: Vec::new() }
     }
 
-    /// Reads a file; `None` where there is none.
+    /// Reads a file; returns `None` if there is none.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, String> {
         let Some(file) = file::read_json::<Self>(path)? else { return Ok(None) };
         file::check_version(path, file.version)?;
         Ok(Some(file))
     }
 
-    /// Reads the file of a session; an empty one where there is none.
+    /// Reads the file of a session; returns an empty one if there is none.
     pub(super) fn of(place: &SessionPlace) -> Result<Self, String> {
         match Self::read(&place.file)? {
             None => Ok(Self::new(place)),
@@ -110,7 +112,7 @@ impl SessionFile {
         }
     }
 
-    /// Whom something was allowed for, and still is.
+    /// Returns the askers with an approval that is still valid.
     pub(super) fn askers(self, lifetime: Duration) -> impl Iterator<Item = Asker> {
         let now = now();
         let valid = self.approvals.into_iter().filter(move |stored| stored.is_valid(now, lifetime));
@@ -125,7 +127,7 @@ impl SessionFile {
         })
     }
 
-    /// Adds what the question asked; the oldest approvals make room.
+    /// Adds everything that the question asks; the oldest approvals are dropped to make room.
     pub(super) fn add(&mut self, grounds: &Grounds, ask: &Ask, lifetime: Duration) -> Result<(), String> {
         let now = now();
         self.drop_expired(lifetime);
@@ -150,12 +152,12 @@ impl SessionFile {
         self.approvals.retain(|stored| stored.is_valid(now, lifetime));
     }
 
-    /// Puts this in place of a file, or removes the file if nothing is left.
+    /// Replaces a file with these approvals, or removes the file if no approval is left.
     pub(super) fn write(&self, path: &Path) -> Result<(), String> {
         if self.approvals.is_empty() { file::remove(path) } else { file::write_json(path, self) }
     }
 
-    /// The approvals that are still valid, to show.
+    /// Returns the approvals that are still valid, in the public form.
     pub(super) fn shown(mut self, lifetime: Duration) -> Vec<Approval> {
         self.drop_expired(lifetime);
         let Self { workspace, session, approvals, .. } = self;
@@ -177,7 +179,8 @@ impl Stored {
         self.of == deed.grounds && self.raised == deed.raised && self.what == StoredWhat::of(&deed.what)
     }
 
-    /// Also false for one that ends later than any new one would: the clock was set back.
+    /// Returns true if an approval is still valid. It is not valid if it ends later than any new approval would, because then
+    /// the clock was set back.
     fn is_valid(&self, now: u64, lifetime: Duration) -> bool {
         now < self.expires_at && self.expires_at - now <= milliseconds(lifetime)
     }

@@ -1,4 +1,4 @@
-//! What was always allowed: one file a workspace, in the user's data directory.
+//! The store of approvals that are always valid: one file for each workspace, in the user's data directory.
 
 use super::file::{Approved, Lock, MOST, Stored, UNFINISHED, check_directory, random_name, remove};
 use super::session_file::{self, MAX_SESSIONS, SessionFile, SessionPlace};
@@ -10,44 +10,44 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The directory within the data directory.
+/// The directory of approvals, within the data directory.
 const DIRECTORY: &str = "approvals";
-/// What the file of a workspace ends in.
+/// The extension of a workspace's file.
 const EXTENSION: &str = "json";
-/// The most workspaces for which something is remembered.
+/// The most workspaces for which approvals are remembered.
 const MAX_WORKSPACES: usize = 10_000;
 
-/// What a person allowed always: [`Toolkit::approvals`](crate::Toolkit::approvals). Cloning is cheap.
+/// The remembered approvals of all workspaces: [`Toolkit::approvals`](crate::Toolkit::approvals). Cheap to clone.
 ///
-/// It is kept in the directory `approvals` of the user's data, one file for each workspace, up to 1,000 approvals in one;
-/// never in the workspace itself: where the data directory lies within it, nothing is remembered. A file or directory
-/// that others can write to, that is somebody else's or damaged counts as if nothing had been allowed. It is read at each
-/// question, so that what is revoked counts at once, in every process.
+/// They are kept in the directory `approvals` of the user's data directory, one file for each workspace with up to 1,000 approvals, and
+/// never in the workspace itself: if the data directory lies within the workspace, nothing is remembered. A file or directory that is
+/// damaged, belongs to another user, or is writable by others, counts as empty. Files are read again for each question, so a revoked
+/// approval ends at once, in every process.
 ///
-/// What is allowed for a session ends with the process, unless the host keeps it
-/// ([`Builder::keep_session_approvals`](crate::Builder::keep_session_approvals)): then it is in the directory `approvals/sessions`, one
-/// file for each session and workspace, and ends after the time that the host says, or when the host ends the session.
+/// An approval for a session ends with the process, unless the host keeps it
+/// ([`Builder::keep_session_approvals`](crate::Builder::keep_session_approvals)). Then it is in the directory `approvals/sessions`, one
+/// file for each session and workspace, and ends after the host's time limit or when the host ends the session.
 ///
-/// A rule of the configuration that denies comes before it: what was allowed answers a question, no more.
+/// A deny rule of the configuration takes precedence: an approval only answers a question.
 #[derive(Debug, Clone, Default)]
 pub struct Approvals {
-    /// `None` where there is no data directory: nothing is remembered then.
+    /// The directory; `None` without a data directory, and then nothing is remembered.
     root: Option<Arc<Path>>,
-    /// How long an approval for a session lasts, where such approvals are kept.
+    /// How long an approval for a session is valid, if such approvals are kept in files.
     session_lifetime: Option<Duration>,
 }
 
-/// All that is remembered.
+/// All remembered approvals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApprovalList {
-    /// By workspace, then in the order in which it was allowed.
+    /// The approvals, by workspace, then in the order in which they were given.
     pub approvals: Vec<Approval>,
-    /// What is not read, and why. It counts as if nothing had been allowed.
+    /// The files that could not be read, and why. They count as empty.
     pub problems: Vec<String>,
 }
 
-/// Why nothing was revoked.
+/// The reason why no approval was revoked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApprovalError {
@@ -65,7 +65,7 @@ pub enum ApprovalError {
     },
 }
 
-/// Where the approvals of one workspace are.
+/// The place where the approvals of one workspace are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The real path of the workspace.
@@ -74,22 +74,22 @@ pub(crate) struct Place {
 }
 
 impl Approvals {
-    /// Makes nothing yet: directories come with the first approval.
+    /// Creates a store. Directories are created with the first approval.
     pub(crate) fn new(data_dir: Option<&Path>) -> Self {
         Self { root: data_dir.map(|directory| directory.join(DIRECTORY).into()), session_lifetime: None }
     }
 
-    /// Keeps approvals for named sessions in files, each for so long.
+    /// Keeps approvals for named sessions in files, each for this time.
     pub(crate) fn keeping_sessions(self, lifetime: Option<Duration>) -> Self {
         Self { session_lifetime: lifetime, ..self }
     }
 
-    /// How long an approval for a named session lasts, where such approvals are kept.
+    /// Returns how long an approval for a named session is valid, if such approvals are kept in files.
     pub(super) fn session_lifetime(&self) -> Option<Duration> {
         self.session_lifetime
     }
 
-    /// All that is remembered, of all workspaces. Blocks.
+    /// Returns all remembered approvals, of all workspaces. Blocks.
     pub fn list(&self) -> ApprovalList {
         let mut list = ApprovalList::default();
         let files = match self.files() {
@@ -106,7 +106,7 @@ impl Approvals {
                 Err(problem) => list.problems.push(problem),
             }
         }
-        // Without a lifetime of its own, a host shows what others keep: their files say when each approval ends.
+        // A host without a lifetime of its own shows what other hosts keep: the files say when each approval ends.
         let lifetime = self.session_lifetime.unwrap_or(Duration::MAX);
         for file in self.session_files().unwrap_or_default() {
             match SessionFile::read(&file) {
@@ -121,11 +121,11 @@ impl Approvals {
         list
     }
 
-    /// Takes one back. Blocks, some seconds if another process is changing something.
+    /// Revokes an approval. Blocks, for some seconds if another process holds the lock.
     ///
     /// # Errors
     ///
-    /// When there is none of this id, or its file cannot be changed.
+    /// When there is no approval with this id, or its file cannot be changed.
     pub fn revoke(&self, id: &str) -> Result<Approval, ApprovalError> {
         let unknown = || ApprovalError::Unknown { id: id.to_owned() };
         let Some(_lock) = self.lock()? else { return Err(unknown()) };
@@ -157,12 +157,12 @@ impl Approvals {
         revoked.ok_or_else(|| unread.map_or_else(unknown, unusable))
     }
 
-    /// Takes all back, of all workspaces and sessions, also what cannot be read; says how many files there were. Blocks, some seconds
-    /// if another process is changing something.
+    /// Revokes all approvals, of all workspaces and sessions, unreadable files included; returns the number of files removed. Blocks,
+    /// for some seconds if another process holds the lock.
     ///
     /// # Errors
     ///
-    /// When something cannot be removed.
+    /// When a file cannot be removed.
     pub fn revoke_all(&self) -> Result<usize, ApprovalError> {
         let Some(_lock) = self.lock()? else { return Ok(0) };
         let mut files = self.files().map_err(unusable)?;
@@ -173,7 +173,7 @@ impl Approvals {
         Ok(files.len())
     }
 
-    /// Where what is allowed in a workspace is kept, or why it is not.
+    /// Returns the place where the approvals of a workspace are kept. The error says why there is none.
     pub(super) fn place(&self, workspace: &Path) -> Result<Place, String> {
         let Some(root) = &self.root else { return Err("there is no data directory".to_owned()) };
         let real = workspace
@@ -192,7 +192,7 @@ impl Approvals {
         Ok(Place { workspace: name.to_owned(), file })
     }
 
-    /// What is allowed in a workspace. Blocks.
+    /// Returns the approvals of a workspace. Blocks.
     pub(super) fn read(&self, place: &Place) -> Result<Vec<Stored>, String> {
         let Some(root) = &self.root else { return Ok(Vec::new()) };
         if !check_directory(root)? {
@@ -205,7 +205,7 @@ impl Approvals {
         Ok(approved.approvals)
     }
 
-    /// Remembers patterns. Blocks, some seconds if another process is changing something.
+    /// Remembers patterns. Blocks, for some seconds if another process holds the lock.
     pub(super) fn add(&self, place: &Place, grounds: &Grounds, patterns: &[String]) -> Result<(), String> {
         let Some(root) = &self.root else { return Err("there is no data directory".to_owned()) };
         make_directory(root)?;
@@ -239,13 +239,13 @@ impl Approvals {
         approved.write(&place.file)
     }
 
-    /// Where the approvals of a session are kept.
+    /// Returns the place where the approvals of a session are kept.
     pub(super) fn session_place(&self, place: &Place, session: &str) -> Option<SessionPlace> {
         self.session_lifetime?;
         Some(SessionPlace::new(self.root.as_deref()?, place, session))
     }
 
-    /// What was allowed in a session. Blocks.
+    /// Returns the approvals of a session. Blocks.
     pub(super) fn read_session(&self, place: &SessionPlace) -> Result<SessionFile, String> {
         let Some(root) = &self.root else { return Ok(SessionFile::new(place)) };
         if !check_directory(root)? || !check_directory(&root.join(session_file::DIRECTORY))? {
@@ -254,7 +254,7 @@ impl Approvals {
         SessionFile::of(place)
     }
 
-    /// Remembers what a question asked, for a session. Blocks, some seconds if another process is changing something.
+    /// Remembers everything that a question asks, for a session. Blocks, for some seconds if another process holds the lock.
     pub(super) fn add_to_session(
         &self,
         place: &SessionPlace,
@@ -282,7 +282,7 @@ impl Approvals {
         session.write(&place.file)
     }
 
-    /// Forgets what was allowed in a session, in all workspaces. Blocks; what cannot be removed ends at its time.
+    /// Removes the approvals of a session, in all workspaces. Blocks; approvals that cannot be removed expire at their time.
     pub(crate) fn end_session(&self, session_id: &str) {
         if self.session_lifetime.is_none() {
             return;
@@ -296,7 +296,7 @@ impl Approvals {
         }
     }
 
-    /// Removes files of sessions of which every approval has ended. To be done under the lock.
+    /// Removes the files of sessions of which every approval has expired. The caller must hold the lock.
     fn sweep_sessions(&self, lifetime: Duration) {
         for file in self.session_files().unwrap_or_default() {
             if let Ok(Some(mut session)) = SessionFile::read(&file) {
@@ -308,13 +308,13 @@ impl Approvals {
         }
     }
 
-    /// The files of all sessions, by name.
+    /// Returns the files of all sessions, sorted by name.
     fn session_files(&self) -> Result<Vec<PathBuf>, String> {
         let Some(root) = &self.root else { return Ok(Vec::new()) };
         with_extension(&root.join(session_file::DIRECTORY), EXTENSION)
     }
 
-    /// Nobody else changes anything until it is dropped; `None` where there is nothing.
+    /// Takes the lock, which keeps others from changing files until it is dropped; returns `None` if there is no directory.
     fn lock(&self) -> Result<Option<Lock>, ApprovalError> {
         let Some(root) = &self.root else { return Ok(None) };
         if !check_directory(root).map_err(unusable)? {
@@ -323,22 +323,22 @@ impl Approvals {
         Lock::take(root).map(Some).map_err(unusable)
     }
 
-    /// The files of all workspaces, by name.
+    /// Returns the files of all workspaces, sorted by name.
     fn files(&self) -> Result<Vec<PathBuf>, String> {
         self.root.as_deref().map_or_else(|| Ok(Vec::new()), |root| with_extension(root, EXTENSION))
     }
 
-    /// Removes what a process left that crashed while it wrote. To be done under the lock.
+    /// Removes the unfinished files of processes that crashed while writing. The caller must hold the lock.
     fn sweep(&self) {
         let Some(root) = &self.root else { return };
         for file in with_extension(root, UNFINISHED.trim_start_matches('.')).unwrap_or_default() {
-            // It would only be in the way of nobody for longer.
+            // On failure the file just stays, which does no harm.
             let _ = remove(&file);
         }
     }
 }
 
-/// The files of a directory whose names end so, by name.
+/// Returns the files of a directory with this extension, sorted by name.
 fn with_extension(directory: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
     if !check_directory(directory)? {
         return Ok(Vec::new());
@@ -359,7 +359,7 @@ fn unusable(problem: String) -> ApprovalError {
     ApprovalError::Unusable { problem }
 }
 
-/// The real place of a directory that may not be there yet.
+/// Returns the real path of a directory that may not exist yet.
 fn nearest_real(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {

@@ -1,4 +1,4 @@
-//! What is remembered, for exactly what, and what is done about files that cannot be trusted.
+//! The remembered approvals, what they apply to, and the handling of files that cannot be trusted.
 
 use super::store::Place;
 use super::*;
@@ -38,7 +38,7 @@ impl House {
         self.store().place(&self.workspace()).unwrap()
     }
 
-    /// What a new session remembers.
+    /// Returns the memory of a new session.
     fn memory(&self) -> Memory {
         self.memory_of(asker())
     }
@@ -55,7 +55,7 @@ impl House {
         self.memory().recall(ask).unwrap().is_some()
     }
 
-    /// The only file of approvals.
+    /// Returns the only file of approvals.
     fn file(&self) -> PathBuf {
         let entries = fs::read_dir(self.data().join("approvals")).unwrap();
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -65,7 +65,7 @@ impl House {
     }
 }
 
-/// Without a runtime what is remembered is written at once.
+/// Runs a future without a runtime, so that approvals are written immediately.
 fn pollster(future: impl Future<Output = ()>) {
     futures_util::FutureExt::now_or_never(future).expect("there is nothing to wait for");
 }
@@ -210,7 +210,7 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Against the plain rule: every pattern that is asked has been approved, as it is.
+    /// Compares with the plain rule: every pattern of the question was approved, unchanged.
     #[test]
     fn no_other_pattern_matches(
         approved in proptest::collection::vec(texts(), 1..4),
@@ -226,7 +226,7 @@ proptest! {
     }
 }
 
-/// Two processes on one file, as far as locks and files go: each store opens its own.
+/// Two processes with one file, as far as locks and files are concerned: each store opens its own.
 #[test]
 fn nothing_is_lost_when_many_write() {
     const EACH: usize = 25;
@@ -318,7 +318,7 @@ fn there_is_an_end_to_what_is_remembered() {
     let full = house.store().add(&house.place(), &grounds, &["more".to_owned()]).unwrap_err();
     assert!(full.contains("holds 1000 approvals; revoke some"), "{full}");
     assert_eq!(house.store().list().approvals.len(), file::MOST);
-    // What cannot be remembered always is at least remembered for the session.
+    // An approval that cannot be remembered always is at least remembered for the session.
     let memory = house.memory();
     pollster(memory.keep(&ask(&["more"]), AllowScope::Always));
     assert_eq!(memory.recall(&ask(&["more"])), Ok(Some(Allowed::Session)));
@@ -354,7 +354,7 @@ fn a_damaged_file_allows_nothing_and_says_so() {
         fs::write(house.file(), &bad).unwrap();
         let error = house.memory().recall(&ask(&["a"])).unwrap_err();
         assert!(error.contains(problem) && error.contains("workspace"), "{error}");
-        // Nothing is added to it either: it might be somebody else's, or a later version's.
+        // Nothing is added to the file either: it might be another user's, or of a later version.
         let before = fs::read(house.file()).unwrap();
         house.allow(&ask(&["b"]));
         assert_eq!(fs::read(house.file()).unwrap(), before, "{problem}");
@@ -482,7 +482,7 @@ mod unix {
         let of = |workspace: &Path| Memory::new(asker(), Session::unnamed(), house.store(), workspace);
         assert!(of(&link).recall(&ask(&["a"])).unwrap().is_some());
         assert!(of(&house.workspace().join(".")).recall(&ask(&["a"])).unwrap().is_some());
-        // Another directory behind the same link is another workspace.
+        // Another target of the same symlink is another workspace.
         let other = house.base.path().join("Workspace");
         fs::create_dir(&other).unwrap();
         fs::remove_file(&link).unwrap();

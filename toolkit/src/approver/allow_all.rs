@@ -6,8 +6,8 @@ use crate::ask::{Answer, PendingAsk, Question};
 /// Allows everything once, without asking a person: for development.
 ///
 /// A tool that is neither `read_only` nor `auto_execute` asks before it runs, and is denied without an approver. With this
-/// one it runs, and so does what tools ask by themselves: edits, commands, paths outside the workspace. Denials by rules
-/// stay denials. A request for a value is declined, because there is nobody to give one.
+/// one it runs, and so do the operations for which tools themselves ask: edits, commands, paths outside the workspace.
+/// Calls that a rule denies stay denied. A request for a value is declined, because there is no person to give one.
 ///
 /// ```
 /// use toolkit::prelude::*;

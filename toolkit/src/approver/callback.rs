@@ -1,4 +1,4 @@
-//! A closure as approver.
+//! An approver made of a closure.
 
 use super::{Answering, Approver};
 use crate::ask::{Answer, PendingAsk};
@@ -6,7 +6,8 @@ use std::fmt;
 
 /// Asks through a closure, which returns an [`Answer`], or `None` when the answer will come from elsewhere.
 ///
-/// [`PendingAsk::scopes`] says for how long it can be allowed; an answer for longer is cut to that.
+/// [`PendingAsk::scopes`] lists the scopes in which the question can be allowed; an answer with a longer
+/// scope is reduced to the longest of these.
 ///
 /// ```
 /// use toolkit::{Answer, CallbackApprover, PendingAsk};
@@ -28,7 +29,7 @@ use std::fmt;
 pub struct CallbackApprover(Box<dyn Fn(&PendingAsk) -> Answering<'static> + Send + Sync>);
 
 impl CallbackApprover {
-    /// A closure that answers at once, on the thread of the call; it must not block.
+    /// Uses a closure that answers immediately, on the thread of the call; it must not block.
     pub fn new<A: Into<Option<Answer>>>(answer: impl Fn(&PendingAsk) -> A + Send + Sync + 'static) -> Self {
         Self(Box::new(move |ask| {
             let answer = answer(ask).into();
@@ -36,7 +37,7 @@ impl CallbackApprover {
         }))
     }
 
-    /// A closure whose answer is awaited. Its future is dropped when the answer is no longer wanted.
+    /// Uses a closure whose answer is awaited. Its future is dropped when the answer is no longer needed.
     pub fn from_async<F>(answer: impl Fn(PendingAsk) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output: Into<Option<Answer>>> + Send + 'static,

@@ -1,9 +1,9 @@
-//! Nobody to ask.
+//! The approver for hosts without a person to ask.
 
 use super::{Answering, Approver};
 use crate::ask::{Answer, DeniedBy, PendingAsk};
 
-/// Denies everything, since there is nobody to ask; what a toolkit has unless its host sets another.
+/// Denies everything, because there is no person to ask; the default of a toolkit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoApprover;
 

@@ -1,4 +1,4 @@
-//! Answers known beforehand, for tests.
+//! An approver with prepared answers, for tests.
 
 use super::{Answering, Approver};
 use crate::ask::{Answer, DeniedBy, PendingAsk};
@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Answers from a script, and remembers what it was asked; for tests. Cloning is cheap, and clones are the same.
+/// Answers from a script, and records the questions; for tests. Clones are cheap and share their state.
 ///
-/// What was allowed for the session or always is not asked again, and then takes no answer of the script.
+/// A question that was allowed for the session or always is not asked again, and then uses up no answer of the script.
 ///
-/// The first rule that applies answers; else the next answer in order; when there is none left it denies, and says so.
+/// The first matching rule answers, otherwise the next answer in order. When no answer is left it denies, and says so.
 ///
 /// ```
 /// use toolkit::{Answer, Question, ScriptedApprover};
@@ -41,12 +41,12 @@ impl ScriptedApprover {
         Self { rules: Vec::new(), state: Arc::new(Mutex::new(State { answers, asked: Vec::new() })) }
     }
 
-    /// Gives the same answer always.
+    /// Always gives the same answer.
     pub fn always(answer: Answer) -> Self {
         Self::new([]).with_rule(|_| true, answer)
     }
 
-    /// Gives `answer` where `applies` says so.
+    /// Gives `answer` to questions for which `applies` returns true.
     #[must_use]
     pub fn with_rule(
         mut self,
@@ -57,12 +57,12 @@ impl ScriptedApprover {
         self
     }
 
-    /// What was asked so far, in order.
+    /// Returns the questions asked so far, in order.
     pub fn asked(&self) -> Vec<PendingAsk> {
         self.lock().asked.clone()
     }
 
-    /// How many answers of the script were not needed yet.
+    /// Returns the number of answers of the script that are not used yet.
     pub fn remaining(&self) -> usize {
         self.lock().answers.len()
     }

@@ -1,4 +1,4 @@
-//! Asking on the terminal.
+//! An approver that asks on the terminal.
 
 mod device;
 mod paint;
@@ -15,51 +15,51 @@ use std::io;
 use std::path::PathBuf;
 use tokio::sync::Mutex;
 
-/// Asks on the terminal that the process belongs to: `/dev/tty`, not standard input and output, so that arguments and
-/// data which are piped through the process cannot answer, and questions do not get into its output.
+/// Asks on the terminal of the process: `/dev/tty`, not standard input and output, so that piped arguments and data cannot
+/// answer, and questions do not get into the output.
 ///
-/// Without a terminal, as under a service manager or in continuous integration, it denies and says so. So it does where
-/// there is no `/dev/tty`, as on Windows.
+/// Without a terminal, as under a service manager or in continuous integration, it denies and says so. It does the same on
+/// systems without `/dev/tty`, such as Windows.
 ///
-/// What will be done is shown in full, up to the limits of [`escape_block`](crate::escape_block) for each part; where
-/// something is left out it says so. Allowing it takes exactly `y`, or where the question offers it `s` for the session or
-/// `a` for always; the question shows what these remember. `n` denies, and `?` explains the answers and asks again. Any other
-/// text denies too, and the model reads it.
+/// The operation is shown in full, up to the limits of [`escape_block`](crate::escape_block) for each part; the prompt says
+/// where something is left out. Exactly `y` allows it once; `s` allows it for the session and `a` always, if the question offers
+/// them. The question shows what `s` and `a` remember. `n` denies, and `?` explains the answers and asks again. Any other text
+/// also denies, and the model gets the text.
 ///
-/// Changes of files are coloured where the terminal has colours: not where `NO_COLOR` is set, or `TERM` is `dumb` or not set.
-/// After the process was stopped and continued (Ctrl-Z and `fg`), the question is shown again.
+/// File changes are coloured, unless `NO_COLOR` is set, or `TERM` is `dumb` or not set. After the process was stopped and
+/// continued (Ctrl-Z and `fg`), the question is shown again.
 ///
-/// One question is shown at a time in a process, the others queue. What was typed before a question appeared does not
-/// answer it. No thread waits: the terminal is looked at every 30 ms while a question stands there. It needs a tokio
-/// runtime with its timer.
+/// A process shows one question at a time; the others wait in a queue. Input typed before a question appeared does not answer
+/// it. No thread is blocked: the terminal is polled every 30 ms while a question is shown. It needs a tokio runtime with its
+/// timer.
 #[derive(Debug, Clone)]
 pub struct TerminalApprover {
     device: PathBuf,
     paint: Paint,
 }
 
-/// The terminal belongs to the process, so its lock does: held from showing a question to the end of its answer. It
-/// holds the terminals on which a line may have been begun for a question that was withdrawn.
+/// The lock of the process's terminal, held from showing a question to the end of its answer. It contains the terminals that may
+/// have a partly typed line for a question that was withdrawn.
 static TERMINAL: Mutex<BTreeSet<PathBuf>> = Mutex::const_new(BTreeSet::new());
 
 impl TerminalApprover {
-    /// Asks on the terminal that the process belongs to.
+    /// Creates an approver for the terminal of the process.
     pub fn new() -> Self {
         Self::on("/dev/tty")
     }
 
-    /// Asks on another terminal, by its device.
+    /// Creates an approver for another terminal, by its device.
     pub fn on(device: impl Into<PathBuf>) -> Self {
         Self { device: device.into(), paint: Paint::of_environment() }
     }
 
-    /// Shows questions with colours or without, whatever the environment says.
+    /// Sets whether questions have colours, regardless of the environment.
     #[must_use]
     pub fn colours(self, has_colours: bool) -> Self {
         Self { paint: if has_colours { Paint::Colours } else { Paint::Plain }, ..self }
     }
 
-    /// Returns true while a question of this process stands on a terminal. Whoever writes to the terminal meanwhile disturbs the
+    /// Returns true while this process shows a question on a terminal. Other output to the terminal would then disturb the
     /// person who answers.
     pub fn is_asking() -> bool {
         TERMINAL.try_lock().is_err()
@@ -82,7 +82,7 @@ impl TerminalApprover {
                 return Answer::denied_by(DeniedBy::NobodyThere, reason);
             }
         };
-        // Taken back at the end, which a withdrawn question does not reach.
+        // Removed again at the end of the answer, which a withdrawn question does not reach.
         let was_stale = !stale.insert(self.device.clone());
         let mut talk = Talk { device, paint: self.paint, was_stale, shown: String::new() };
         let answer = talk.answer(pending).await;
@@ -109,13 +109,13 @@ struct Talk {
     device: Device,
     paint: Paint,
     was_stale: bool,
-    /// The question as it stands on the terminal.
+    /// The question as shown on the terminal.
     shown: String,
 }
 
 impl Talk {
     async fn answer(&mut self, pending: &PendingAsk) -> io::Result<Answer> {
-        // A whole line that was typed too early is gone with this, and with it what had been begun.
+        // A whole line that was typed too early is discarded here, including a part typed for an earlier question.
         if self.device.discard_typed()? {
             self.was_stale = false;
         }
@@ -164,14 +164,14 @@ impl Talk {
         Ok(Answer::value(Value::Object(values)))
     }
 
-    /// What is typed after a prompt; `None` for the end of input.
+    /// Reads the line typed after a prompt; returns `None` at the end of input.
     async fn line(&mut self, prompt: &str) -> io::Result<Option<String>> {
         loop {
             self.device.write(prompt).await?;
             let line = match self.device.read_line().await? {
                 Typed::Line(line) => Some(line),
                 Typed::End => None,
-                // Something else may have been on the screen meanwhile.
+                // Other output may have been on the screen meanwhile, so the question is shown again.
                 Typed::Resumed => {
                     self.device.write(&format!("\n{}", self.shown)).await?;
                     continue;

@@ -1,4 +1,4 @@
-//! The list of pending questions and the waiting for their answers.
+//! The list of pending questions, and the waiting for their answers.
 
 use super::*;
 use crate::approver::{Answering, Approver, CallbackApprover, NoApprover, ScriptedApprover};
@@ -28,7 +28,7 @@ fn port() -> Elicitation {
     Elicitation::new("which port?", schema).unwrap()
 }
 
-/// An approver that leaves the answer to others.
+/// Returns an approver that leaves the answer to others.
 fn elsewhere() -> CallbackApprover {
     CallbackApprover::new(|_| None)
 }
@@ -38,7 +38,7 @@ fn spawn(asks: &Asks, approver: impl Approver, question: Question) -> JoinHandle
     tokio::spawn(async move { asks.ask(&approver, origin("s"), question).await })
 }
 
-/// The only question, once it is there.
+/// Waits for the only question, and returns it.
 async fn only(asks: &Asks) -> PendingAsk {
     loop {
         if let [ask] = asks.list(None).as_slice() {
@@ -181,7 +181,7 @@ async fn an_answer_from_elsewhere_ends_the_approvers_own_asking() {
             impl Drop for Shown<'_> {
                 fn drop(&mut self) {
                     self.0.fetch_sub(1, Ordering::SeqCst);
-                    // Whatever an approver does in its destructors, the answer stands.
+                    // The answer is used even if the approver panics in its destructors.
                     std::panic::panic_any("on purpose");
                 }
             }
@@ -272,7 +272,7 @@ fn without_a_runtime_what_has_to_wait_is_denied() {
 async fn of_many_answers_exactly_one_wins() {
     let asks = Asks::default();
     for _ in 0..200 {
-        // The approver's answer runs in the race too.
+        // The approver answers concurrently too.
         let approver = CallbackApprover::from_async(|_| async {
             tokio::task::yield_now().await;
             Answer::deny_saying("0")
@@ -354,7 +354,7 @@ fn title(ask: &PendingAsk) -> String {
 fn ids_grow_and_are_not_to_be_guessed() {
     let mut state = State::default();
     let now = SystemTime::now();
-    // Within one millisecond, and when the clock goes back.
+    // Ids within one millisecond, and after the clock was set back.
     let ids: Vec<String> = (0..100_000_u64)
         .map(|n| state.next_id(now - Duration::from_millis(n), [u8::try_from(n % 251).unwrap(); 12]))
         .collect();

@@ -1,4 +1,4 @@
-//! The same question, asked by several calls at once: a person answers it once, for all of them.
+//! Equal questions of several simultaneous calls: a person answers once, for all of them.
 
 mod flight;
 
@@ -11,25 +11,25 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-/// By which others can wait for the answer to a question.
+/// The handle with which further calls can wait for the answer to a question.
 pub(super) struct Joinable {
     memory: Memory,
     flight: Weak<Flight>,
 }
 
-/// A question that one call waits for, perhaps beside others. Dropping it leaves the question to the others; with the
-/// last of them it is off the list.
+/// A question that one call waits for, possibly together with others. Dropping it leaves the question to the others; dropping the
+/// last one removes the question from the list.
 pub(crate) struct Joined {
     asks: Asks,
     ask: PendingAsk,
     passenger: Passenger,
-    /// Whether another call asked it first.
+    /// True if another call asked it first.
     is_later: bool,
 }
 
 impl Asks {
-    /// Asks for permission, or waits with who asks the same already. What was allowed before answers it; what is allowed
-    /// now is remembered as far as the answer says.
+    /// Asks for permission, or waits together with calls that already ask the same. An earlier approval answers it; a new approval
+    /// is remembered for the scope of the answer.
     pub(crate) fn ask_together(
         &self,
         approver: Arc<dyn Approver>,
@@ -41,12 +41,12 @@ impl Asks {
         let open = state.pending.values().filter(|entry| entry.is_open()).find_map(|entry| {
             let Joinable { memory: other, flight } = entry.joinable.as_ref()?;
             let is_same = other.is_same(memory) && asks_the_same(entry.ask.question(), &put.question);
-            // Gone with its last waiter, who is about to take it off the list.
+            // `None` if its last waiter is gone and about to remove it from the list.
             let flight = is_same.then(|| flight.upgrade()).flatten()?;
             Some((entry.ask.clone(), flight))
         });
         if let Some((ask, flight)) = open {
-            // What is upgraded must not be the last, and so be dropped, under the lock.
+            // The upgraded reference must not be the last one, because it would then be dropped under the lock.
             let room = self.check_count(&state);
             state.joined += usize::from(room.is_ok());
             drop(state);
@@ -61,13 +61,14 @@ impl Asks {
                 let Question::Approve(ask) = waiting.ask.question().clone() else {
                     return waiting.hear_out(&*approver).await;
                 };
-                // Another call may have been allowed it between this one's own look and now.
+                // Another call may have been approved since this call checked the memory.
                 if let Ok(Some(_)) = memory.recall(&ask) {
                     return Answer::allow();
                 }
                 let answer = waiting.hear_out(&*approver).await;
                 if let Answer::Allow { scope } = answer {
-                    // On the list until it is remembered: who asks the same meanwhile need not ask a person.
+                    // The question stays on the list until it is remembered, so that an equal question in the meantime need not be
+                    // asked.
                     memory.keep(&ask, scope).await;
                 }
                 answer
@@ -81,7 +82,8 @@ impl Asks {
     }
 }
 
-/// Whether a person would be asked the same. What the model says of it is no part of what is done, nor is what would let it through.
+/// Returns true if a person would be asked the same. The model's claim and the hint are not compared, because they are not part of
+/// the operation.
 fn asks_the_same(one: &Question, other: &Question) -> bool {
     let (Question::Approve(one), Question::Approve(other)) = (one, other) else { return false };
     let Ask { kind, title, patterns, details, claim: _, at_most, raised, guarded, hint: _ } = one;
@@ -91,7 +93,7 @@ fn asks_the_same(one: &Question, other: &Question) -> bool {
 }
 
 impl Joined {
-    /// The question. That of who asked it first, where this one came later.
+    /// Returns the question; the first caller's question if this one joined later.
     pub(crate) fn ask(&self) -> &PendingAsk {
         &self.ask
     }

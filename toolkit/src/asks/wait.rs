@@ -1,4 +1,4 @@
-//! Waiting for the answer to a question: from the approver, from elsewhere, or until it is too late.
+//! Waits for the answer to a question: from the approver, from elsewhere, or until the timeout.
 
 use super::{AnswerError, Asks, Waiting};
 use crate::approver::{Answering, Approver};
@@ -14,18 +14,18 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 
-/// How often a person is asked whose answers do not fit.
+/// The most times that a question is asked because of invalid answers.
 const MAX_ATTEMPTS: u32 = 3;
 
 type Asked<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Asks {
-    /// Asks for permission, this once: rules and what was allowed before are the matter of
-    /// [`ToolContext::ask`](crate::ToolContext).
+    /// Asks for permission, once: rules and remembered approvals are applied by
+    /// [`ToolContext::ask`](crate::ToolContext) instead.
     ///
     /// # Errors
     ///
-    /// `Denied`, saying by whom and what to do next, unless it is allowed.
+    /// `Denied` unless it is allowed, with who denied it and what to do next.
     pub fn approve<'a>(
         &'a self,
         approver: &'a dyn Approver,
@@ -38,11 +38,11 @@ impl Asks {
         })
     }
 
-    /// Asks for a value that fits the schema of `elicitation`; `None` when the person declines.
+    /// Asks for a value that matches the schema of `elicitation`; returns `None` if the person declines.
     ///
     /// # Errors
     ///
-    /// `Denied` when there is nobody to ask or nobody answers in time, `Aborted` when the person dismisses the
+    /// `Denied` when no person can be asked or no answer comes in time, `Aborted` when the person dismisses the
     /// question.
     pub fn elicit<'a>(
         &'a self,
@@ -53,14 +53,14 @@ impl Asks {
         Box::pin(async move { self.ask(approver, origin, Question::Elicit(elicitation)).await.into_value() })
     }
 
-    /// Asks, and waits for the first answer: the approver's, or one given by [`answer`](Self::answer).
+    /// Asks, and waits for the first answer: the approver's, or one given through [`answer`](Self::answer).
     ///
-    /// What comes is always an answer to the question. An approver whose value does not fit is asked again, with what
-    /// is wrong, up to three times in all; one that panics, or answers another kind of question, denies. Where it has
-    /// no answer of its own, the answer from elsewhere is waited for, until the question is too old.
+    /// The result is always a valid answer to the question. An approver whose value is invalid is asked again, with
+    /// the validation error, up to three times in all; one that panics, or answers another kind of question, denies.
+    /// If it returns no answer, this waits for an answer from elsewhere, until the question times out.
     ///
-    /// Dropping the future takes the question off the list. A question that has to wait needs a tokio runtime with its
-    /// timer; without a runtime it is denied.
+    /// Dropping the future removes the question from the list. A question that has to wait needs a tokio runtime with
+    /// its timer; without a runtime it is denied.
     pub fn ask<'a>(
         &'a self,
         approver: &'a dyn Approver,
@@ -70,7 +70,7 @@ impl Asks {
         self.ask_telling(approver, Put::once(origin, question), |_| {})
     }
 
-    /// The same, telling of the question once it is on the list.
+    /// Asks, and calls a function with the question once it is on the list.
     pub(crate) fn ask_telling<'a>(
         &'a self,
         approver: &'a dyn Approver,
@@ -112,13 +112,13 @@ impl Waiting {
     }
 }
 
-/// The answer that was given, or else `otherwise`; from here on none is taken.
+/// Returns the answer that was given, or else `otherwise`; afterwards no answer is accepted.
 fn settle(waiting: &mut Waiting, otherwise: Answer) -> Answer {
     waiting.answer.close();
     waiting.answer.try_recv().unwrap_or(otherwise)
 }
 
-/// What stands for an approver's answer that was not taken, if nobody else gave one.
+/// Returns the answer to use instead of an approver's rejected one, if no other answer was given.
 fn fault(outcome: Result<(), AnswerError>) -> Answer {
     let problem = match outcome {
         Err(AnswerError::Unfit { problem }) => {
@@ -153,7 +153,7 @@ fn hear(
     deadline.poll(task).map(Heard::TooLate)
 }
 
-/// An approver that is being asked; nothing once it said that the answer comes from elsewhere.
+/// The running future of an approver; `None` once it said that the answer comes from elsewhere.
 struct Consulted<'a>(Option<Answering<'a>>, Option<Answer>);
 
 impl<'a> Consulted<'a> {
@@ -178,7 +178,7 @@ impl<'a> Consulted<'a> {
         answer.map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// What the approver holds may panic when it is dropped. Its answer stands all the same.
+    /// Drops the future, which may panic. Its answer is still used.
     fn end(&mut self) {
         let answering = self.0.take();
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(answering))) {
@@ -194,13 +194,13 @@ impl Drop for Consulted<'_> {
 }
 
 fn panicked(panic: Box<dyn Any + Send>) -> Answer {
-    // The person reads this too, and a panic's text is for developers: its hook has printed it.
-    // Dropping a payload runs code of the approver's again, which may panic again.
+    // The person also reads this message, and a panic's text is for developers: the panic hook has printed it. The
+    // payload is leaked, because dropping it runs the approver's code, which may panic again.
     std::mem::forget(panic);
     Answer::denied_by(DeniedBy::Fault, "the approver stopped on an internal error")
 }
 
-/// When a question becomes too old. The timer is made when there is something to wait for.
+/// The time at which a question expires. The timer is created at the first wait.
 struct Deadline {
     age: Duration,
     sleep: Option<Pin<Box<Sleep>>>,
@@ -213,7 +213,7 @@ impl Deadline {
             return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
         }
         if self.sleep.is_none() {
-            // Tokio panics in a runtime without timers, and does not say beforehand.
+            // Tokio panics in a runtime without timers, and there is no way to check beforehand.
             self.sleep = catch_unwind(|| Box::pin(sleep(self.age))).ok();
         }
         let Some(sleep) = &mut self.sleep else {
@@ -221,7 +221,7 @@ impl Deadline {
             return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
         };
         let age = self.age;
-        // Whoever waits may do so in another runtime than the first who did, and that one may be gone.
+        // A later poll may run in another runtime than the first, which may have ended.
         match catch_unwind(AssertUnwindSafe(|| sleep.as_mut().poll(task))) {
             Ok(slept) => slept.map(|()| {
                 Answer::denied_by(DeniedBy::TimeOut, format!("nobody answered within {}", in_words(age)))

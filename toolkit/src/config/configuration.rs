@@ -1,4 +1,4 @@
-//! What is configured, checked and decoded.
+//! The loaded configuration, checked and decoded.
 
 use crate::arg::{SchemaFn, ToolArg};
 use crate::arguments::check_document;
@@ -32,13 +32,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The most names of one kind that are told one by one.
+/// The most names of one kind that diagnostics list one by one.
 const MAX_TOLD: usize = Configuration::MAX_NOTED;
 
-/// What is configured: checked against the schema, merged, and with every section decoded once. Cheap to clone.
+/// A configuration: checked against the schema, merged, and with every section decoded once. Cheap to clone.
 ///
-/// A file in a workspace that is not trusted is no part of it: it is a further restriction, of which only what takes away
-/// counts.
+/// An untrusted file in a workspace is not merged: it is kept as a restriction, of which only the parts that take permissions or tools away
+/// have an effect.
 ///
 /// ```
 /// use toolkit::{Configuration, LoadOptions};
@@ -52,9 +52,9 @@ pub struct Configuration(pub(super) Arc<Inner>);
 
 #[derive(Default)]
 pub(crate) struct Inner {
-    /// As it was written.
+    /// The merged document, as written.
     pub(crate) document: Value,
-    /// With the secrets. Never shown.
+    /// The document with the secrets resolved. Never shown.
     pub(crate) resolved: Value,
     pub(crate) origins: ConfigOrigins,
     pub(crate) policy: PolicySettings,
@@ -62,12 +62,12 @@ pub(crate) struct Inner {
     pub(crate) restrictions: Vec<Restriction>,
     pub(crate) ignored: Vec<IgnoredKey>,
     pub(crate) files: Vec<WorkspaceFile>,
-    /// The user's own file, whether or not it is there, and those that were named.
+    /// The user's own file, even if it does not exist, and the named files.
     pub(crate) own_files: Vec<PathBuf>,
-    /// Where what the user trusts is remembered.
+    /// The directory in which the user's trust is remembered.
     pub(crate) data_dir: Option<PathBuf>,
     pub(crate) secrets: Vec<String>,
-    /// What cannot be used, since something that it names is not there.
+    /// The parts that cannot be used, because something that they refer to is missing.
     pub(crate) unavailable: Unavailable,
     pub(crate) notes: Vec<String>,
     pub(crate) schemas: Option<Arc<Schemas>>,
@@ -75,10 +75,10 @@ pub(crate) struct Inner {
     pub(crate) user_dir: Option<PathBuf>,
 }
 
-/// What counts of a file that is not trusted.
+/// The effective part of an untrusted file.
 pub(crate) struct Restriction {
     pub(crate) file: String,
-    /// What is left of the file.
+    /// The part of the file that has an effect.
     pub(crate) document: Value,
     pub(crate) policy: PolicySettings,
     pub(crate) permissions: PermissionSettings,
@@ -86,15 +86,15 @@ pub(crate) struct Restriction {
     pub(crate) asking: BTreeSet<String>,
 }
 
-/// What counts of a file that is not trusted: nothing but what takes away.
+/// The effective part of an untrusted file: only restrictions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigRestriction {
     /// The file.
     pub file: String,
-    /// What is left of what it says.
+    /// The part of the file that has an effect.
     pub document: Value,
-    /// Where each value of it was written.
+    /// The origin of each value of the document.
     pub origins: ConfigOrigins,
 }
 
@@ -102,12 +102,12 @@ pub struct ConfigRestriction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceFile {
-    /// The file with what it held when it was read.
+    /// The file, with its content when it was read.
     pub file: TrustedFile,
-    /// Whether it counts whole.
+    /// True if the whole file has effect.
     pub is_trusted: bool,
-    /// What the skills beside it have to be to count, as [`SkillFiles::sha256`](crate::SkillFiles::sha256): what they were when
-    /// it was trusted.
+    /// The digest that the skills beside the file must have to be used, as [`SkillFiles::sha256`](crate::SkillFiles::sha256): the digest
+    /// from when the file was trusted.
     pub trusted_skills: Option<String>,
 }
 
@@ -122,15 +122,16 @@ impl fmt::Debug for Configuration {
 }
 
 impl Configuration {
-    /// The most ignored keys that [`notes`](Self::notes) tells one by one; [`ignored`](Self::ignored) has all.
+    /// The most ignored keys that [`notes`](Self::notes) lists one by one; [`ignored`](Self::ignored) has all.
     pub const MAX_NOTED: usize = 50;
 
     /// Loads a configuration. Blocks.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, at once: what cannot be read or parsed, wrong keys and values. A secret that is not there is no
-    /// error: what names it is unavailable, and [`section`](Self::section) and [`mcp`](Self::mcp) say so. A file that is not trusted has to be right too: what it forbids must not be lost.
+    /// Returns all problems at once: files that cannot be read or parsed, wrong keys and values. A missing secret is no error: the part
+    /// that refers to it is unavailable, and [`section`](Self::section) and [`mcp`](Self::mcp) return the reason. An untrusted file must be
+    /// valid too, so that its restrictions are not lost.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "the options hold the environment, and nobody needs them twice"
@@ -139,7 +140,7 @@ impl Configuration {
         load(&options)
     }
 
-    /// Where nothing is configured.
+    /// Returns the configuration for sources that are all empty.
     pub(super) fn of_nothing(options: &LoadOptions) -> Self {
         Self::new(Inner {
             own_files: options.own_files(),
@@ -153,12 +154,12 @@ impl Configuration {
         Self(Arc::new(inner))
     }
 
-    /// The JSON Schema of a configuration (draft 2020-12): the keys of the core, and the sections of all crates that are
-    /// linked into this process.
+    /// Returns the JSON Schema of a configuration (draft 2020-12): the keys of the core, and the sections of all crates that are linked
+    /// into this process.
     ///
     /// # Errors
     ///
-    /// A section of a crate does not fit: two at one place, say.
+    /// When a section of a crate does not fit, for example because two have the same path.
     pub fn schema() -> Result<Value, ConfigError> {
         let fault = |reason: String| ConfigError { problems: vec![ConfigProblem::new(None, "", reason)] };
         let mut schema = schemas(&[]).map_err(fault)?.whole.shown().clone();
@@ -168,22 +169,21 @@ impl Configuration {
         Ok(schema)
     }
 
-    /// What it says of which tools exist for whom, and what each file that is not trusted takes away, by its path.
+    /// Returns the configured policy (which tools exist for which callers), and the policy of each untrusted file, by its path.
     pub fn policy(&self) -> (PolicySettings, Vec<(String, PolicySettings)>) {
         let restrictions = self.0.restrictions.iter();
         (self.0.policy.clone(), restrictions.map(|each| (each.file.clone(), each.policy.clone())).collect())
     }
 
-    /// What each source says of permissions, the later ones last, and what each file that is not trusted takes away, by its
-    /// path. They are not merged: a later source goes before an earlier one except over a deny, and what takes away only makes
-    /// it stricter.
+    /// Returns the permissions of each source, later sources last, and those of each untrusted file, by its path. They are not merged: a
+    /// later source takes precedence over an earlier one except over a deny, and an untrusted file can only make permissions stricter.
     pub fn permissions(&self) -> (Vec<PermissionSettings>, Vec<(String, PermissionSettings)>) {
         let restrictions = self.0.restrictions.iter();
         let restrictions = restrictions.map(|each| (each.file.clone(), each.permissions.clone()));
         (self.0.permissions.clone(), restrictions.collect())
     }
 
-    /// Whether a tool runs without asking; `None` where nothing is said of it.
+    /// Returns true if a tool runs without asking; `None` if that is not configured.
     pub fn auto_execute(&self, tool: &str) -> Option<bool> {
         if self.0.restrictions.iter().any(|restriction| restriction.asking.contains(tool)) {
             return Some(false);
@@ -191,22 +191,22 @@ impl Configuration {
         self.0.resolved.pointer(&join(["tools", "settings", tool, "autoExecute"]))?.as_bool()
     }
 
-    /// The user's own file, whether or not it is there, and those that were named: what decides what is allowed.
+    /// Returns the user's own file, even if it does not exist, and the named files: the files that decide what is allowed.
     pub(crate) fn own_files(&self) -> &[PathBuf] {
         &self.0.own_files
     }
 
-    /// Where what the user trusts is remembered: nothing may write there.
+    /// Returns the directory in which the user's trust is remembered; tools must not write there.
     pub(crate) fn data_dir(&self) -> Option<&Path> {
         self.0.data_dir.as_deref()
     }
 
-    /// Whether one was loaded at all.
+    /// Returns true if a configuration was loaded at all.
     pub(crate) fn is_loaded(&self) -> bool {
         self.0.schemas.is_some()
     }
 
-    /// All that is said of whether tools run without asking; what is said last of a tool counts.
+    /// Returns all `autoExecute` settings; the last one for a tool takes effect.
     pub(crate) fn auto_executes(&self) -> Vec<(String, bool)> {
         let tools = self.0.resolved.pointer("/tools/settings").and_then(Value::as_object);
         let said = tools
@@ -217,7 +217,7 @@ impl Configuration {
         said.chain(asking.map(|tool| (tool.clone(), false))).collect()
     }
 
-    /// Returns why a tool asks although its `autoExecute` is true.
+    /// Returns the reason why a tool asks although its `autoExecute` is true.
     pub(crate) fn why_it_asks_anyway(&self, tool: &str) -> Option<String> {
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         sections.iter().find_map(|section| {
@@ -234,43 +234,43 @@ impl Configuration {
         })
     }
 
-    /// The ids of the plugins that go first where two have a tool of one name.
+    /// Returns the ids of the plugins that take precedence if two have a tool of the same name.
     pub fn prefer(&self) -> Vec<String> {
         let list = self.0.resolved.pointer("/plugins/prefer").and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// When a model that repeats itself is stopped.
+    /// Returns the limits at which a model that repeats itself is stopped.
     pub fn loop_guard(&self) -> LoopGuardSettings {
         self.core("loopGuard").unwrap_or_default()
     }
 
-    /// When not every definition is shown at once.
+    /// Returns the limits beyond which not every definition is shown.
     pub fn discovery(&self) -> DiscoverySettings {
         let said = self.0.resolved.pointer("/tools/discovery");
         said.and_then(|said| DiscoverySettings::deserialize(said).ok()).unwrap_or_default()
     }
 
-    /// How much of whole outputs is kept on disk.
+    /// Returns how much of whole outputs is kept on disk.
     pub fn output_store(&self) -> OutputStoreSettings {
         let said = self.0.resolved.pointer("/tools/outputs");
         said.and_then(|said| OutputStoreSettings::deserialize(said).ok()).unwrap_or_default()
     }
 
-    /// How an agent that tasks are delegated to works. A host that runs one says so with
+    /// Returns the settings of the agent that tasks are delegated to. A host that runs one declares it with
     /// [`Builder::delegates_tasks`](crate::Builder::delegates_tasks).
     pub fn tool_agent(&self) -> ToolAgentSettings {
         self.core("toolAgent").unwrap_or_default()
     }
 
-    /// The keys that are configured of it.
+    /// Returns the keys of `toolAgent` that are configured.
     pub(crate) fn tool_agent_keys(&self) -> impl Iterator<Item = &str> {
         let agent = self.0.document.get("toolAgent").and_then(Value::as_object);
         agent.into_iter().flat_map(Map::keys).map(String::as_str)
     }
 
-    /// The servers of the Model Context Protocol that are not switched off, by name. One that names something that is not there,
-    /// such as a variable of the environment, is [unavailable](McpServerSettings::Unavailable), and says why.
+    /// Returns the servers of the Model Context Protocol that are not switched off, by name. A server that refers to something missing,
+    /// such as an environment variable, is [unavailable](McpServerSettings::Unavailable), with the reason.
     pub fn mcp(&self) -> BTreeMap<String, McpServerSettings> {
         let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
         let settings = servers.filter_map(|(name, server)| {
@@ -284,36 +284,36 @@ impl Configuration {
         settings.filter(|(_, server)| server.enabled()).collect()
     }
 
-    /// The names of the servers of the Model Context Protocol that are switched off (`enabled: false`).
+    /// Returns the names of the servers of the Model Context Protocol that are switched off (`enabled: false`).
     pub fn mcp_switched_off(&self) -> Vec<String> {
         let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
         let is_off = |server: &Value| server.get("enabled").and_then(Value::as_bool) == Some(false);
         servers.filter(|(_, server)| is_off(server)).map(|(name, _)| name.clone()).collect()
     }
 
-    /// What the servers are called that are configured, those that are switched off included.
+    /// Returns the names of the configured servers, including those that are switched off.
     pub(crate) fn server_names(&self) -> ServerNames {
         let servers = self.0.document.get("mcp").and_then(Value::as_object);
         ServerNames::new(servers.into_iter().flat_map(Map::keys).map(String::as_str))
     }
 
-    /// A part of the core's, which fits its schema and so decodes.
+    /// Decodes a part of the core's keys, which matches its schema and therefore decodes.
     fn core<'a, T: Deserialize<'a>>(&'a self, key: &str) -> Option<T> {
         T::deserialize(self.0.resolved.get(key)?).ok()
     }
 
-    /// The section at a path with dots, `plugins.acme`. One that is absent decodes from `{}`. Keys that every tool or
-    /// plugin has, such as `enabled`, are no part of it.
+    /// Decodes the section at a path with dots, `plugins.acme`. An absent section decodes from `{}`. The section does not contain the keys
+    /// that every tool or plugin has, such as `enabled`.
     ///
     /// # Errors
     ///
-    /// It does not fit the type, which is certain to be found when it is loaded only if the section is
-    /// [known](crate::ConfigSection); or it names a variable or a file that is not there.
+    /// When the section does not match the type, or refers to a variable or a file that does not exist. Loading is certain to find a
+    /// mismatch only if the section is [known](crate::ConfigSection).
     pub fn section<T: ToolArg>(&self, path: &str) -> Result<T, ConfigError> {
         self.at(&join(path.split('.')))
     }
 
-    /// The section of a tool: that which says so of itself, else `tools.settings.<tool>`.
+    /// Decodes the section of a tool: the section declared for the tool, otherwise `tools.settings.<tool>`.
     pub(crate) fn of_tool<T: ToolArg>(&self, tool: &str) -> Result<T, ConfigError> {
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         let section = sections.iter().find(|section| section.its_tool() == Some(tool));
@@ -363,12 +363,12 @@ impl Configuration {
         self.add_secrets(Redactor::new()).redact(text).into_owned()
     }
 
-    /// A redactor that also knows the secrets in here.
+    /// Adds the secrets of the configuration to a redactor.
     pub(crate) fn add_secrets(&self, redactor: Redactor) -> Redactor {
         self.0.secrets.iter().fold(redactor, Redactor::value)
     }
 
-    /// What is in effect, without permissions, which do not merge. Secrets are left out; where they are kept stays.
+    /// Returns the effective document, without permissions, which are not merged. Secrets are left out; references to them stay.
     pub fn document(&self) -> Value {
         let mut document = self.0.document.clone();
         if let Some(schemas) = &self.0.schemas {
@@ -377,12 +377,12 @@ impl Configuration {
         if document.is_null() { Map::new().into() } else { document }
     }
 
-    /// Where each value of [`document`](Self::document) was written.
+    /// Returns the origin of each value of [`document`](Self::document).
     pub fn origins(&self) -> &ConfigOrigins {
         &self.0.origins
     }
 
-    /// What takes away besides: what is left of each file that is not trusted, permissions included.
+    /// Returns the restrictions: the effective part of each untrusted file, permissions included.
     pub fn restrictions(&self) -> Vec<ConfigRestriction> {
         let restriction = |of: &Restriction| ConfigRestriction {
             file: of.file.clone(),
@@ -392,38 +392,37 @@ impl Configuration {
         self.0.restrictions.iter().map(restriction).collect()
     }
 
-    /// The configuration files of the workspace and of what stands above it, the nearest last.
+    /// Returns the configuration files of the workspace and of the directories above it, the nearest last.
     pub fn workspace_files(&self) -> &[WorkspaceFile] {
         &self.0.files
     }
 
-    /// Whether the user trusts a workspace: a `toolkit.json5` stands right in it, and is trusted with what it holds. Blocks, for
-    /// a moment.
+    /// Returns true if the user trusts a workspace: it directly contains a `toolkit.json5` that is trusted with its present content. Blocks
+    /// briefly.
     pub fn trusts_workspace(&self, workspace: &Path) -> bool {
         let Ok(place) = workspace.canonicalize().map(|real| real.join(FILE)) else { return false };
         self.0.files.iter().any(|file| file.is_trusted && file.file.path == place)
     }
 
-    /// What the skills of a workspace have to be to count: what they were when the user trusted it. Blocks, for a moment.
+    /// Returns the digest that the skills of a workspace must have to be used: the digest from when the user trusted it. Blocks briefly.
     pub(crate) fn trusted_skills(&self, workspace: &Path) -> Option<String> {
         let place = workspace.canonicalize().ok()?.join(FILE);
         let file = self.0.files.iter().find(|file| file.is_trusted && file.file.path == place)?;
         file.trusted_skills.clone()
     }
 
-    /// The directory where the user keeps their own configuration, whether or not it is there; `None` where none was loaded
-    /// from one.
+    /// Returns the directory of the user's own configuration, even if it does not exist; `None` if no configuration was loaded from one.
     pub fn user_dir(&self) -> Option<&Path> {
         self.0.user_dir.as_deref()
     }
 
-    /// The keys of untrusted files that do not count, in the order of the files.
+    /// Returns the keys of untrusted files that have no effect, in the order of the files.
     pub fn ignored(&self) -> &[IgnoredKey] {
         &self.0.ignored
     }
 
-    /// What a host should know: keys that are ignored, and why nothing is trusted. Each is told once, in a line that is safe
-    /// to show.
+    /// Returns the notes that a host should show: ignored keys, and reasons why nothing is trusted. Each is given once, in a line that is
+    /// safe to show.
     pub fn notes(&self) -> Vec<String> {
         let ignored = &self.0.ignored;
         let mut notes: Vec<String> = ignored.iter().take(MAX_TOLD).map(ToString::to_string).collect();
@@ -436,7 +435,7 @@ impl Configuration {
         notes
     }
 
-    /// The same, with the tools and plugins that are configured and not there.
+    /// Returns the notes as diagnostics, together with tools and plugins that are configured but do not exist.
     pub(crate) fn diagnostics<'a>(
         &self,
         tools: impl Iterator<Item = &'a str>,
@@ -466,7 +465,7 @@ impl Configuration {
         }
         let servers = self.server_names();
         let mut unknown = |pointer: &str, what: &str, names: &mut dyn Iterator<Item = &str>| {
-            // To look for the nearest costs a look at all names, and a file can have many of its own.
+            // Finding the nearest name compares all names, and a file can have many unknown ones, so the number is limited.
             let mut count = 0;
             let Some(given) = self.0.document.pointer(pointer).and_then(Value::as_object) else { return };
             let known: BTreeSet<&str> = names.collect();
@@ -507,7 +506,7 @@ impl Configuration {
     }
 }
 
-/// Why something is unavailable, in one line.
+/// Returns the reasons why something is unavailable, in one line.
 fn reasons(problems: &[ConfigProblem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -1,4 +1,4 @@
-//! What the configuration has of its own, beside what crates bring.
+//! The configuration keys of the core, besides the sections that crates declare.
 
 use crate::config::secret::Secret;
 use schemars::JsonSchema;
@@ -289,7 +289,7 @@ fn is_max_message_bytes(bytes: &usize) -> bool {
 }
 
 impl McpServerSettings {
-    /// Whether to use it.
+    /// Returns true if the server is used.
     pub fn enabled(&self) -> bool {
         match self {
             Self::Command(server) => server.enabled,
@@ -299,7 +299,7 @@ impl McpServerSettings {
         }
     }
 
-    /// How long an answer may take, in milliseconds.
+    /// Returns how long an answer may take, in milliseconds.
     pub fn timeout_ms(&self) -> u64 {
         match self {
             Self::Command(server) => server.timeout_ms,

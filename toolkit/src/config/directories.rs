@@ -1,4 +1,4 @@
-//! Directories that the configuration counts as within the workspace.
+//! Configured directories that are treated as part of the workspace.
 
 use crate::config::configuration::Configuration;
 use crate::config::pointer::join;
@@ -7,12 +7,12 @@ use crate::escape::escape_line;
 use std::path::{Path, PathBuf};
 
 impl Configuration {
-    /// The directories that count as within the workspace.
+    /// Returns the directories that are treated as part of the workspace.
     pub(crate) fn further_directories(&self) -> Vec<PathBuf> {
         self.directories().filter_map(|(_, text)| directory(text)).collect()
     }
 
-    /// Those that count for nothing, in words, and where each was written.
+    /// Returns an explanation for each directory that has no effect, and its origin.
     pub(super) fn misplaced_directories(&self) -> Vec<(String, Option<String>)> {
         let misplaced = self.directories().filter_map(|(pointer, text)| {
             let shown = escape_line(text);
@@ -21,7 +21,7 @@ impl Configuration {
                     "the directory `{shown}` counts for nothing: it is neither absolute nor begins with `~/`, and from \
                      where it counts would depend on who asks"
                 ),
-                // A directory may have such a name.
+                // A directory's name may contain such characters.
                 Some(path) if text.contains(['*', '?', '[', '{']) && !path.exists() => format!(
                     "the directory `{shown}` counts for nothing: it is not there, and wildcards stand for themselves; name \
                      each directory"
@@ -33,7 +33,7 @@ impl Configuration {
         misplaced.collect()
     }
 
-    /// What is configured, each with its pointer.
+    /// Returns the configured directories, each with its pointer.
     fn directories(&self) -> impl Iterator<Item = (String, &str)> {
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         let pointers = sections.iter().flat_map(|section| {

@@ -1,4 +1,4 @@
-//! Why a configuration cannot be used.
+//! The error of a configuration that cannot be used.
 
 use crate::arguments::Problem;
 use crate::config::pointer::dotted;
@@ -6,37 +6,38 @@ use crate::config_origin::ConfigOrigin;
 use crate::escape::escape_line;
 use std::fmt;
 
-/// Why a configuration cannot be used: every reason at once, in the order of the sources.
+/// The error of a configuration that cannot be used: all problems at once, in the order of the
+/// sources.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the configuration cannot be used:{}", problems.iter().fold(String::new(), |text, problem| text + "\n- " + &problem.to_string()))]
 #[non_exhaustive]
 pub struct ConfigError {
-    /// The reasons; of one source 20 at most.
+    /// The problems; at most 20 for each source.
     pub problems: Vec<ConfigProblem>,
 }
 
-/// As its text, so that a `main` that returns it prints it readably.
+/// Formats the same text as `Display`, so that a `main` that returns the error prints it readably.
 impl fmt::Debug for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// One thing that is wrong with a configuration.
+/// One problem of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigProblem {
-    /// Where it was written.
+    /// The origin of the value.
     pub origin: Option<ConfigOrigin>,
-    /// The key, as a JSON pointer; empty where it is about all of a source.
+    /// The key, as a JSON pointer; empty if the problem concerns a whole source.
     pub pointer: String,
-    /// What is wrong, what is allowed, what was probably meant.
+    /// The message: what is wrong, what is allowed, what was probably meant.
     pub message: String,
 }
 
 impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A file that somebody else wrote is quoted in it, and its name too.
+        // The message and the path may contain text that another person wrote, so both are escaped.
         if let Some(origin) = &self.origin {
             write!(f, "{}: ", escape_line(&origin.to_string()))?;
         }
@@ -56,9 +57,9 @@ impl ConfigProblem {
         Self { origin, pointer: pointer.into(), message: message.into() }
     }
 
-    /// What a schema says of a document.
+    /// Converts a schema's validation problem.
     pub(crate) fn of(problem: &Problem, origin: Option<ConfigOrigin>) -> Self {
-        // The words are those of a tool's arguments, and these are keys.
+        // The messages are worded for a tool's arguments; here they concern keys.
         let expected = ["one of the arguments ", "one of the fields "]
             .iter()
             .find_map(|lead| Some(format!("one of the keys {}", problem.expected.strip_prefix(lead)?)));

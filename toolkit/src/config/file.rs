@@ -1,19 +1,19 @@
-//! Reading a file that somebody else may have put there.
+//! Reads a file that another person may have created.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
-/// The text of a regular file of at most `most` bytes; `None` where there is none. What it is a link to is read; a link
-/// that leads nowhere is an error, since somebody meant something by it.
+/// Returns the text of a regular file of at most `most` bytes; `None` if there is none. Symlinks are followed; a
+/// dangling symlink is an error, because its author meant a file.
 ///
 /// # Errors
 ///
-/// Why it cannot be read.
+/// When the file cannot be read, with the reason.
 pub(crate) fn read_text(path: &Path, most: u64) -> Result<Option<String>, String> {
     let mut options = OpenOptions::new();
     options.read(true);
-    // A pipe that nobody writes to would be waited for.
+    // Otherwise, opening a pipe without a writer would wait.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let file = match options.open(path) {

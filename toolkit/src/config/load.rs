@@ -1,4 +1,5 @@
-//! From the sources to a configuration: read, check each, merge what is trusted, narrow what is not, check the whole.
+//! Loads a configuration from its sources: reads and checks each, merges trusted ones, narrows untrusted ones, and
+//! checks the result.
 
 use crate::arguments::Problem;
 use crate::config::configuration::{Configuration, Restriction, WorkspaceFile};
@@ -33,7 +34,7 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
         && options.sections.is_empty()
         && !options.environment.keys().any(|name| is_key(name))
     {
-        // Most starts: the schema need not be made.
+        // The usual case: nothing is configured, so the schema need not be built.
         return Ok(Configuration::of_nothing(options));
     }
     let schemas = match schemas(&options.sections) {
@@ -78,10 +79,10 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
     settle(sources, schemas, options, notes)
 }
 
-/// What the sources say together.
+/// All sources together.
 #[derive(Default)]
 pub(super) struct Sources {
-    /// Of those that are trusted, without permissions.
+    /// The merged trusted sources, without permissions.
     pub(super) merged: Document,
     /// The pointers of lists that only take away.
     narrowing: BTreeSet<String>,
@@ -92,7 +93,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Adds one that is trusted.
+    /// Adds a trusted source.
     fn add(&mut self, document: Document, problems: &mut Vec<ConfigProblem>) {
         check_names(&document, problems);
         match permissions(&document) {
@@ -104,7 +105,7 @@ impl Sources {
     }
 }
 
-/// What a file is to the user.
+/// The role of a file for the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     User,
@@ -116,7 +117,7 @@ struct ReadFile {
     path: PathBuf,
     kind: Kind,
     parsed: Parsed,
-    /// The file as it would be trusted.
+    /// The file in the form in which it would be trusted.
     identity: TrustedFile,
 }
 
@@ -124,7 +125,7 @@ struct ReadFile {
 fn read_files(options: &LoadOptions, problems: &mut Vec<ConfigProblem>) -> Vec<ReadFile> {
     let mut wanted: Vec<(PathBuf, Kind)> = Vec::new();
     wanted.extend(options.user_file.iter().map(|path| (path.clone(), Kind::User)));
-    // A file that the user has or names is not also one of a workspace, whose place it may stand in.
+    // A file that the user owns or names is not also read as a file of a workspace, even if it lies there.
     let own: Vec<PathBuf> =
         options.user_file.iter().chain(&options.files).filter_map(|path| path.canonicalize().ok()).collect();
     if let Some(workspace) = &options.workspace {
@@ -140,10 +141,11 @@ fn read_files(options: &LoadOptions, problems: &mut Vec<ConfigProblem>) -> Vec<R
     wanted.into_iter().filter_map(|(path, kind)| read_file(path, kind, &mut found, problems)).collect()
 }
 
-/// The most `toolkit.json5` in a workspace and above it.
+/// The most `toolkit.json5` files in a workspace and above it.
 const MAX_FILES: usize = 16;
 
-/// What was found in a workspace and above it so far: whoever makes directories could add a file in each.
+/// The files found so far in a workspace and above it. The number is limited because anyone who can create
+/// directories could add a file in each.
 #[derive(Default)]
 struct Found {
     files: usize,
@@ -153,7 +155,7 @@ struct Found {
 }
 
 impl Found {
-    /// Why these files are too much for one workspace. None of them is left out then: it may take away.
+    /// Returns the reason why the files exceed the limits. None is skipped then, because it may contain restrictions.
     fn fault(&self) -> Option<String> {
         let most = if self.files > MAX_FILES {
             format!("{MAX_FILES} files")
@@ -180,7 +182,7 @@ fn read_file(
     problems: &mut Vec<ConfigProblem>,
 ) -> Option<ReadFile> {
     if found.fault().is_some() {
-        // It is told already.
+        // Already reported.
         return None;
     }
     let path = std::path::absolute(&path).unwrap_or(path);
@@ -233,7 +235,7 @@ fn read_file(
     }
 }
 
-/// What the user trusts; nothing, with a note, where that cannot be known.
+/// Returns the files that the user trusts; empty, with a note, if the trust store cannot be read.
 fn trusted_files(options: &LoadOptions, notes: &mut Vec<String>) -> Vec<TrustedFile> {
     let mut trusted = Vec::new();
     if let Some(store) = options.data_dir.as_ref().map(TrustStore::new) {
@@ -273,7 +275,7 @@ fn add_file(
     if problems.len() > count {
         return;
     }
-    // What is handed over goes before what is remembered.
+    // Files trusted for this run take precedence over remembered ones.
     let known = trusted.iter().rev().find(|known| known.is_same_file(&identity));
     let is_trusted = kind != Kind::Workspace || known.is_some();
     if kind == Kind::Workspace {
@@ -304,7 +306,7 @@ fn origins(path: &Arc<Path>, places: &Places) -> BTreeMap<String, ConfigOrigin> 
     places.iter().map(|(pointer, place)| (pointer.to_owned(), origin(place))).collect()
 }
 
-/// Where a problem stands: at the key, where that is what is wrong.
+/// Returns the place of a problem: the key's place if the key itself is wrong.
 fn place_of(problem: &Problem, path: &Arc<Path>, places: &Places) -> ConfigOrigin {
     let is_key = ["the unknown `", "a second one: `", "the name `"]
         .iter()

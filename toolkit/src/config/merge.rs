@@ -1,34 +1,34 @@
-//! Several sources become one document.
+//! Merges several sources into one document.
 
 use crate::config::pointer::escape;
 use crate::config_origin::{ConfigOrigin, ConfigOrigins};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A document, and where each of its values was written.
+/// A document with the origin of each of its values.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Document {
     pub(crate) value: Value,
     pub(crate) origins: BTreeMap<String, ConfigOrigin>,
 }
 
-/// A source that is added.
+/// A source that is being added.
 struct Later<'a> {
     document: &'a Document,
     narrowing: &'a BTreeSet<String>,
 }
 
 impl Later<'_> {
-    /// Whether a list only takes away.
+    /// Returns true if a list only takes away.
     fn narrows(&self, pointer: &str) -> bool {
         pointer.ends_with("/deny") || self.narrowing.contains(pointer)
     }
 }
 
 impl Document {
-    /// Adds what a later source says: objects merge, lists that only take away unite, everything else is replaced. Such are
-    /// those named `deny`, and those at the pointers `narrowing`. A server of `mcp` is replaced whole: one that is half of
-    /// each source would send the secrets of one to the address of the other.
+    /// Adds a later source: objects are merged, lists that only take away are united, and everything else is replaced. Such
+    /// lists are those named `deny`, and those at the pointers `narrowing`. A server of `mcp` is replaced as a whole: a
+    /// server merged from two sources could send the secrets of one source to the address of the other.
     pub(crate) fn add(&mut self, later: &Self, narrowing: &BTreeSet<String>) {
         if self.value.is_null() {
             self.clone_from(later);
@@ -84,7 +84,7 @@ impl Document {
             .extend(within.map(|(known, origin)| (format!("{to}{}", &known[from.len()..]), origin.clone())));
     }
 
-    /// Where the value at `pointer` was written, or else the nearest one that holds it.
+    /// Returns the origin of the value at `pointer`, or of the nearest value that contains it.
     pub(crate) fn origin(&self, pointer: &str) -> Option<ConfigOrigin> {
         let mut pointer = pointer;
         loop {
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Documents whose denies stand at several places.
+    /// Generates documents with deny lists at several places.
     fn documents() -> impl Strategy<Value = Vec<Value>> {
         let names = || proptest::collection::vec(proptest::sample::select(vec!["a", "b", "c", "d"]), 0..3);
         let rules = (names(), proptest::option::of(names())).prop_map(|(deny, allow)| match allow {

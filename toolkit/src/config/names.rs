@@ -1,6 +1,7 @@
-//! What no schema can say of a document: names that nothing can have, and values that stand where they do nothing.
+//! Checks of a document that a schema cannot express: names that nothing can have, and values at places where they
+//! have no effect.
 //!
-//! A name that nobody can read is refused wherever it stands: in a list that denies it would deny nothing.
+//! An unparsable name is refused everywhere: in a deny list it would deny nothing.
 
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
@@ -13,14 +14,14 @@ use crate::policy::{Entry, alias_of, folded};
 use crate::tool_def::ToolDef;
 use serde_json::Value;
 
-/// The most that is told of one source.
+/// The most problems that are reported for one source.
 const MAX_TOLD: usize = 20;
 /// The longest name of an agent, a channel, a model, a profile or a kind of permission, in bytes.
 const LONGEST_NAME: usize = 256;
-/// How much of a name that is refused is repeated, in characters.
+/// How much of a refused name is repeated in the message, in characters.
 const MAX_SHOWN: usize = 80;
 
-/// What no schema can say.
+/// Runs the checks that a schema cannot express.
 pub(super) fn check_names(document: &Document, problems: &mut Vec<ConfigProblem>) {
     let mut check = Check { document, problems: Vec::new() };
     check.misplaced(&document.value, "");
@@ -59,7 +60,7 @@ struct Check<'a> {
 
 impl<'a> Check<'a> {
     fn say(&mut self, pointer: &str, message: impl Into<String>) {
-        // One more than is told, so that nothing needs to be counted.
+        // One more than is reported, which shows that there are more without counting them.
         if self.problems.len() <= MAX_TOLD {
             self.problems.push(ConfigProblem::new(self.document.origin(pointer), pointer, message));
         }
@@ -76,7 +77,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Settings under another name of a tool would be nobody's.
+    /// Checks the names of tool settings: settings under a wrong name would apply to no tool.
     fn settings(&mut self) {
         let document = self.document;
         let settings = document.value.pointer("/tools/settings");
@@ -98,7 +99,7 @@ impl<'a> Check<'a> {
         });
     }
 
-    /// The rules of `/tools`, and those that stand within it for some callers.
+    /// Checks the rules of `/tools`, and the rules within it for some callers.
     fn tools(&mut self, tools: Option<&'a Value>, pointer: &str) {
         self.rules(tools, pointer);
         for key in ["sandbox", "subagents"] {
@@ -129,7 +130,7 @@ impl<'a> Check<'a> {
         );
     }
 
-    /// A list whose entries name tools, plugins or groups.
+    /// Checks a list whose entries name tools, plugins or groups.
     fn entries(&mut self, list: Option<&'a Value>, pointer: &str) {
         for (number, entry) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
             let Some(entry) = entry.as_str() else { continue };
@@ -144,7 +145,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The name of one tool or plugin.
+    /// Checks the name of one tool or plugin.
     fn single(&mut self, name: &str, what: &str, pointer: &str) {
         let fault = match Entry::parse(name) {
             Ok(Entry::Name(_)) => return,
@@ -155,7 +156,7 @@ impl<'a> Check<'a> {
         self.say(pointer, format!("expected the name of {what}, got `{}`, which {fault}", shown(name)));
     }
 
-    /// A name of something else, which may be any text that can be seen.
+    /// Checks another kind of name, which may be any visible text.
     fn name(&mut self, name: &str, what: &str, pointer: &str) {
         let fault = if name.trim().is_empty() {
             "is empty"
@@ -178,7 +179,7 @@ impl<'a> Check<'a> {
         });
     }
 
-    /// The patterns of a rule about paths. One that matched nothing would deny nothing.
+    /// Checks the patterns of a rule about paths. A deny pattern that matches nothing would deny nothing.
     fn patterns(&mut self, rule: &'a Value, pointer: &str) {
         for (number, entry) in rule.as_array().into_iter().flatten().enumerate() {
             let Some(pattern) = entry.get("match").and_then(Value::as_str) else { continue };
@@ -189,7 +190,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Nothing is replaced in rules: a name that is none would deny nothing.
+    /// Refuses references to secrets and variables in rules, where they are not replaced: as a literal name they
+    /// would deny nothing.
     fn misplaced(&mut self, value: &'a Value, pointer: &str) {
         match value {
             Value::String(text) if text.contains("${env:") && !is_resolved(pointer) => self.say(
@@ -211,7 +213,8 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Returns true if what a rule of this key matches are paths: it is a kind of them, or a tool of such a kind.
+/// Returns true if a rule with this key matches paths: the key is a kind of permission about paths, or a tool of
+/// such a kind.
 fn is_about_paths(key: &str) -> bool {
     let key = folded(key);
     let key = alias_of(&key).unwrap_or(key);
@@ -222,7 +225,7 @@ fn is_about_paths(key: &str) -> bool {
     PATH_KINDS.contains(&&*key) || inventory::iter::<Linked>().any(|Linked(def)| of_tool(def))
 }
 
-/// The beginning of a name. What cannot be seen in it is shown where the problem is.
+/// Returns the beginning of a name. Invisible characters are escaped later, when the problem is shown.
 fn shown(name: &str) -> String {
     match name.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &name[..end]),

@@ -1,4 +1,4 @@
-//! What counts of a file that nobody trusts yet: what takes away, and nothing that gives.
+//! Narrows an untrusted file to its restrictions; everything that would grant something is ignored.
 
 use crate::config::merge::Document;
 use crate::config::parse::{Place, Places};
@@ -13,13 +13,13 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A key in a file that nobody trusts yet, which does not count.
+/// A key in an untrusted file that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IgnoredKey {
     /// The key, as a JSON pointer.
     pub pointer: String,
-    /// Where it stands.
+    /// The origin of the key.
     pub origin: ConfigOrigin,
 }
 
@@ -30,16 +30,16 @@ impl fmt::Display for IgnoredKey {
     }
 }
 
-/// What is left of a document, and what of it is ignored.
+/// The part of a document that has an effect, and the ignored keys.
 #[derive(Debug, Default)]
 pub(crate) struct Narrowed {
     pub(crate) document: Document,
-    /// The tools that it does not let run without asking.
+    /// The tools that the document does not allow to run without asking.
     pub(crate) asking: BTreeSet<String>,
     pub(crate) ignored: Vec<IgnoredKey>,
 }
 
-/// Leaves of a document, which fits its schema, only what can take away.
+/// Reduces a document that matches its schema to the values that can only restrict.
 pub(crate) fn narrow(
     document: &Document,
     places: &Places,
@@ -77,7 +77,7 @@ struct Narrower<'a> {
 }
 
 impl Narrower<'_> {
-    /// Says of a value, or of all that it holds, that it does not count.
+    /// Records a value, and every value within it, as ignored.
     fn ignore(&mut self, value: &Value, pointer: &str) -> Option<Value> {
         match value {
             Value::Object(members) if !members.is_empty() => {
@@ -123,7 +123,7 @@ impl Narrower<'_> {
         self.members(value, pointer, |narrower, _, member, pointer| left(narrower, member, pointer))
     }
 
-    /// What is said of an agent, a channel, or some callers of one.
+    /// Narrows the settings of an agent, a channel, or some callers of a channel.
     fn some_callers(&mut self, value: &Value, pointer: &str) -> Option<Value> {
         self.members(value, pointer, |narrower, key, value, pointer| match key {
             "tools" => narrower.members(value, pointer, Self::rule),
@@ -143,7 +143,8 @@ impl Narrower<'_> {
         })
     }
 
-    /// A key of rules about tools. A list that allows everything takes nothing away: its author may think that it gives.
+    /// Narrows a key of rules about tools. A list that allows everything restricts nothing, and is ignored: its author may
+    /// believe that it grants access.
     fn rule(&mut self, key: &str, value: &Value, pointer: &str) -> Option<Value> {
         let is_everything = |item: &Value| item.as_str().is_some_and(|name| name.trim() == "*");
         match (key, value) {
@@ -155,7 +156,7 @@ impl Narrower<'_> {
         }
     }
 
-    /// What is said of one tool.
+    /// Narrows the settings of one tool.
     fn setting(&mut self, tool: &str, value: &Value, pointer: &str) -> Option<Value> {
         self.members(value, pointer, |narrower, key, value, pointer| match key {
             "enabled" => narrower.only_false(value, pointer),
@@ -170,7 +171,8 @@ impl Narrower<'_> {
         })
     }
 
-    /// A section of a tool's: a switch in it can take the tool away, and some keys can be stricter than what else is said.
+    /// Narrows a tool's section: a key in it can switch the tool off, and some keys can be stricter than the other
+    /// settings.
     fn section(&mut self, value: &Value, pointer: &str) -> Option<Value> {
         let gates = self.sections.iter().flat_map(|section| {
             section.its_gates().iter().filter(|gate| gate.pointer(&section.pointer()) == pointer)
@@ -190,7 +192,7 @@ impl Narrower<'_> {
         }
     }
 
-    /// Rules of permission, by kind. A word or a list that only allows takes nothing away.
+    /// Narrows the rules of permission, by kind. A rule or list that only allows restricts nothing.
     fn permission(&mut self, value: &Value, pointer: &str) -> Option<Value> {
         self.each(value, pointer, |narrower, rule, pointer| {
             let allows = match rule {

@@ -1,4 +1,4 @@
-//! From where a configuration is loaded.
+//! The sources of a configuration.
 
 use crate::config::section::ConfigSection;
 use crate::config::trust::TrustedFile;
@@ -10,15 +10,15 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What a configuration file is called.
+/// The name of a configuration file.
 pub(crate) const FILE: &str = "toolkit.json5";
 
-/// From where a configuration is loaded. A later source goes before an earlier one: the program's own values, the user's
-/// file, each trusted `toolkit.json5` from the root of the file system down to the workspace, the environment, the files
-/// that are named, single values.
+/// The sources of a configuration. A later source takes precedence over an earlier one: the program's own values, the user's
+/// file, each trusted `toolkit.json5` from the root of the file system down to the workspace, the environment, the named
+/// files, single values.
 ///
-/// Nothing is looked at but what is said here, neither files nor the environment;
-/// [`of_process`](Self::of_process) says what a program of the user's would.
+/// Only the given sources are read, neither other files nor the environment; [`of_process`](Self::of_process) gives the
+/// sources that a program of the user usually reads.
 ///
 /// ```
 /// use toolkit::{Configuration, LoadOptions};
@@ -49,7 +49,7 @@ pub struct LoadOptions {
     pub(crate) sections: Vec<ConfigSection>,
 }
 
-/// Without values: the environment holds secrets, and so may the flags.
+/// Formats without values: the environment contains secrets, and flags may.
 impl std::fmt::Debug for LoadOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LoadOptions")
@@ -62,15 +62,15 @@ impl std::fmt::Debug for LoadOptions {
 }
 
 impl LoadOptions {
-    /// From nowhere.
+    /// Returns options without any source.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// From where the user of this process keeps it: the file `toolkit.json5` in `$TOOLKIT_CONFIG_DIR`, else in the
-    /// directory `toolkit` of the platform's for configuration (`$XDG_CONFIG_HOME` or `~/.config` on Linux); what stands
-    /// above `workspace`; the environment. What is trusted is read from `$TOOLKIT_DATA_DIR`, else the platform's directory
-    /// for a user's data.
+    /// Returns the usual sources of this process: the file `toolkit.json5` in `$TOOLKIT_CONFIG_DIR`, or else in the directory
+    /// `toolkit` of the platform's configuration directory (`$XDG_CONFIG_HOME` or `~/.config` on Linux); the files in
+    /// `workspace` and above it; the environment. Trust is read from `$TOOLKIT_DATA_DIR`, or else from the platform's
+    /// directory for a user's data.
     pub fn of_process(workspace: impl Into<PathBuf>) -> Self {
         let directory = |name: &str| {
             let directory = env::var_os(name).filter(|directory| !directory.is_empty())?;
@@ -88,29 +88,29 @@ impl LoadOptions {
         }
     }
 
-    /// Values of the program's own, before all others.
+    /// Adds values of the program, which every other source overrides.
     #[must_use]
     pub fn program(mut self, values: Value) -> Self {
         self.program.push(values);
         self
     }
 
-    /// The user's own file. It need not be there. A toolkit with this configuration asks before anything is written to it, as
-    /// for [`protected_paths`](crate::protected_paths).
+    /// Sets the user's own file. It need not exist. A toolkit with this configuration asks before anything is written to it,
+    /// as for [`protected_paths`](crate::protected_paths).
     #[must_use]
     pub fn user_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.user_file = Some(file.into());
         self
     }
 
-    /// The workspace: each `toolkit.json5` in it and above it counts, as far as it is trusted.
+    /// Sets the workspace: each `toolkit.json5` in it and above it is read, and has as much effect as it is trusted.
     #[must_use]
     pub fn workspace(mut self, directory: impl Into<PathBuf>) -> Self {
         self.workspace = Some(directory.into());
         self
     }
 
-    /// The variables of the environment: those that begin with `TOOLKIT_` are values, and secrets can name any.
+    /// Sets the environment variables: those with the prefix `TOOLKIT_` are values, and secrets can refer to any.
     #[must_use]
     pub fn environment<N: Into<OsString>, V: Into<OsString>>(
         mut self,
@@ -120,59 +120,60 @@ impl LoadOptions {
         self
     }
 
-    /// A file that the user names, and so trusts. It must be there. A toolkit with this configuration asks before anything is
-    /// written to it, as for [`protected_paths`](crate::protected_paths).
+    /// Adds a file that the user names and therefore trusts. It must exist. A toolkit with this configuration asks before
+    /// anything is written to it, as for [`protected_paths`](crate::protected_paths).
     #[must_use]
     pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
         self.files.push(file.into());
         self
     }
 
-    /// One value, `tools.profile=coding`: a path with dots, or a JSON pointer, and JSON5 or else a text.
+    /// Adds one value, `tools.profile=coding`: the key is a path with dots or a JSON pointer, the value is JSON5 or otherwise
+    /// a string.
     #[must_use]
     pub fn set(mut self, key_and_value: impl Into<String>) -> Self {
         self.flags.push(key_and_value.into());
         self
     }
 
-    /// The directory that remembers what the user trusts. Without one, nothing in a workspace is trusted.
+    /// Sets the directory in which the user's trust is remembered. Without one, no file of a workspace is trusted.
     #[must_use]
     pub fn data_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.data_dir = Some(directory.into());
         self
     }
 
-    /// Trusts one file of a workspace, with what it holds, for this once.
+    /// Trusts one file of a workspace, with its content, for this run only.
     #[must_use]
     pub fn trusting(mut self, file: TrustedFile) -> Self {
         self.trusting.push(file);
         self
     }
 
-    /// A section that is not linked into this process.
+    /// Adds a section that is not linked into this process.
     #[must_use]
     pub fn section(mut self, section: ConfigSection) -> Self {
         self.sections.push(section);
         self
     }
 
-    /// The user's own file and those that are named, absolute: what decides what is allowed.
+    /// Returns the absolute paths of the user's own file and the named files: the files that decide what is allowed.
     pub(super) fn own_files(&self) -> Vec<PathBuf> {
         let files = self.user_file.iter().chain(&self.files);
         files.map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect()
     }
 
-    /// The directory of the user's own file.
+    /// Returns the directory of the user's own file.
     pub(super) fn user_dir(&self) -> Option<PathBuf> {
         Some(self.user_file.as_deref()?.parent()?.to_owned())
     }
 
-    /// Where the user's own file is, whether or not it is there.
+    /// Returns the path of the user's own file, even if it does not exist.
     pub fn user_file_path(&self) -> Option<&Path> {
         self.user_file.as_deref()
     }
 
-    /// Where what the user trusts is remembered.
+    /// Returns the directory in which the user's trust is remembered.
     pub fn data_dir_path(&self) -> Option<&Path> {
         self.data_dir.as_deref()
     }

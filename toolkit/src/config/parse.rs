@@ -1,7 +1,7 @@
-//! JSON5 text to a value, with the place of each value in it.
+//! Parses JSON5 text into a value, with the place of each value in it.
 //!
-//! The parser is the crate `json5`. It nests without a limit, takes a key twice and keeps no places: a visitor of our own
-//! adds the limits, and `places` finds where each value stands.
+//! The parser is the crate `json5`. It has no limit of nesting, accepts a repeated key and keeps no places: a visitor of
+//! our own adds the limits, and `places` finds the place of each value.
 
 mod places;
 #[cfg(test)]
@@ -17,17 +17,17 @@ use std::fmt;
 
 /// The most bytes of a document.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
-/// How deep lists and objects nest.
+/// The deepest nesting of lists and objects.
 pub(crate) const DEEPEST: usize = 64;
 /// The most values in one document.
 pub(crate) const MAX_VALUES: usize = 20_000;
 /// The longest key, in bytes.
 pub(crate) const LONGEST_KEY: usize = 256;
-/// The most bytes of the pointers to all values of a document: many values under long keys would take far more memory
-/// than the document.
+/// The most bytes of the pointers to all values of a document: many values under long keys would otherwise take far more
+/// memory than the document.
 pub(crate) const MAX_POINTER_BYTES: usize = 8 << 20;
 
-/// Why a text is no document, and where.
+/// The reason why a text is no valid document, and the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) message: String,
@@ -45,7 +45,7 @@ pub(crate) struct Parsed {
 ///
 /// # Errors
 ///
-/// It is no JSON5, or beyond the limits, or has a key twice in one object, or a number that JSON has not.
+/// When the text is no JSON5, exceeds the limits, repeats a key in one object, or has a number that JSON does not have.
 pub(crate) fn parse(text: &str) -> Result<Parsed, Fault> {
     if text.len() > MAX_BYTES {
         return Err(Fault { message: format!("it has more than {MAX_BYTES} bytes"), place: None });
@@ -106,7 +106,7 @@ fn syntax(text: &str, error: &json5::Error) -> Fault {
         },
         None => "no number, or no character that there is",
     };
-    // The parser gives the end of the text no place, and then takes that of the object around.
+    // The parser gives the end of the text no place, and reports that of the enclosing object instead.
     let is_at_end = matches!(
         error.code(),
         Some(
@@ -125,7 +125,7 @@ fn syntax(text: &str, error: &json5::Error) -> Fault {
     Fault { message: message.to_owned(), place: Some(place) }
 }
 
-/// What a visitor saw.
+/// The state of a visitor.
 #[derive(Default)]
 struct Seen {
     values: usize,
@@ -133,7 +133,7 @@ struct Seen {
     refused: Option<Refused>,
 }
 
-/// What it refused: the value or the key of this number, counted in the order of the text.
+/// The refused value or key, by its number in the order of the text.
 struct Refused {
     message: String,
     number: usize,
@@ -156,7 +156,7 @@ struct Limited<'a> {
 }
 
 impl Limited<'_> {
-    /// The value that is being visited, or the last key, does not do.
+    /// Refuses the value that is being visited, or the last key.
     fn refuse<T, E: Error>(&self, is_key: bool, message: impl Into<String>) -> Result<T, E> {
         let mut seen = self.seen.borrow_mut();
         let number = if is_key { seen.keys } else { seen.values }.saturating_sub(1);
@@ -212,7 +212,7 @@ impl<'de> Visitor<'de> for Limited<'_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        // An integer of more than 64 bits comes as a float, rounded.
+        // An integer of more than 64 bits is visited as a rounded float.
         if value.abs() >= 9.2e18 {
             return self.refuse(false, "a number that is too great");
         }
@@ -261,7 +261,7 @@ impl<'de> Visitor<'de> for Limited<'_> {
     }
 }
 
-/// Takes no value at all: what the parser offers stands where nothing should.
+/// A visitor that accepts no value, for places where there should be none.
 struct Nothing;
 
 impl Visitor<'_> for Nothing {

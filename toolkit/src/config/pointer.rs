@@ -1,21 +1,22 @@
-//! JSON pointers (RFC 6901), and the same path as people write it.
+//! JSON pointers (RFC 6901), and the same path in dotted form.
 
-/// A name as a step of a JSON pointer.
+/// Escapes a name as a step of a JSON pointer.
 pub(crate) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The steps of a JSON pointer, as names.
+/// Returns the steps of a JSON pointer, unescaped.
 pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
 }
 
-/// A JSON pointer from names.
+/// Joins names to a JSON pointer.
 pub(crate) fn join<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {
     names.into_iter().fold(String::new(), |pointer, name| pointer + "/" + &escape(name.as_ref()))
 }
 
-/// A pointer as a path with dots, `tools.exec.safeBins`; as it is where a step has a dot itself.
+/// Returns a pointer as a path with dots, `tools.exec.safeBins`; unchanged if a step itself
+/// contains a dot.
 pub(crate) fn dotted(pointer: &str) -> String {
     let steps: Vec<String> = steps(pointer).collect();
     if steps.is_empty() || steps.iter().any(|step| step.is_empty() || step.contains('.')) {

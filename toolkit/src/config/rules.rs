@@ -1,4 +1,4 @@
-//! From a document to the settings of policy and permission.
+//! Decodes a document into the settings of policy and permission.
 
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
@@ -12,16 +12,16 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The keys of a channel under which rules for some of its callers stand.
+/// The keys of a channel that contain rules for some of its callers.
 const OF_CHANNEL: [&str; 2] = ["groups", "senders"];
 /// The keys of a [`ToolRules`].
 const OF_RULES: [&str; 4] = ["profile", "allow", "alsoAllow", "deny"];
 
-/// What a document says of which tools exist for whom.
+/// Decodes the policy settings: which tools exist for which callers.
 ///
 /// # Errors
 ///
-/// Something does not decode, which the schema took.
+/// When a value that matched the schema does not decode.
 pub(crate) fn policy(
     document: &Document,
     sections: &[ConfigSection],
@@ -74,7 +74,7 @@ pub(crate) fn policy(
             let pointer = gate.pointer(&section.pointer());
             match gate {
                 ConfigGate::Enabled { tool, .. } => {
-                    // Of two places that speak of one tool, the one that takes it away counts.
+                    // If two places configure the same tool, the one that takes it away has effect.
                     if reader.get(&pointer)? == Some(false)
                         && settings.enabled.insert((*tool).to_owned(), false) != Some(false)
                         && let Some(origin) = document.origins.get(&pointer)
@@ -113,11 +113,11 @@ pub(crate) fn policy(
     Ok(settings)
 }
 
-/// What one source says of permissions.
+/// Decodes the permissions of one source.
 ///
 /// # Errors
 ///
-/// Something does not decode, which the schema took.
+/// When a value that matched the schema does not decode.
 pub(crate) fn permissions(document: &Document) -> Result<PermissionSettings, ConfigProblem> {
     let reader = Reader(document);
     let mut settings =
@@ -151,7 +151,7 @@ pub(crate) fn permissions(document: &Document) -> Result<PermissionSettings, Con
     Ok(settings)
 }
 
-/// Takes the permissions out of a document: they are not merged.
+/// Removes the permissions from a document, because they are not merged.
 pub(crate) fn without_permissions(mut document: Document) -> Document {
     if let Some(root) = document.value.as_object_mut() {
         root.shift_remove("permission");
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    /// Rules that have further keys beside them.
+    /// Decodes rules from an object that has further keys.
     fn rules(&self, pointer: &str) -> Result<ToolRules, ConfigProblem> {
         let Some(Value::Object(members)) = self.0.value.pointer(pointer) else {
             return Ok(ToolRules::default());

@@ -1,4 +1,5 @@
-//! The JSON Schema of the whole configuration: the core's keys, and the sections that crates bring. It is what checks.
+//! The JSON Schema of the whole configuration: the core's keys, and the sections of crates. It is also used for
+//! validation.
 
 use crate::config::core::{LoopGuardSettings, McpServerSettings, ToolAgentSettings};
 use crate::config::pointer::{dotted, steps};
@@ -20,11 +21,11 @@ pub(crate) const OF_EVERY_TOOL: [&str; 2] = ["enabled", "autoExecute"];
 /// The keys of a plugin's section that every plugin has.
 pub(crate) const OF_EVERY_PLUGIN: [&str; 2] = ["enabled", "joinGroups"];
 
-/// The schema of the configuration.
+/// The compiled schemas of the configuration.
 pub(crate) struct Schemas {
-    /// Of all sources together.
+    /// The schema of all sources together.
     pub(crate) whole: Compiled,
-    /// Of one source, which may leave to another what is required.
+    /// The schema of one source, in which no key is required because another source may have it.
     pub(crate) partial: Compiled,
     pub(crate) sections: Vec<ConfigSection>,
 }
@@ -32,7 +33,7 @@ pub(crate) struct Schemas {
 impl Schemas {
     /// # Errors
     ///
-    /// What is wrong with the sections.
+    /// When the sections are invalid.
     fn new(sections: Vec<ConfigSection>) -> Result<Self, String> {
         let whole = composed(&sections)?;
         let mut partial = whole.clone();
@@ -44,7 +45,7 @@ impl Schemas {
 }
 
 impl Schemas {
-    /// The pointers of lists in sections that only take away.
+    /// Returns the pointers of lists in sections that only take away.
     pub(crate) fn narrowing(&self) -> BTreeSet<String> {
         let lists = self.sections.iter().flat_map(|section| {
             let narrows = |gate: &&ConfigGate| matches!(gate, ConfigGate::Narrows { .. });
@@ -54,15 +55,15 @@ impl Schemas {
     }
 }
 
-/// That of what is linked into this process, made once.
+/// The schemas of the sections that are linked into this process, built once.
 static LINKED: LazyLock<Result<Arc<Schemas>, String>> =
     LazyLock::new(|| Schemas::new(linked_sections()).map(Arc::new));
 
-/// The schema of what is linked into this process, and these sections.
+/// Returns the schemas of the sections that are linked into this process and of these further sections.
 ///
 /// # Errors
 ///
-/// What is wrong with the sections.
+/// When the sections are invalid.
 pub(crate) fn schemas(more: &[ConfigSection]) -> Result<Arc<Schemas>, String> {
     if more.is_empty() {
         return LINKED.clone();
@@ -72,18 +73,18 @@ pub(crate) fn schemas(more: &[ConfigSection]) -> Result<Arc<Schemas>, String> {
     Schemas::new(sections).map(Arc::new)
 }
 
-/// The sections that are linked into this process, in the order of their paths: that of the linker is nobody's.
+/// Returns the sections that are linked into this process, sorted by path, because the linker's order is unspecified.
 fn linked_sections() -> Vec<ConfigSection> {
     let mut sections: Vec<ConfigSection> = inventory::iter::<ConfigSection>().copied().collect();
     sections.sort_by_key(ConfigSection::pointer);
-    // What a plugin makes several services from is one section.
+    // A type from which a plugin makes several services is one section.
     sections.dedup_by(|one, other| {
         one.pointer() == other.pointer() && std::ptr::fn_addr_eq(one.schema(), other.schema())
     });
     sections
 }
 
-/// The schema with its annotations.
+/// Returns the schema with its annotations.
 fn composed(sections: &[ConfigSection]) -> Result<Value, String> {
     let pointers: Vec<String> = sections.iter().map(ConfigSection::pointer).collect();
     for (number, pointer) in pointers.iter().enumerate() {
@@ -123,13 +124,13 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     generator.subschema_for::<T>().to_value()
 }
 
-/// An object with these keys and no others.
+/// Returns the schema of an object with these keys and no others.
 #[expect(clippy::needless_pass_by_value, reason = "each caller makes it in place")]
 fn object(description: &str, properties: Value) -> Value {
     json!({"type": "object", "description": description, "properties": properties, "additionalProperties": false})
 }
 
-/// An object whose keys are names.
+/// Returns the schema of an object whose keys are names.
 fn map_of(description: &str, each: &Value) -> Value {
     json!({
         "type": "object", "description": description, "propertyNames": {"type": "string", "minLength": 1},
@@ -137,7 +138,7 @@ fn map_of(description: &str, each: &Value) -> Value {
     })
 }
 
-/// The rules of tools, with further keys.
+/// Returns the schema of tool rules, with further keys.
 fn rules(generator: &mut SchemaGenerator, description: &str, more: Value) -> Value {
     let mut rules = of::<ToolRules>(generator);
     rules["description"] = description.into();
@@ -222,7 +223,7 @@ fn settings() -> Value {
         "type": "object", "description": "Settings of single tools, by name.",
         "properties": own,
         "propertyNames": {"type": "string", "pattern": "^[^A-Z\\s]{1,128}$"},
-        // A tool that is not linked may come later: nothing can check what it takes.
+        // A tool that is not linked may be added later, so its settings cannot be checked.
         "additionalProperties": with_base(json!({"type": "object", "properties": {}}), of_every_tool()),
     })
 }
@@ -262,7 +263,7 @@ fn of_every_plugin() -> Value {
     })
 }
 
-/// Keys that stand before a section's own.
+/// Adds keys before a section's own.
 fn with_base(mut schema: Value, base: Value) -> Value {
     if let (Some(properties), Value::Object(base)) = (schema["properties"].as_object_mut(), base) {
         let own = std::mem::replace(properties, base);
@@ -271,7 +272,7 @@ fn with_base(mut schema: Value, base: Value) -> Value {
     schema
 }
 
-/// Puts a section's schema in its place.
+/// Inserts a section's schema at its place.
 fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGenerator) -> Result<(), String> {
     let pointer = section.pointer();
     let path: Vec<String> = steps(&pointer).collect();
@@ -312,7 +313,7 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
     Ok(())
 }
 
-/// An object that takes no keys but its own, unless its type says otherwise.
+/// Returns an object schema that accepts no other keys, unless its type says otherwise.
 fn closed(schema: &Value) -> Result<Value, String> {
     let mut schema = resolve(schema, schema).clone();
     let is_composed = ["anyOf", "oneOf", "allOf", "$ref"].iter().any(|key| schema.get(*key).is_some());
@@ -328,8 +329,8 @@ fn closed(schema: &Value) -> Result<Value, String> {
     Ok(schema)
 }
 
-/// Takes `required` off objects, since another source may have what is missing. Not within variants, which are told apart
-/// by it, and so stand whole in one source.
+/// Removes `required` from objects, since another source may have the missing key. Variants keep it: `required`
+/// distinguishes them, so a variant must be complete in one source.
 fn allow_absence(schema: &mut Value) {
     let Some(members) = schema.as_object_mut() else { return };
     members.shift_remove("required");

@@ -1,4 +1,4 @@
-//! Secrets of a configuration: a type for them, and the places where they are really kept.
+//! Secrets of a configuration: their type, and the resolution of references to them.
 
 use crate::config::error::ConfigProblem;
 use crate::config::file::read_text;
@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 
-/// The most bytes of a file that holds a secret.
+/// The most bytes of a file that contains a secret.
 const LONGEST_FILE: u64 = 64 << 10;
 
 /// A secret in the configuration: a text, in which `${env:NAME}` stands for a variable of the environment, or
@@ -34,12 +34,12 @@ const LONGEST_FILE: u64 = 64 << 10;
 pub struct Secret(String);
 
 impl Secret {
-    /// One that is known.
+    /// Creates a secret from its text.
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())
     }
 
-    /// The secret itself.
+    /// Returns the text of the secret.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for Secret {
         match Value::deserialize(deserializer) {
             Ok(Value::String(text)) => Ok(Self(text)),
             Ok(Value::Object(_)) => Err(serde::de::Error::custom("a secret whose file was not read")),
-            // The error of the text may repeat it.
+            // The original error may contain the text.
             _ => Err(serde::de::Error::custom("a secret is a text, or `{ file: \"path\" }`")),
         }
     }
@@ -96,7 +96,7 @@ impl JsonSchema for Secret {
     }
 }
 
-/// Whether the value at `pointer` is itself a secret.
+/// Returns true if the value at `pointer` is itself a secret.
 pub(crate) fn is_secret(compiled: &Compiled, pointer: &str) -> bool {
     let root = &compiled.annotated;
     let mut here = Vec::new();
@@ -118,14 +118,14 @@ pub(crate) fn is_secret(compiled: &Compiled, pointer: &str) -> bool {
     here.into_iter().any(is_marked)
 }
 
-/// Whether a text says where a secret is, and nothing of it.
+/// Returns true if a text is only a reference to a secret and contains no part of one.
 fn is_reference(text: &str) -> bool {
     text.strip_prefix("${env:")
         .and_then(|rest| rest.strip_suffix('}'))
         .is_some_and(|name| !name.contains(['$', '{', '}']))
 }
 
-/// Takes the secrets out of a document that is to be shown; where they are kept stays.
+/// Removes the secrets from a document that is to be shown; references stay.
 pub(crate) fn hide(value: &mut Value, pointer: &str, compiled: &Compiled) {
     match value {
         Value::Object(_) if is_secret(compiled, pointer) => {}
@@ -135,7 +135,7 @@ pub(crate) fn hide(value: &mut Value, pointer: &str, compiled: &Compiled) {
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
                 let pointer = format!("{pointer}/{}", escape(name));
-                // Of a section that nobody knows only the names tell.
+                // For an unknown section, only the names of keys show which values are secret.
                 let is_hidden = |member: &Value| matches!(member, Value::String(text) if !is_reference(text));
                 if is_hidden(member) && !is_secret(compiled, &pointer) {
                     let mut alone: Value = Map::from_iter([(name.clone(), member.take())]).into();
@@ -158,24 +158,24 @@ pub(crate) fn hide(value: &mut Value, pointer: &str, compiled: &Compiled) {
     }
 }
 
-/// Puts secrets in the places of what says where they are.
+/// Replaces references with the secrets that they refer to.
 pub(crate) struct Resolver<'a> {
     pub(crate) compiled: &'a Compiled,
     pub(crate) environment: &'a BTreeMap<OsString, OsString>,
     pub(crate) origins: &'a ConfigOrigins,
-    /// Every secret there is, for the redactor.
+    /// All secrets, for the redactor.
     pub(crate) secrets: Vec<String>,
-    /// References that cannot be read.
+    /// References that cannot be parsed.
     pub(crate) problems: Vec<ConfigProblem>,
-    /// References to what is not there: only what needs it is unavailable then.
+    /// References to missing variables or files: only the parts that need them become unavailable.
     pub(crate) unresolved: Vec<ConfigProblem>,
 }
 
-/// Why a reference was not replaced.
+/// The reason why a reference was not replaced.
 enum Fault {
-    /// It cannot be read.
+    /// The reference is malformed.
     Written(String),
-    /// What it names is not there.
+    /// The variable or file does not exist.
     Absent(String),
 }
 
@@ -229,7 +229,7 @@ impl Resolver<'_> {
         problems.push(ConfigProblem::new(origin, pointer, message));
     }
 
-    /// The text with the values of variables.
+    /// Returns the text with the values of variables inserted.
     fn replaced(&mut self, text: &str) -> Result<String, Fault> {
         let absent =
             |name: &str, why: &str| Fault::Absent(format!("the variable `{name}` of the environment {why}"));

@@ -1,12 +1,12 @@
-//! Sections of the configuration that crates bring.
+//! Sections of the configuration that crates declare.
 
 use crate::arg::{SchemaFn, ToolArg};
 use crate::config::pointer::join;
 use crate::location::Location;
 use serde_json::Value;
 
-/// A section of the configuration that a crate brings: where it stands, and the type that it decodes to. The type is a
-/// struct with named fields or a map; its schema checks the section.
+/// A section of the configuration that a crate declares: its place, and the type that it decodes to. The type is a struct with
+/// named fields or a map; its schema validates the section.
 ///
 /// ```
 /// use toolkit::ConfigSection;
@@ -32,7 +32,7 @@ pub struct ConfigSection {
 
 inventory::collect!(ConfigSection);
 
-/// Brings a [`ConfigSection`] into every program that this crate is linked into.
+/// Adds a [`ConfigSection`] to every program that this crate is linked into.
 #[macro_export]
 macro_rules! config_section {
     ($section:expr) => {
@@ -45,16 +45,16 @@ enum Place {
     Path(&'static str),
     Tool(&'static str),
     Plugin(&'static str),
-    /// Of the plugin that the crate of this place is.
+    /// The section of the plugin that the crate at this location belongs to.
     Crate(Location),
 }
 
-/// A key of a section that decides something beyond the section: which tools there are, what counts as within the
-/// workspace, or what a file that is not trusted may take away.
+/// A key of a section with an effect beyond the section: on which tools exist, on which paths are treated as part of the
+/// workspace, or on what an untrusted file may restrict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigGate {
-    /// A boolean: `false` takes the tool away.
+    /// A boolean: `false` removes the tool.
     Enabled {
         /// The tool's name.
         tool: &'static str,
@@ -68,42 +68,42 @@ pub enum ConfigGate {
         /// The key within the section, with dots: `applyPatch.allowModels`.
         key: &'static str,
     },
-    /// A list that only takes away: what several sources say counts together, so that none loses what another blocks.
+    /// A list that only takes away: the lists of several sources are united, so that no source loses entries that another blocks.
     Narrows {
         /// The key within the section, with dots: `blockedDomains`.
         key: &'static str,
     },
-    /// A word or a boolean: what a file that is not trusted says of it counts where it is stricter than what else is said.
+    /// A word or a boolean: the value of an untrusted file has effect if it is stricter than the value of the other sources.
     Order {
         /// The key within the section, with dots: `sandbox`.
         key: &'static str,
-        /// The values in ranks, the loosest first; a boolean is `true` or `false`. Of values of one rank none is stricter than the
-        /// other, and the one of whom the user trusts stays.
+        /// The values in ranks, the loosest first; a boolean is `true` or `false`. Values of the same rank are equally strict, and
+        /// then the value of the trusted sources stays.
         ranks: &'static [&'static [&'static str]],
-        /// Another key of an order, and the word that counts as said of it too, where a value of the first rank had to give way. A
-        /// sandbox, say, that may take questions away where there was none.
+        /// Another key with an order, and a value that also applies to it if a value of the first rank is replaced: for example,
+        /// because a sandbox where there was none before may remove questions.
         and: Option<(&'static str, &'static str)>,
     },
-    /// A number: what a file that is not trusted says of it counts where it is less than what else is said.
+    /// A number: the value of an untrusted file has effect if it is less than the value of the other sources.
     AtMost {
         /// The key within the section, with dots: `timeoutSec`.
         key: &'static str,
     },
-    /// A key that decides whether the tool asks: `autoExecute: true` of the tool has no effect beside it.
+    /// A key that decides if the tool asks: the tool's `autoExecute: true` then has no effect.
     Asks {
         /// The tool's name.
         tool: &'static str,
         /// The key within the section, with dots: `security`.
         key: &'static str,
     },
-    /// A tool that asks by itself whatever is configured: `autoExecute: true` of the tool has no effect.
+    /// A tool that always asks by itself: the tool's `autoExecute: true` has no effect.
     AsksAlways {
         /// The tool's name.
         tool: &'static str,
         /// The action that it asks about, as a noun: `typing into a running command`.
         about: &'static str,
     },
-    /// A list of directories, absolute or from `~` on: they count as within the workspace, for all tools. See
+    /// A list of directories, absolute or starting with `~`: they are treated as part of the workspace, for all tools. See
     /// [`Builder::further_directories`](crate::Builder::further_directories).
     Directories {
         /// The key within the section, with dots: `allowedDirectories`.
@@ -112,19 +112,20 @@ pub enum ConfigGate {
 }
 
 impl ConfigSection {
-    /// At a path with dots: `tools.exec`. It begins with `tools.` or `plugins.`, and no section stands within another.
+    /// Declares a section at a path with dots: `tools.exec`. It begins with `tools.` or `plugins.`, and no section is within
+    /// another.
     pub const fn at<T: ToolArg>(path: &'static str) -> Self {
         Self::new::<T>(Place::Path(path))
     }
 
-    /// A tool's own: `tools.settings.<tool>`, beside `enabled` and `autoExecute`.
+    /// Declares a tool's own section: `tools.settings.<tool>`, beside `enabled` and `autoExecute`.
     pub const fn of_tool<T: ToolArg>(tool: &'static str) -> Self {
         let mut section = Self::new::<T>(Place::Tool(tool));
         section.tool = Some(tool);
         section
     }
 
-    /// A plugin's own: `plugins.<id>`, beside `enabled` and `joinGroups`.
+    /// Declares a plugin's own section: `plugins.<id>`, beside `enabled` and `joinGroups`.
     pub const fn of_plugin<T: ToolArg>(id: &'static str) -> Self {
         Self::new::<T>(Place::Plugin(id))
     }
@@ -133,14 +134,14 @@ impl ConfigSection {
         Self { place, tool: None, gates: &[], schema: T::schema, decodes: decodes::<T> }
     }
 
-    /// The tool whose `ctx.config` it is.
+    /// Sets the tool that gets the section as its `ctx.config`.
     #[must_use]
     pub const fn tool(mut self, tool: &'static str) -> Self {
         self.tool = Some(tool);
         self
     }
 
-    /// The same, of this tool.
+    /// Returns the section with this tool as its place.
     #[doc(hidden)]
     #[must_use]
     pub const fn for_tool(mut self, tool: &'static str) -> Self {
@@ -149,7 +150,7 @@ impl ConfigSection {
         self
     }
 
-    /// The same, of the plugin that a crate is.
+    /// Returns the section with the plugin of a crate as its place.
     #[doc(hidden)]
     #[must_use]
     pub const fn for_crate(mut self, location: Location) -> Self {
@@ -157,14 +158,14 @@ impl ConfigSection {
         self
     }
 
-    /// Which of its keys decide which tools there are, and which can only take away.
+    /// Sets the keys that decide which tools exist, and those that can only take away.
     #[must_use]
     pub const fn gates(mut self, gates: &'static [ConfigGate]) -> Self {
         self.gates = gates;
         self
     }
 
-    /// Where it stands, as a JSON pointer.
+    /// Returns the place of the section, as a JSON pointer.
     pub fn pointer(&self) -> String {
         match self.place {
             Place::Path(path) => join(path.split('.')),
@@ -186,14 +187,14 @@ impl ConfigSection {
         self.schema
     }
 
-    /// Whether its type takes a value that its schema takes.
+    /// Fails if the type does not accept a value that the schema accepts.
     pub(crate) fn decodes(&self, value: Value) -> serde_json::Result<()> {
         (self.decodes)(value)
     }
 }
 
 impl ConfigGate {
-    /// Its pointer in the document, within the section at `section`.
+    /// Returns the pointer of the key in the document, for the section at `section`.
     pub(crate) fn pointer(self, section: &str) -> String {
         match self {
             Self::Enabled { key, .. }
@@ -203,7 +204,7 @@ impl ConfigGate {
             | Self::AtMost { key }
             | Self::Asks { key, .. }
             | Self::Directories { key } => format!("{section}{}", join(key.split('.'))),
-            // It is about no key.
+            // It has no key.
             Self::AsksAlways { .. } => section.to_owned(),
         }
     }

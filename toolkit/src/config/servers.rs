@@ -1,4 +1,4 @@
-//! What is wrong with a server of `mcp`, in words of what it was most probably meant to be.
+//! Validation errors of a server of `mcp`, for the most likely transport.
 
 use crate::arguments::{Problem, check_document};
 use crate::config::core::{McpCommand, McpUrl};
@@ -19,15 +19,15 @@ fn compiled<T: JsonSchema>() -> Option<Compiled> {
     Compiled::new("a server", compose(|generator| generator.subschema_for::<T>().to_value())).ok()
 }
 
-/// What is wrong with a document. Of a server that is neither a command nor an address a schema with both can only say that;
-/// its keys tell which of them it was meant to be.
+/// Returns the validation errors of a document. For a server that is neither a command nor an address, a schema of both can report only
+/// that; its keys show which one was meant.
 pub(super) fn check(compiled: &Compiled, document: &mut Value) -> Vec<Problem> {
     let problems = check_document(compiled, document);
     let refined = |problem: Problem| of_server(&problem.pointer, document).unwrap_or_else(|| vec![problem]);
     problems.into_iter().flat_map(refined).collect()
 }
 
-/// What is wrong with the server that stands at `pointer`, where one does.
+/// Returns the validation errors of the server at `pointer`, if there is one.
 fn of_server(pointer: &str, document: &Value) -> Option<Vec<Problem>> {
     let at: Vec<String> = steps(pointer).collect();
     let [mcp, name] = at.as_slice() else { return None };
@@ -42,7 +42,7 @@ fn of_server(pointer: &str, document: &Value) -> Option<Vec<Problem>> {
         members.keys().any(means)
     };
     let at = format!("/mcp/{}", escape(name));
-    // With one of the two the schema itself tells what is wrong with it; here it has both or neither.
+    // With only one of the two, the schema itself reports the error; here both or neither are present.
     if members.contains_key("command") {
         return Some(vec![Problem::new(at, "a command or an address", "both `command` and `url`")]);
     }
@@ -61,15 +61,15 @@ fn of_server(pointer: &str, document: &Value) -> Option<Vec<Problem>> {
     Some(problems).filter(|problems| !problems.is_empty())
 }
 
-/// The key under which servers may stand in a document, too: `mcp.servers.docs` is `mcp.docs`.
+/// The key under which servers may also be written: `mcp.servers.docs` is `mcp.docs`.
 const ALL: &str = "servers";
 
-/// Lets servers that stand under `mcp.servers` stand under `mcp`, and says whether there were any. Where something else stands there, or
-/// one stands in both places, it is left.
+/// Moves servers from `mcp.servers` to `mcp`, and returns true if there were any. Nothing is moved if there is something else, or if a
+/// server is in both places.
 pub(super) fn lift(document: &mut Value) -> bool {
     let Some(mcp) = document.get_mut("mcp").and_then(Value::as_object_mut) else { return false };
     let Some(servers) = mcp.get(ALL).and_then(Value::as_object) else { return false };
-    // A server of this name has texts.
+    // A server named `servers` has strings as its values.
     if !servers.iter().all(|(name, server)| server.is_object() && (name == ALL || !mcp.contains_key(name))) {
         return false;
     }
@@ -79,7 +79,7 @@ pub(super) fn lift(document: &mut Value) -> bool {
     true
 }
 
-/// Where what stood at a pointer stands once it is lifted; `None` where it is gone.
+/// Returns the pointer after the move of the value that was at a pointer; `None` if it no longer exists.
 pub(super) fn lifted(pointer: &str) -> Option<String> {
     match pointer.strip_prefix("/mcp/servers") {
         Some("") => None,
@@ -109,7 +109,7 @@ mod tests {
                 json!({"mcp": {"servers": {"servers": {"command": "x"}}}}),
                 Some(json!({"mcp": {"servers": {"command": "x"}}})),
             ),
-            // A server of this name.
+            // A server named `servers`.
             (json!({"mcp": {"servers": {"command": "x"}}}), None),
             (json!({"mcp": {"servers": {"url": "u", "headers": {}}}}), None),
             (json!({"mcp": {"a": {"url": "u"}, "servers": {"a": {"command": "x"}}}}), None),

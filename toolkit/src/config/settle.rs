@@ -1,4 +1,4 @@
-//! From what the sources say together to a configuration: checked as a whole, secrets in their places, sections decoded.
+//! Turns the merged sources into a configuration: checks the whole, resolves secrets, decodes sections.
 
 use crate::arguments::Problem;
 use crate::config::configuration::{Configuration, Inner};
@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Derives everything from what the sources say together.
+/// Builds the configuration from the merged sources.
 pub(super) fn settle(
     sources: Sources,
     schemas: Arc<Schemas>,
@@ -68,8 +68,8 @@ pub(super) fn settle(
     }))
 }
 
-/// Puts secrets in their places. Of a server that is switched off none is needed. What names something that is not there, or
-/// that does not fit, is unavailable; everything else can be used.
+/// Resolves secrets. A server that is switched off needs none. A part that refers to something missing, or whose resolved
+/// value is invalid, is unavailable; everything else can be used.
 fn resolve(
     value: &Value,
     schemas: &Schemas,
@@ -114,7 +114,7 @@ fn resolve(
     secrets.dedup();
     let mut unavailable = Unavailable::default();
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
-    // What came from elsewhere has to fit too.
+    // Resolved values must match the schema too.
     let misfits = if secrets.is_empty() { Vec::new() } else { check(&schemas.whole, &mut resolved) };
     let misfits = misfits.iter().map(|problem| {
         let mut problem = ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
@@ -131,7 +131,8 @@ fn resolve(
     (resolved, secrets, unavailable)
 }
 
-/// The pointer of what cannot be used without the value at `pointer`: a server, a plugin, a tool, a section.
+/// Returns the pointer of the part that cannot be used without the value at `pointer`: a server, a plugin, a tool, a
+/// section.
 fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
     let is_within = |section: &String| {
         pointer.strip_prefix(&**section).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -148,7 +149,7 @@ fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
     }
 }
 
-/// What cannot be used, since something that it names is not there or does not fit: by the pointer of its owner.
+/// The parts that cannot be used, because something that they refer to is missing or invalid, by pointer.
 #[derive(Debug, Default)]
 pub(crate) struct Unavailable(BTreeMap<String, Vec<ConfigProblem>>);
 
@@ -157,7 +158,7 @@ impl Unavailable {
         self.0.entry(owner).or_default().push(problem);
     }
 
-    /// Takes values out of a document that stand for themselves: without it the default counts.
+    /// Removes unavailable values of `toolAgent` from a document, so that their defaults have effect.
     fn take_out(&self, resolved: &mut Value) {
         for problem in self.0.get("/toolAgent").into_iter().flatten() {
             let key = steps(&problem.pointer).nth(1);
@@ -166,7 +167,7 @@ impl Unavailable {
         }
     }
 
-    /// Why what stands at `pointer` cannot be used, or a part of it, or what it is a part of.
+    /// Returns the reasons why the value at `pointer`, a part of it, or a value that contains it cannot be used.
     pub(crate) fn of(&self, pointer: &str) -> Option<&[ConfigProblem]> {
         let is_within = |inner: &str, outer: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -175,13 +176,13 @@ impl Unavailable {
         found.map(|(_, problems)| problems.as_slice())
     }
 
-    /// Each owner, and why.
+    /// Returns each unavailable part, and the reasons.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&str, &[ConfigProblem])> {
         self.0.iter().map(|(owner, problems)| (owner.as_str(), problems.as_slice()))
     }
 }
 
-/// What the schema takes has to decode too.
+/// Checks that sections which match the schema also decode.
 fn check_sections(
     resolved: &Value,
     schemas: &Schemas,
@@ -202,7 +203,7 @@ fn check_sections(
             Err(panic) => Err(panic.message().to_owned()),
         };
         if let Err(reason) = outcome {
-            // It may repeat a secret, or a part of one.
+            // The error may contain a secret, or a part of one.
             let reason =
                 if secrets.is_empty() { reason } else { "its type refuses a value in it".to_owned() };
             problems.push(ConfigProblem::new(origins.find(&pointer).cloned(), pointer, reason));
@@ -210,7 +211,7 @@ fn check_sections(
     }
 }
 
-/// A section without the keys that every tool or every plugin has.
+/// Returns a section without the keys that every tool or every plugin has.
 pub(super) fn own_keys(mut value: Value, pointer: &str) -> Value {
     let base: &[&str] = if pointer.starts_with("/tools/settings/") {
         &OF_EVERY_TOOL
@@ -225,7 +226,7 @@ pub(super) fn own_keys(mut value: Value, pointer: &str) -> Value {
     value
 }
 
-/// Whether what stands at `pointer` may be kept elsewhere.
+/// Returns true if references in the value at `pointer` are resolved.
 pub(super) fn is_resolved(pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1);
     match (steps.next(), steps.next(), steps.next()) {

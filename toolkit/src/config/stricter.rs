@@ -1,4 +1,4 @@
-//! Values of sections that a file which nobody trusts yet can make stricter, never looser.
+//! Section values that an untrusted file can make stricter, never looser.
 
 use crate::config::configuration::Restriction;
 use crate::config::pointer::steps;
@@ -7,7 +7,7 @@ use crate::config::section::{ConfigGate, ConfigSection};
 use crate::schema::resolve;
 use serde_json::{Map, Value};
 
-/// Whether a value could be stricter than another. The loosest cannot.
+/// Returns true if a value could be stricter than another. The loosest value cannot.
 pub(super) fn may_be_stricter(gate: ConfigGate, value: &Value) -> bool {
     match gate {
         ConfigGate::Order { ranks, .. } => rank(ranks, value).is_some_and(|rank| rank > 0),
@@ -16,7 +16,7 @@ pub(super) fn may_be_stricter(gate: ConfigGate, value: &Value) -> bool {
     }
 }
 
-/// Puts what files that are not trusted say in the place of what is looser.
+/// Replaces looser values with the stricter ones of untrusted files.
 pub(super) fn take_away(resolved: &mut Value, restrictions: &[Restriction], schemas: &Schemas) {
     for restriction in restrictions {
         for section in &schemas.sections {
@@ -36,7 +36,7 @@ fn narrow(resolved: &mut Value, section: &ConfigSection, gate: ConfigGate, said:
     let known = resolved.pointer(&pointer).filter(|known| !known.is_null()).or(default.as_ref());
     match gate {
         ConfigGate::Order { ranks, and, .. } => {
-            // Where nothing is said and nothing is the default, the loosest is meant.
+            // Without a value and without a default, the loosest value is assumed.
             let of_known = known.map_or(Some(0), |known| rank(ranks, known));
             if rank(ranks, said) <= of_known || of_known.is_none() {
                 return;
@@ -62,7 +62,7 @@ fn narrow(resolved: &mut Value, section: &ConfigSection, gate: ConfigGate, said:
     }
 }
 
-/// How strict a value is.
+/// Returns the rank of a value: a higher rank is stricter.
 fn rank(ranks: &[&[&str]], value: &Value) -> Option<usize> {
     let text = match value {
         Value::String(text) => text,
@@ -73,13 +73,13 @@ fn rank(ranks: &[&[&str]], value: &Value) -> Option<usize> {
     ranks.iter().position(|rank| rank.contains(&text))
 }
 
-/// What counts where nothing is said.
+/// Returns the default of a key.
 fn default(schema: &Value, pointer: &str) -> Option<Value> {
     let mut here = schema;
     for step in steps(pointer) {
         here = resolve(here, schema).get("properties")?.get(&*step)?;
     }
-    // What is said of a key stands beside the reference to its type.
+    // The annotations of a key are beside the reference to its type.
     here.get("default").or_else(|| resolve(here, schema).get("default")).cloned()
 }
 

@@ -1,4 +1,4 @@
-//! Which files of workspaces the user trusts: by where they stand and what stands in them.
+//! The trust store: the workspace files that the user trusts, by path and content.
 
 use crate::approvals::{Lock, check_directory, open_own};
 use crate::escape::escape_line;
@@ -10,15 +10,15 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The file within the data directory.
+/// The name of the store's file within the data directory.
 const FILE: &str = "trust.json";
-/// What keeps two from changing it at once.
+/// The name of the lock file, which prevents simultaneous changes.
 const LOCK: &str = "trust.lock";
-/// What it is called while it is written.
+/// The name of the file while it is being written.
 const UNFINISHED: &str = "trust.json.tmp";
-/// The most files that are remembered; the oldest are forgotten.
+/// The most files that are remembered; beyond that, the oldest are forgotten.
 const MAX_FILES: usize = 1_000;
-/// The most bytes of that file.
+/// The most bytes of the store's file.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// The files of workspaces that the user trusts. They are remembered in `trust.json` of the data directory, which only its
@@ -28,17 +28,18 @@ pub struct TrustStore {
     file: PathBuf,
 }
 
-/// A file that is trusted with what it held, and the skills beside it with what they held.
+/// A file that is trusted with its content, and the skills beside it with theirs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TrustedFile {
-    /// The real path of its directory, and its name in it. A link is not followed: who may set one could choose what is
-    /// trusted.
+    /// The real path of the file's directory, joined with the file's name. The file itself is not resolved if it is a symlink:
+    /// whoever can create a symlink could choose what is trusted.
     pub path: PathBuf,
-    /// The SHA-256 of what it held, in hexadecimal digits.
+    /// The SHA-256 of the content, in hexadecimal digits.
     pub sha256: String,
-    /// The SHA-256 of the skills beside it, as [`SkillFiles::sha256`](crate::SkillFiles::sha256); `None` where there were none.
+    /// The SHA-256 of the skills beside the file, as [`SkillFiles::sha256`](crate::SkillFiles::sha256); `None` if there were
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<String>,
 }
@@ -51,45 +52,45 @@ struct Stored {
 }
 
 impl TrustedFile {
-    /// A file with what it holds.
+    /// Creates the identity of a file with this content.
     pub fn new(path: impl Into<PathBuf>, content: &[u8]) -> Self {
         let sha256 = data_encoding::HEXLOWER.encode(&Sha256::digest(content));
         Self { path: path.into(), sha256, skills: None }
     }
 
-    /// With the skills that are in the directory `skills` beside it, as they were read.
+    /// Adds the skills that were read from the directory `skills` beside the file.
     #[must_use]
     pub fn with_skills(self, skills: &SkillFiles) -> Self {
         Self { skills: skills.sha256(), ..self }
     }
 
-    /// The directory of the skills beside it.
+    /// Returns the directory of the skills beside the file.
     pub fn skills_dir(&self) -> PathBuf {
         self.path.with_file_name(DIRECTORY)
     }
 
-    /// Whether both are the same file with the same content, whatever stands beside it.
+    /// Returns true if both are the same file with the same content, regardless of the skills.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         self.path == other.path && self.sha256 == other.sha256
     }
 }
 
 impl TrustStore {
-    /// That of a data directory, which need not be there yet.
+    /// Opens the store of a data directory, which need not exist yet.
     pub fn new(data_dir: impl AsRef<Path>) -> Self {
         Self { file: data_dir.as_ref().join(FILE) }
     }
 
-    /// The files that are trusted, the latest last. None where nothing was ever trusted.
+    /// Returns the trusted files, the latest last; empty if no file was ever trusted.
     ///
     /// # Errors
     ///
-    /// What was remembered cannot be read, or others may write to it. Nothing is trusted then.
+    /// When the store cannot be read, or others may write to it. Then no file is trusted.
     pub fn files(&self) -> Result<Vec<TrustedFile>, String> {
         let fault = |reason: &str| {
             format!("{}: {reason}; remove the file to begin anew, which trusts nothing", self.file.display())
         };
-        // Who else can write here says what is trusted.
+        // Any other user who can write here could decide what is trusted.
         if !check_directory(self.directory())? {
             return Ok(Vec::new());
         }
@@ -107,12 +108,12 @@ impl TrustStore {
         }
     }
 
-    /// Trusts a file with what it held; what it held before is trusted no more. The oldest of 1,000 files is forgotten.
-    /// Blocks, some seconds if another process is changing something.
+    /// Trusts a file with its content; its earlier content is no longer trusted. Beyond 1,000 files, the oldest is forgotten.
+    /// Blocks, for some seconds if another process holds the lock.
     ///
     /// # Errors
     ///
-    /// What is remembered cannot be read or written.
+    /// When the store cannot be read or written.
     pub fn trust(&self, file: &TrustedFile) -> Result<(), String> {
         if file.path.to_str().is_none() {
             return Err(format!("{}: a path that is not UTF-8 cannot be trusted", file.path.display()));
@@ -130,11 +131,12 @@ impl TrustStore {
         self.write(files)
     }
 
-    /// Trusts a file no more; false where it was not trusted. Blocks, some seconds if another process is changing something.
+    /// Revokes the trust in a file; returns false if it was not trusted. Blocks, for some seconds if another process holds the
+    /// lock.
     ///
     /// # Errors
     ///
-    /// What is remembered cannot be read or written.
+    /// When the store cannot be read or written.
     pub fn revoke(&self, path: &Path) -> Result<bool, String> {
         if self.files()?.iter().all(|file| file.path != path) {
             return Ok(false);
@@ -150,7 +152,7 @@ impl TrustStore {
         Ok(was_trusted)
     }
 
-    /// Whole or not at all: into another file first. To be done under the lock.
+    /// Writes atomically, through a temporary file. The caller must hold the lock.
     fn write(&self, files: Vec<TrustedFile>) -> Result<(), String> {
         let text = serde_json::to_string_pretty(&Stored { version: 1, files })
             .map_err(|error| self.unwritten(&error.into()))?;
@@ -161,7 +163,7 @@ impl TrustStore {
             fs::rename(&new, &self.file)
         });
         written.map_err(|error| {
-            // What is left of it is of no use to anybody.
+            // The incomplete file is useless.
             let _ = fs::remove_file(&new);
             self.unwritten(&error)
         })
@@ -179,8 +181,9 @@ impl TrustStore {
         self.file.parent().unwrap_or(Path::new("."))
     }
 
-    /// Why the file cannot be trusted, if whoever brought it can have brought what is remembered too: the data directory is
-    /// below the file's own. The platform's directory for a user's data may be, in their home directory.
+    /// Returns the reason why the file cannot be trusted, if whoever supplied it could also have supplied the trust store: the
+    /// data directory is below the file's own directory. The platform's directory for a user's data may be below their home
+    /// directory.
     pub(crate) fn is_beside(&self, file: &Path) -> Option<String> {
         let directory = self.directory();
         if default_data_dir().is_some_and(|default| default == directory) {
@@ -208,7 +211,7 @@ impl TrustStore {
 }
 
 fn create(path: &Path) -> std::io::Result<File> {
-    // Left behind by a process that crashed while it wrote.
+    // Left behind by a process that crashed while writing.
     let _ = fs::remove_file(path);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

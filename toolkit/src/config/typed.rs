@@ -1,4 +1,4 @@
-//! What is configured, as a type.
+//! Typed access to a section of the configuration.
 
 use super::Configuration;
 use crate::arg::ToolArg;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 /// A section of the configuration, as a tool's parameter.
 ///
-/// A tool gets `tools.settings.<tool>`, beside `enabled` and `autoExecute`. A [service](macro@crate::service) and a
-/// [tool factory](macro@crate::tool_factory) get `plugins.<id>` of their plugin, beside `enabled` and `joinGroups`. One that
-/// is absent is read from `{}`, so give each field a default or make it an `Option`. What is wrong in it stops the host when
-/// it loads the configuration; a variable or a file that it names and that is not there makes it unavailable.
+/// A tool gets `tools.settings.<tool>`, beside `enabled` and `autoExecute`. A [service](macro@crate::service) and a [tool
+/// factory](macro@crate::tool_factory) get `plugins.<id>` of their plugin, beside `enabled` and `joinGroups`. An absent
+/// section is read from `{}`, so give each field a default or make it an `Option`. An invalid section fails when the host
+/// loads the configuration; a reference to a missing variable or file makes the section unavailable.
 ///
 /// ```standalone_crate
 /// use toolkit::prelude::*;
@@ -44,7 +44,7 @@ use std::sync::Arc;
 pub struct Config<T>(pub Arc<T>);
 
 impl<T> Config<T> {
-    /// One that is known, for tests.
+    /// Creates a section from a value, for tests.
     pub fn new(config: T) -> Self {
         Self(Arc::new(config))
     }
@@ -70,7 +70,7 @@ impl<T: fmt::Debug> fmt::Debug for Config<T> {
     }
 }
 
-/// A type that a section of the configuration can have: one that is read from JSON and that all threads can share.
+/// A type that a section of the configuration can have: it is read from JSON and can be shared between threads.
 #[diagnostic::on_unimplemented(
     message = "`Config<{Self}>` cannot be read from the configuration",
     label = "not a type that is read from JSON and shared by all threads",
@@ -82,7 +82,7 @@ pub trait Configured: ToolArg + Send + Sync + 'static {}
 impl<T: ToolArg + Send + Sync + 'static> Configured for T {}
 
 impl Configuration {
-    /// The section of the plugin that a crate is.
+    /// Returns the section of a plugin.
     pub(crate) fn of_plugin<T: ToolArg>(&self, id: &str) -> Result<Config<T>, ToolError> {
         let section = self.at(&super::pointer::join(["plugins", id]));
         section.map(Config::new).map_err(|error| ToolError::unavailable(error.to_string()))

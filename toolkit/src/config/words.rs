@@ -1,4 +1,4 @@
-//! What the environment and the command line say: one value each, at a path.
+//! Parses single values at a path, from the environment and the command line.
 
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
@@ -14,20 +14,20 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// What the names of variables begin with.
+/// The prefix of the variables.
 const PREFIX: &str = "TOOLKIT_";
-/// Variables that are no keys of the configuration.
+/// Variables with the prefix that are no keys of the configuration.
 const RESERVED: [&str; 3] = ["TOOLKIT_DATA_DIR", "TOOLKIT_CONFIG_DIR", "TOOLKIT_LOG"];
-/// The variables of tests.
+/// The prefix of variables of tests.
 const OF_TESTS: &str = "TOOLKIT_TEST_";
 
-/// Whether a variable says something of the configuration.
+/// Returns true if a variable sets a configuration key.
 pub(crate) fn is_key(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with(PREFIX) && !RESERVED.contains(&&*name) && !name.starts_with(OF_TESTS)
 }
 
-/// What the variables `TOOLKIT_…` of an environment say, by name: `TOOLKIT_TOOLS__DENY` is `tools.deny`.
+/// Parses the variables `TOOLKIT_…` of an environment, by name: `TOOLKIT_TOOLS__DENY` is `tools.deny`.
 pub(crate) fn of_environment(
     environment: &BTreeMap<OsString, OsString>,
     schemas: &Schemas,
@@ -68,14 +68,14 @@ pub(crate) fn of_environment(
     documents
 }
 
-/// What `--set KEY=VALUE` says; the key is a path with dots, or a JSON pointer.
+/// Parses `--set KEY=VALUE`; the key is a path with dots, or a JSON pointer.
 pub(crate) fn of_flag(flag: &str, schemas: &Schemas, known: &Value) -> Result<Document, Vec<ConfigProblem>> {
     let Some((key, value)) = flag.split_once('=') else {
         let origin = ConfigOrigin::new(ConfigSource::Flag("--set".to_owned()));
         let message = "it takes a key and a value: `--set tools.profile=coding`";
         return Err(vec![ConfigProblem::new(Some(origin), "", message)]);
     };
-    // The value may be a secret.
+    // The origin omits the value, which may be a secret.
     let origin = ConfigOrigin::new(ConfigSource::Flag(format!("--set {key}")));
     let names: Vec<String> =
         if key.starts_with('/') { steps(key).collect() } else { key.split('.').map(str::to_owned).collect() };
@@ -83,20 +83,21 @@ pub(crate) fn of_flag(flag: &str, schemas: &Schemas, known: &Value) -> Result<Do
     one(&names, Spelling::Exact, OsStr::new(value), &origin, schemas, known).map(|said| said.document)
 }
 
-/// How the names of a path are written.
+/// The spelling of the names in a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spelling {
-    /// As the keys are.
+    /// As the keys are spelled.
     Exact,
-    /// In capitals, with `_` where it pleases.
+    /// In capitals, with `_` at any place.
     Environment,
 }
 
-/// What one variable or option says.
+/// The value of one variable or option.
 struct Said {
     pointer: String,
     document: Document,
-    /// A name in its path that may be spelled otherwise: a variable has neither `-` nor lower case.
+    /// A name in the path that may be spelled otherwise: a variable's name has neither `-` nor lower
+    /// case.
     guessed: Option<String>,
 }
 
@@ -114,7 +115,8 @@ fn one(
         keys(names, spelling, &schemas.partial.schema, known).map_err(|message| fault("", message))?;
     let pointer = keys.iter().fold(String::new(), |pointer, key| pointer + "/" + &escape(key));
     let Some(text) = value.to_str() else { return Err(fault(&pointer, "its value is not UTF-8".to_owned())) };
-    // A text may look like a number, or be none: the first that fits is meant.
+    // A string may look like a number or like other JSON: the first reading that matches the schema is
+    // used.
     let read = parse(text).ok().map(|Parsed { value, .. }| value);
     let mut found = Vec::new();
     let is_plain = read.as_ref().is_none_or(|value| !value.is_array() && !value.is_object());
@@ -158,7 +160,7 @@ fn add_origins(
     origins.insert(pointer, origin.clone());
 }
 
-/// A value that the program states.
+/// Returns the document of the program's own values.
 pub(crate) fn of_program(value: &Value) -> Document {
     let mut value = value.clone();
     servers::lift(&mut value);
@@ -167,7 +169,8 @@ pub(crate) fn of_program(value: &Value) -> Document {
     Document { value, origins }
 }
 
-/// The keys that the names of a path mean, and which of them is the first that may be spelled otherwise.
+/// Returns the keys that the names of a path stand for, and the index of the first key that may be
+/// spelled otherwise.
 fn keys(
     names: &[&str],
     spelling: Spelling,
@@ -233,13 +236,13 @@ fn keys(
     Ok((keys, guessed))
 }
 
-/// What a schema says of keys that it does not name; nothing where it takes none.
+/// Returns the schema of keys that a schema does not name; `None` if it accepts no such keys.
 fn rest_of(schema: &Value) -> Option<&Value> {
     static ANYTHING: Value = Value::Bool(true);
     match schema.get("additionalProperties") {
         Some(Value::Bool(false)) => None,
         Some(rest) => Some(rest),
-        // A section that nobody knows takes everything.
+        // An unknown section accepts everything.
         None => match schema.get("type") {
             Some(kind) if kind != "object" => None,
             None if schema.get("anyOf").is_some() || schema.get("enum").is_some() => None,

@@ -5,12 +5,13 @@ use crate::events::{CallOrigin, Event, Hub, LogMessage, Teller};
 use std::sync::Arc;
 
 impl ToolContext {
-    /// What tells of something that the call leaves running.
+    /// Returns a sender of events about a task that the call leaves running.
     pub fn teller(&self) -> Teller {
         Teller::new(self.hub(), &self.origin())
     }
 
-    /// Tells those who watch something that helps to find faults. A model never sees it, and nothing is waited for.
+    /// Sends a log message to listening hosts, for debugging. A model never sees it, and the call does not wait for
+    /// it.
     ///
     /// ```
     /// use toolkit::prelude::*;
@@ -27,14 +28,14 @@ impl ToolContext {
         self.send_notice(|| Event::Log(message));
     }
 
-    /// Sends an event that has no meaning after the end of the call; a function's helper may hold the context longer.
+    /// Sends an event that has no meaning after the end of the call: a helper of the function may hold the context longer.
     pub(crate) fn send_under_way(&self, event: impl FnOnce() -> Event) {
         if self.hub().is_watched() && !self.live.get().is_some_and(|live| live.is_over()) {
             self.send(event);
         }
     }
 
-    /// Sends how far the call got, or what it logs; the same holds for it.
+    /// Sends progress or a log message, unless the call is over.
     pub(crate) fn send_notice(&self, event: impl FnOnce() -> Event) {
         let hub = self.hub();
         if hub.is_listened_to() && !self.live.get().is_some_and(|live| live.is_over()) {

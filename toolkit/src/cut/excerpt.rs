@@ -1,42 +1,42 @@
-//! Which bytes of a text stay, decided from its two ends.
+//! Selects the bytes of a text that are kept, from its two ends.
 
 use super::{Budget, Cut, Kept, OutputLimits, Part, Position};
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
 const NEWLINE: u8 = b'\n';
-/// What stands for bytes that are no UTF-8, and how long it is there.
+/// The length of the replacement for bytes that are not UTF-8.
 const REPLACEMENT_BYTES: usize = char::REPLACEMENT_CHARACTER.len_utf8();
-/// The bytes of a character after its first.
+/// The most bytes of a character after its first byte.
 const MAX_CONTINUATION_BYTES: usize = 3;
 
-/// The two ends of a text, and what has to be known of the middle.
+/// The two ends of a text, and the necessary facts about the middle.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends<'a> {
-    /// The first bytes: all of them, or as many as the budget of the beginning has.
+    /// The first bytes: all of them, or as many as the budget of the beginning.
     pub(crate) head: &'a [u8],
-    /// The last bytes: all of them, or as many as the budget of the end has.
+    /// The last bytes: all of them, or as many as the budget of the end.
     pub(crate) tail: &'a [u8],
-    /// How many bytes there are.
+    /// The number of bytes.
     pub(crate) bytes: u64,
-    /// How many line feeds there are.
+    /// The number of line feeds.
     pub(crate) newlines: u64,
-    /// After the first line feed behind `head`.
+    /// The offset after the first line feed behind `head`.
     pub(crate) head_line_end: Option<u64>,
-    /// After the last line feed before `tail`, else 0.
+    /// The offset after the last line feed before `tail`, or 0.
     pub(crate) tail_line_start: u64,
 }
 
-/// What stays of a text, and what is known of the cut before anything is kept.
+/// The kept parts of a text, and the record of the truncation before the whole is stored.
 #[derive(Debug)]
 pub(crate) struct Excerpt {
     pub(crate) head: String,
     pub(crate) tail: String,
-    /// [`Cut::kept`] is not known yet.
+    /// The record; [`Cut::kept`] is not set yet.
     pub(crate) cut: Cut,
 }
 
 impl<'a> Ends<'a> {
-    /// The ends of a text that is in memory, which has so many line feeds.
+    /// Returns the ends of a text in memory; `newlines` is its number of line feeds.
     pub(crate) fn of(text: &'a [u8], newlines: u64, limits: &OutputLimits) -> Self {
         let (first, last) = limits.budgets();
         let head = &text[..text.len().min(first.window())];
@@ -52,12 +52,12 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// How many lines there are. A last one without a line feed counts.
+    /// Returns the number of lines. A last line without a line feed counts.
     pub(crate) fn lines(&self) -> u64 {
         self.newlines + u64::from(self.end().byte_in_line > 0)
     }
 
-    /// Cuts a text that does not fit.
+    /// Truncates a text that exceeds the limits.
     pub(crate) fn excerpt(&self, limits: &OutputLimits) -> Excerpt {
         let (first, last) = limits.budgets();
         let (head, tail) = (&self.head[..self.head_end(first)], &self.tail[self.tail_start(last)..]);
@@ -76,8 +76,8 @@ impl<'a> Ends<'a> {
         Excerpt { head: text(head), tail: text(tail), cut }
     }
 
-    /// How much of the beginning stays: whole lines, and where the next line is longer than the budget, or would be
-    /// all there is, as much of it as there is room for.
+    /// Returns the length of the kept beginning: whole lines. If the next line is longer than the budget, or no whole
+    /// line fits, it also includes as much of that line as fits.
     fn head_end(&self, budget: Budget) -> usize {
         if budget.lines == 0 {
             return 0;
@@ -87,7 +87,7 @@ impl<'a> Ends<'a> {
             return at + 1;
         }
         let whole = memrchr(NEWLINE, window).map_or(0, |at| at + 1);
-        // A line that ends in `head` is no longer than the budget, which `head` is not either.
+        // A line that ends in `head` is no longer than the budget, because `head` is not.
         let ends_in_head = memchr(NEWLINE, &self.head[window.len()..]).is_some();
         let line_end = self.head_line_end.unwrap_or(self.bytes);
         if whole > 0 && (ends_in_head || line_end - whole as u64 <= budget.bytes) {
@@ -96,7 +96,7 @@ impl<'a> Ends<'a> {
         window.len()
     }
 
-    /// Where in `tail` the part of the end that stays begins, by the same rule.
+    /// Returns the index in `tail` at which the kept end begins, by the same rule.
     fn tail_start(&self, budget: Budget) -> usize {
         let start = if budget.lines == 0 { self.tail.len() } else { self.lossy_suffix(budget.window()) };
         let window = &self.tail[start..];
@@ -115,7 +115,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// From where on `tail` takes at most so many bytes as text, no character cut.
+    /// Returns the index from which `tail` takes at most `budget` bytes as text, without splitting a character.
     fn lossy_suffix(&self, budget: usize) -> usize {
         let is_continuation = |byte: &&u8| matches!(byte, 0x80..=0xBF);
         let skip = if self.offset(0) == 0 {
@@ -139,12 +139,12 @@ impl<'a> Ends<'a> {
         start
     }
 
-    /// The place in the whole text of a place in `tail`.
+    /// Converts an index in `tail` to an offset in the whole text.
     fn offset(&self, in_tail: usize) -> u64 {
         self.bytes - (self.tail.len() - in_tail) as u64
     }
 
-    /// The position where the last bytes begin, which are an end of `tail`.
+    /// Returns the position at which the last bytes, a suffix of `tail`, begin.
     fn before(&self, last: &[u8]) -> Position {
         let at = self.tail.len() - last.len();
         let line_start = memrchr(NEWLINE, &self.tail[..at])
@@ -159,7 +159,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// The position behind the first bytes of a text.
+/// Returns the position after the first bytes of a text.
 fn after(first: &[u8]) -> Position {
     let line_start = memrchr(NEWLINE, first).map_or(0, |at| at + 1);
     Position {
@@ -169,24 +169,24 @@ fn after(first: &[u8]) -> Position {
     }
 }
 
-/// How many line feeds there are.
+/// Returns the number of line feeds.
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     memchr_iter(NEWLINE, bytes).count() as u64
 }
 
-/// The index of the last of so many.
+/// Returns the index of the last of `count` items.
 fn nth(count: u64) -> usize {
     usize::try_from(count - 1).unwrap_or(usize::MAX)
 }
 
-/// How many bytes at the end begin a character that goes on behind it.
+/// Returns how many bytes at the end are the start of an incomplete character.
 fn cut_character(bytes: &[u8]) -> usize {
     let goes_on = |last: &[u8]| std::str::from_utf8(last).is_err_and(|error| error.error_len().is_none());
     let longest = bytes.len().min(MAX_CONTINUATION_BYTES);
     (1..=longest).find(|last| goes_on(&bytes[bytes.len() - last..])).unwrap_or(0)
 }
 
-/// How many bytes the text takes that `bytes` become. Never fewer than there are.
+/// Returns the length of the text that `bytes` become. Never less than the number of bytes.
 pub(crate) fn lossy_bytes(bytes: &[u8]) -> usize {
     let invalid = |invalid: &[u8]| if invalid.is_empty() { 0 } else { REPLACEMENT_BYTES };
     match std::str::from_utf8(bytes) {
@@ -195,8 +195,8 @@ pub(crate) fn lossy_bytes(bytes: &[u8]) -> usize {
     }
 }
 
-/// How many of the first bytes become a text of at most so many bytes, no character cut. One that is not whole at the
-/// end of them is left out: it is not taken for bytes that are no UTF-8.
+/// Returns how many of the first bytes become a text of at most `budget` bytes, without splitting a character. An
+/// incomplete character at the end is left out, rather than replaced as invalid UTF-8.
 fn lossy_prefix(bytes: &[u8], budget: usize) -> usize {
     let complete = &bytes[..bytes.len() - cut_character(bytes)];
     if lossy_bytes(complete) <= budget {

@@ -1,9 +1,9 @@
-//! What a model is told of an output that was cut.
+//! The hint to a model about a truncated output.
 
 use super::{Cut, Kept, Part};
 use std::fmt;
 
-/// How much there was, what is shown, what is missing, and how to read on.
+/// Writes the total size, the shown and the missing part, and how to read on.
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { total_lines, total_bytes, shown, missing, .. } = self;
@@ -45,7 +45,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// Stands where the middle was.
+/// Returns the text that replaces the middle.
 pub(crate) fn left_out(missing: &Part) -> String {
     format!("[… {}, {} left out …]", Count(missing.lines(), "line"), Count(missing.bytes(), "byte"))
 }
@@ -58,7 +58,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// The lines of a part, and its bytes where it begins or ends within a line.
+/// The lines of a part, with its bytes if it begins or ends within a line.
 struct Lines<'a>(&'a Part, &'a Cut);
 
 impl fmt::Display for Lines<'_> {

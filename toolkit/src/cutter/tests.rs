@@ -1,4 +1,4 @@
-//! Every byte is either shown or read on by the stated way.
+//! Every byte is either shown, or can be read in the way that the hint describes.
 
 mod tiny_limits;
 
@@ -52,7 +52,7 @@ fn limits(max_lines: u64, max_bytes: u64, keep: Keep) -> OutputLimits {
     OutputLimits { max_lines, max_bytes, keep }
 }
 
-/// The words without the path, which is another one each time.
+/// Returns the hint without the path, which differs each time.
 fn told(text: &str, cut: &Cut) -> String {
     match &cut.kept {
         Kept::Whole { path } | Kept::Partly { path, .. } => text.replace(&path.display().to_string(), "FILE"),
@@ -96,7 +96,7 @@ fn what_a_model_gets() {
             "a\n[Output cut. It has 4 lines, 8 bytes. Shown: line 1. Missing: lines 2 to 4. The whole output is in \
              FILE; read it on from line 2.]",
         ),
-        // Whole lines, where the next one could be shown whole by reading on.
+        // Whole lines, if the next line could be shown whole by reading on.
         (
             "aaaa\nbbbb\n",
             9,
@@ -113,7 +113,7 @@ fn what_a_model_gets() {
             "bbbb\n[Output cut. It has 2 lines, 10 bytes. Shown: line 2. Missing: line 1. The whole output is in \
              FILE; read it on from line 1.]",
         ),
-        // A line that is longer than the limit.
+        // A line longer than the limit.
         (
             "a\nbbbbbbbbbb\nc\n",
             9,
@@ -221,7 +221,7 @@ fn text_blocks_share_a_budget_and_the_rest_stays() {
     assert_eq!(fs::read_to_string(path(&told)).unwrap(), output.to_text());
     assert_eq!(cut.metadata["truncation"]["keep"], "head");
     assert_eq!(cut.metadata["truncation"]["kept"]["state"], "whole");
-    // What says that it was cut is not cut again.
+    // An output that declares to be truncated is not truncated again.
     assert_eq!(run(host.cutter(limits(1, 1, Keep::Head)).output(cut.clone())), cut);
 }
 
@@ -280,7 +280,7 @@ fn a_dropped_cut_leaves_no_file() {
         drop(cutting);
         release.send(()).unwrap();
         gate.await.unwrap().unwrap();
-        // The one thread does one after the other: behind this, the write is over.
+        // The only blocking thread works in sequence: after this, the write has finished.
         tokio::task::spawn_blocking(|| {}).await.unwrap();
     });
     assert!(host.data.path().join("tool-output").exists());
@@ -294,7 +294,7 @@ fn path(cut: &Cut) -> &Path {
     }
 }
 
-/// Where a line begins in a file, found as a reader would.
+/// Returns the offset of a line in a file, found as a reader would find it.
 fn line_start(file: &[u8], line: u64) -> usize {
     file.split_inclusive(|byte| *byte == b'\n')
         .take(usize::try_from(line - 1).unwrap())
@@ -306,7 +306,7 @@ fn line_count(bytes: &[u8]) -> u64 {
     bytes.split_inclusive(|byte| *byte == b'\n').count() as u64
 }
 
-/// Checks what was cut against the source, the text against what was cut.
+/// Checks the record of the truncation against the source, and the text against the record.
 fn check(source: &[u8], limits: OutputLimits, text: &str, cut: Option<&Cut>) {
     let lossy = String::from_utf8_lossy(source);
     let fits = line_count(source) <= limits.max_lines && lossy.len() as u64 <= limits.max_bytes;
@@ -318,7 +318,7 @@ fn check(source: &[u8], limits: OutputLimits, text: &str, cut: Option<&Cut>) {
     assert!(!fits);
     assert_eq!((cut.total_lines, cut.total_bytes), (line_count(source), source.len() as u64));
 
-    // Positions say the same by line and by byte.
+    // Positions by line and by byte are equivalent.
     let file = fs::read(path(cut)).unwrap();
     assert_eq!(file, source);
     for position in cut.shown.iter().chain([&cut.missing]).flat_map(|part| [part.from, part.to]) {
@@ -326,7 +326,7 @@ fn check(source: &[u8], limits: OutputLimits, text: &str, cut: Option<&Cut>) {
         assert_eq!(by_line, position.offset);
     }
 
-    // Shown and read on by line and by byte: every byte, once, in order.
+    // Shown and read on, by line and by byte: every byte occurs once, in order.
     let bytes = |part: &Part| {
         let from = line_start(&file, part.from.line) + usize::try_from(part.from.byte_in_line).unwrap();
         let to = line_start(&file, part.to.line) + usize::try_from(part.to.byte_in_line).unwrap();
@@ -337,7 +337,7 @@ fn check(source: &[u8], limits: OutputLimits, text: &str, cut: Option<&Cut>) {
     assert_eq!(parts.iter().flat_map(|part| bytes(part)).collect::<Vec<u8>>(), source);
     assert!(cut.missing.bytes() > 0);
 
-    // Within the limits, and no character is cut.
+    // The text is within the limits, and no character is split.
     let shown: Vec<String> =
         cut.shown.iter().map(|part| String::from_utf8_lossy(&bytes(part)).into_owned()).collect();
     assert!(shown.iter().map(|text| line_count(text.as_bytes())).sum::<u64>() <= limits.max_lines);
@@ -349,7 +349,7 @@ fn check(source: &[u8], limits: OutputLimits, text: &str, cut: Option<&Cut>) {
     let missing = String::from_utf8_lossy(&bytes(&cut.missing)).into_owned();
     assert!(shown.iter().map(|text| replaced(text)).sum::<usize>() + replaced(&missing) >= replaced(&lossy));
 
-    // Within a line only where a line is longer than what it may take.
+    // A part ends within a line only if the line is longer than its budget.
     let (first, last) = limits.budgets();
     for (position, budget) in [(cut.missing.from, first), (cut.missing.to, last)] {
         let is_within = position.byte_in_line > 0 && position.offset < cut.total_bytes;
@@ -358,7 +358,7 @@ fn check(source: &[u8], limits: OutputLimits, text: &str, cut: Option<&Cut>) {
             assert!(line.len() as u64 > budget.bytes);
         }
     }
-    // As much as there is room for: a further character or line would be too much.
+    // The parts use the whole budget: one more character or line would exceed it.
     if std::str::from_utf8(source).is_ok() && first.lines > 0 {
         let used = &source[..usize::try_from(cut.missing.from.offset).unwrap()];
         let rest = std::str::from_utf8(&source[used.len()..]).unwrap();
@@ -379,7 +379,7 @@ fn check(source: &[u8], limits: OutputLimits, text: &str, cut: Option<&Cut>) {
         assert!((line_count(used) == last.lines && !is_within) || (used.len() + next) as u64 > last.bytes);
     }
 
-    // The text has these parts and the words.
+    // The text consists of these parts and the hint.
     let hint = cut.to_string();
     let mut rest = text;
     for part in &shown {
@@ -397,7 +397,7 @@ fn keep() -> impl Strategy<Value = Keep> {
     prop_oneof![Just(Keep::Head), Just(Keep::Tail), Just(Keep::Ends)]
 }
 
-/// Every kind of line ending and of character, in lines short and long.
+/// Generates every kind of line ending and character, in short and long lines.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let text = prop_oneof![
         4 => Just("\n"), 2 => Just("\r\n"), 1 => Just("\r"), 1 => Just("\0"), 3 => Just("a"), 2 => Just("é"),
@@ -412,7 +412,8 @@ fn valid() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece(), 0..30).prop_map(|pieces| pieces.concat())
 }
 
-/// With bytes that are no UTF-8: alone, cut characters, surrogates, too long forms.
+/// Generates bytes that include invalid UTF-8: single bytes, cut characters, surrogates, overlong
+/// forms.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let invalid = prop_oneof![
         prop::collection::vec(any::<u8>(), 1..5),
@@ -435,7 +436,7 @@ fn any_limits() -> impl Strategy<Value = OutputLimits> {
     })
 }
 
-/// Writes in pieces of the given lengths, over and over.
+/// Writes in pieces of the given lengths, repeatedly.
 async fn stream(
     host: &Host,
     limits: OutputLimits,

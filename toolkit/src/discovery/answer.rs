@@ -1,4 +1,4 @@
-//! The tool that finds others, and what it answers.
+//! The tool that finds other tools, and its answers.
 
 use super::Discovery;
 use crate::context::ToolContext;
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// How many tools are found unless a call says otherwise, and at most.
+/// The default number of tools that are found; `MOST` is the maximum.
 const LIMIT: u64 = 5;
 const MOST: u64 = 20;
-/// How much is told of what a tool does, in characters.
+/// The most characters of a tool's description in an answer.
 const DESCRIPTION: usize = 300;
-/// How much is told of its parameters, in characters.
+/// The most characters of a tool's parameters in an answer.
 const SIGNATURE: usize = 600;
-/// How many groups are named where nothing is found.
+/// The most groups that are named if nothing is found.
 const MAX_GROUPS: usize = 40;
 
 const TEXT: &str = "Finds further tools by what they do. Not every tool that you can use is shown: where none of those that are shown \
@@ -27,7 +27,7 @@ const TEXT: &str = "Finds further tools by what they do. Not every tool that you
     \"create calendar event\" or \"refund a payment\"; a part of a name works too. What is found can be called from then on, \
     by its name. Search once for each kind of task.";
 
-/// The tool that finds others.
+/// Returns the tool that finds other tools.
 pub(crate) fn search_tool(discovery: &Discovery) -> Result<Tool, InvalidTool> {
     Tool::builder(&discovery.name)
         .title("Search tools")
@@ -96,7 +96,7 @@ fn told(found: &[&Tool]) -> String {
     text
 }
 
-/// What to try where nothing was found: the groups and servers whose tools there are.
+/// Returns the answer if nothing was found, with hints: the groups and servers that have tools.
 fn nothing(toolbox: &Toolbox) -> String {
     let of_server = |tool: &Tool| match tool.source() {
         Source::Mcp { server } => Some(server.to_string()),

@@ -1,19 +1,20 @@
-//! Which tools an entry of a list of tools to show names.
+//! Entries of the list of tools that are always shown.
 
 use crate::policy::{Entry, PLUGINS, matches, normalised};
 use crate::source::Source;
 use crate::tool::Tool;
 
-/// What is shown whatever the budget.
+/// The tools that are shown regardless of the limits.
 pub(super) enum Show {
     /// The tools of core crates.
     Core,
-    /// What these entries name.
+    /// The tools that these entries name.
     Named(Vec<Entry>),
 }
 
 impl Show {
-    /// Entries that name nothing are told when the toolkit is built, which then is not.
+    /// Parses the entries. Entries that match nothing are reported when the toolkit is built, and
+    /// then building fails.
     pub(super) fn of(entries: Option<&[String]>) -> Self {
         match entries {
             None => Self::Core,

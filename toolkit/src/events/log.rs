@@ -1,51 +1,51 @@
-//! What a call says for those who look for faults.
+//! Log messages of a call, for debugging.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How grave it is what a [`LogMessage`] says: the levels of syslog (RFC 5424), the least first.
+/// The severity of a [`LogMessage`]: the levels of syslog (RFC 5424), the least severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "syslog has these")]
 pub enum LogLevel {
-    /// For who looks for a fault.
+    /// Debugging details.
     Debug,
-    /// What is done.
+    /// Normal operation.
     Info,
-    /// What is unusual.
+    /// Normal, but significant.
     Notice,
-    /// What may be wrong.
+    /// A possible problem.
     Warning,
-    /// What went wrong.
+    /// An error.
     Error,
-    /// A part of it fails.
+    /// A critical failure of a component.
     Critical,
-    /// Somebody has to do something at once.
+    /// Action is needed immediately.
     Alert,
-    /// Nothing of it works.
+    /// The system is unusable.
     Emergency,
 }
 
-/// Something that a call says for those who look for faults; no model sees it.
+/// A log message of a call, for debugging; no model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LogMessage {
-    /// How grave it is.
+    /// The severity.
     pub level: LogLevel,
-    /// Which part says it.
+    /// The component that logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
-    /// What it says: a text, or any JSON.
+    /// The message: a text, or any JSON.
     pub data: Value,
 }
 
 impl LogMessage {
-    /// Says this.
+    /// Creates a log message.
     pub fn new(level: LogLevel, data: impl Into<Value>) -> Self {
         Self { level, logger: None, data: data.into() }
     }
 
-    /// Names the part that says it.
+    /// Sets the component that logs.
     #[must_use]
     pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
         self.logger = Some(logger.into());

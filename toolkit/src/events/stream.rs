@@ -1,4 +1,4 @@
-//! From calls to those who watch: bounded, and never waited for.
+//! Streams of events from calls to readers: bounded, and never waited for.
 
 use super::{CallEvent, Event};
 use crate::redact::Redactor;
@@ -11,29 +11,29 @@ use std::task::{Context, Poll, Waker};
 /// A stream of events: [`Toolkit::events`](crate::Toolkit::events), [`Toolbox::events`](crate::Toolbox::events),
 /// [`Toolbox::notices`](crate::Toolbox::notices).
 ///
-/// It holds up to 1,024 events that its reader has not taken. When it is full, the oldest progress, metadata or partial
-/// content goes, and [`Events::lost`] counts it. The start and the end of calls never go that way; a reader that falls
-/// 100,000 of them behind, or 256 MiB of what they say, is cut off: it gets what is there, and then `None` with
-/// [`Events::is_cut_off`] true.
+/// It holds up to 1,024 events that its reader has not taken. When it is full, the oldest progress, log, metadata or
+/// partial content event is dropped, and [`Events::lost`] counts it. Other events, such as the start and the end of
+/// calls, are never dropped. A reader that falls 100,000 events behind, or 256 MiB of their content, is cut off: it
+/// gets the waiting events, and then `None` with [`Events::is_cut_off`] true.
 #[derive(Debug)]
 pub struct Events {
     queue: Arc<Queue>,
 }
 
-/// How many events wait before intermediate ones go.
+/// The most events that wait before intermediate ones are dropped.
 const CAPACITY: usize = 1_024;
-/// How many events of any kind wait before the reader is cut off.
+/// The most events of any kind that wait before the reader is cut off.
 const MOST: usize = 100_000;
-/// How many bytes of content wait before the reader is cut off.
+/// The most bytes of content that wait before the reader is cut off.
 const MAX_BYTES: usize = 256 << 20;
 
 impl Events {
-    /// The next event; `None` when there will be none any more.
+    /// Waits for the next event; returns `None` when there will be no more.
     pub async fn next(&mut self) -> Option<CallEvent> {
         poll_fn(|task| self.poll_next(task)).await
     }
 
-    /// As [`Events::next`], for a hand-written future.
+    /// Polls for the next event, for a hand-written future; see [`Events::next`].
     pub fn poll_next(&mut self, task: &mut Context<'_>) -> Poll<Option<CallEvent>> {
         let mut waiting = self.queue.lock();
         match waiting.events.pop_front() {
@@ -52,7 +52,7 @@ impl Events {
         }
     }
 
-    /// The next event, if it is there already.
+    /// Returns the next event, if one is waiting.
     pub fn try_next(&mut self) -> Option<CallEvent> {
         match self.poll_next(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(event) => event,
@@ -60,12 +60,12 @@ impl Events {
         }
     }
 
-    /// How many intermediate events went because nobody took them in time.
+    /// Returns the number of intermediate events that were dropped because the reader was too slow.
     pub fn lost(&self) -> u64 {
         self.queue.lock().lost
     }
 
-    /// Whether the reader was so late that it gets nothing any more.
+    /// Returns true if the reader was so slow that it gets no more events.
     pub fn is_cut_off(&self) -> bool {
         self.queue.lock().cut_off
     }
@@ -87,13 +87,13 @@ struct Queue {
     waiting: Mutex<Waiting>,
 }
 
-/// The events that a reader gets.
+/// The selection of events that a reader gets.
 #[derive(Debug)]
 pub(crate) enum Wanted {
     All,
-    /// All of this session.
+    /// All events of this session.
     Session(String),
-    /// How far the call of this id gets, and what it logs.
+    /// Progress and log messages of the call with this id.
     Notices(String),
 }
 
@@ -164,18 +164,18 @@ impl Waiting {
     }
 }
 
-/// Where events go out.
+/// The sender of events to all readers.
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
-    /// How many read all events, or all of a session.
+    /// The number of readers of all events, or of all events of a session.
     readers: AtomicUsize,
-    /// How many read the notices of one call.
+    /// The number of readers of one call's notices.
     listeners: AtomicUsize,
     queues: Mutex<Vec<Arc<Queue>>>,
 }
 
 impl Hub {
-    /// A stream of the events that are wanted, from now on.
+    /// Returns a stream of the selected events, from now on.
     pub(crate) fn subscribe(self: &Arc<Self>, wanted: Wanted) -> Events {
         let queue = Arc::new(Queue { hub: Arc::downgrade(self), wanted, waiting: Mutex::default() });
         self.lock().push(Arc::clone(&queue));
@@ -190,17 +190,17 @@ impl Hub {
         }
     }
 
-    /// Whether an event of any kind could reach anybody.
+    /// Returns true if an event of any kind could reach a reader.
     pub(crate) fn is_watched(&self) -> bool {
         self.readers.load(Ordering::Acquire) > 0
     }
 
-    /// Whether a notice could reach anybody: how far a call got, or what it logs.
+    /// Returns true if a notice (progress or a log message) could reach a reader.
     pub(crate) fn is_listened_to(&self) -> bool {
         self.is_watched() || self.listeners.load(Ordering::Acquire) > 0
     }
 
-    /// Sends an event of a call. It is not made if nobody reads.
+    /// Sends an event of a call. It is not created if there is no reader.
     pub(crate) fn send<'a>(&self, call: impl FnOnce() -> CallOrigin<'a>, event: impl FnOnce() -> Event) {
         if self.is_watched() {
             let call = call();
@@ -208,7 +208,7 @@ impl Hub {
         }
     }
 
-    /// Sends a notice of a call. It is not made if nobody reads.
+    /// Sends a notice of a call. It is not created if there is no reader.
     pub(crate) fn send_notice<'a>(
         &self,
         call: impl FnOnce() -> CallOrigin<'a>,
@@ -224,7 +224,7 @@ impl Hub {
         }
     }
 
-    /// Sends an event of a session. It is not made if nobody reads.
+    /// Sends an event of a session. It is not created if there is no reader.
     pub(super) fn send_made(&self, session: &str, event: impl FnOnce() -> CallEvent) {
         if self.is_watched() {
             self.send_to(|wanted| wanted.is_of(session), event);

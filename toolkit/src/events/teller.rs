@@ -1,12 +1,12 @@
-//! Telling of what a call left running.
+//! Events about tasks that a call left running.
 
 use super::{CallEvent, CallOrigin, Event, Hub};
 use crate::redact::Redactor;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Weak};
 
-/// Tells those who watch, also when the call is long over. It keeps neither the toolkit nor the session alive: once the toolkit
-/// is gone, nobody is told.
+/// A sender of events about a task, which also works long after the end of the call. It keeps neither the toolkit nor the
+/// session alive: once the toolkit is dropped, its events are discarded.
 #[derive(Debug, Clone)]
 pub struct Teller {
     hub: Weak<Hub>,
@@ -34,7 +34,7 @@ impl Teller {
         }
     }
 
-    /// Tells that it is over: [`Event::Ended`].
+    /// Sends [`Event::Ended`] for a task.
     pub fn ended(&self, task_id: &str, title: impl Into<String>, metadata: Map<String, Value>) {
         let Some(hub) = self.hub.upgrade() else { return };
         hub.send_made(&self.session, || {

@@ -1,4 +1,4 @@
-//! Leave to use a path: what is decided, what has to be asked, and what was granted so far.
+//! Permission to use a path: the decision, the questions to ask, and the permissions granted so far.
 
 use super::Surroundings;
 use crate::ask::{Access, AllowScope, Ask};
@@ -12,40 +12,40 @@ use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Handle;
 
-/// How often it is looked anew where a path leads, after a question or outside the workspace.
+/// The most times that a path is resolved again, after a question or outside the workspace.
 pub(crate) const MAX_LOOKS: u32 = 8;
-/// The kind of permission to write what runs commands or lifts bounds.
+/// The kind of permission to write files that run commands or lift restrictions.
 pub(crate) const PROTECTED: &str = "protected";
 
-/// What a person allowed of one path.
+/// The permissions that a person granted for one path.
 #[derive(Debug, Clone)]
 pub(crate) struct Granted {
     pub(crate) kind: String,
     pub(crate) patterns: Vec<String>,
 }
 
-/// What is decided of a path, given what was granted so far.
+/// The decision about a path, given the permissions granted so far.
 #[derive(Debug)]
 pub(crate) enum Weighed {
     /// It is a whole output of the same session.
     OwnOutput(PathBuf),
-    /// It may be used, as far as permission goes.
+    /// Permission is given, as far as the rules are concerned.
     Allowed(Box<(DecidedPath, Place)>),
     /// A person has to be asked.
     Asks(Box<Asked>),
 }
 
-/// A question about a path.
+/// A question about a path, to be asked.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) ask: Ask,
     pub(crate) granted: Granted,
-    /// Where it leads, as far as it was looked.
+    /// The target of the path, as far as it is resolved.
     pub(crate) place: Place,
 }
 
 impl ToolContext {
-    /// Looks where a path leads, and decides, where blocking is allowed, if that is to be had. It asks nothing.
+    /// Resolves a path and decides, on a blocking thread if there is one. Asks nothing.
     pub(crate) async fn weigh_path(
         &self,
         path: &Path,
@@ -60,7 +60,7 @@ impl ToolContext {
         self.blocking(weigh).await
     }
 
-    /// The same. Blocks. `around` says where the directories are, if that is needed.
+    /// Resolves a path and decides. Blocks. `around` returns the directories if they are needed.
     pub(crate) fn weigh_path_now(
         &self,
         path: &Path,
@@ -81,7 +81,7 @@ impl ToolContext {
             }
             let around = around.as_ref().map_err(ToolError::clone)?;
             let (decided, mut place) = self.scope().look_at(self.tool(), &from, access, look, around)?;
-            // A further look begins where the one before came to.
+            // The next step starts at the target of the previous one.
             is_link |= place.is_link;
             place.is_link = is_link;
             match &decided.decision {
@@ -108,7 +108,7 @@ impl ToolContext {
     }
 }
 
-/// What changes under the eyes of who looks at it.
+/// Returns the error for a path that changes while it is being resolved.
 pub(crate) fn restless(path: &Path) -> ToolError {
     ToolError::failed(format!(
         "{} leads elsewhere each time it is looked at; something else is changing it",
@@ -122,11 +122,12 @@ fn question(decided: &DecidedPath, kind: &str, reason: &str, access: Access) -> 
         Access::Write => "write",
     };
     let named = decided.patterns.first().map_or("", String::as_str);
-    // Who cannot be asked has to know which setting answers.
+    // If no person can be asked, the error must say which setting would allow it.
     let why = if reason.is_empty() { String::new() } else { format!(", {reason}") };
     let title = format!("{verb} {named}{why} (permission.{kind})");
     let ask = Ask::new(kind, title).with_path(&decided.path, access);
-    // What runs commands or lifts bounds is asked again in each session, whatever was answered before.
+    // Writing files that run commands or lift restrictions is asked again in each session, whatever was
+    // answered before.
     let ask = if kind == PROTECTED { ask.at_most(AllowScope::Session) } else { ask };
     decided.patterns.iter().fold(ask, Ask::with_pattern)
 }

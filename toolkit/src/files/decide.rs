@@ -1,4 +1,4 @@
-//! What is decided of paths that something other than this process uses: a command, say.
+//! Decisions about paths that another process uses, such as a command.
 
 use super::Workspace;
 use crate::ask::Access;
@@ -11,21 +11,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How many entries are looked at below one directory before it is asked about.
+/// The most entries that are examined below one directory; one with more is asked about.
 const MAX_ENTRIES: usize = 20_000;
-/// How long is looked below one directory before it is asked about.
+/// The longest time for examining one directory; one that takes longer is asked about.
 const LONGEST: Duration = Duration::from_millis(200);
 
 impl Workspace {
-    /// What would be decided of using a path, links followed to the end, without asking anybody. Blocks for as long as looking
-    /// at a few directories takes.
+    /// Returns the decision about using a path, with symlinks followed to the end, without asking. Blocks while it examines a few
+    /// directories.
     ///
-    /// It is for paths that something else opens, such as a command: what this process opens itself it opens by
-    /// [`open`](Self::open) and its like, which also hold what was decided.
+    /// It is for paths that another process opens, such as a command. For files that this process opens, use [`open`](Self::open) and the
+    /// related functions, which also guarantee that the decision applies to the opened file.
     ///
     /// # Errors
     ///
-    /// `InvalidArguments` for what can be no path, `Unavailable` where there is no workspace.
+    /// `InvalidArguments` for text that cannot be a path, `Unavailable` when there is no workspace.
     pub fn decide(&self, path: impl AsRef<Path>, access: Access) -> Result<DecidedPath, ToolError> {
         let (mut from, mut look) = (path.as_ref().to_owned(), Look::Inside);
         for _ in 0..MAX_LOOKS {
@@ -47,9 +47,9 @@ impl Workspace {
         Err(restless(path.as_ref()))
     }
 
-    /// What would be decided of reading a file, or everything below a directory: as strict as the strictest of it, hidden and
-    /// ignored files among it. A directory of more than 20,000 entries, or that takes longer than 200 ms, is asked about.
-    /// Where `follows_links` says so, a link below that leads out of the directory is asked about too. Blocks for as long.
+    /// Returns the decision about reading a file, or everything below a directory: the strictest decision of all files, including hidden
+    /// and ignored ones. A directory with more than 20,000 entries, or that takes longer than 200 ms, is asked about. If `follows_links` is
+    /// true, a symlink below that leads out of the directory is asked about too. Blocks while it examines the directory.
     ///
     /// # Errors
     ///
@@ -62,9 +62,9 @@ impl Workspace {
         Ok(decided)
     }
 
-    /// What would be decided of reading these files, which something finds below a directory: as strict as the strictest of them, and of the
-    /// directory. More than 20,000 files, or those that take longer than 200 ms to find, are asked about. `None` among them stands for one
-    /// that cannot be told, and is asked about. Blocks for as long.
+    /// Returns the decision about reading these files, found below a directory: the strictest decision of all files and the directory. More
+    /// than 20,000 files, or files that take longer than 200 ms to find, are asked about. `None` among them stands for an unknown file, and
+    /// is asked about. Blocks for that time.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Workspace {
                 PathDecision::Ask { kind, reason } => {
                     let reason = format!("which holds {}, {reason}", self.shown(&file));
                     decided.decision = PathDecision::Ask { kind, reason };
-                    // One that is denied counts more, and may still come.
+                    // A denied file is stricter, and may still follow.
                     if !self.ctx.scope().toolkit.settings.permissions.says_of_reading(self.ctx.tool()) {
                         return Ok(decided);
                     }
@@ -113,7 +113,7 @@ impl Workspace {
         let mut decision = PathDecision::Allow;
         let (mut waiting, mut count) = (vec![root.to_owned()], 0_usize);
         while let Some(directory) = waiting.pop() {
-            // What this process cannot list, what it starts cannot either.
+            // A directory that this process cannot list, its child processes cannot list either.
             let Ok(entries) = fs::read_dir(&directory) else { continue };
             for entry in entries.filter_map(Result::ok) {
                 count += 1;

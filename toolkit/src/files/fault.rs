@@ -1,10 +1,10 @@
-//! The places in a change of a file where the process may die, for tests that let it.
+//! Fault points: the steps of a file change at which the process may die, for tests that make it die there.
 
-/// Passed right before the step of this name.
+/// Called right before the step of this name.
 #[cfg(not(feature = "testing"))]
 pub(super) fn point(_step: &'static str) {}
 
-/// What file systems are to be taken for.
+/// Returns the simulated kind of file systems.
 #[cfg(not(feature = "testing"))]
 pub(super) fn file_systems() -> FileSystems {
     FileSystems::AsTheyAre
@@ -16,18 +16,18 @@ pub(super) use hooked::{file_systems, point};
 #[cfg(feature = "testing")]
 pub use hooked::{at_fault_points, take_file_systems_for};
 
-/// What file systems are taken for.
+/// The kinds of file systems that can be simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "testing"),
     allow(dead_code, unreachable_pub, reason = "only tests take them for what they are not")
 )]
 pub enum FileSystems {
-    /// What they are.
+    /// No simulation.
     AsTheyAre,
-    /// Such as can neither exchange two names nor rename only where nothing is, as some on a network.
+    /// File systems that can neither exchange two names nor rename without replacing, as some network file systems.
     WithoutFlags,
-    /// One for each directory.
+    /// A separate file system for each directory.
     OnePerDirectory,
 }
 
@@ -41,8 +41,8 @@ mod hooked {
     static FILE_SYSTEMS: Mutex<FileSystems> = Mutex::new(FileSystems::AsTheyAre);
     static HOOK: Mutex<Option<Hook>> = Mutex::new(None);
 
-    /// Has `hook` called, in the whole process, right before each step of a change of a file, with the step's name. A
-    /// test counts them, or ends the process at one.
+    /// Sets `hook` to be called, in the whole process, right before each step of a file change, with the step's name.
+    /// A test counts the steps, or ends the process at one.
     pub fn at_fault_points(hook: impl Fn(&'static str) + Send + Sync + 'static) {
         *HOOK.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(hook));
     }
@@ -54,7 +54,7 @@ mod hooked {
         }
     }
 
-    /// Takes file systems for other ones than they are, in the whole process.
+    /// Simulates a kind of file systems, in the whole process.
     pub fn take_file_systems_for(others: FileSystems) {
         *FILE_SYSTEMS.lock().unwrap_or_else(PoisonError::into_inner) = others;
     }

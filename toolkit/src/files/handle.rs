@@ -1,4 +1,4 @@
-//! Directories by handle: what is opened, made, renamed and removed through one cannot be led elsewhere by a link.
+//! Directory handles: a symlink cannot redirect the files opened, created, renamed and removed through a handle.
 
 #[cfg(unix)]
 mod unix;
@@ -18,10 +18,10 @@ use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::time::SystemTime;
 
-/// After how many names of a directory it is asked whether to go on.
+/// The number of names of a directory that are read between two checks of cancellation.
 const ENTRIES_AT_ONCE: usize = 1024;
 
-/// What stands under a name.
+/// The kind of file under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -29,7 +29,7 @@ pub enum FileKind {
     File,
     /// A directory.
     Directory,
-    /// A symbolic link.
+    /// A symlink.
     Link,
     /// A pipe, a socket or a device.
     Special,
@@ -41,42 +41,42 @@ pub enum FileKind {
 pub struct DirectoryEntry {
     /// The name.
     pub name: OsString,
-    /// What it is, where links are not followed.
+    /// The kind; symlinks are not followed.
     pub kind: FileKind,
 }
 
-/// What is known of what stands under a name.
+/// The metadata of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stat {
     pub(super) kind: FileKind,
     pub(super) size: u64,
     pub(super) modified: Option<SystemTime>,
-    /// When anything about it changed last, its name included.
+    /// The time of the last change of any metadata, including its name.
     pub(super) changed: Option<SystemTime>,
-    /// The same for the same file as long as it lives, where the system tells one.
+    /// An identity that stays the same while the file exists, if the system has one.
     pub(super) identity: Option<(u64, u64)>,
-    /// How many names it has.
+    /// The number of names (hard links).
     pub(super) names: u64,
-    /// Who owns it, and which group.
+    /// The ids of the owner and the group.
     pub(super) owner: Option<(u32, u32)>,
-    /// Who may do what with it; `0` where the system has no such thing.
+    /// The permission bits; `0` if the system has none.
     pub(super) mode: u32,
 }
 
-/// What was opened under a name.
+/// A file that was opened.
 #[derive(Debug)]
 pub(super) enum Any {
     File(File, Metadata),
     Directory(Dir),
-    /// A pipe, a socket or a device, which is not held open.
+    /// A pipe, a socket or a device, which is not kept open.
     Special,
 }
 
-/// What was opened by its name in a directory.
+/// A file that was opened by its name in a directory.
 #[derive(Debug)]
 pub(super) enum Named {
     /// A regular file, and its size in bytes.
     File(File, u64),
-    /// Something else, which is not held open.
+    /// Another kind of file, which is not kept open.
     Other(FileKind),
 }

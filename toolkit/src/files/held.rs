@@ -1,23 +1,24 @@
-//! The lock on a directory while a file in it changes, and whoever holds it for long.
+//! The lock on a directory while a file in it changes, and a record of directories that another process holds for long.
 
 use super::handle::Dir;
 use std::fs::File;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long it is waited for another process that puts a file in the same directory. It takes microseconds; after this,
-/// whoever holds the lock is no such process. Where many directories are held, less is enough to see that of the next.
+/// The time to wait for another process that replaces a file in the same directory. Replacing takes microseconds; a process
+/// that holds the lock for longer is not doing that. If many directories are held, the waiting time for the next one is
+/// shorter.
 const LOCK_TIME: Duration = Duration::from_secs(2);
-/// How long such a directory is not waited for again: a patch of many files in it would take minutes.
+/// The time for which a held directory is not waited for again: otherwise a patch of many files in it would take minutes.
 const FORGET_TIME: Duration = Duration::from_mins(1);
 /// The most directories that are remembered.
 const MAX_HELD: usize = 64;
 
-/// The directories that somebody held for all of that time, and since when that is known, the oldest first.
+/// The directories whose lock was held for the whole waiting time, and the time when that was noticed, the oldest first.
 static HELD: Mutex<Vec<((u64, u64), Instant)>> = Mutex::new(Vec::new());
 
-/// Keeps other processes of this toolkit out of a directory for as long as what is returned lives. `None` where that is not
-/// to be had: the change is made all the same, and looks at what it replaced.
+/// Locks a directory against other processes of this toolkit for as long as the returned file lives. Returns `None` if the
+/// lock cannot be taken: the change is made nevertheless, and checks the file that it replaced.
 pub(super) fn lock(dir: &Dir) -> Option<File> {
     let Some(identity) = dir.identity() else { return dir.lock(LOCK_TIME) };
     let most = {
@@ -31,7 +32,7 @@ pub(super) fn lock(dir: &Dir) -> Option<File> {
     if lock.is_some() {
         held.retain(|(known, _)| *known != identity);
     } else if most > Duration::ZERO && start.elapsed() >= most {
-        // What cannot be locked at all is refused at once, and held by nobody.
+        // A directory that cannot be locked at all fails at once, and is held by no process.
         if held.len() == MAX_HELD {
             held.remove(0);
         }
@@ -40,8 +41,8 @@ pub(super) fn lock(dir: &Dir) -> Option<File> {
     lock
 }
 
-/// How long a directory is waited for. One that is known to be held is tried; all that are held together are waited for twice
-/// [`LOCK_TIME`] at most.
+/// Returns the time to wait for a directory. A directory known to be held is tried without waiting; all held directories
+/// together are waited for at most twice [`LOCK_TIME`].
 fn patience(is_known: bool, held: usize) -> Duration {
     if is_known { Duration::ZERO } else { LOCK_TIME / (1 << held.min(20)) }
 }
@@ -74,7 +75,7 @@ mod tests {
         assert!(lock(&dir).is_none());
         let known = since(&dir);
         assert!(known.is_some());
-        // It is tried, and what is known of it stays: it was not waited for again.
+        // The lock is tried without waiting, so the record stays.
         assert!(lock(&dir).is_none());
         assert_eq!(since(&dir), known);
         drop(other);

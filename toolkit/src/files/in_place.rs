@@ -1,8 +1,9 @@
-//! Files that no new file can take the place of, written where they are: one that is mounted by itself, or one in a directory
-//! that this user may not write to.
+//! Writes files in place if they cannot be replaced by a new file: a file that is a mount point, or one in a directory that
+//! this user may not write to.
 //!
-//! Readers can see such a file half written, and a process that dies leaves it so. Its old content is therefore copied to the
-//! toolkit's data directory first, put back if the system refuses the new one, and named by the next call otherwise.
+//! Readers can see such a file half written, and a process that dies leaves it so. Its old content is therefore first copied
+//! to the toolkit's data directory. The copy is written back if the system refuses the new content; after a crash, the next
+//! call reports the copy.
 
 use super::fault;
 use super::handle::{self, Dir, Stat};
@@ -15,10 +16,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::PathBuf;
 
-/// The directory of the copies, in the data directory.
+/// The directory of the copies, within the data directory.
 const DIRECTORY: &str = "replaced";
 
-/// Whether a system that refuses to put a new file into the place of another may let that one be written.
+/// Returns true if writing in place may work after the system refused to replace a file.
 pub(super) fn may_help(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -27,7 +28,7 @@ pub(super) fn may_help(error: &io::Error) -> bool {
 }
 
 impl Target {
-    /// Writes the content into the file that is there, which has to be `existing` and what was expected. Blocks.
+    /// Writes the content into the existing file, which has to be `existing` and match `expected`. Blocks.
     pub(super) fn write_in_place(
         &self,
         dir: &Dir,
@@ -77,7 +78,7 @@ impl Target {
         }
     }
 
-    /// A copy of what a file has, which survives a power cut.
+    /// Copies the content of a file; the copy survives a power cut.
     fn copy(&self, file: &mut File) -> io::Result<Copy> {
         let data = self.workspace.ctx.scope().toolkit.settings.outputs.data_dir();
         let directory = data.map_or_else(std::env::temp_dir, |data| data.join(DIRECTORY));
@@ -113,7 +114,7 @@ impl Target {
     }
 }
 
-/// The old content of a file while that is written in place. Dropped, it is removed unless it is needed.
+/// The copy of a file's old content while the file is written in place. Dropping it removes the copy unless it is needed.
 struct Copy {
     file: File,
     path: PathBuf,
@@ -135,7 +136,7 @@ impl Copy {
 impl Drop for Copy {
     fn drop(&mut self) {
         if !self.is_needed {
-            // What cannot be removed is a copy that nobody looks at.
+            // A copy that cannot be removed does no harm.
             let _ = fs::remove_file(&self.path);
         }
     }

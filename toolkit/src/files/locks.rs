@@ -1,4 +1,4 @@
-//! One writer of a file at a time, whichever session or toolkit of the process it belongs to.
+//! Locks for files: one writer at a time, across all sessions and toolkits of the process.
 
 use super::target::Target;
 use std::collections::HashMap;
@@ -8,28 +8,29 @@ use tokio::sync::OwnedMutexGuard;
 
 type Lock = tokio::sync::Mutex<()>;
 
-/// By real path. Of the process, since two toolkits may have the same workspace.
+/// The locks, by real path. They are global, since two toolkits may have the same workspace.
 static LOCKS: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
 #[derive(Default)]
 struct Table {
     locks: HashMap<PathBuf, Weak<Lock>>,
-    /// How many there may be before it is worth looking for those that nobody holds.
+    /// The size at which the table is searched for locks that are no longer held.
     full: usize,
 }
 
-/// Leave to change files: nobody else in this process has it for any of them. Dropped, it is given back.
+/// A lock on files, held by no one else in this process. Dropping it releases the lock.
 #[derive(Debug)]
 #[must_use]
 pub struct FileLock(#[expect(dead_code, reason = "held, not looked at")] Vec<OwnedMutexGuard<()>>);
 
 impl Target {
-    /// Waits until nobody else in this process changes the file. Do not hold it while a person is asked.
+    /// Waits until no other task in this process changes the file. Do not hold the lock while a person
+    /// is asked.
     pub async fn lock(&self) -> FileLock {
         Self::lock_all([self]).await
     }
 
-    /// The same for several files at once; in an order by which nobody waits for each other.
+    /// Locks several files, always in the same order, so that there is no deadlock.
     pub async fn lock_all<'a>(targets: impl IntoIterator<Item = &'a Self>) -> FileLock {
         let mut paths: Vec<&Path> = targets.into_iter().map(Self::path).collect();
         paths.sort_unstable();
@@ -71,7 +72,7 @@ mod tests {
             drop(table.get(&path(number)));
         }
         assert!(table.locks.len() <= 400, "{}", table.locks.len());
-        // Twice as many as there are when it is looked through.
+        // Twice the number of locks at the time of the search.
         assert_eq!(table.full, 400);
         for (number, lock) in held.iter().enumerate() {
             assert!(Arc::ptr_eq(lock, &table.get(&path(number))), "{number}");

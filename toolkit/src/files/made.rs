@@ -1,4 +1,4 @@
-//! The directories above a file that is to be written.
+//! Creates the directories above a file that is to be written.
 
 use super::fault;
 use super::handle::Dir;
@@ -8,18 +8,18 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The directories that a file needs and that are not there, and which of them were made for it.
+/// The missing directories of a file, and those of them that were created for it.
 #[derive(Debug)]
 pub(super) struct Missing {
-    /// The outermost first.
+    /// The names, the outermost directory first.
     names: Vec<OsString>,
     made: Mutex<Vec<Made>>,
 }
 
-/// A directory that was made.
+/// A directory that was created.
 #[derive(Debug, Clone, Copy)]
 struct Made {
-    /// Its place in the list.
+    /// The index in `names`.
     place: usize,
     identity: Option<(u64, u64)>,
 }
@@ -37,7 +37,7 @@ impl Missing {
         self.names.len()
     }
 
-    /// The innermost, if it is there by now.
+    /// Opens the innermost directory, if it exists by now.
     pub(super) fn open(&self, dir: &Dir) -> io::Result<Option<Dir>> {
         match open(dir, &self.names) {
             Ok(dir) => Ok(Some(dir)),
@@ -46,7 +46,7 @@ impl Missing {
         }
     }
 
-    /// The innermost; each that is not there is made.
+    /// Opens the innermost directory; creates each one that is missing.
     pub(super) fn make(&self, dir: &Dir) -> io::Result<Dir> {
         let mut dir = dir.try_clone()?;
         for (place, name) in self.names.iter().enumerate() {
@@ -69,19 +69,19 @@ impl Missing {
         Ok(dir)
     }
 
-    /// Removes those that were made here, the innermost first, as long as they are empty.
+    /// Removes the directories that were created here, the innermost first, as long as they are empty.
     fn remove(&self, dir: &Dir) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(Made { place, identity }) = made.last().copied() {
             let Ok(above) = open(dir, &self.names[..place]) else { return };
             let name = &self.names[place];
             let is_ours = above.stat(name).is_ok_and(|stat| stat.identity == identity);
-            // One in which something stands by now stays.
+            // A directory that is no longer empty stays.
             if !is_ours || above.remove_dir(name).is_err() {
                 return;
             }
             made.pop();
-            // Should it not survive a power cut that it is gone, an empty directory is left.
+            // If the removal does not survive a power cut, an empty directory remains.
             let _ = above.sync();
         }
     }
@@ -96,22 +96,23 @@ fn open(dir: &Dir, names: &[OsString]) -> io::Result<Dir> {
 }
 
 impl Target {
-    /// The directory that it is in, if that is there.
+    /// Opens the file's directory, if it exists.
     pub(super) fn parent(&self) -> io::Result<Option<Dir>> {
         self.missing.open(&self.dir)
     }
 
-    /// The directory that it is in, made where it is not there, with those above it.
+    /// Opens the file's directory, and creates it and those above it if they are missing.
     pub(super) fn made_parent(&self) -> io::Result<Dir> {
         self.missing.make(&self.dir)
     }
 
-    /// How many of the directories above the file did not exist when the target was bound: writing the file makes them.
+    /// Returns how many of the directories above the file did not exist when the target was bound: writing the file creates
+    /// them.
     pub fn missing_directories(&self) -> usize {
         self.missing.len()
     }
 
-    /// Removes the directories that were made for this file, as far as nothing is in them: for a change that is taken back.
+    /// Removes the directories that were created for this file, unless they contain something: for a change that is undone.
     /// Blocks.
     pub fn remove_made_directories(&self) {
         self.missing.remove(&self.dir);

@@ -1,4 +1,4 @@
-//! Opening for reading.
+//! Opens files for reading.
 
 use super::handle::{self, Any, Dir, FileKind};
 use super::opened::{Opened, OpenedDirectory, OpenedFile, OpenedPlace, Refused, Repaired};
@@ -13,19 +13,19 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
-/// The result of one look at a path that is to be opened.
+/// The result of one attempt to open a path.
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 enum Step {
     Opened(Opened),
     /// A person has to be asked first.
     Asks(Box<Asked>),
-    /// Nothing is there, but at another path, which was probably meant.
+    /// The path does not exist, but another path was probably meant.
     Repaired(Repaired),
-    /// Something else changed what is there meanwhile.
+    /// Another process changed the file meanwhile.
     Again,
 }
 
-/// The same with what waits for it to be opened.
+/// The result of one attempt, together with the work for the opened file.
 enum Next<T, F> {
     Done(T),
     Asks(Box<Asked>, F),
@@ -34,25 +34,25 @@ enum Next<T, F> {
 }
 
 impl Workspace {
-    /// Opens a file or directory for reading, once it may be read; asks a person where that is needed.
+    /// Opens a file or directory for reading, once it may be read; asks a person if necessary.
     ///
-    /// Where nothing is at the path, and exactly one thing is where it may have been meant (without a leading `@`, with
-    /// `~` or `file://` understood, or under a name that differs in kinds of spaces, quotes or accents alone), that is
-    /// opened and says so: see [`Opened::repaired`].
+    /// If the path does not exist and exactly one existing path was probably meant, that one is opened: without a leading `@`, with `~`
+    /// or `file://` resolved, or with a name that differs only in kinds of spaces, quotes or accents. [`Opened::repaired`] then tells
+    /// both paths.
     ///
     /// # Errors
     ///
-    /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access). `NotFound` names up to three similar
-    /// names, of those that need no leave. Pipes, sockets and devices are refused.
+    /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access). `NotFound` lists up to three similar names, of files
+    /// that may be read without a question. Pipes, sockets and devices are refused.
     pub async fn open(&self, path: impl AsRef<Path>) -> Result<Opened, ToolError> {
         self.open_with(path, |opened, _| Ok(opened)).await
     }
 
-    /// Opens as [`open`](Self::open) does, and runs `work` with what was opened, on the same thread of tokio's pool for what blocks.
-    /// For small files that takes half as long as [`open`](Self::open) and [`ToolContext::blocking`](crate::ToolContext::blocking), which
-    /// wait for a thread each.
+    /// Opens as [`open`](Self::open) does, and runs `work` with the opened file, on the same blocking thread of tokio. For small files
+    /// this takes half as long as [`open`](Self::open) and [`ToolContext::blocking`](crate::ToolContext::blocking), which each wait for a
+    /// thread.
     ///
-    /// `work` should look at the token now and then, as that of [`ToolContext::blocking`](crate::ToolContext::blocking).
+    /// `work` should check the token regularly, like the work of [`ToolContext::blocking`](crate::ToolContext::blocking).
     ///
     /// ```
     /// use std::io::Read as _;
@@ -74,7 +74,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), and those of `work`.
+    /// As [`open`](Self::open), and the errors of `work`.
     pub async fn open_with<T: Send + 'static>(
         &self,
         path: impl AsRef<Path>,
@@ -83,7 +83,7 @@ impl Workspace {
         Ok(self.open_asking(path.as_ref(), work).await?.0)
     }
 
-    /// The same, and whether leave had to be asked for.
+    /// Opens as [`open_with`](Self::open_with) does; also returns true if a person was asked.
     pub(super) async fn open_asking<T: Send + 'static>(
         &self,
         given: &Path,
@@ -123,7 +123,7 @@ impl Workspace {
         Err(restless(given))
     }
 
-    /// Looks where a path leads, decides, and opens what is there. Blocks.
+    /// Resolves a path, decides, and opens the file. Blocks.
     fn look_and_open(
         &self,
         given: &Path,
@@ -148,17 +148,16 @@ impl Workspace {
         self.repair(given, &place, absent).map(Step::Repaired)
     }
 
-    /// Opens a regular file for reading if no person has to be asked for that, as when walking over many. Blocks, for a
-    /// moment.
+    /// Opens a regular file for reading if no person has to be asked, for example when walking over many files. Blocks briefly.
     ///
     /// # Errors
     ///
-    /// When it is not opened, and why. Whether something is there that needs to be asked for is not told.
+    /// When the file is not opened, with the reason. The error does not reveal if a file that has to be asked about exists.
     pub fn try_open(&self, path: impl AsRef<Path>) -> Result<OpenedFile, Refused> {
         let path = path.as_ref();
         let roots = self.roots().map_err(Refused::Unusable)?;
-        // Most files of a walk stand where their name says. What the name says is decided first; if a link is on the
-        // way, nothing is opened, and it is looked where it leads.
+        // Most files of a walk are at the place that their path names. The path itself is decided first; if it contains a symlink, the
+        // file is not opened, and the path is resolved.
         if let Some((root, within)) = roots.named(path) {
             let real: PathBuf = root.real.join(within).components().collect();
             if !self.needs_no_leave(&real) {
@@ -185,7 +184,7 @@ impl Workspace {
         Err(Refused::Unreadable(io::Error::other("something else keeps changing it")))
     }
 
-    /// Opens a file of a directory, if that needs no leave.
+    /// Opens a file of a directory, if no person has to be asked.
     pub(super) fn try_open_in(&self, dir: &Dir, of: &Path, name: &OsStr) -> Result<OpenedFile, Refused> {
         let real = of.join(name);
         if Path::new(name).components().count() != 1 || !self.needs_no_leave(&real) {
@@ -212,10 +211,10 @@ impl Workspace {
         }
     }
 
-    /// Whether a real path within the workspace may be read without a question.
+    /// Returns true if a real path within the workspace may be read without a question.
     pub(super) fn needs_no_leave(&self, real: &Path) -> bool {
         let Ok(roots) = self.roots() else { return false };
-        // Where no rule speaks of reading, only what a path is called can make it ask.
+        // Without rules about reading, only the path's name can require a question.
         if roots.is_plain(real) {
             return true;
         }
@@ -223,13 +222,13 @@ impl Workspace {
         place.is_inside() && self.ctx.decide_reading(&place, roots.own()) == PathDecision::Allow
     }
 
-    /// Whether the rules deny that what is at a real path is read.
+    /// Returns true if the rules deny reading a real path.
     pub(super) fn is_denied(&self, real: &Path) -> bool {
         let Ok(roots) = self.roots() else { return true };
         matches!(self.ctx.decide_reading(&roots.place(real), roots.own()), PathDecision::Deny { .. })
     }
 
-    /// Where a path leads, if that is within the workspace and may be read without a question.
+    /// Resolves a path, if it is within the workspace and may be read without a question.
     pub(super) fn place_without_leave(&self, path: &Path) -> Result<Place, Refused> {
         let (decided, place) =
             self.ctx.look_at(path, Access::Read, Look::Inside).map_err(Refused::Unusable)?;
@@ -239,7 +238,7 @@ impl Workspace {
         }
     }
 
-    /// Opens what was decided about; `None` where a link stands there by now.
+    /// Opens the file that was decided about; returns `None` if there is a symlink by now.
     fn open_place(&self, place: &Place, repaired: Option<Repaired>) -> Result<Option<Opened>, ToolError> {
         let real = place.real.clone();
         let shown = self.shown(&real);
@@ -264,7 +263,7 @@ impl Workspace {
         }))
     }
 
-    /// A whole output of this session. Its directory may stand behind links, which whoever runs the program made.
+    /// Opens a whole output of this session. Its directory may be reached through symlinks, which the user running the program made.
     fn open_own_output(&self, path: &Path) -> Result<Opened, ToolError> {
         let shown = self.shown(path);
         let open = || {
@@ -283,7 +282,7 @@ impl Workspace {
     }
 }
 
-/// What the system refused, in words.
+/// Returns the error for an operation that the system refused.
 pub(super) fn cannot(what: &str, shown: &str, error: &io::Error) -> ToolError {
     match error.kind() {
         ErrorKind::NotFound => ToolError::not_found(format!("{shown} does not exist")),
@@ -291,7 +290,7 @@ pub(super) fn cannot(what: &str, shown: &str, error: &io::Error) -> ToolError {
             "{shown} cannot be there: a part of its path is a file, not a directory"
         )),
         ErrorKind::PermissionDenied => {
-            // A file is replaced by a new one, which its directory has to let in.
+            // A file is replaced by a new one, for which its directory must be writable.
             let whose = if what == "write" {
                 "its permissions, or those of its directory"
             } else {

@@ -1,4 +1,4 @@
-//! What was opened, and what was not.
+//! Opened files, and the reasons why a file was not opened.
 
 use super::Workspace;
 use super::handle::{Dir, DirectoryEntry, FileKind};
@@ -11,7 +11,7 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a path led to.
+/// A file or directory that was opened by its path.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Opened {
@@ -22,7 +22,7 @@ pub enum Opened {
 }
 
 impl Opened {
-    /// How the path was repaired, where it was.
+    /// Returns how the path was repaired, if it was.
     pub fn repaired(&self) -> Option<&Repaired> {
         match self {
             Self::File(file) => file.repaired(),
@@ -39,7 +39,7 @@ pub struct OpenedFile {
     pub(super) place: OpenedPlace,
 }
 
-/// Where something was opened.
+/// The place of an opened file.
 #[derive(Debug, Clone)]
 pub(super) struct OpenedPlace {
     pub(super) real: PathBuf,
@@ -48,37 +48,37 @@ pub(super) struct OpenedPlace {
 }
 
 impl OpenedFile {
-    /// The file.
+    /// Returns the file.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// The file, without what is known of it.
+    /// Returns the file, without its metadata.
     pub fn into_file(self) -> File {
         self.file
     }
 
-    /// What the system says of the file, as it was when it was opened.
+    /// Returns the metadata of the file, from when it was opened.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Its path without any link.
+    /// Returns its real path.
     pub fn path(&self) -> &Path {
         &self.place.real
     }
 
-    /// Its path for texts: relative to the workspace within it, else absolute; in one line.
+    /// Returns its displayed path: relative to the workspace if it is within it, otherwise absolute; in one line.
     pub fn shown(&self) -> &str {
         &self.place.shown
     }
 
-    /// How the path was repaired, where it was.
+    /// Returns how the path was repaired, if it was.
     pub fn repaired(&self) -> Option<&Repaired> {
         self.place.repaired.as_ref()
     }
 
-    /// Which version of the file it is, as far as that can be told without its content.
+    /// Returns the version of the file, as far as it can be determined without the content.
     pub fn version(&self) -> FileVersion {
         FileVersion::without_content(&self.metadata)
     }
@@ -93,12 +93,12 @@ pub struct OpenedDirectory {
 }
 
 impl OpenedDirectory {
-    /// Up to `most` of its entries, in no order, and whether there are more. Blocks; every now and then it is asked whether
-    /// it goes on.
+    /// Returns up to `most` of its entries, in unspecified order, and true if there are more. Blocks; it regularly calls
+    /// the function that returns false to stop.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn entries(
         &self,
         most: usize,
@@ -107,59 +107,59 @@ impl OpenedDirectory {
         self.dir.entries(most, goes_on)
     }
 
-    /// Whether a name in it is one that must not be read, whatever anybody says.
+    /// Returns true if the rules deny reading a name in this directory.
     pub fn is_denied(&self, name: &OsStr) -> bool {
         self.workspace.is_denied(&self.place.real.join(name))
     }
 
-    /// Opens a file of this directory, if no person has to be asked for that. Blocks, for a moment.
+    /// Opens a file of this directory, if no person has to be asked. Blocks briefly.
     ///
     /// # Errors
     ///
-    /// When it is not opened, and why.
+    /// When the file is not opened, with the reason.
     pub fn try_open(&self, name: &OsStr) -> Result<OpenedFile, Refused> {
         self.workspace.try_open_in(&self.dir, &self.place.real, name)
     }
 
-    /// Its path without any link.
+    /// Returns its real path.
     pub fn path(&self) -> &Path {
         &self.place.real
     }
 
-    /// Its path for texts: relative to the workspace within it, else absolute; in one line.
+    /// Returns its displayed path: relative to the workspace if it is within it, otherwise absolute; in one line.
     pub fn shown(&self) -> &str {
         &self.place.shown
     }
 
-    /// How the path was repaired, where it was.
+    /// Returns how the path was repaired, if it was.
     pub fn repaired(&self) -> Option<&Repaired> {
         self.place.repaired.as_ref()
     }
 }
 
-/// Why something was not opened without a question.
+/// The reason why a file was not opened without a question.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// A person would have to be asked, or it is denied. It says nothing of whether anything is there.
+    /// A person would have to be asked, or it is denied. This does not reveal if the file exists.
     #[error("it needs to be asked for")]
     NeedsLeave,
-    /// Nothing is there.
+    /// There is no such file.
     #[error("it does not exist")]
     Absent,
-    /// It is no regular file.
+    /// It is not a regular file.
     #[error("it is not a regular file but {}", .0.words())]
     Kind(FileKind),
-    /// The system refuses, or something else keeps changing it.
+    /// The system refuses, or the file keeps changing.
     #[error("{0}")]
     Unreadable(#[from] io::Error),
-    /// There is no workspace, or the path can be none.
+    /// There is no workspace, or the text cannot be a path.
     #[error("{0}")]
     Unusable(ToolError),
 }
 
 impl FileKind {
-    /// What it is, with its article.
+    /// Returns the kind in words, with its article.
     pub fn words(self) -> &'static str {
         match self {
             Self::File => "a file",
@@ -170,7 +170,7 @@ impl FileKind {
     }
 }
 
-/// How a path that led nowhere was understood.
+/// A repaired path: the given one did not exist, and another one was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -181,13 +181,14 @@ pub struct Repaired {
 }
 
 impl Repaired {
-    /// What to tell the model, as a sentence without its stop: ``there is no `@src/lib.rs`; this is `src/lib.rs` ``.
+    /// Returns a note for the model, as a sentence without its full stop: ``there is no `@src/lib.rs`; this is `src/lib.rs`
+    /// ``.
     pub fn note(&self) -> String {
         format!("there is no `{}`; this is `{}`", shown(&self.given), shown(&self.used))
     }
 }
 
-/// A path in one line of text.
+/// Returns a path as one line of text.
 pub(crate) fn shown(path: &Path) -> String {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     escape_line(&shown_path(path)).into_owned()

@@ -1,8 +1,8 @@
-//! What a file that is written is to be beside its content.
+//! Options for writing a file.
 
 use super::target::Target;
 
-/// What a file that is written gets beside its content, where that is something else than it had.
+/// Options for writing a file: properties besides its content that differ from those of the replaced file.
 #[derive(Debug, Clone, Copy, Default)]
 #[must_use]
 pub struct WriteOptions<'a> {
@@ -12,21 +12,21 @@ pub struct WriteOptions<'a> {
 }
 
 impl<'a> WriteOptions<'a> {
-    /// Has it get the mode and all else that is kept of a file that is replaced from the one at another target, which has to
-    /// be there.
+    /// Copies the mode and all other kept attributes from the file at another target, which has to exist, instead of from the
+    /// replaced file.
     pub fn with_like(mut self, like: &'a Target) -> Self {
         self.like = Some(like);
         self
     }
 
-    /// Says that the content was made from what the file has: a session that does not know all of the file does not know all of it
-    /// by writing it.
+    /// Marks that the content was derived from the present content of the file: a session that has not read the whole file does
+    /// not know the whole file by writing it.
     pub fn with_edit(mut self) -> Self {
         self.is_edit = true;
         self
     }
 
-    /// Has it be executable for all who may read it, or for nobody. Where the system has no such bit, nothing comes of it.
+    /// Makes the file executable for everyone who may read it, or for no one. Has no effect on systems without such a bit.
     pub fn with_executable(mut self, executable: bool) -> Self {
         self.executable = Some(executable);
         self

@@ -1,4 +1,4 @@
-//! What was probably meant by a path at which nothing is.
+//! Guesses the path that was meant by a path that does not exist.
 
 use super::Workspace;
 use super::handle::{Dir, FileKind};
@@ -12,14 +12,15 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use unicode_normalization::UnicodeNormalization as _;
 
-/// How many names of a directory are looked at.
+/// The most names of a directory that are examined.
 const MAX_NAMES: usize = 20_000;
-/// How many places are followed at once. Where more are alike, none is what was meant.
+/// The most places that are followed in parallel. If more places look alike, none is used.
 const MAX_PLACES: usize = 4;
-/// How often names that nobody may learn of are left out of the nearest ones.
+/// The most rounds of removing names that must not be revealed from the most similar names.
 const MAX_ROUNDS: usize = 8;
 
-/// A path that begins with `~`, as that of a file with this name: what stands under a name counts before what it means.
+/// Returns a path that begins with `~` as the path of a file with this literal name: an existing file of that name takes
+/// precedence over the home directory.
 pub(super) fn literal(path: &Path) -> PathBuf {
     if begins_at_home(path) { Path::new(".").join(path) } else { path.to_owned() }
 }
@@ -28,17 +29,17 @@ fn begins_at_home(path: &Path) -> bool {
     path.components().next().is_some_and(|first| first.as_os_str() == "~")
 }
 
-/// Whether a path begins with what can only mean a place elsewhere.
+/// Returns true if a path begins with text that can only mean another place.
 pub(super) fn is_elsewhere(path: &Path) -> bool {
     begins_at_home(path) || path.to_str().is_some_and(|path| path.starts_with("file://"))
 }
 
-/// The path without what people put before one.
+/// Returns the path without such a prefix.
 pub(super) fn translated(path: &Path) -> Option<PathBuf> {
     let mut text = path.to_str()?;
     text = text.strip_prefix('@').unwrap_or(text);
     let from_url = text.strip_prefix("file://").and_then(|rest| {
-        // What follows is a host, of which only this one is meant, and an absolute path.
+        // A host follows, of which only this one is accepted, and then an absolute path.
         let path = rest.strip_prefix("localhost").unwrap_or(rest);
         path.starts_with('/').then(|| decode(path)).flatten()
     });
@@ -54,7 +55,7 @@ pub(super) fn translated(path: &Path) -> Option<PathBuf> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
 
-/// A path of a URL, with its `%20` and the like as the bytes they stand for.
+/// Decodes the path of a URL: `%20` and the like become bytes.
 fn decode(path: &str) -> Option<PathBuf> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
@@ -69,7 +70,7 @@ fn decode(path: &str) -> Option<PathBuf> {
     String::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-/// A name without the differences that people and programs do not see.
+/// Returns a name without differences that people and programs do not see.
 fn folded(name: &str) -> String {
     name.nfc()
         .map(|character| match character {
@@ -82,8 +83,8 @@ fn folded(name: &str) -> String {
 }
 
 impl Workspace {
-    /// The one thing that was probably meant by `given`, which led to `place`, where nothing is; else `absent`, with
-    /// similar names.
+    /// Returns the one path that was probably meant by `given`, which was resolved to `place` and does not exist; otherwise
+    /// the error `absent`, with similar names.
     pub(super) fn repair(
         &self,
         given: &Path,
@@ -93,7 +94,7 @@ impl Workspace {
         let mut found = Vec::new();
         if let Some(path) = translated(given).filter(|path| path != given) {
             match self.ctx.look_at(&path, Access::Read, Look::Inside) {
-                // It is not looked whether anything is there before it may be known.
+                // Existence is not checked before it may be revealed.
                 Ok((decided, place)) if decided.decision != PathDecision::Allow || !place.is_inside() => {
                     found.push(path);
                 }
@@ -115,8 +116,8 @@ impl Workspace {
         Err(with_names(absent, near.iter().map(|path| shown(&self.relative(path)))))
     }
 
-    /// The one thing that is there, which can be known, and that was probably meant by `given`, which led to `place`, where
-    /// nothing is.
+    /// Returns the one existing path that may be revealed and was probably meant by `given`, which was resolved to `place`
+    /// and does not exist.
     pub(super) fn already_there(&self, given: &Path, place: &Place) -> Option<Repaired> {
         if !place.is_inside() || !self.needs_no_leave(&place.real) {
             return None;
@@ -136,13 +137,13 @@ impl Workspace {
         Some(Repaired { used: self.relative(used), given: given.to_owned() })
     }
 
-    /// The path within the workspace, or the whole one.
+    /// Returns the path relative to the workspace, or the whole path if it is outside.
     fn relative(&self, real: &Path) -> PathBuf {
         let within = self.roots().ok().and_then(|roots| real.strip_prefix(&roots.workspace().real).ok());
         within.unwrap_or(real).to_owned()
     }
 
-    /// The real paths at which something is, and which differ from this one in nothing that is seen.
+    /// Returns the existing real paths that look like this one.
     fn alike(&self, real: &Path) -> Vec<PathBuf> {
         let Ok(roots) = self.roots() else { return Vec::new() };
         let Some((root, within)) = roots.holding(real) else { return Vec::new() };
@@ -160,12 +161,12 @@ impl Workspace {
         found
     }
 
-    /// Whether something is there that may be read without a question, where its links lead.
+    /// Returns true if a path exists and may be read without a question, with symlinks resolved.
     fn is_there(&self, path: &Path) -> bool {
         self.place_without_leave(path).is_ok_and(|place| place.obstacle.is_none())
     }
 
-    /// Up to three things with a name like that of the first part of the path that is not there.
+    /// Returns up to three existing paths with a name similar to the first missing part of the path.
     fn nearest(&self, real: &Path) -> Vec<PathBuf> {
         let Ok(roots) = self.roots() else { return Vec::new() };
         let Some((root, within)) = roots.holding(real) else { return Vec::new() };
@@ -198,7 +199,7 @@ impl Workspace {
     }
 }
 
-/// What is in a directory under this name, or else under names that differ in nothing that is seen.
+/// Returns the entries of a directory with this name, or otherwise those whose names look like it.
 fn names_like(root: &Dir, place: &Path, name: &OsStr) -> Vec<PathBuf> {
     let Ok(dir) = root.open_dir(place) else { return Vec::new() };
     if dir.stat(name).is_ok_and(|stat| stat.kind != FileKind::Special) {
@@ -208,7 +209,7 @@ fn names_like(root: &Dir, place: &Path, name: &OsStr) -> Vec<PathBuf> {
     let wanted = folded(given);
     let Ok((entries, _)) = dir.entries(MAX_NAMES, || true) else { return Vec::new() };
     let names = entries.into_iter().map(|entry| entry.name);
-    // What cannot be typed is shown in another way, in which it is given back.
+    // Names that cannot be typed are displayed in an escaped form, which is accepted as input here.
     let is_shown_so = |name: &OsString| given.contains('\\') && shown(Path::new(name)) == given;
     let alike = names.filter(|name: &OsString| {
         name.to_str().is_some_and(|name| folded(name) == wanted) || is_shown_so(name)

@@ -1,4 +1,4 @@
-//! Changes of files that happen at once or not at all.
+//! Atomic changes of files.
 
 use super::handle::{self, Dir, FileKind, Stat};
 use super::open::cannot;
@@ -13,31 +13,31 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::PathBuf;
 
-/// How often a name that is taken, or a file that comes and goes, is met with a further try.
+/// The most attempts if a name is taken, or a file appears and disappears.
 const TRIES: usize = 16;
-/// How much is written at once, while the processor has it from being hashed.
+/// How many bytes are written at once, while they are still in the processor's cache after hashing.
 const WRITE_BYTES: usize = 4 * ContentHash::BLOCK;
 
 /// A file that was written.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Written {
-    /// Its path without any link.
+    /// Its real path.
     pub path: PathBuf,
-    /// Whether a file was there before.
+    /// True if a file existed before.
     pub replaced: bool,
-    /// What it is now.
+    /// The version of the written file.
     pub version: FileVersion,
-    /// How many other names the file had that was there: hard links, which keep its content.
+    /// The number of other names of the replaced file: hard links, which keep the old content.
     pub other_names: u64,
-    /// Whether the file that was there was written, as no other could get its place: whoever reads meanwhile can see a part of
+    /// True if the existing file was written in place, because it could not be replaced: concurrent readers can see a part of
     /// the new content.
     pub in_place: bool,
-    /// The owner and group that it has, where those of the file that was there could not be kept.
+    /// The owner and group of the file, if those of the replaced file could not be kept.
     pub owner: Option<OwnerChange>,
 }
 
-/// Owner and group of a file, by their numbers, before and after it was replaced.
+/// Owner and group of a file, by their ids, before and after it was replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OwnerChange {
@@ -47,46 +47,46 @@ pub struct OwnerChange {
     pub after: (u32, u32),
 }
 
-/// A file whose mode and attributes a new one gets: the directory that it is in, what it is, and its name.
+/// A file whose mode and attributes are copied: its directory, its metadata, and its name.
 type Like<'a> = (&'a Dir, &'a Stat, &'a OsStr);
 
-/// A file under a name of its own, which goes unless it is kept.
+/// A file under a temporary name, which is removed unless it is kept.
 pub(super) struct Temporary<'a> {
     dir: &'a Dir,
     name: OsString,
     identity: Option<(u64, u64)>,
-    /// Open while it is filled, and locked: somebody still needs it.
+    /// Open while the file is written, and locked, which shows that it is still needed.
     file: Option<File>,
     is_there: bool,
 }
 
 impl Target {
-    /// Writes the whole file: whoever opens it sees the old content or the new one, also where the process or the system
-    /// dies meanwhile. Directories that are missing are made. Blocks.
+    /// Writes the whole file atomically: a reader sees the old content or the new one, even if the process or the system dies
+    /// meanwhile. Missing directories are created. Blocks.
     ///
-    /// Mode, owner, group, access list and user attributes of a file that is replaced are kept, all but the first as far as
-    /// the process may; set-user-id goes where the owner cannot be kept. A file with several names keeps its old content
-    /// under the others: only a file of its own can get a place at once. [`Written::other_names`] says how many these are.
-    /// The session has seen what is written here.
+    /// Mode, owner, group, access control list and user attributes of a replaced file are kept, all but the mode as far as the
+    /// process may; set-user-id is removed if the owner cannot be kept. The other names of a file with several names keep the
+    /// old content, because only a new file can replace one atomically; [`Written::other_names`] is their number. The written
+    /// content counts as seen by the session.
     ///
-    /// A file that no other can take the place of, since it is mounted by itself or its directory may not be written to, is
-    /// written where it is, after a copy of it is safe: see [`Written::in_place`].
+    /// A file that cannot be replaced, because it is a mount point or its directory is not writable, is written in place after
+    /// a copy of it is safely stored: see [`Written::in_place`].
     ///
-    /// A limit on the size of files is an error only in a process that does not let `SIGXFSZ` end it, as the command does not.
+    /// A limit on the size of files results in an error only in a process that is not ended by `SIGXFSZ`; the command is not.
     ///
     /// # Errors
     ///
-    /// `Failed` when what is there is not what was expected, and nothing is changed then; and for whatever the system
-    /// refuses.
+    /// `Failed` when the present file does not match `expected`, and then nothing is changed; and when the system refuses.
     pub fn write(&self, content: &[u8], expected: &Expected) -> Result<Written, ToolError> {
         self.write_keeping(content, expected, WriteOptions::default()).map(|(written, _)| written)
     }
 
-    /// The same, and also gives the file that was replaced, where one was and the file system can exchange two. Blocks.
+    /// Writes as [`write`](Self::write) does, and also returns the replaced file, if there was one and the file system can
+    /// exchange two files. Blocks.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write); also where nothing is at the target whose mode it is to get.
+    /// As [`write`](Self::write); also when there is no file at the target whose mode is to be copied.
     pub fn write_keeping(
         &self,
         content: &[u8],
@@ -96,8 +96,8 @@ impl Target {
         self.write_parts(&[content], expected, options)
     }
 
-    /// The same, of a content in parts that come one after the other: a large file that changes in a few places need not be put
-    /// together for it. Blocks.
+    /// Writes as [`write_keeping`](Self::write_keeping) does, with the content in consecutive parts: a large file that changes
+    /// in a few places need not be put together in memory. Blocks.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Target {
         let WriteOptions { like, executable, is_edit } = options;
         let like = like.map(|like| like.found().map(|(dir, stat)| (dir, stat, &*like.name))).transpose()?;
         let like = like.as_ref().map(|(dir, stat, name)| (dir, stat, *name));
-        // What was made on the way to a failure is of use to nobody.
+        // Directories created before a failure are removed.
         let (written, taken) = self
             .write_once(content, expected, like, executable)
             .inspect_err(|_| self.remove_made_directories())?;
@@ -124,7 +124,7 @@ impl Target {
         Ok((written, taken))
     }
 
-    /// The directory in which it is, and what it is.
+    /// Returns the file's directory and the file's metadata.
     fn found(&self) -> Result<(Dir, Stat), ToolError> {
         let Some(dir) = self.parent().map_err(|error| self.refused(&error))? else {
             return Err(self.absent());
@@ -133,7 +133,7 @@ impl Target {
         Ok((dir, stat))
     }
 
-    /// `like` is the one whose mode and attributes it gets, else the one that it replaces.
+    /// Writes the file; mode and attributes are copied from `like`, or otherwise from the replaced file.
     fn write_once(
         &self,
         content: &[&[u8]],
@@ -151,7 +151,7 @@ impl Target {
                 path: self.real.clone(),
                 replaced: existing.is_some(),
                 version,
-                // What is written in place is written under all names.
+                // A file written in place changes under all its names.
                 other_names: match &existing {
                     Some(existing) if !in_place => existing.names.saturating_sub(1),
                     _ => 0,
@@ -198,16 +198,16 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write); where nothing is there, too.
+    /// As [`write`](Self::write); also when there is no file.
     pub fn remove(&self, expected: &Expected) -> Result<(), ToolError> {
         self.take_away(expected)?.remove().map_err(|error| self.refused(&error))
     }
 
-    /// Gives the file the place of another target, where nothing may be yet. Blocks.
+    /// Moves the file to another target, where no file may exist yet. Blocks.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write); also where the two places are on different file systems.
+    /// As [`write`](Self::write); also when the two places are on different file systems.
     pub fn rename_to(&self, to: &Self, expected: &Expected) -> Result<(), ToolError> {
         let refused = |error: &io::Error| self.refused(error);
         let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
@@ -229,7 +229,7 @@ impl Target {
         Ok(())
     }
 
-    /// What is there, if that is what was expected and may be written.
+    /// Returns the metadata of the present file, if it matches `expected` and may be written.
     pub(super) fn check(&self, dir: &Dir, expected: &Expected) -> Result<Option<Stat>, ToolError> {
         let existing = self.stat_in(dir)?;
         if let Some(stat) = &existing {
@@ -253,7 +253,7 @@ impl Target {
                 Err(ToolError::not_found(format!("{} is gone by now: something else removed it", self.shown)))
             }
             (Expected::Version(version), Some(stat)) => {
-                // A time that changed need not mean another content.
+                // A changed time need not mean changed content.
                 let is_same_content = || {
                     let content = self.read(version.size()).ok().flatten();
                     content.is_some_and(|content| version.is_same(&content.version))
@@ -264,10 +264,10 @@ impl Target {
         }
     }
 
-    /// Puts a file that is complete in its place.
+    /// Puts a complete file at its place.
     pub(super) fn put(&self, new: &mut Temporary<'_>, existing: Option<&Stat>) -> io::Result<Put> {
         let dir = new.dir;
-        // Between the look and the change, no other process of this toolkit has its own.
+        // From the check to the change, other processes of this toolkit are locked out.
         let _until_put = held::lock(dir);
         let Some(existing) = existing else {
             fault::point("give it its name");
@@ -288,7 +288,7 @@ impl Target {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Put::Changed),
             Err(error) if error.kind() == ErrorKind::Unsupported => {
-                // As close as it gets where the two cannot change places.
+                // The closest to an atomic change on file systems that cannot exchange files.
                 dir.rename(&new.name, dir, &self.name)?;
                 new.is_there = false;
                 return Ok(Put::Done);
@@ -316,7 +316,7 @@ impl Target {
         ToolError::not_found(format!("{} does not exist", self.shown))
     }
 
-    /// What could not go back.
+    /// Returns the error for a file that could not be put back.
     pub(super) fn left_at(&self, name: &OsStr, error: &io::Error) -> ToolError {
         ToolError::failed(format!(
             "{} was changed by something else meanwhile, and could not be put back from {} in the same directory: {error}",
@@ -328,11 +328,11 @@ impl Target {
 
 pub(super) enum Put {
     Done,
-    /// It is not what it was.
+    /// The file has changed.
     Changed,
 }
 
-/// Whether a file stands under a name in the state that it was in.
+/// Returns true if the file under a name is still in the earlier state.
 fn is_there(dir: &Dir, name: &OsStr, before: &Stat) -> io::Result<bool> {
     match dir.stat(name) {
         Ok(now) => Ok(is_same_file(&now, before)),
@@ -341,7 +341,7 @@ fn is_there(dir: &Dir, name: &OsStr, before: &Stat) -> io::Result<bool> {
     }
 }
 
-/// Whether it is the same file in the same state.
+/// Returns true if it is the same file in the same state.
 pub(super) fn is_same_file(now: &Stat, before: &Stat) -> bool {
     now.kind == before.kind
         && now.identity == before.identity
@@ -356,7 +356,7 @@ impl<'a> Temporary<'a> {
             fault::point("create");
             match dir.create(&name, is_shared) {
                 Ok(file) => {
-                    // Says that somebody still needs it.
+                    // The lock shows that the file is still needed.
                     handle::try_lock(&file);
                     let identity = handle::identity(&file.metadata()?);
                     return Ok(Self { dir, name, identity, file: Some(file), is_there: true });
@@ -368,7 +368,7 @@ impl<'a> Temporary<'a> {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// One that is complete.
+    /// Returns the temporary for a file that is already complete.
     pub(super) fn of(dir: &'a Dir, name: OsString, stat: &Stat) -> Self {
         Self { dir, name, identity: stat.identity, file: None, is_there: true }
     }
@@ -405,10 +405,10 @@ impl<'a> Temporary<'a> {
 }
 
 impl Temporary<'_> {
-    /// After this file and the one under `name` changed places: what was there is gone with the temporary name if it is
-    /// what was expected; else it gets its name back.
+    /// Called after this file and the one under `name` were exchanged: if the old file matches `expected`, it is removed with
+    /// the temporary name; otherwise it gets its name back.
     ///
-    /// Whatever else comes out is another's, of a moment ago, and never removed.
+    /// Any other file that appears was put there by another process a moment ago, and is never removed.
     fn keep_or_give_back(&mut self, name: &OsStr, expected: &Stat) -> io::Result<Put> {
         let own = self.identity;
         self.is_there = false;
@@ -420,7 +420,7 @@ impl Temporary<'_> {
             let held = self.dir.stat(&self.name)?;
             match self.dir.exchange(&self.name, name) {
                 Ok(()) => {}
-                // What was put there was removed meanwhile, and the name is free.
+                // The file there was removed meanwhile, and the name is free.
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     return match self.dir.rename_new(&self.name, self.dir, name) {
                         Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
@@ -433,8 +433,8 @@ impl Temporary<'_> {
                 self.is_there = true;
                 return Ok(Put::Changed);
             }
-            // Somebody put a newer one there than the one that was given back: that one stays, and what it was put in
-            // the place of is what came back.
+            // Another process put a newer file there than the one that was given back: the newer file stays, and the file that
+            // it replaced is the one that came back.
             self.dir.exchange(&self.name, name)?;
             if self.dir.stat(&self.name)?.identity == held.identity {
                 self.is_there = true;
@@ -451,7 +451,7 @@ impl Temporary<'_> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if self.is_there {
-            // What cannot be removed now is when it is old.
+            // A file that cannot be removed now is removed later, when it is old.
             let _ = self.dir.remove(&self.name);
         }
     }

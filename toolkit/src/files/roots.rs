@@ -1,4 +1,4 @@
-//! The directories that count as within the workspace, by handle.
+//! The directories of the workspace, by handle.
 
 use super::handle::Dir;
 use crate::error::ToolError;
@@ -11,29 +11,29 @@ use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug)]
 pub(super) struct Roots {
-    /// The workspace first.
+    /// All directories, the workspace first.
     all: Vec<Root>,
-    /// Of all of them, the directories that alone are within the boundary, where it is narrower.
+    /// The directories that alone are within the boundary, if it is narrowed.
     within: Option<Vec<PathBuf>>,
-    /// What of the toolkit's own may be among them, as it is compared.
+    /// The toolkit's own directories that may be among them, in comparable form.
     own: OwnDirs,
-    /// Whether rules speak of reading, so that each path has to be decided by them.
+    /// True if there are rules about reading, so that each path has to be decided by them.
     has_rules: bool,
-    /// The directory that was looked at last, and whether nothing but the name of what is in it could make it ask.
+    /// The directory that was examined last, and true if only the names of its entries can require a question.
     plain: Mutex<Option<(PathBuf, bool)>>,
 }
 
 #[derive(Debug)]
 pub(super) struct Root {
-    /// Its real path.
+    /// The real path.
     pub(super) real: PathBuf,
-    /// As it was named, absolute.
+    /// The given path, absolute.
     given: PathBuf,
     pub(super) dir: Dir,
 }
 
 impl Roots {
-    /// Opens the workspace, and of the others those that are there.
+    /// Opens the workspace, and those of the other directories that exist.
     pub(super) fn open(
         workspace: &Path,
         further: &[PathBuf],
@@ -56,12 +56,12 @@ impl Roots {
         &self.all[0]
     }
 
-    /// The others that count as within it.
+    /// Returns the other directories, which are treated as part of the workspace.
     pub(super) fn further(&self) -> impl Iterator<Item = &Root> {
         self.all[1..].iter()
     }
 
-    /// The same directories by their paths.
+    /// Returns the same directories by their paths.
     pub(super) fn boundary(&self) -> Boundary {
         let Root { real, given, .. } = self.workspace();
         Boundary {
@@ -72,13 +72,13 @@ impl Roots {
         }
     }
 
-    /// What of the toolkit's own may be among them, as it is compared.
+    /// Returns the toolkit's own directories that may be among them, in comparable form.
     pub(super) fn own(&self) -> &OwnDirs {
         &self.own
     }
 
-    /// Whether a real path within, on which no link is, may be read as far as its own names tell. Those of one directory
-    /// after the other are told quickly.
+    /// Returns true if a real path within, which contains no symlink, may be read as far as its own names decide. Paths of the
+    /// same directory in sequence are decided quickly.
     pub(super) fn is_plain(&self, real: &Path) -> bool {
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return false };
         let mut plain = self.plain.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +97,7 @@ impl Roots {
         is_plain && !self.has_rules && !is_suspect(name)
     }
 
-    /// A real path, on which no link is, as a place.
+    /// Returns a real path, which contains no symlink, as a place.
     pub(super) fn place(&self, real: &Path) -> Place {
         Place {
             real: real.to_owned(),
@@ -111,23 +111,23 @@ impl Roots {
         }
     }
 
-    /// Of all of them, the directories that alone are within the boundary, where it is narrower.
+    /// Returns the directories that alone are within the boundary, if it is narrowed.
     pub(super) fn within(&self) -> Option<&Vec<PathBuf>> {
         self.within.as_ref()
     }
 
-    /// Whether a real path is within the boundary.
+    /// Returns true if a real path is within the boundary.
     pub(super) fn is_within(&self, real: &Path) -> bool {
         let is_in = |within: &Vec<PathBuf>| within.iter().any(|directory| real.starts_with(directory));
         self.holding(real).is_some() && self.within.as_ref().is_none_or(is_in)
     }
 
-    /// The directory that holds a real path, and the way from there.
+    /// Returns the directory that contains a real path, and the relative path from there.
     pub(super) fn holding<'a>(&self, real: &'a Path) -> Option<(&Root, &'a Path)> {
         self.all.iter().find_map(|root| real.strip_prefix(&root.real).ok().map(|within| (root, within)))
     }
 
-    /// The directory that a path is in by its name, and the way from there; `None` for a path that goes up.
+    /// Returns the directory that contains a path by its name, and the relative path from there; `None` for a path with `..`.
     pub(super) fn named<'a>(&self, path: &'a Path) -> Option<(&Root, &'a Path)> {
         let within = |root: &Path| path.strip_prefix(root).ok();
         let (root, within) = if path.is_absolute() {
@@ -141,7 +141,7 @@ impl Roots {
         within.components().all(goes_down).then_some((root, within))
     }
 
-    /// A directory from which a real path can be reached, and the way from there.
+    /// Returns a directory from which a real path can be reached, and the relative path from there.
     pub(super) fn reaching(&self, real: &Path) -> io::Result<(Dir, PathBuf)> {
         if let Some((root, within)) = self.holding(real) {
             return Ok((root.dir.try_clone()?, within.to_owned()));
@@ -160,8 +160,8 @@ impl Roots {
 
 impl Root {
     fn open(path: &Path) -> io::Result<Self> {
-        // What is opened and what its path is belong together. Where the system does not tell, the directory at the real path is
-        // opened.
+        // The handle and the real path must belong to the same directory. If the system does not tell the path, the directory at
+        // the real path is opened.
         let (dir, real) = match Dir::open_root_and_path(path)? {
             (dir, Some(real)) => (dir, real),
             (_, None) => {

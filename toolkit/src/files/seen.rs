@@ -1,4 +1,4 @@
-//! What a session has read or written last.
+//! The file versions that a session has last read or written.
 
 use super::Workspace;
 use super::version::FileVersion;
@@ -9,33 +9,33 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many files of a session are remembered; beyond, the one that was used longest ago is forgotten.
+/// The most files of a session that are remembered; beyond that, the least recently used is forgotten.
 const MAX_FILES: usize = 1_000;
 
-/// How many parts of a file are remembered; beyond, what was read of it counts as nothing.
+/// The most parts of a file that are remembered; beyond that, the file counts as not read.
 const MAX_PARTS: usize = 1_000;
 
-/// How much of a file a session knows.
+/// The extent to which a session knows a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Extent {
-    /// Nothing: it has neither read nor written it, or forgot that.
+    /// Nothing: the session has neither read nor written the file, or its record was dropped.
     Nothing,
     /// Some of its lines.
     Part,
-    /// All of it.
+    /// The whole file.
     Whole,
 }
 
-/// What a session knows of a file.
+/// The relation of a file to the version that a session knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Seen {
-    /// It has neither read nor written it, or forgot that.
+    /// The session has neither read nor written the file, or its record was dropped.
     Never,
-    /// It is as the session read or wrote it last.
+    /// The file is unchanged since the session last read or wrote it.
     Same,
-    /// Another hand changed it since.
+    /// The file was changed by another writer since.
     Changed,
 }
 
@@ -48,16 +48,16 @@ struct Table {
     uses: u64,
 }
 
-/// What is known of a file.
+/// The record of a file.
 #[derive(Debug)]
 struct Known {
     version: FileVersion,
-    /// The version that it seemed to be still when it was looked at last, of whose content more is known: where only the time
-    /// changes, it is the same.
+    /// The version at the last check that was considered the same, with its content known: if only the time changes, the version is the
+    /// same.
     by_content: Option<FileVersion>,
     lines: Lines,
     used: u64,
-    /// When it was noted.
+    /// The time of the record.
     at: Instant,
 }
 
@@ -65,7 +65,7 @@ struct Known {
 #[derive(Debug, Clone)]
 enum Lines {
     All,
-    /// Ranges in order that neither overlap nor touch, counted from 1, and how many lines there are where that is known.
+    /// Sorted ranges that neither overlap nor touch, counted from 1, and the total number of lines if it is known.
     Some {
         ranges: Vec<Range<u64>>,
         total: Option<u64>,
@@ -75,7 +75,7 @@ enum Lines {
 impl Lines {
     const NONE: Self = Self::Some { ranges: Vec::new(), total: None };
 
-    /// With further lines of the same content.
+    /// Adds further lines of the same content.
     fn with(self, lines: Range<u64>, of: Option<u64>) -> Self {
         let Self::Some { mut ranges, total } = self else { return self };
         let total = of.or(total);
@@ -104,14 +104,14 @@ impl Lines {
 }
 
 impl Workspace {
-    /// Remembers that this session knows all of a version of the file at a real path: it read or wrote it.
+    /// Records that this session knows all of a version of the file at a real path, because it read or wrote it.
     #[expect(clippy::needless_pass_by_value, reason = "it is stored, once more for a group of sessions")]
     pub fn saw(&self, path: &Path, version: FileVersion) {
         self.note(|files| files.set(path, version.clone(), |_| Lines::All));
     }
 
-    /// Remembers that this session has read some lines of a version of the file at a real path, counted from 1; `total` is how
-    /// many there are, where that is known. Once it has read all lines of one version, it knows all of it.
+    /// Records that this session has read some lines of a version of the file at a real path, counted from 1; `total` is the number of
+    /// all lines, if it is known. Once the session has read all lines of one version, it knows the whole version.
     #[expect(clippy::needless_pass_by_value, reason = "it is stored, once more for a group of sessions")]
     pub fn saw_lines(&self, path: &Path, version: FileVersion, lines: Range<u64>, total: Option<u64>) {
         self.note(|files| {
@@ -120,16 +120,16 @@ impl Workspace {
         });
     }
 
-    /// Remembers that this session made a version of the file at a real path from what the file had before: what it did not
-    /// know of it then it does not know now.
+    /// Records that this session derived a version of the file at a real path from the earlier content: lines that it did not know
+    /// before, it does not know now.
     #[expect(clippy::needless_pass_by_value, reason = "it is stored, once more for a group of sessions")]
     pub(super) fn edited(&self, path: &Path, version: FileVersion) {
         self.note(|files| files.edit(path, version.clone()));
     }
 
-    /// How much this session knows of the file at a real path, which is `now`. Where the host
-    /// ends with its [only call](crate::Builder::for_one_call), nothing can have been read before, and all of it counts as known. So does
-    /// what a session of the [same group](crate::SharedReads) knows, of a file that this session has neither read nor written.
+    /// Returns to what extent this session knows the file at a real path, of which the present version is `now`. If the host ends with
+    /// its [only call](crate::Builder::for_one_call), nothing can have been read before, and the whole file counts as known. For a file
+    /// that this session has neither read nor written, the records of sessions of the [same group](crate::SharedReads) count.
     pub fn extent(&self, path: &Path, now: &FileVersion) -> Extent {
         if self.ctx.is_for_one_call() {
             return Extent::Whole;
@@ -141,8 +141,8 @@ impl Workspace {
         }
     }
 
-    /// Whether the file at a real path is as this session has seen it last, or a session of the [same group](crate::SharedReads) if this
-    /// session has neither read nor written it.
+    /// Compares the file at a real path with the version that this session last read or wrote; the records of sessions of the
+    /// [same group](crate::SharedReads) count if this session has neither read nor written it.
     pub fn seen(&self, path: &Path, now: &FileVersion) -> Seen {
         let own = self.ctx.session_state::<SeenFiles>().compare(path, now, None);
         match (own, self.shared()) {
@@ -151,17 +151,17 @@ impl Workspace {
         }
     }
 
-    /// What the session knows of the file at one real path it knows from now on of the one at another: it was moved.
+    /// Moves the session's record of a file to another real path, because the file was moved.
     pub(super) fn moved(&self, from: &Path, to: &Path) {
         self.note(|files| files.rename(from, to));
     }
 
-    /// Forgets what was at a real path: it is gone.
+    /// Removes the record of a real path, because the file no longer exists.
     pub fn forget(&self, path: &Path) {
         self.note(|files| files.remove(path));
     }
 
-    /// Notes something for this session, and for those that share what they have read.
+    /// Updates the records of this session, and of the group that shares its reads.
     fn note(&self, note: impl Fn(&SeenFiles)) {
         note(&self.ctx.session_state::<SeenFiles>());
         if let Some((shared, _)) = self.shared() {
@@ -169,7 +169,7 @@ impl Workspace {
         }
     }
 
-    /// What is known to the sessions that share what they have read, and for how long it counts.
+    /// Returns the records of the group that shares reads, and the time for which they are valid.
     fn shared(&self) -> Option<(Arc<SeenFiles>, Duration)> {
         let SharedReads { group, within } = self.ctx.caller().shared_reads.as_ref()?;
         let session = self.ctx.scope().toolkit.sessions.open(group);
@@ -178,19 +178,19 @@ impl Workspace {
 }
 
 impl Known {
-    /// Returns true if it was noted within this time.
+    /// Returns true if the record is at most this old.
     fn is_within(&self, within: Option<Duration>) -> bool {
         within.is_none_or(|within| self.at.elapsed() <= within)
     }
 
-    /// Whether it is the version that is known.
+    /// Returns true if `now` is the recorded version.
     fn is_same(&self, now: &FileVersion) -> bool {
         std::iter::once(&self.version).chain(&self.by_content).any(|version| version.is_same(now))
     }
 }
 
 impl SeenFiles {
-    /// `lines` makes of the lines that are known of this very version those that are known now.
+    /// Sets the record of a file; `lines` gets the known lines of the same version, and returns the lines known now.
     fn set(&self, path: &Path, version: FileVersion, lines: impl FnOnce(Option<Lines>) -> Lines) {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         table.uses += 1;
@@ -216,7 +216,7 @@ impl SeenFiles {
         self.set(path, version, |_| if was_whole { Lines::All } else { Lines::NONE });
     }
 
-    /// What was noted longer ago than `within` does not count.
+    /// Returns the known extent; records older than `within` are not used.
     fn extent(&self, path: &Path, now: &FileVersion, within: Option<Duration>) -> Extent {
         let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = table.files.get(path).filter(|known| known.is_within(within));

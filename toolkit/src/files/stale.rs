@@ -1,4 +1,4 @@
-//! What writers that were killed left behind.
+//! Removes files that killed writers left behind.
 
 use super::handle::{self, Any, Dir, FileKind};
 use std::collections::HashMap;
@@ -7,20 +7,20 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How old a file has to be before it can be what somebody left behind.
+/// The age at which a temporary file counts as left behind.
 const OLD: Duration = Duration::from_hours(1);
-/// How often a directory is looked through.
+/// The interval between two searches of a directory.
 const EVERY: Duration = Duration::from_hours(1);
-/// How many names of a directory are looked at.
+/// The most names of a directory that are examined.
 const MAX_NAMES: usize = 10_000;
-/// How many directories are remembered to have been looked through.
+/// The most directories of which the last search is remembered.
 const MAX_DIRECTORIES: usize = 1_000;
 
 const BEFORE: &str = ".toolkit-";
 const AFTER: &str = ".tmp";
 const DIGITS: usize = 16;
 
-/// The name of a file that is not complete yet, or was replaced just now.
+/// Returns the name of a file that is incomplete, or was just replaced.
 pub(super) fn name(random: u64) -> String {
     format!("{BEFORE}{random:016x}{AFTER}")
 }
@@ -33,8 +33,9 @@ fn is_name(name: &OsStr) -> bool {
     })
 }
 
-/// Removes what writers that were killed left in a directory, unless that was looked for within the hour. Only files of
-/// just such a name, of this user, an hour old, that no living writer has.
+/// Removes files that killed writers left in a directory, unless the directory was searched within the last hour. Only
+/// files with a name of this form that belong to this user, are an hour old and are not locked by a running writer are
+/// removed.
 pub(super) fn remove_old(dir: &Dir) {
     static LOOKED: Mutex<Option<HashMap<(u64, u64), Instant>>> = Mutex::new(None);
     let Some(identity) = dir.identity() else { return };
@@ -47,7 +48,7 @@ pub(super) fn remove_old(dir: &Dir) {
     }
 }
 
-/// Whether a directory was not looked through for so long; remembers that it is now.
+/// Returns true if a directory was not searched within the interval, and records the present search.
 fn is_due(looked: &mut HashMap<(u64, u64), Instant>, identity: (u64, u64), now: Instant) -> bool {
     if looked.get(&identity).is_some_and(|at| now.duration_since(*at) < EVERY) {
         return false;
@@ -63,7 +64,7 @@ fn remove_older(dir: &Dir, than: Option<SystemTime>) {
     let Ok((entries, _)) = dir.entries(MAX_NAMES, || true) else { return };
     for entry in entries.iter().filter(|entry| entry.kind == FileKind::File && is_name(&entry.name)) {
         let Ok(stat) = dir.stat(&entry.name) else { continue };
-        // The name is what changed last: a file that was replaced has the time of its content still.
+        // The name changed last: a file that was replaced still has the time of its content.
         let is_old = stat.changed.is_some_and(|changed| Some(changed) < than);
         let is_ours = stat.owner.is_some_and(|(owner, _)| Some(owner) == handle::user());
         if !is_old || !is_ours || stat.names != 1 {
@@ -120,7 +121,7 @@ mod tests {
         assert!(handle::try_lock(&held));
 
         let dir = Dir::open_root(directory.path()).unwrap();
-        // None is an hour old.
+        // No file is an hour old.
         remove_older(&dir, SystemTime::now().checked_sub(OLD));
         assert!(path(&dead).exists());
         remove_older(&dir, SystemTime::now().checked_add(OLD));

@@ -1,4 +1,4 @@
-//! What a change took out of its place, until it is certain that it stays out.
+//! A file that a change took away, until the change is final.
 
 use super::Workspace;
 use super::handle::{Dir, Stat};
@@ -10,18 +10,18 @@ use crate::error::ToolError;
 use std::ffi::OsString;
 use std::io;
 
-/// A file that was removed or replaced, under a name of its own in the same directory. Dropped, it is gone; until then it
-/// can get its place back as it was, with its mode, its times and all that belongs to it.
+/// A file that was removed or replaced, under a temporary name in the same directory. Dropping this removes the file;
+/// until then it can be put back unchanged, with its mode, times and attributes.
 #[derive(Debug)]
 #[must_use = "what is dropped is removed"]
 pub struct Taken {
     workspace: Workspace,
     dir: Dir,
-    /// The name that it has meanwhile.
+    /// The temporary name.
     name: OsString,
     is_there: bool,
     what: Stat,
-    /// What the session knew of it.
+    /// The version that the session knew.
     version: Option<FileVersion>,
 }
 
@@ -34,7 +34,8 @@ impl Taken {
         Self { workspace: target.workspace.clone(), dir, name, is_there: true, what, version }
     }
 
-    /// Puts it back into the place of `target`, out of which it was taken and where `now` has to be. Blocks.
+    /// Puts the file back to the place of `target`, from which it was taken and where the present file has to match
+    /// `now`. Blocks.
     ///
     /// # Errors
     ///
@@ -47,7 +48,7 @@ impl Taken {
             self.is_there = false;
             let mut back = Temporary::of(&dir, self.name.clone(), &self.what);
             match target.put(&mut back, existing.as_ref()) {
-                // What was put there goes with the name that this one had.
+                // The file that was there is removed together with the temporary name.
                 Ok(Put::Done) => {}
                 Ok(Put::Changed) => return Err(target.changed()),
                 Err(error) => return Err(refused(&error)),
@@ -69,7 +70,7 @@ impl Taken {
         Ok(())
     }
 
-    /// Removes it for good.
+    /// Removes the file permanently.
     pub(super) fn remove(mut self) -> io::Result<()> {
         self.is_there = false;
         fault::point("remove");
@@ -82,14 +83,14 @@ impl Drop for Taken {
     fn drop(&mut self) {
         if self.is_there {
             fault::point("remove");
-            // What cannot be removed now is when it is old.
+            // A file that cannot be removed now is removed later, when it is old.
             let _ = self.dir.remove(&self.name);
         }
     }
 }
 
 impl Target {
-    /// Takes the file out of its place; dropped, it is removed. Blocks.
+    /// Takes the file away; dropping the result removes the file. Blocks.
     ///
     /// # Errors
     ///
@@ -100,7 +101,7 @@ impl Target {
         let until_taken = held::lock(&dir);
         let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
         let name = temporary_name().map_err(|error| refused(&error))?;
-        // Under a name of its own it can be seen whether it is the one that was meant.
+        // Under a temporary name, it can be checked that it is the expected file.
         fault::point("take the name away");
         dir.rename_new(&self.name, &dir, &name).map_err(|error| refused(&error))?;
         let taken = dir.stat(&name).map_err(|error| refused(&error))?;

@@ -1,4 +1,4 @@
-//! A file that is to be written: what is proposed, what a person allows, and where it then goes.
+//! Writing a file in steps: the proposal, the permission, and the target.
 
 use super::handle::{self, Any, Dir, FileKind};
 use super::made::Missing;
@@ -15,27 +15,28 @@ use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-/// A file that is to be written, before anybody was asked.
+/// A file that is to be written, before a person was asked.
 #[derive(Debug)]
 #[must_use]
 pub struct Proposal {
     pub(super) workspace: Workspace,
-    /// The path that was given, or what it was repaired to.
+    /// The given path, or its repaired form.
     pub(super) path: PathBuf,
     pub(super) repaired: Option<Repaired>,
     pub(super) granted: Vec<Granted>,
     pub(super) weighed: Weighed,
 }
 
-/// What stands where a file is to be written, as far as that may be known before a person is asked.
+/// The present state at the place where a file is to be written, as far as it may be known before a person is asked.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Before {
-    /// Nothing.
+    /// There is no file.
     Absent,
     /// A file.
     File(FileContent),
-    /// It may not be known before the question: it is outside the workspace, or reading it needs to be asked for.
+    /// The state may not be known before the question: the path is outside the workspace, or reading it has to be asked
+    /// about.
     Unknown,
 }
 
@@ -45,28 +46,28 @@ pub enum Before {
 pub struct FileContent {
     /// The content.
     pub bytes: Vec<u8>,
-    /// Which version it is.
+    /// The version.
     pub version: FileVersion,
-    /// How many names it has beside this one: hard links. They keep what they have when this one is written.
+    /// The number of other names of the file: hard links, which keep the old content when this one is written.
     pub other_names: u64,
-    /// Whether its owner may execute it; `None` where the system has no bit for that.
+    /// True if the owner may execute it; `None` if the system has no such bit.
     pub executable: Option<bool>,
 }
 
-/// What has to be there still when a file is written.
+/// The state that is required when a file is written.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Expected {
-    /// Nothing.
+    /// No file.
     Absent,
     /// This version.
     Version(FileVersion),
-    /// Whatever is there.
+    /// Any state.
     Any,
 }
 
 impl Before {
-    /// What has to be there still when it is written; `None` where that is not known yet.
+    /// Returns the state that is required when the file is written; `None` if it is not known yet.
     pub fn expected(&self) -> Option<Expected> {
         match self {
             Self::Absent => Some(Expected::Absent),
@@ -77,15 +78,14 @@ impl Before {
 }
 
 impl Workspace {
-    /// Looks at where a file is to be written, which need not exist. It asks nothing.
+    /// Examines the place where a file is to be written, which need not exist. Asks nothing.
     ///
-    /// A path with `~` or `file://` at its beginning is understood, unless something stands under just that name; and where
-    /// exactly one file is there that such a path can mean, under a name that only looks alike, it is that file.
+    /// A path that begins with `~` or `file://` is resolved, unless a file with just that name exists; and if exactly one
+    /// existing file has a name that only looks like the path, that file is used.
     ///
     /// # Errors
     ///
-    /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access), where it is denied without a
-    /// question.
+    /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access), if it is denied without a question.
     pub async fn propose(&self, path: impl AsRef<Path>) -> Result<Proposal, ToolError> {
         let given = path.as_ref();
         let proposal = self.propose_at(repair::literal(given), None).await?;
@@ -115,11 +115,12 @@ impl Workspace {
         self.propose_at(used, Some(repaired)).await
     }
 
-    /// The same for a file that has to exist: as [`open`](Self::open) it repairs what was probably meant.
+    /// Examines as [`propose`](Self::propose) does a file that has to exist; the path is repaired as by
+    /// [`open`](Self::open).
     ///
     /// # Errors
     ///
-    /// Also `NotFound`, where it is known that nothing is there.
+    /// Also `NotFound`, if the file is known not to exist.
     pub async fn propose_existing(&self, path: impl AsRef<Path>) -> Result<Proposal, ToolError> {
         let given = path.as_ref();
         let proposal = self.propose_at(repair::literal(given), None).await?;
@@ -129,7 +130,7 @@ impl Workspace {
             _ => return Ok(proposal),
         };
         let Some(Obstacle::Absent(absent)) = place.obstacle.clone() else { return Ok(proposal) };
-        // Whether it is there may be told only where it may be read.
+        // Its existence may be revealed only if it may be read.
         let (workspace, path, place) = (self.clone(), given.to_owned(), place.clone());
         let find = move |_: &_| {
             let is_known = workspace.needs_no_leave(&place.real);
@@ -141,7 +142,8 @@ impl Workspace {
         }
     }
 
-    /// Looks where a file is to be written, and has it allowed: `show` completes the question with the change.
+    /// Examines the place where a file is to be written, and gets permission: `show` completes the question with the
+    /// change.
     ///
     /// # Errors
     ///
@@ -161,18 +163,18 @@ impl Workspace {
 }
 
 impl Proposal {
-    /// How the path was repaired, where it was.
+    /// Returns how the path was repaired, if it was.
     pub fn repaired(&self) -> Option<&Repaired> {
         self.repaired.as_ref()
     }
 
-    /// Where it leads, as far as that may be known: without any link within the workspace; outside it as it was given,
-    /// absolute.
+    /// Returns the target of the path, as far as it may be known: the real path within the workspace; outside it the given
+    /// path, absolute.
     pub fn path(&self) -> &Path {
         self.place().map_or(&self.path, |place| &place.real)
     }
 
-    /// Its path for texts: relative to the workspace within it, else absolute; in one line.
+    /// Returns its displayed path: relative to the workspace if it is within it, otherwise absolute; in one line.
     pub fn shown(&self) -> String {
         match self.place() {
             Some(place) => super::opened::shown(place.relative(&place.real)),
@@ -180,21 +182,21 @@ impl Proposal {
         }
     }
 
-    /// Whether the path names a symbolic link, as far as that may be known: what is written is what it leads to.
+    /// Returns true if the path names a symlink, as far as that may be known: then the symlink's target is written.
     pub fn is_link(&self) -> bool {
         self.place().is_some_and(|place| place.is_link)
     }
 
-    /// Whether a person has to be asked.
+    /// Returns true if a person has to be asked.
     pub fn is_asked(&self) -> bool {
         matches!(self.weighed, Weighed::Asks(_))
     }
 
-    /// What is there now, if that may be known before a person is asked; of at most `most` bytes.
+    /// Returns the present state, if it may be known before a person is asked; a file with at most `most` bytes.
     ///
     /// # Errors
     ///
-    /// When no file can be written there, as where a directory is, or the file has more bytes.
+    /// When no file can be written there, for example at a directory, or the file has more bytes.
     pub async fn before(&self, most: u64) -> Result<Before, ToolError> {
         let Some(place) = self.place().cloned() else { return Ok(Before::Unknown) };
         let workspace = self.workspace.clone();
@@ -212,12 +214,12 @@ impl Proposal {
         self.workspace.ctx.blocking(read).await
     }
 
-    /// Has it allowed, asking a person where that is needed; `show` completes the question with the change. What is
-    /// returned holds the directory in which the file stands or is to stand.
+    /// Gets permission, and asks a person if necessary; `show` completes the question with the change. The returned target
+    /// holds the directory of the file.
     ///
     /// # Errors
     ///
-    /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access), and where no file can be written.
+    /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access), and when no file can be written there.
     pub async fn ask(mut self, show: impl Fn(Ask) -> Ask + Send + Sync) -> Result<Target, ToolError> {
         for _ in 0..2 * MAX_LOOKS {
             match self.weighed {
@@ -230,7 +232,7 @@ impl Proposal {
                 }
                 Weighed::Asks(asked) => {
                     self.workspace.ctx.ask_person(show(asked.ask), "tool").await?;
-                    // Somebody may have taken their time over it: what was there may be elsewhere now.
+                    // The answer may have taken long, and the path may lead elsewhere by now, so it is checked again.
                     self.granted.push(asked.granted);
                 }
                 Weighed::Allowed(seen) => {
@@ -254,18 +256,17 @@ impl Proposal {
         }
     }
 
-    /// Whether it is known that nothing is there.
+    /// Returns true if the file is known not to exist.
     fn is_absent(&self) -> bool {
         self.place().is_some_and(|place| matches!(place.obstacle, Some(Obstacle::Absent(_))))
     }
 }
 
-/// A file that may be written, by the handle of the directory that it is in. What blocks here does so for as long as
-/// the disk takes.
+/// A file that may be written, with a handle of its directory. Blocking functions here take as long as the disk does.
 #[derive(Debug)]
 pub struct Target {
     pub(super) workspace: Workspace,
-    /// The directory it is in, or the nearest one above that is there.
+    /// The file's directory, or the nearest existing one above it.
     pub(super) dir: Dir,
     pub(super) missing: Missing,
     pub(super) name: OsString,
@@ -276,7 +277,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Holds the place that was decided about; `None` where a link stands by now.
+    /// Opens the place that was decided about; returns `None` if there is a symlink by now.
     pub(super) fn bind(
         workspace: Workspace,
         place: Place,
@@ -325,31 +326,31 @@ impl Target {
         Ok(Some(target))
     }
 
-    /// Its path without any link.
+    /// Returns its real path.
     pub fn path(&self) -> &Path {
         &self.real
     }
 
-    /// Its path for texts: relative to the workspace within it, else absolute; in one line.
+    /// Returns its displayed path: relative to the workspace if it is within it, otherwise absolute; in one line.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// How the path was repaired, where it was.
+    /// Returns how the path was repaired, if it was.
     pub fn repaired(&self) -> Option<&Repaired> {
         self.repaired.as_ref()
     }
 
-    /// Whether the path named a symbolic link, which leads here.
+    /// Returns true if the path named a symlink to this file.
     pub fn is_link(&self) -> bool {
         self.is_link
     }
 
-    /// What is there now, of at most `most` bytes; `None` where nothing is. Blocks.
+    /// Reads the present content, of at most `most` bytes; returns `None` if there is no file. Blocks.
     ///
     /// # Errors
     ///
-    /// When it is no file, has more bytes, or cannot be read.
+    /// When it is not a regular file, has more bytes, or cannot be read.
     pub fn read(&self, most: u64) -> Result<Option<FileContent>, ToolError> {
         let cannot = |error: &io::Error| cannot("read", &self.shown, error);
         let Some(dir) = self.parent().map_err(|error| cannot(&error))? else { return Ok(None) };
@@ -363,7 +364,7 @@ impl Target {
         }
     }
 
-    /// What is under its name.
+    /// Returns the metadata of the file under its name.
     pub(super) fn stat_in(&self, dir: &Dir) -> Result<Option<handle::Stat>, ToolError> {
         match dir.stat(&self.name) {
             Ok(stat) => Ok(Some(stat)),
@@ -373,7 +374,7 @@ impl Target {
     }
 }
 
-/// Where no file can be written.
+/// Returns the error for a place where no file can be written.
 pub(super) fn no_file(shown: &str, kind: FileKind) -> ToolError {
     match kind {
         FileKind::Directory => ToolError::failed(format!("{shown} is a directory; name a file in it")),
@@ -381,7 +382,7 @@ pub(super) fn no_file(shown: &str, kind: FileKind) -> ToolError {
     }
 }
 
-/// The whole content, of which it is not known how much it is until it is read.
+/// Reads the whole content; its size is unknown until it is read.
 fn read_whole(file: &File, metadata: Metadata, most: u64, shown: &str) -> Result<FileContent, ToolError> {
     let too_long = |bytes: u64| {
         ToolError::failed(format!(
@@ -406,7 +407,7 @@ fn read_whole(file: &File, metadata: Metadata, most: u64, shown: &str) -> Result
             return Err(too_long(bytes.len() as u64));
         }
     }
-    // As it is after it was read: what changes it meanwhile has changed the time.
+    // The metadata from after reading: a change during the read has changed the time.
     let metadata = file.metadata().unwrap_or(metadata);
     let version = FileVersion::of_hashed(hash, &metadata);
     let other_names = handle::names(&metadata).saturating_sub(1);

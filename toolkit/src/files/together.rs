@@ -1,4 +1,4 @@
-//! Several files that are to be written together, and asked about at once.
+//! Several files that are written together, with one question.
 
 use super::Workspace;
 use super::target::{Proposal, Target};
@@ -7,15 +7,15 @@ use crate::error::ToolError;
 use crate::file_access::leave::{Asked, MAX_LOOKS, PROTECTED, Weighed, denied, restless};
 use std::path::Path;
 
-/// How many paths a title names.
+/// The most paths that a title names.
 const MAX_NAMED: usize = 3;
 
 impl Workspace {
-    /// Has several files allowed with one question, where any is asked about; `show` completes it with the changes.
-    /// Targets come in the order of the proposals.
+    /// Gets permission for several files with one question, if any has to be asked about; `show` completes it with
+    /// the changes. The targets are in the order of the proposals.
     ///
-    /// What is decided of each path counts for it alone, so one that is denied denies all. The question is of the
-    /// strictest kind that any of its paths needs leave for, and names the patterns of all that do.
+    /// Each path is decided on its own, so one that is denied denies all. The question has the strictest kind of
+    /// permission that any of its paths needs, and the patterns of all paths that need one.
     ///
     /// # Errors
     ///
@@ -58,14 +58,15 @@ impl Workspace {
 }
 
 impl Proposal {
-    /// The place that was allowed; `None` where a link stands by now.
+    /// Opens the place that was allowed; returns `None` if there is a symlink by now.
     async fn bind(&self) -> Result<Option<Target>, ToolError> {
         let Weighed::Allowed(seen) = &self.weighed else { return Ok(None) };
         let (workspace, place, repaired) = (self.workspace.clone(), seen.1.clone(), self.repaired.clone());
         self.workspace.ctx.blocking(move |_| Target::bind(workspace, place, repaired)).await
     }
 
-    /// What was asked is granted by now. Somebody may have taken their time over it: what was there may be elsewhere.
+    /// Records that the question is granted, and resolves the path again: the answer may have taken long, and the
+    /// path may lead elsewhere by now.
     async fn look_again(&mut self) -> Result<(), ToolError> {
         if let Weighed::Asks(asked) = &self.weighed {
             self.granted.push(asked.granted.clone());
@@ -75,7 +76,7 @@ impl Proposal {
     }
 }
 
-/// One question of one or several.
+/// Combines several questions into one.
 fn together(asked: &[&Asked]) -> Ask {
     let strictest = asked.iter().find(|one| one.ask.kind == PROTECTED).unwrap_or(&asked[0]);
     if asked.len() == 1 {
@@ -91,7 +92,7 @@ fn together(asked: &[&Asked]) -> Ask {
     let title = format!("write {} files: {}{more} (permission.{kind})", asked.len(), named.join(", "));
     let mut whole = Ask::new(kind, title);
     for one in asked {
-        // The title of a question of its own says what is special about a path.
+        // The title of a single question says why its path is special.
         if one.ask.title.contains(", which") {
             whole = whole.with_text("one of them", &one.ask.title);
         }

@@ -1,4 +1,4 @@
-//! Many files below one place, none of which is asked about.
+//! Walks over many files below one place, without a question for each.
 
 use super::Workspace;
 use super::handle::{Any, Dir, DirectoryEntry, FileKind, Named};
@@ -15,8 +15,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 impl Workspace {
-    /// Opens a file or directory for a walk through all that is below it, once it may be read; asks a person where that is
-    /// needed, for the whole of it. What is below is opened through the tree, without further questions.
+    /// Opens a file or directory for a walk over everything below it, once it may be read; asks a person if necessary, for the
+    /// whole tree. Files below it are opened through the tree, without further questions.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Workspace {
         let mut further: Vec<PathBuf> = roots.further().map(|root| root.real.clone()).collect();
         let mut within = roots.within().cloned();
         let is_inside = roots.is_within(&real);
-        // Who was asked about a place outside was asked about all that is below it.
+        // A person who was asked about a place outside was asked about everything below it.
         if !is_inside && was_asked {
             further.push(real.clone());
             if let Some(within) = &mut within {
@@ -61,10 +61,10 @@ impl Workspace {
     }
 }
 
-/// What is below a file or directory that may be read. What would have to be asked for, or is denied, is neither opened nor
-/// listed, and no link is followed.
+/// The files below a file or directory that may be read. Files that would have to be asked about, or are denied, are neither
+/// opened nor listed, and no symlink is followed.
 ///
-/// Cloning is cheap; each thread of a walk takes a clone, which remembers what was decided last.
+/// Cloning is cheap; each thread of a walk uses a clone, which caches the last decision.
 #[derive(Clone)]
 pub struct OpenedTree {
     inner: Arc<Inner>,
@@ -76,12 +76,12 @@ pub struct OpenedTree {
 #[derive(Clone)]
 struct Parent {
     path: PathBuf,
-    /// True if each name in it has to be looked at closely.
+    /// True if each name in the directory has to be examined individually.
     is_close: bool,
     handle: Handle,
 }
 
-/// The handle of a directory whose files are opened. For a single file it would cost more than it saves.
+/// The handle of a directory whose files are opened. For a single file, opening it would cost more than it saves.
 #[derive(Clone)]
 enum Handle {
     /// No file in it was opened.
@@ -94,14 +94,14 @@ enum Handle {
 struct Inner {
     workspace: Workspace,
     boundary: PathBuf,
-    /// Directories that count as within the boundary.
+    /// Directories that are treated as part of the workspace.
     further: Vec<PathBuf>,
-    /// Of all that, the directories that alone are within it, where it is narrower.
+    /// The directories that alone are within the boundary, if it is narrowed.
     within: Option<Vec<PathBuf>>,
     own: OwnDirs,
-    /// Whether rules say anything, so that each path has to be decided by them.
+    /// True if there are rules, so that each path has to be decided by them.
     has_rules: bool,
-    /// Whether what is below may be read unless something else speaks against it.
+    /// True if the files below may be read unless something else forbids it.
     is_allowed: bool,
     real: PathBuf,
     root: Start,
@@ -120,16 +120,16 @@ impl fmt::Debug for OpenedTree {
 }
 
 impl OpenedTree {
-    /// The real path at which it begins.
+    /// Returns the real path at which the tree begins.
     pub fn path(&self) -> &Path {
         &self.inner.real
     }
 
-    /// The file that it is, if it is no directory.
+    /// Returns the file, if the tree is not a directory.
     ///
     /// # Errors
     ///
-    /// When the system has no further handle.
+    /// When the system has no more handles.
     pub fn file(&self) -> io::Result<Option<File>> {
         match &self.inner.root {
             Start::File(file) => file.try_clone().map(Some),
@@ -137,34 +137,34 @@ impl OpenedTree {
         }
     }
 
-    /// Whether it is a directory.
+    /// Returns true if it is a directory.
     pub fn is_dir(&self) -> bool {
         matches!(self.inner.root, Start::Directory(_))
     }
 
-    /// How the path was repaired, where it was.
+    /// Returns how the path was repaired, if it was.
     pub fn repaired(&self) -> Option<&Repaired> {
         self.inner.repaired.as_ref()
     }
 
-    /// The real path of the workspace.
+    /// Returns the real path of the workspace.
     pub fn workspace_dir(&self) -> &Path {
         &self.inner.boundary
     }
 
-    /// A real path as it is shown, as by [`Workspace::shown`].
+    /// Returns a real path in its displayed form, as [`Workspace::shown`] does.
     pub fn shown(&self, real: &Path) -> String {
         self.inner.workspace.shown(real)
     }
 
-    /// Whether what is at a real path, at or below the beginning, may be read and named without a question. Nothing is
-    /// looked at, so it need not be there, nor be no link.
+    /// Returns true if a real path, at or below the beginning of the tree, may be read and named without a question. The file
+    /// system is not accessed, so the file need not exist, and may be a symlink.
     pub fn may_read(&mut self, real: &Path) -> bool {
         let Some(name) = real.file_name() else { return self.is_allowed_by_rules(real) };
         self.may_read_in(real.parent().unwrap_or(real), name)
     }
 
-    /// The same of a name in a directory.
+    /// Returns true if a name in a directory may be read without a question.
     fn may_read_in(&mut self, directory: &Path, name: &OsStr) -> bool {
         if self.inner.has_rules || !self.inner.is_allowed {
             return self.is_allowed_by_rules(&directory.join(name));
@@ -173,7 +173,7 @@ impl OpenedTree {
         !(is_close || is_suspect(name)) || self.is_allowed_by_rules(&directory.join(name))
     }
 
-    /// The whole decision.
+    /// Returns true if a path is allowed after the complete decision.
     fn is_allowed_by_rules(&self, real: &Path) -> bool {
         let inner = &self.inner;
         let place = Place {
@@ -190,16 +190,17 @@ impl OpenedTree {
         let permissions = &scope.toolkit.settings.permissions;
         let whose = (&*scope.caller, inner.workspace.ctx.tool());
         let decided = permissions.decide_path(whose, &inner.own, &place, Access::Read, Look::Inside);
-        // A real path goes down only.
+        // A real path contains no `..`.
         let is_real = !real.components().any(|part| part == Component::ParentDir);
         is_real && real.starts_with(&inner.real) && decided.decision == PathDecision::Allow
     }
 
-    /// Opens a regular file at a real path below the beginning. Blocks, for a moment.
+    /// Opens a regular file at a real path below the beginning. Blocks briefly.
     ///
     /// # Errors
     ///
-    /// When it is not opened, and why. Whether something is there that needs to be asked for is not told. A link is absent.
+    /// When the file is not opened, with the reason. The error does not reveal if a file that has to be asked about exists. A
+    /// symlink counts as absent.
     pub fn try_open(&mut self, real: &Path) -> Result<File, Refused> {
         if !self.may_read(real) {
             return Err(Refused::NeedsLeave);
@@ -213,14 +214,14 @@ impl OpenedTree {
         }
     }
 
-    /// Opens a regular file by its name in a directory, of which the real path is given, and tells its size in bytes. For files
-    /// of one directory after another, it costs less than [`try_open`](Self::try_open).
+    /// Opens a regular file by its name in a directory, of which the real path is given, and returns its size in bytes. For
+    /// consecutive files of the same directory, it costs less than [`try_open`](Self::try_open).
     ///
     /// # Errors
     ///
     /// As [`try_open`](Self::try_open).
     pub fn try_open_in(&mut self, directory: &Path, name: &OsStr) -> Result<(File, u64), Refused> {
-        // A path would lead on.
+        // A path with several parts would leave the directory.
         if Path::new(name).file_name() != Some(name) || !self.may_read_in(directory, name) {
             return Err(Refused::NeedsLeave);
         }
@@ -251,12 +252,12 @@ impl OpenedTree {
         }
     }
 
-    /// Up to `most` entries of the directory at a real path, in no order, and whether there are more. Which of them may be
-    /// read is not looked at. Blocks; every now and then it is asked whether it goes on.
+    /// Returns up to `most` entries of the directory at a real path, in unspecified order, and true if there are more. It does
+    /// not check which of them may be read. Blocks; it regularly calls the function that returns false to stop.
     ///
     /// # Errors
     ///
-    /// What the system says; `PermissionDenied` also where the directory needs to be asked for.
+    /// The error of the system; also `PermissionDenied` if the directory has to be asked about.
     pub fn entries(
         &mut self,
         real: &Path,
@@ -272,7 +273,7 @@ impl OpenedTree {
 }
 
 impl Inner {
-    /// The handle at which the tree begins, and the path from there to a real path.
+    /// Returns the handle at which the tree begins, and the relative path from there to a real path.
     fn way<'a>(&self, real: &'a Path) -> io::Result<(&Dir, &'a Path)> {
         match (&self.root, real.strip_prefix(&self.real)) {
             (Start::Directory(dir), Ok(within)) => Ok((dir, within)),
@@ -281,7 +282,7 @@ impl Inner {
     }
 }
 
-/// The directory at a real path, which is decided about unless it was the last.
+/// Returns the directory at a real path, and decides about it unless it was the last one.
 fn known<'p>(inner: &Inner, last: &'p mut Option<Parent>, directory: &Path) -> &'p mut Parent {
     if last.as_ref().is_none_or(|last| last.path.as_os_str() != directory.as_os_str()) {
         let is_suspect = |part: Component<'_>| part == Component::ParentDir || is_suspect(part.as_os_str());
@@ -293,7 +294,7 @@ fn known<'p>(inner: &Inner, last: &'p mut Option<Parent>, directory: &Path) -> &
     last.as_mut().expect("it was just set")
 }
 
-/// Why a file was not opened, by what the system says.
+/// Returns the reason why a file was not opened, by the error of the system.
 fn not_opened(error: io::Error) -> Refused {
     if super::handle::is_raced(&error) {
         return Refused::Absent;

@@ -1,7 +1,7 @@
-//! Changes of several files that are one, and what is known of them where the process dies in between.
+//! Records of changes of several files that belong together, for the case that the process dies in between.
 //!
-//! Each file is old or new then, but some may be old and others new. A record in the toolkit's data directory says which files
-//! belong together; the next call of a tool that looks can tell what became of them.
+//! Each file then has its old or its new content, but some may be old and others new. A record in the toolkit's data directory
+//! lists the files that belong together; the next call of a tool that checks can report their state.
 
 use super::Workspace;
 use super::handle;
@@ -18,47 +18,47 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The directory of the records, in the data directory.
+/// The directory of the records, within the data directory.
 const DIRECTORY: &str = "unfinished";
-/// The most records of a workspace that are looked at.
+/// The most records of a workspace that are examined.
 const MAX_RECORDS: usize = 100;
-/// After how long what stands among the records is removed, whatever it is: nobody told of it, or it is none.
+/// The age at which any file among the records is removed: an unreported record, or another file.
 const OLD: Duration = Duration::from_hours(30 * 24);
 /// The most bytes of a record.
 const MAX_BYTES: u64 = 4 << 20;
 /// The largest file that is compared.
 const MAX_COMPARED: u64 = 256 << 20;
 
-/// That several files are being changed as one. Dropped, the change is complete, or taken back.
+/// A running change of several files. Dropping it means that the change is complete, or undone.
 #[derive(Debug)]
 #[must_use]
 pub struct Unfinished {
     path: PathBuf,
-    /// Locked for as long as the process lives.
+    /// The record's file, locked for as long as the process lives.
     _file: File,
 }
 
-/// What a change left that was interrupted: each file by what it has now. Nobody else finds it while this lives; it is found
-/// again unless it was [told](Self::told).
+/// An interrupted change, with the present state of each file. No other call finds it while this lives; it is found again
+/// unless it was [reported](Self::told).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Interrupted {
-    /// The files as texts show them, and what they have.
+    /// The files in their displayed form, and their state.
     pub files: Vec<(String, Left)>,
-    /// The files that were being written in place and are neither as before nor as they were to be, each with the copy of
-    /// what it had.
+    /// The files that were being written in place and have neither the old nor the new content, each with the copy of the old
+    /// content.
     pub copies: Vec<(String, PathBuf)>,
-    /// Its record.
+    /// The path of the record.
     path: PathBuf,
-    /// Locked for as long as this lives.
+    /// The record's file, locked for as long as this lives.
     _file: File,
 }
 
-/// The records that were told and could not be removed: their directory can be read alone.
+/// The reported records that could not be removed, because their directory is read-only.
 static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 impl Interrupted {
-    /// Says that somebody was told of it, so that nobody is told again. Blocks.
+    /// Marks the change as reported, so that it is not reported again. Blocks.
     pub fn told(self) {
         if fs::remove_file(&self.path).is_err() {
             TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(self.path);
@@ -66,15 +66,15 @@ impl Interrupted {
     }
 }
 
-/// What a file has after an interrupted change.
+/// The state of a file after an interrupted change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Left {
-    /// What it had before.
+    /// The old content.
     Old,
-    /// What it was to have.
+    /// The new content.
     New,
-    /// Something else, or it may not be looked at.
+    /// Other content, or it may not be read.
     Unknown,
 }
 
@@ -84,18 +84,18 @@ struct Record {
     files: Vec<Change>,
 }
 
-/// What a file has before and after; nothing where no file is.
+/// The content of a file before and after; `None` if there is no file.
 #[derive(Serialize, Deserialize)]
 struct Change {
     path: PathBuf,
     before: Option<Content>,
     after: Option<Content>,
-    /// Where the old content is, if the file is written in place.
+    /// The copy of the old content, if the file is written in place.
     #[serde(default)]
     copy: Option<PathBuf>,
 }
 
-/// A content by its size and hash.
+/// The size and hash of a content.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Content {
     size: u64,
@@ -115,8 +115,8 @@ impl Content {
 }
 
 impl Workspace {
-    /// Notes that files are about to be changed as one: each with its content before and after. `None` where there is no
-    /// place to note it, or only one file. Blocks.
+    /// Records that files are about to be changed together: each with its content before and after. Returns `None` if there is
+    /// no place for records, or only one file. Blocks.
     pub fn begin_together<'a>(
         &self,
         changes: impl IntoIterator<Item = (&'a Target, Option<&'a [u8]>, Option<&'a [u8]>)>,
@@ -134,7 +134,7 @@ impl Workspace {
         self.begin(files)
     }
 
-    /// Notes that a file is about to be written in place, with its content before and after, and where a copy of the former is.
+    /// Records that a file is about to be written in place, with its content before and after, and the copy of the former.
     pub(super) fn begin_in_place(
         &self,
         target: &Target,
@@ -161,8 +161,8 @@ impl Workspace {
         written.ok().map(|()| unfinished)
     }
 
-    /// What changes left in this workspace whose processes died. Blocks; where it does not go on, those that were not looked
-    /// at yet stay for the next who asks.
+    /// Returns the changes in this workspace that were interrupted because their process died. Blocks; when `goes_on` returns
+    /// false, the remaining records are left for the next call.
     pub fn interrupted(&self, goes_on: impl Fn() -> bool) -> Vec<Interrupted> {
         let Ok(root) = self.root() else { return Vec::new() };
         let Some(directory) = self.records(&root) else { return Vec::new() };
@@ -183,12 +183,12 @@ impl Workspace {
         }
         let mut bytes = Vec::new();
         (&file).take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-        // Another's may be of another workspace, or not complete yet.
+        // Another process's record may be of another workspace, or incomplete.
         let record: Record = serde_json::from_slice(&bytes).ok()?;
         if record.workspace != root || !handle::try_lock(&file) {
             return None;
         }
-        // Who made it may have ended well since it was opened, and another may have told of it.
+        // The process that made the record may have finished since it was opened, and another call may have reported it.
         let there = fs::symlink_metadata(path).ok()?;
         if handle::identity(&there) != handle::identity(&file.metadata().ok()?) {
             return None;
@@ -199,7 +199,7 @@ impl Workspace {
             let (shown, left) = (self.shown(&change.path), self.left(change, goes_on)?);
             match &change.copy {
                 Some(copy) if left == Left::Unknown => copies.push((shown.clone(), copy.clone())),
-                // The file has all of one content, and the copy is of no use.
+                // The file has one complete content, and the copy is not needed.
                 Some(copy) => drop(fs::remove_file(copy)),
                 None => {}
             }
@@ -210,12 +210,12 @@ impl Workspace {
         if is_mixed {
             return Some(interrupted);
         }
-        // All of it is done, or nothing: there is nothing to tell.
+        // The change is complete or has not begun: there is nothing to report.
         interrupted.told();
         None
     }
 
-    /// What a file has; `None` where it did not go on.
+    /// Returns the state of a file; `None` after cancellation.
     fn left(&self, change: &Change, goes_on: &impl Fn() -> bool) -> Option<Left> {
         let now = match self.try_open(&change.path) {
             Err(Refused::Absent) => None,
@@ -250,7 +250,7 @@ impl Workspace {
         })
     }
 
-    /// The directory of the records of a workspace.
+    /// Returns the directory of the records of a workspace.
     fn records(&self, root: &Path) -> Option<PathBuf> {
         let of_workspace =
             data_encoding::HEXLOWER.encode(&Sha256::digest(root.as_os_str().as_encoded_bytes())[..16]);
@@ -260,7 +260,7 @@ impl Workspace {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // What cannot be removed tells of a change that is complete, and then says nothing.
+        // A record that cannot be removed describes a complete change, which is not reported.
         let _ = fs::remove_file(&self.path);
     }
 }

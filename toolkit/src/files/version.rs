@@ -1,4 +1,4 @@
-//! Which version of a file something is.
+//! Versions of files.
 
 use super::handle::{self, Stat};
 use foldhash::quality::{FixedState, FoldHasher};
@@ -7,20 +7,20 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, ErrorKind, Read as _, Seek as _};
 use std::time::SystemTime;
 
-/// Which version of a file something is: by its content where that is known, else by what the system says of it.
+/// The version of a file: identified by its content if that is known, otherwise by its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileVersion {
     size: u64,
     modified: Option<SystemTime>,
-    /// When anything of it was changed last, which no program can set.
+    /// The time of the last change of any metadata, which no program can set.
     changed: Option<SystemTime>,
     identity: Option<(u64, u64)>,
-    /// Of the content.
+    /// The hash of the content.
     hash: Option<u64>,
 }
 
 impl FileVersion {
-    /// Of a file whose content was not seen whole.
+    /// Returns the version of a file whose content was not completely read.
     pub(super) fn without_content(metadata: &Metadata) -> Self {
         Self {
             size: metadata.len(),
@@ -31,21 +31,21 @@ impl FileVersion {
         }
     }
 
-    /// Of a file with this content.
+    /// Returns the version of a file with this content.
     pub fn of(content: &[u8], metadata: &Metadata) -> Self {
         let mut hash = ContentHash::new();
         hash.update(content);
         Self::of_hashed(hash, metadata)
     }
 
-    /// Of a file whose content was hashed on the way.
+    /// Returns the version of a file whose content was hashed while it was read or written.
     pub(super) fn of_hashed(content: ContentHash, metadata: &Metadata) -> Self {
         let size = content.size;
         Self { size, hash: Some(content.finish()), ..Self::without_content(metadata) }
     }
 
-    /// Of a file that is open, was `before` when it was opened, and of which `content` was read: by the content. `None` where that is
-    /// not all of it, or it changed since.
+    /// Returns the version, by content, of an open file that had the metadata `before` when it was opened and from which `content`
+    /// was read. Returns `None` if that is not the whole content, or the file has changed since.
     pub fn of_read(content: &[u8], file: &File, before: &Metadata) -> Option<Self> {
         let is_all = content.len() as u64 == before.len();
         let is_as_before =
@@ -53,12 +53,13 @@ impl FileVersion {
         (is_all && is_as_before()?).then(|| Self::of(content, before))
     }
 
-    /// Of a file that is open for reading, and was `before` when it was opened: by its content if it has at most `most` bytes
-    /// and did not change since, for which it is read from the beginning. Blocks until that is done or it does not go on.
+    /// Returns the version of a file that is open for reading and had the metadata `before` when it was opened. The content is read
+    /// from the beginning, and used if the file has at most `most` bytes and did not change since. Blocks until the file is read or
+    /// `goes_on` returns false.
     pub fn of_file(file: &File, before: &Metadata, most: u64, goes_on: impl Fn() -> bool) -> Self {
         let without = Self::without_content(before);
         let hash = || -> io::Result<Option<ContentHash>> {
-            // One more than there is: where nothing grew, the first read brings all.
+            // One byte more than the size: if the file did not grow, the first read returns everything.
             let size =
                 usize::try_from(before.len()).map_or(ContentHash::BLOCK, |size| size.saturating_add(1));
             let mut block = vec![0; size.min(ContentHash::BLOCK)];
@@ -67,7 +68,7 @@ impl FileVersion {
             while goes_on() && hash.size <= most {
                 match file.read(&mut block) {
                     Ok(0) => {
-                        // What changed meanwhile was not seen as it is now.
+                        // If the file changed meanwhile, the content that was read is not the present one.
                         let is_as_before = Self::without_content(&file.metadata()?) == without;
                         return Ok(Some(hash).filter(|_| is_as_before));
                     }
@@ -84,8 +85,8 @@ impl FileVersion {
         hash().ok().flatten().map_or(without, |hash| Self::of_hashed(hash, before))
     }
 
-    /// Whether both are of one content: by the content where that is known of both, else as far as size, times and
-    /// identity tell.
+    /// Returns true if both have the same content: compared by content if that is known of both, otherwise by size, times and
+    /// identity.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self.hash, other.hash) {
             (Some(hash), Some(others)) => self.size == other.size && hash == others,
@@ -98,18 +99,18 @@ impl FileVersion {
         }
     }
 
-    /// Whether it may be the same as another, of which more is known.
+    /// Returns true if this may be the same version as another, of which more is known.
     pub(super) fn is_less_than(&self, other: &Self) -> bool {
         let other_without = Self { hash: None, ..other.clone() };
         self.hash.is_none() && other.hash.is_some() && *self == other_without
     }
 
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether what stands under a name still looks like this version.
+    /// Returns true if the file under a name still looks like this version.
     pub(super) fn looks_like(&self, stat: &Stat) -> bool {
         self.size == stat.size
             && (self.modified == stat.modified || self.modified.is_none())
@@ -118,9 +119,9 @@ impl FileVersion {
     }
 }
 
-/// A content as 64 bits, which comes in parts, whatever its parts are. Nobody gains by two contents that have the same: who can
-/// write the file can write it again. A part is hashed while the processor still has it from
-/// being read or before it is written.
+/// A 64-bit hash of a content that comes in parts; it does not depend on the division into parts. Collisions are no security problem:
+/// an attacker who can write the file can change it anyway. A part is hashed while it is in the processor's cache, after being read
+/// or before being written.
 #[derive(Clone)]
 pub(super) struct ContentHash {
     hasher: FoldHasher<'static>,
@@ -130,7 +131,7 @@ pub(super) struct ContentHash {
 }
 
 impl ContentHash {
-    /// How much is hashed at once: as little as the nearer caches hold, and enough that its beginning and end cost nothing.
+    /// The number of bytes hashed at once: few enough for the nearer caches, and enough to make the overhead of a block negligible.
     pub(super) const BLOCK: usize = 64 * 1024;
 
     pub(super) fn new() -> Self {
@@ -155,7 +156,7 @@ impl ContentHash {
         blocks.for_each(|block| self.hasher.write(block));
     }
 
-    /// How many bytes came.
+    /// Returns the number of bytes so far.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
@@ -200,7 +201,7 @@ mod tests {
         for sizes in [&[1, 0, block][..], &[block], &[block - 1], &[block + 1], &[7, 3 * block], &[1000]] {
             assert_eq!(of_parts(sizes), hash(&content), "{sizes:?}");
         }
-        // A byte makes another, wherever it is, and so does the length.
+        // Changing a byte at any position, or the length, changes the hash.
         for at in [0, 1, block - 1, block, 2 * block + 9, content.len() - 1] {
             let mut other = content.clone();
             other[at] ^= 1;
@@ -219,7 +220,7 @@ mod tests {
         let whole = FileVersion::of(b"text", &metadata);
         let plain = FileVersion::without_content(&metadata);
         let later = plain.modified.map(|time| time + Duration::from_secs(1));
-        // What is the same of both, where the content is known and where it is not.
+        // Versions of equal and different files, with and without known content.
         for (what, other, by_content, by_the_rest) in [
             ("nothing differs", whole.clone(), true, true),
             ("its time", FileVersion { modified: later, ..whole.clone() }, true, false),
@@ -236,7 +237,7 @@ mod tests {
                 "{what}"
             );
         }
-        // The content is what was read, whatever the system said by then.
+        // The content is the one that was read, regardless of the metadata at that time.
         assert_eq!(FileVersion::of(b"longer", &metadata).size(), 6);
 
         let stat = Dir::open_root(directory.path()).unwrap().stat("f".as_ref()).unwrap();
@@ -264,7 +265,7 @@ mod tests {
         for (most, goes_on, hash) in [(4, true, whole.hash), (3, true, None), (4, false, None)] {
             assert_eq!(FileVersion::of_file(&file, &before, most, || goes_on).hash, hash, "{most} {goes_on}");
         }
-        // A change that has the size and the time of before.
+        // A change that keeps the size and the time.
         fs::write(&path, "tixt").unwrap();
         let times = fs::FileTimes::new().set_modified(before.modified().unwrap());
         File::options().write(true).open(&path).unwrap().set_times(times).unwrap();

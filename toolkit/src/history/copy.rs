@@ -1,4 +1,4 @@
-//! What a record copies of a call: bounded, and for most calls one text.
+//! Copies the bounded part of a call that a record holds; for most calls it is one text.
 
 use super::entry::{RecordedContent, RecordedOutput};
 use crate::ask_record::{BEYOND, LONGEST_PART, beginning};
@@ -10,29 +10,30 @@ use serde_json::{Map, Value};
 use std::mem;
 use std::path::PathBuf;
 
-/// The most bytes that are recorded of an answer's texts, and of arguments, details and metadata each.
+/// The maximum number of bytes recorded of an output's texts, and of arguments, details and metadata each.
 pub(super) const LONGEST: usize = 64 << 10;
-/// How many bytes the arguments of most calls and their answers take as text.
+/// The size in bytes that the arguments and output of most calls take as text.
 pub(crate) const USUAL: usize = 192;
 
-/// How the arguments are kept.
+/// The form in which the arguments are kept.
 #[derive(Clone)]
 pub(super) enum Arguments {
-    /// As the text that was sent, which may be no JSON.
+    /// As the text that was sent, which may not be JSON.
     Sent,
-    /// As the JSON text of a value.
+    /// As JSON text that was written from a value.
     Written,
-    /// As the value.
+    /// As a JSON value.
     Value(Value),
 }
 
-/// The arguments, the bytes they take beside `words`, and whether they were cut. What is text goes to `words`.
+/// Returns the arguments, their size in bytes apart from `words`, and true if they were cut. Arguments kept as text are
+/// appended to `words`.
 pub(super) fn copy_arguments(
     tool: Option<&Tool>,
     arguments: &CallArguments,
     words: &mut String,
 ) -> (Arguments, usize, bool) {
-    // A secret that is cut would no longer be recognised where the tool repeats it.
+    // A secret that is cut would no longer be recognised if the tool repeats it.
     let has_secrets = |tool: &Tool| tool.compiled().is_ok_and(|compiled| compiled.has_secrets);
     let whole = || tool.is_some_and(has_secrets);
     match arguments {
@@ -59,7 +60,7 @@ pub(super) fn copy_arguments(
     }
 }
 
-/// Appends a value as JSON text; whether that worked, which it does.
+/// Appends a value as JSON text; returns true on success, which is always expected.
 fn write(value: &Value, words: &mut String) -> bool {
     let id_len = words.len();
     let mut bytes = mem::take(words).into_bytes();
@@ -71,8 +72,8 @@ fn write(value: &Value, words: &mut String) -> bool {
     is_written
 }
 
-/// Whether a value is the same after it was written and read: no text may nest too deep. Floats are, since `jsonschema`
-/// switches `float_roundtrip` on.
+/// Returns true if the value is the same after it is written and parsed, so its nesting must not be too deep for the
+/// parser. Floats are the same, since `jsonschema` switches `float_roundtrip` on.
 fn reads_back(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(items) => depth < 100 && items.iter().all(|item| reads_back(item, depth + 1)),
@@ -81,7 +82,7 @@ fn reads_back(value: &Value, depth: usize) -> bool {
     }
 }
 
-/// The text of an output that is short and has nothing else.
+/// Returns the text of an output that is short and has no other content.
 pub(super) fn short_text(output: &ToolOutput) -> Option<&str> {
     let [Content::Text { text }] = &*output.content else { return None };
     let ToolOutput { content: _, details, title, metadata, files_modified, attachments } = output;
@@ -159,7 +160,7 @@ fn copy_block(block: &Content, room: &mut usize) -> RecordedContent {
     }
 }
 
-/// Whether a value takes no more than there is room.
+/// Returns true if the value fits into the room.
 pub(super) fn fits(value: &Value, room: &mut usize) -> bool {
     let own = size_of::<Value>() + if let Value::String(text) = value { text.len() } else { 0 };
     let Some(rest) = room.checked_sub(own) else { return false };
@@ -174,7 +175,7 @@ pub(super) fn fits(value: &Value, room: &mut usize) -> bool {
     }
 }
 
-/// As much of a value as there is room for, its long strings cut.
+/// Returns as much of a value as fits into the room, with long strings cut.
 pub(super) fn shorten(value: &Value, room: &mut usize) -> Value {
     *room = room.saturating_sub(size_of::<Value>());
     match value {

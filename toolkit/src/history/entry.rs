@@ -1,4 +1,4 @@
-//! A call as it is shown: without secrets.
+//! A recorded call as readers get it: without secrets.
 
 use super::copy::LONGEST;
 use crate::ask_record::{RecordedAsk, microseconds};
@@ -15,60 +15,60 @@ use std::time::{Duration, SystemTime};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// When it began; in JSON milliseconds since 1970.
+    /// The start time; in JSON, milliseconds since 1970.
     #[serde(with = "milliseconds")]
     pub time: SystemTime,
-    /// Names the call: unique within a history.
+    /// The key of the call, unique within a history.
     pub key: String,
     /// The call's id, as the model or the host gave it: not unique.
     pub id: String,
     /// The tool's name.
     pub tool: String,
-    /// The name it was called by, where that is another.
+    /// The name in the tool call, if it is not the tool's own name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called_as: Option<String>,
-    /// Who called.
+    /// The caller.
     #[serde(default)]
     pub caller: RecordedCaller,
-    /// As they were sent; a string where they were text that is not JSON.
+    /// The arguments as they were sent; a string if the text sent was not JSON.
     #[serde(default)]
     pub arguments: Value,
-    /// Whether arguments, details, metadata or error were too long and are shortened or left out.
+    /// True if arguments, details, metadata or error were too long and are shortened or left out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cut: bool,
-    /// What came of it.
+    /// The outcome of the call.
     pub status: CallStatus,
-    /// How long it took; in JSON microseconds.
+    /// The duration; in JSON, microseconds.
     #[serde(default, rename = "durationUs", with = "microseconds", skip_serializing_if = "Option::is_none")]
     pub duration: Option<Duration>,
-    /// What it wanted leave for or asked a person, at most 20, in order. What the loop guard, an inspector or the core asked
-    /// before the function ran is among it.
+    /// The approvals and values that the call asked for, at most 20, in order. Includes the questions of the loop
+    /// guard, of inspectors and of the core before the function ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<RecordedAsk>,
-    /// The answer, where it succeeded.
+    /// The output, if the call succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<RecordedOutput>,
-    /// Why there is none, where it failed.
+    /// The error, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolError>,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum CallStatus {
-    /// It is under way.
+    /// The call is running.
     Running,
-    /// It succeeded.
+    /// The call succeeded.
     Ok,
-    /// It failed.
+    /// The call failed.
     Error,
-    /// It was dropped, or its process ended, before it was over.
+    /// The call was dropped, or its process ended, before it finished.
     Interrupted,
 }
 
-/// What is recorded of a [`Caller`]: all but its directories for its own things and `extra`.
+/// The recorded part of a [`Caller`]: everything but its data directories and `extra`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -85,7 +85,7 @@ pub struct RecordedCaller {
     /// The conversation within a channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    /// The channel that the session came in by.
+    /// The channel through which the session came in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
     /// The account in that channel.
@@ -97,7 +97,7 @@ pub struct RecordedCaller {
     /// The model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How many agents stand above this one.
+    /// The depth of this agent: the number of agents above it.
     #[serde(skip_serializing_if = "is_zero")]
     pub depth: u32,
     /// The directory that bounds file access.
@@ -105,12 +105,12 @@ pub struct RecordedCaller {
     pub workspace: Option<String>,
 }
 
-/// What is recorded of an answer.
+/// The recorded part of an output.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct RecordedOutput {
-    /// What the model got.
+    /// The content sent to the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub content: Vec<RecordedContent>,
     /// The structured data, whole or absent.
@@ -125,66 +125,66 @@ pub struct RecordedOutput {
     /// Files that the call created, changed or removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files_modified: Vec<String>,
-    /// Files that belong to the answer.
+    /// Files that are attached to the output.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
 }
 
-/// What is recorded of a content block: what is no text, by its size.
+/// The recorded part of a content block. Of content other than text only the size is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum RecordedContent {
     /// Plain text.
     Text {
-        /// Its beginning, at most 64 KiB of all blocks together.
+        /// The beginning of the text; at most 64 KiB of all blocks together.
         text: String,
-        /// How many bytes are not recorded.
+        /// The number of bytes that are not recorded.
         #[serde(default, skip_serializing_if = "is_none")]
         omitted_bytes: usize,
     },
-    /// A picture.
+    /// An image.
     Image {
-        /// Its media type.
+        /// The media type.
         mime_type: String,
-        /// Its size.
+        /// The size in bytes.
         bytes: usize,
     },
-    /// A sound.
+    /// An audio clip.
     Audio {
-        /// Its media type.
+        /// The media type.
         mime_type: String,
-        /// Its size.
+        /// The size in bytes.
         bytes: usize,
     },
-    /// A place where more can be read.
+    /// A link to a resource.
     ResourceLink {
-        /// Where it is.
+        /// The URI of the resource.
         uri: String,
-        /// What it is called.
+        /// The name of the resource.
         name: String,
     },
-    /// A document.
+    /// An embedded resource.
     Resource {
-        /// What identifies it.
+        /// The URI of the resource.
         uri: String,
-        /// Its media type.
+        /// The media type.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
-        /// Its beginning, where it is text.
+        /// The beginning of the resource, if it is text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
-        /// How many bytes are not recorded.
+        /// The number of bytes that are not recorded.
         #[serde(default, skip_serializing_if = "is_none")]
         omitted_bytes: usize,
     },
-    /// What a later version recorded.
+    /// A content block that a later version recorded.
     #[serde(other)]
     Other,
 }
 
 impl HistoryEntry {
-    /// The text blocks of the answer, joined by a newline, or the error's message.
+    /// Returns the text blocks of the output, joined by a newline, or the error's message.
     pub fn text(&self) -> String {
         if let Some(error) = &self.error {
             return error.message().to_owned();
@@ -197,7 +197,7 @@ impl HistoryEntry {
     }
 }
 
-/// One line: tool, arguments, what came of it and how long it took.
+/// Formats the call in one line: tool, arguments, outcome and duration.
 impl fmt::Display for HistoryEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} ", self.tool.escape_debug(), self.arguments)?;
@@ -253,7 +253,8 @@ impl RecordedOutput {
 }
 
 impl RecordedContent {
-    /// `room` is what of the texts may be shown; where some is omitted, there is more of it than that.
+    /// Redacts the block. `room` is the number of bytes of text that may still be shown; if bytes are omitted, the
+    /// whole text is longer than that.
     fn redact(&mut self, redactor: &Redactor, room: &mut usize) {
         let all = usize::MAX;
         match self {

@@ -1,4 +1,4 @@
-//! Calls as lines of a file, written by a thread of its own.
+//! History in a file, one call per line, written by a thread of its own.
 
 mod segments;
 mod writer;
@@ -21,14 +21,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How much preparing of records may wait for the writer before those who record prepare their own.
+/// The maximum preparation time queued for the writer; beyond it, the recording threads prepare their own records.
 const MAX_AHEAD: Duration = Duration::from_millis(3);
-/// From when on a writer that waits for more is woken.
+/// The preparation time queued from which on a lingering writer is woken.
 const WORTH_WAKING: Duration = Duration::from_millis(1);
-/// How long a drop waits for the writer. A disk that hangs must not hang the host for ever.
+/// The maximum time that a drop waits for the writer, so that a disk that hangs does not hang the host.
 const LONGEST_DROP: Duration = Duration::from_secs(5);
 
-/// Calls as lines of a file.
+/// A history in a file, one call per line.
 #[doc = include_str!("jsonl/format.md")]
 pub struct JsonlHistory {
     shared: Arc<Shared>,
@@ -36,19 +36,21 @@ pub struct JsonlHistory {
     path: PathBuf,
 }
 
-/// How a [`JsonlHistory`] is kept.
+/// Options of a [`JsonlHistory`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct JsonlOptions {
-    /// Takes the secrets out.
+    /// Redacts the secrets.
     pub redactor: Redactor,
-    /// Calls older than this are removed, by whole files, so at most a thirtieth of it later; by default 30 days.
+    /// The maximum age of calls; by default 30 days. Whole files are removed, so a call may stay up to a thirtieth
+    /// longer.
     pub max_age: Duration,
-    /// The most bytes of all files together; by default 256 MiB. The oldest calls go first, an eighth at a time.
+    /// The maximum size of all files together, in bytes; by default 256 MiB. The oldest calls are removed first, an
+    /// eighth at a time.
     pub max_bytes: u64,
-    /// The most records that wait to be written; by default 16,384.
+    /// The maximum number of records that wait to be written; by default 16,384.
     pub max_queued: usize,
-    /// About the most memory that they take, in bytes; by default 32 MiB.
+    /// The approximate maximum memory of the queued records, in bytes; by default 32 MiB.
     pub max_queued_bytes: usize,
 }
 
@@ -75,54 +77,54 @@ macro_rules! setters {
 }
 
 impl JsonlOptions {
-    /// Those that hold where nothing is said.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// What takes the secrets out.
+        /// Sets the redactor for secrets.
         redactor: Redactor;
-        /// How long calls are kept.
+        /// Sets the maximum age of calls.
         max_age: Duration;
-        /// The most bytes of all files together.
+        /// Sets the maximum size of all files together, in bytes.
         max_bytes: u64;
-        /// The most records that wait to be written.
+        /// Sets the maximum number of records that wait to be written.
         max_queued: usize;
-        /// About the most memory that they take, in bytes.
+        /// Sets the approximate maximum memory of the queued records, in bytes.
         max_queued_bytes: usize;
     }
 }
 
-/// How a [`JsonlHistory`] fares.
+/// The status of a [`JsonlHistory`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JsonlStatus {
-    /// How many records were written since it was opened.
+    /// The number of records written since the history was opened.
     pub written: u64,
-    /// How many could not be kept: the queue was full, or the file could not be written.
+    /// The number of lost records: the queue was full, or the file could not be written.
     pub lost: u64,
-    /// How many wait to be written.
+    /// The number of records that wait to be written.
     pub queued: usize,
-    /// Why the last write failed, if one did.
+    /// The error of the last write, if it failed.
     pub last_error: Option<String>,
 }
 
 struct Shared {
     queue: Mutex<Queue>,
-    /// Tells the writer that there is something to do.
+    /// Notifies the writer that there is work.
     work: Condvar,
-    /// Tells those who wait that something was done.
+    /// Notifies waiting callers that the writer made progress.
     done: Condvar,
     redactor: Redactor,
-    /// Names this process and this history in the keys of calls.
+    /// Identifies this process and this history in the keys of calls.
     instance: String,
     max_queued: usize,
     max_queued_bytes: usize,
-    /// What is queued or being written.
+    /// The number of records that are queued or being written.
     pending: AtomicUsize,
     pending_bytes: AtomicUsize,
-    /// Those of them that are not prepared, and how long preparing one takes, in nanoseconds.
+    /// The number of pending records that are not prepared, and the time that preparing one takes, in nanoseconds.
     raw: AtomicUsize,
     cost: AtomicU64,
 }
@@ -130,25 +132,25 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     items: VecDeque<Item>,
-    /// Records that were written, to be dropped by who records the next.
+    /// Records that were written, to be dropped by the thread that records the next one.
     spent: Vec<Record>,
     state: State,
-    /// How many records were taken and how many are done with, since the start.
+    /// The number of records taken and the number of records done with, since the start.
     taken: u64,
     finished: u64,
     written: u64,
     lost: u64,
-    /// Those lost that the file does not tell of yet.
+    /// The number of lost records that the file does not report yet.
     untold: u64,
     last_error: Option<String>,
 }
 
-/// What the writer does.
+/// The state of the writer.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum State {
     #[default]
     Busy,
-    /// It looks again by itself within two milliseconds, which spares those who record from waking it.
+    /// It polls by itself within two milliseconds, which spares the recording threads from waking it.
     Lingering,
     Asleep,
     Stopping,
@@ -157,7 +159,7 @@ enum State {
 
 enum Item {
     Record(Record),
-    /// One that was prepared by who recorded it.
+    /// A line prepared by the thread that recorded it.
     Line(Vec<u8>, usize),
 }
 
@@ -166,7 +168,8 @@ impl JsonlHistory {
     ///
     /// # Errors
     ///
-    /// When the directory or file cannot be made or written, is a symbolic link, or no thread can be started.
+    /// Returns an error if the directory or file cannot be created or written, is a symbolic link, or if the thread
+    /// cannot be started.
     pub fn open(path: impl Into<PathBuf>, options: JsonlOptions) -> io::Result<Self> {
         let path = path.into();
         let segments = Segments::open(&path, options.max_age, options.max_bytes)?;
@@ -182,7 +185,7 @@ impl JsonlHistory {
             pending: AtomicUsize::new(0),
             pending_bytes: AtomicUsize::new(0),
             raw: AtomicUsize::new(0),
-            // A guess, until the writer knows.
+            // An estimate, until the writer has measured it.
             cost: AtomicU64::new(20_000),
         });
         let its = Arc::clone(&shared);
@@ -192,18 +195,19 @@ impl JsonlHistory {
         Ok(Self { shared, writer: Some(writer), path })
     }
 
-    /// The file that is written now.
+    /// Returns the path of the file that is being written.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The calls that are in its files, in the order in which they ended, then those under way.
+    /// Returns the calls in the history's files, in the order in which they ended, then the calls that are still
+    /// running.
     ///
-    /// Waits for what is queued, and reads from the disk: not for an async task.
+    /// Waits for the queue and reads from the disk, so it must not be called in an async task.
     ///
     /// # Errors
     ///
-    /// When a file cannot be read. Lines that make no sense are passed over; [`HistoryReader`] tells of them.
+    /// Returns an error if a file cannot be read. Corrupt lines are skipped; [`HistoryReader`] reports them.
     pub fn calls(&self, query: &HistoryQuery) -> io::Result<Vec<HistoryEntry>> {
         self.flush(LONGEST_DROP);
         let mut found = VecDeque::new();
@@ -213,7 +217,7 @@ impl JsonlHistory {
             if !query.matches(&call) {
                 continue;
             }
-            // Without an end, and of this history, it is still on its way.
+            // A call of this history without an end is still running.
             let is_own =
                 call.key.rsplit_once('-').is_some_and(|(instance, _)| instance == self.shared.instance);
             if call.status == CallStatus::Interrupted && call.duration.is_none() && is_own {
@@ -225,7 +229,8 @@ impl JsonlHistory {
         Ok(found.into())
     }
 
-    /// Waits until all that was recorded before is given to the system; whether it was, within `timeout`. Blocks.
+    /// Waits until the system has received everything recorded before; returns true if that happened within `timeout`.
+    /// Blocks.
     pub fn flush(&self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
         let mut queue = self.shared.lock();
@@ -241,7 +246,7 @@ impl JsonlHistory {
         true
     }
 
-    /// How it fares.
+    /// Returns the status of the history.
     pub fn status(&self) -> JsonlStatus {
         let queue = self.shared.lock();
         JsonlStatus {
@@ -311,7 +316,7 @@ impl Drop for JsonlHistory {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        // Nothing that may panic runs under it.
+        // No code that may panic runs under this lock.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -320,7 +325,7 @@ impl Shared {
             || self.pending_bytes.load(Ordering::Relaxed) + bytes > self.max_queued_bytes
     }
 
-    /// How long it takes to prepare what is not prepared.
+    /// Returns the time that preparing the unprepared records will take.
     fn waiting(&self) -> Duration {
         let raw = self.raw.load(Ordering::Relaxed);
         Duration::from_nanos(self.cost.load(Ordering::Relaxed).saturating_mul(raw as u64))
@@ -336,7 +341,7 @@ impl Shared {
         }
     }
 
-    /// A record as a line. None where a type of the tool's own panicked.
+    /// Formats a record as a line. Returns `None` if a type of the tool panicked.
     fn line(&self, record: &Record) -> Option<Vec<u8>> {
         catch_unwind(AssertUnwindSafe(|| {
             let mut entry = record.entry(&self.redactor);

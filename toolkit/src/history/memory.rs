@@ -1,4 +1,4 @@
-//! The last calls, in memory.
+//! A history in memory.
 
 use super::History;
 use super::entry::HistoryEntry;
@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The last calls, in memory: by default 10,000 and about 64 MiB; the oldest go first.
+/// A history that keeps the last calls in memory: by default 10,000 calls and about 64 MiB. The oldest are removed
+/// first.
 ///
-/// What it keeps is what was called; secrets are taken out when it is read.
+/// It keeps the calls with their secrets, which are redacted when it is read.
 pub struct MemoryHistory {
     kept: Mutex<Kept>,
     redactor: Redactor,
@@ -22,30 +23,30 @@ pub struct MemoryHistory {
 #[derive(Default)]
 struct Kept {
     ended: VecDeque<Arc<Record>>,
-    /// Those under way, by number.
+    /// The running calls, by number.
     running: BTreeMap<u64, Arc<Record>>,
     bytes: usize,
 }
 
 impl MemoryHistory {
-    /// An empty one.
+    /// Creates an empty history.
     pub fn new(redactor: Redactor) -> Self {
         Self { kept: Mutex::default(), redactor, max_calls: 10_000, max_bytes: 64 << 20 }
     }
 
-    /// The most calls that it keeps.
+    /// Sets the maximum number of calls.
     #[must_use]
     pub fn max_calls(self, max_calls: usize) -> Self {
         Self { max_calls, ..self }
     }
 
-    /// About the most memory that it takes, in bytes.
+    /// Sets the approximate maximum memory, in bytes.
     #[must_use]
     pub fn max_bytes(self, max_bytes: usize) -> Self {
         Self { max_bytes, ..self }
     }
 
-    /// The calls, in the order in which they ended, then those under way.
+    /// Returns the calls in the order in which they ended, then the running ones.
     pub fn calls(&self, query: &HistoryQuery) -> Vec<HistoryEntry> {
         let found: Vec<Arc<Record>> = {
             let kept = self.kept();
@@ -55,19 +56,19 @@ impl MemoryHistory {
         found[query.skipped(found.len())..].iter().map(|record| record.entry(&self.redactor)).collect()
     }
 
-    /// How many calls it keeps.
+    /// Returns the number of calls.
     pub fn len(&self) -> usize {
         let kept = self.kept();
         kept.ended.len() + kept.running.len()
     }
 
-    /// Whether it keeps none.
+    /// Returns true if the history has no calls.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        // Whatever panicked did so outside of the lock.
+        // No code that may panic runs under this lock.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -75,7 +76,7 @@ impl MemoryHistory {
 impl History for MemoryHistory {
     fn record(&self, record: Record) {
         let record = Arc::new(record);
-        // What goes is dropped after the lock.
+        // Drop the removed call after the lock is released.
         let mut gone = None;
         let mut more_gone = Vec::new();
         {

@@ -1,51 +1,51 @@
-//! Which calls are wanted.
+//! Selects calls of a history.
 
 use super::entry::HistoryEntry;
 use super::record::Record;
 use std::time::SystemTime;
 
-/// Which calls are wanted: all, unless something is said.
+/// A filter for calls; by default it selects all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HistoryQuery {
-    /// Only those of a session.
+    /// Selects only calls of this session.
     pub session: Option<String>,
-    /// Only those of a tool, by its own name.
+    /// Selects only calls of this tool, by its own name.
     pub tool: Option<String>,
-    /// Only those that began at this time or later.
+    /// Selects only calls that began at this time or later.
     pub since: Option<SystemTime>,
-    /// Only the last ones.
+    /// Selects only the last calls, at most this many.
     pub limit: Option<usize>,
 }
 
 impl HistoryQuery {
-    /// All calls.
+    /// Creates a query for all calls.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Only those of a session.
+    /// Selects only calls of this session.
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> Self {
         self.session = Some(session.into());
         self
     }
 
-    /// Only those of a tool, by its own name.
+    /// Selects only calls of this tool, by its own name.
     #[must_use]
     pub fn tool(mut self, tool: impl Into<String>) -> Self {
         self.tool = Some(tool.into());
         self
     }
 
-    /// Only those that began at this time or later.
+    /// Selects only calls that began at this time or later.
     #[must_use]
     pub fn since(mut self, time: SystemTime) -> Self {
         self.since = Some(time);
         self
     }
 
-    /// Only the last ones.
+    /// Selects only the last calls, at most this many.
     #[must_use]
     pub fn limit(mut self, count: usize) -> Self {
         self.limit = Some(count);
@@ -62,12 +62,12 @@ impl HistoryQuery {
         self.is_met(record.caller().session_id.as_deref(), record.tool_name(), record.time())
     }
 
-    /// Whether a call is among those wanted, their number apart.
+    /// Returns true if the call passes the filter, regardless of `limit`.
     pub fn matches(&self, entry: &HistoryEntry) -> bool {
         self.is_met(entry.caller.session.as_deref(), &entry.tool, entry.time)
     }
 
-    /// How many of a number of calls come before the last ones.
+    /// Returns how many of the `found` calls precede the last ones that the limit selects.
     pub(super) fn skipped(&self, found: usize) -> usize {
         self.limit.map_or(0, |limit| found.saturating_sub(limit))
     }

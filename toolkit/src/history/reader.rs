@@ -1,4 +1,4 @@
-//! Reads what [`JsonlHistory`](super::JsonlHistory) wrote.
+//! Reads the files that [`JsonlHistory`](super::JsonlHistory) wrote.
 
 use super::entry::{CallStatus, HistoryEntry, milliseconds};
 use super::jsonl::{closed, is_same};
@@ -9,18 +9,19 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// No line is longer: what is recorded is bounded. One that is, is passed over without being held.
+/// The maximum length of a line in bytes; recorded calls are bounded below it. A longer line is skipped without being
+/// held in memory.
 const LONGEST_LINE: usize = 8 << 20;
-/// The most calls whose end is awaited; the oldest count as interrupted beyond it.
+/// The maximum number of calls whose end is awaited; beyond it, the oldest count as interrupted.
 const MAX_OPEN: usize = 10_000;
 
-/// The calls in the files of a history, in the order in which they ended; last those of which there is no end.
+/// The calls in the files of a history, in the order in which they ended; calls without an end come last.
 ///
-/// One that started and did not end is `interrupted`, or still under way in a process that writes to the file.
+/// A call that started and did not end is `interrupted`, or still running in a process that writes to the file.
 #[derive(Debug)]
 pub struct HistoryReader {
     files: VecDeque<PathBuf>,
-    /// The file that was written when this began; it may have been put aside since.
+    /// The file that was current when reading began; it may have been rotated since.
     newest: Option<(File, PathBuf)>,
     reading: Option<Reading>,
     /// Calls that started, by the order of their starts.
@@ -36,33 +37,33 @@ struct Reading {
     number: u64,
 }
 
-/// What a history's files hold.
+/// An item of a history's files.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum HistoryItem {
     /// A call.
     Call(Box<HistoryEntry>),
-    /// Records that could not be kept.
+    /// A note that records were lost.
     #[non_exhaustive]
     Lost {
-        /// When this was noted.
+        /// The time of the note.
         time: SystemTime,
-        /// How many.
+        /// The number of lost records.
         count: u64,
     },
-    /// A line that makes no sense.
+    /// A line that cannot be read.
     Corrupt(CorruptLine),
 }
 
-/// A line that makes no sense. The last line of a file that is not whole is none of them.
+/// A line that cannot be read. An incomplete last line of a file is not reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CorruptLine {
     /// The file.
     pub path: PathBuf,
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: u64,
-    /// What is wrong with it; nothing of what it says.
+    /// The problem with the line; quotes nothing of its content.
     pub why: String,
 }
 
@@ -74,14 +75,14 @@ struct LostLine {
 }
 
 impl HistoryReader {
-    /// Reads the history that is written to `path`. One that was never written is empty.
+    /// Opens the history that is written to `path`. A history that was never written is empty.
     ///
     /// # Errors
     ///
-    /// When the file or its directory cannot be read.
+    /// Returns an error if the file or its directory cannot be read.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
-        // First the file that is written: whatever is put aside from now on is either this one or newer.
+        // Open the current file first: a file rotated from now on is either this one or newer.
         let newest = match File::open(path) {
             Ok(file) => Some((file, path.to_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -95,7 +96,7 @@ impl HistoryReader {
         Ok(Self { files, newest, reading: None, open: BTreeMap::new(), starts: HashMap::new(), started: 0 })
     }
 
-    /// The next file, if there is one.
+    /// Returns the next file, if there is one.
     fn next_file(&mut self) -> io::Result<Option<&mut Reading>> {
         let mut next = None;
         while next.is_none() {
@@ -104,7 +105,7 @@ impl HistoryReader {
             match File::open(&path) {
                 Ok(_) if is_newest => {}
                 Ok(file) => next = Some((file, path)),
-                // Too old meanwhile.
+                // Removed meanwhile because it was too old.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -113,7 +114,7 @@ impl HistoryReader {
         Ok(Some(self.reading.insert(Reading { lines: BufReader::new(file), path, number: 0 })))
     }
 
-    /// What a line tells, if it tells something now.
+    /// Returns the item of a line, if the line completes one.
     fn take(&mut self, line: &Line) -> Option<HistoryItem> {
         if line.bytes.trim_ascii().is_empty() && !line.is_cut {
             return None;
@@ -147,7 +148,7 @@ impl HistoryReader {
         if self.open.len() > MAX_OPEN { self.take_open() } else { None }
     }
 
-    /// The oldest call without an end.
+    /// Removes and returns the oldest call without an end.
     fn take_open(&mut self) -> Option<HistoryEntry> {
         let (_, mut call) = self.open.pop_first()?;
         self.starts.remove(&call.key);
@@ -187,7 +188,7 @@ impl Iterator for HistoryReader {
 
 struct Line {
     bytes: Vec<u8>,
-    /// Whether it ended with a newline.
+    /// True if the line ended with a newline.
     is_whole: bool,
     is_cut: bool,
 }
@@ -232,7 +233,7 @@ fn parse(line: &[u8]) -> Result<Parsed, String> {
         Ok(call) => Ok(Parsed::Call(call)),
         Err(error) => match serde_json::from_slice(line) {
             Ok(lost) => Ok(Parsed::Lost(lost)),
-            // Its own words may quote the line.
+            // The parser's own message may quote the line.
             Err(_) => Err(format!("it is {} at column {}", kind(&error), error.column())),
         },
     }

@@ -1,4 +1,4 @@
-//! A call as it is handed over, with secrets in it.
+//! A call as it is handed to a history, with secrets in it.
 
 use super::copy::{Arguments, LONGEST, USUAL, copy_arguments, copy_output, fits, short_text, shorten};
 use super::entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// A call that is about to run: what is recorded of it before it is known what comes of it.
+/// A call that is about to run, as recorded before its outcome is known.
 pub struct RecordedCall(Box<Begun>);
 
 #[derive(Clone)]
@@ -26,21 +26,21 @@ struct Begun {
     number: u64,
     time: SystemTime,
     instant: Instant,
-    /// The call's id, what of its arguments is kept as text, and a short answer: in one piece, since what is kept by
-    /// the thousand is seldom in the processor's cache when it goes.
+    /// The call's id, the arguments kept as text, and a short output, in one allocation: thousands of records are kept,
+    /// and a record is seldom in the processor's cache when it is freed.
     words: String,
     id_len: usize,
-    /// Where the arguments end.
+    /// The offset in `words` at which the arguments end.
     arguments_end: usize,
-    /// Absent where it is the tool's own.
+    /// `None` if the call used the tool's own name.
     name: Option<String>,
     tool: Option<Tool>,
     caller: Arc<Caller>,
     arguments: Arguments,
-    /// Whether the arguments are.
+    /// True if the arguments were cut.
     cut: bool,
     is_started: bool,
-    /// Only of a call that asked.
+    /// Allocated only for a call that asked.
     asks: Vec<RecordedAsk>,
     bytes: usize,
 }
@@ -50,7 +50,7 @@ impl Begun {
         &self.words[..self.id_len]
     }
 
-    /// The arguments, where they are text.
+    /// Returns the arguments, if they are kept as text.
     fn text(&self) -> &str {
         &self.words[self.id_len..self.arguments_end]
     }
@@ -61,7 +61,8 @@ impl Begun {
 }
 
 impl RecordedCall {
-    /// A call that begins now. `arguments` are as they were sent; `tool` is absent where there is none of that name.
+    /// Creates the record of a call that begins now. `arguments` are as they were sent; `tool` is `None` if no tool has
+    /// that name.
     pub fn new(
         caller: Arc<Caller>,
         id: impl Into<String>,
@@ -98,13 +99,13 @@ impl RecordedCall {
         }))
     }
 
-    /// Says what it wanted leave for.
+    /// Sets the questions that the call asked.
     pub(crate) fn asked(&mut self, asks: Vec<RecordedAsk>) {
         self.0.bytes += asks.iter().map(RecordedAsk::bytes).sum::<usize>();
         self.0.asks = asks;
     }
 
-    /// The record that it runs, for a call that has to wait.
+    /// Returns the record of the start, for a call that has to wait.
     pub fn started(&mut self) -> Record {
         self.0.is_started = true;
         Record {
@@ -116,7 +117,7 @@ impl RecordedCall {
         }
     }
 
-    /// The record of how it ended.
+    /// Returns the record of the call's outcome.
     pub fn finished(mut self, outcome: &Result<ToolOutput, ToolError>) -> Record {
         let mut bytes = self.0.bytes;
         let duration = self.0.instant.elapsed();
@@ -140,7 +141,7 @@ impl RecordedCall {
         Record { call: self.0, outcome, duration, bytes, cut }
     }
 
-    /// The record that it was dropped before it ended.
+    /// Returns the record that the call was dropped before it ended.
     pub fn interrupted(self) -> Record {
         let (duration, bytes) = (self.0.instant.elapsed(), self.0.bytes);
         Record { call: self.0, outcome: Outcome::Interrupted, duration, bytes, cut: false }
@@ -153,7 +154,8 @@ impl fmt::Debug for RecordedCall {
     }
 }
 
-/// That a call has started to wait, or how it ended. What it holds may be secret: [`Record::entry`] shows it without.
+/// A record that a call has started to wait, or of its outcome. It may hold secrets: [`Record::entry`] returns the call
+/// without them.
 pub struct Record {
     call: Box<Begun>,
     outcome: Outcome,
@@ -164,7 +166,7 @@ pub struct Record {
 
 enum Outcome {
     Running,
-    /// A short text and nothing else, which stands with the call.
+    /// A short text and nothing else, kept in the text of the call.
     Text,
     Ok(Box<RecordedOutput>),
     Error(ToolError),
@@ -172,14 +174,14 @@ enum Outcome {
 }
 
 impl Record {
-    /// The call, without secrets.
+    /// Returns the call, without secrets.
     pub fn entry(&self, redactor: &Redactor) -> HistoryEntry {
         let call = &*self.call;
         let (mut arguments, found) = self.arguments();
         let own = redactor.with_own(found);
         let longest = if call.cut { LONGEST_PART } else { usize::MAX };
         own.redact_value_to(&mut arguments, longest);
-        // Those of a tool with secrets are copied whole.
+        // Arguments of a tool with secrets are copied whole.
         let is_long = !fits(&arguments, &mut { LONGEST });
         if is_long {
             arguments = shorten(&arguments, &mut { LONGEST });
@@ -225,22 +227,22 @@ impl Record {
         entry
     }
 
-    /// Whether it says that a call started to wait, and not how it ended.
+    /// Returns true if the record says that a call started to wait, and false if it says how the call ended.
     pub fn is_start(&self) -> bool {
         matches!(self.outcome, Outcome::Running)
     }
 
-    /// About how much memory it takes, in bytes.
+    /// Returns the approximate memory of the record, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The number of its call in this process.
+    /// Returns the number of the call in this process.
     pub(super) fn number(&self) -> u64 {
         self.call.number
     }
 
-    /// Whether it was recorded before that the call started.
+    /// Returns true if the start of the call was recorded before.
     pub(super) fn was_started(&self) -> bool {
         self.call.is_started && !self.is_start()
     }
@@ -258,7 +260,7 @@ impl Record {
         own.or(self.call.name.as_deref()).unwrap_or_default()
     }
 
-    /// The arguments without those that are secret, and what those were.
+    /// Returns the arguments with secret values replaced, and the secret values.
     fn arguments(&self) -> (Value, Vec<String>) {
         let parsed = match &self.call.arguments {
             Arguments::Value(value) => Some(value.clone()),
@@ -267,7 +269,7 @@ impl Record {
         let text = || Value::from(self.call.text());
         let Some(tool) = &self.call.tool else { return (parsed.unwrap_or_else(text), Vec::new()) };
         match (tool.compiled(), parsed) {
-            // Nobody knows which of them are secret; the tool cannot have run.
+            // Without a valid schema the secret arguments are unknown; the tool cannot have run.
             (Err(_), _) => (REDACTED.into(), Vec::new()),
             (Ok(compiled), None) if compiled.has_secrets => (REDACTED.into(), Vec::new()),
             (Ok(_), None) => (text(), Vec::new()),
@@ -285,7 +287,7 @@ impl fmt::Debug for Record {
     }
 }
 
-/// The output that [`short_text`] is all of.
+/// Returns the output whose only content is the given short text (see [`short_text`]).
 fn text_alone(text: String) -> RecordedOutput {
     let content = vec![RecordedContent::Text { text, omitted_bytes: 0 }];
     RecordedOutput { content, ..RecordedOutput::default() }

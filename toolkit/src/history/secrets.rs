@@ -1,14 +1,14 @@
-//! Arguments that are secret, by the schema of their tool.
+//! Redacts arguments that the schema of their tool marks as secret.
 
 use crate::redact::REDACTED;
 use crate::schema::secret::{add_variants, holds_mark, is_marked};
 use crate::schema::{ALIASES, Compiled};
 use serde_json::{Map, Value};
 
-/// Replaces what is secret; says what it was, as text.
+/// Replaces the secret arguments and returns their values, as text.
 ///
-/// The arguments are as a model sent them: under another name, in another shape, or wrong. So whatever cannot be
-/// matched with the schema of a tool that has secrets is taken for one.
+/// The arguments are as a model sent them: possibly under another name, in another shape, or invalid. So every value
+/// that cannot be matched with the schema of a tool with secrets is treated as a secret.
 pub(crate) fn strip(compiled: &Compiled, arguments: &mut Value) -> Vec<String> {
     let mut found = Vec::new();
     if compiled.has_secrets {
@@ -65,7 +65,7 @@ fn visit<'a>(value: &mut Value, schemas: &[&'a Value], root: &'a Value, found: &
     }
 }
 
-/// The property of this name, by another name or in another case style.
+/// Returns the property of this name, by an alias or in another case style.
 fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     let properties = schema.get("properties")?.as_object()?;
     if let Some(property) = properties.get(name) {
@@ -80,7 +80,7 @@ fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     found.map(|(_, property)| property)
 }
 
-/// What a name is apart from its case style.
+/// Returns the characters of a name without its case style.
 fn plain(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase)
 }
@@ -94,7 +94,7 @@ fn collect(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => {
             found.push(text.clone());
-            // What was sent as text may be taken apart, and its parts repeated.
+            // A value sent as text may be parsed by the tool, and its parts repeated.
             if let Ok(parsed @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text) {
                 collect(&parsed, found);
             }

@@ -1,4 +1,4 @@
-//! An output in a file is cut as the same output in memory is.
+//! Checks that an output in a file is truncated like the same output in memory.
 
 use super::*;
 use crate::caller::Caller;

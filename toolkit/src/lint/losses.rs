@@ -1,4 +1,5 @@
-//! What a provider loses of a schema: by what the dialects say, and where a schema is handed over as it is.
+//! Finds the parts of a schema that a provider loses: those reported by the dialects, and those lost when a schema is
+//! passed on unchanged.
 
 use super::Findings;
 use super::names::is_taken;
@@ -6,7 +7,8 @@ use crate::dialect::{Dialect, Loosened};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Keywords that are lost where a schema is handed over as it is, whatever a dialect makes of them, and what to do instead.
+/// Keywords that are lost when a schema is passed on unchanged, whatever a dialect does with them, and the
+/// alternatives.
 const LOST: &[(&str, &str)] = &[
     ("not", "describe what is taken"),
     ("if", "describe the condition in words, or use variants"),
@@ -29,11 +31,11 @@ const LOST: &[(&str, &str)] = &[
     ("$dynamicRef", "use a reference that means the same everywhere"),
 ];
 
-/// Keywords that are lost at the root alone.
+/// Keywords that are lost only at the root.
 const LOST_AT_ROOT: &[&str] = &["oneOf", "anyOf", "allOf", "enum", "const"];
 
-/// Bounds of one value. A dialect that cannot say them has them in words in the description, and who oversteps one is told by which:
-/// their loss is no fault of a tool. Of too many values to choose from there is a rule of its own.
+/// Bounds of one value. A dialect without these keywords describes them in the description, and the validation error of
+/// a call names the bound, so their loss is not reported. Too many enumerated values have a rule of their own.
 const BOUNDS: &[&str] = &[
     "enum",
     "minLength",
@@ -52,30 +54,30 @@ const BOUNDS: &[&str] = &[
     "maxProperties",
 ];
 
-/// What is lost of one schema.
+/// The losses of one schema.
 #[derive(Default)]
 pub(super) struct Losses<'a> {
     by_place: BTreeMap<String, Lost>,
-    /// What references lead to, and the parameter where each was first followed.
+    /// The targets of references, and the parameter in which each was first followed.
     targets: BTreeMap<&'a str, String>,
 }
 
 #[derive(Default)]
 struct Lost {
     keyword: String,
-    /// The dialects that lose it, by why they do; none where it is lost in none of them.
+    /// The dialects that lose it, by reason; empty if no dialect loses it.
     reasons: BTreeMap<String, Vec<Dialect>>,
 }
 
 impl<'a> Losses<'a> {
-    /// Looks at what stands at the root alone.
+    /// Checks the keywords of the root.
     pub(super) fn of_root(&mut self, schema: &Value) {
         for key in LOST_AT_ROOT.iter().filter(|key| schema.get(**key).is_some()) {
             self.add("", key);
         }
     }
 
-    /// Looks at the keywords of a part.
+    /// Checks the keywords of a part.
     pub(super) fn of_part(&mut self, members: &Map<String, Value>, pointer: &str) {
         for (key, _) in LOST.iter().filter(|(key, _)| members.contains_key(*key)) {
             self.add(pointer, key);
@@ -85,19 +87,19 @@ impl<'a> Losses<'a> {
         }
     }
 
-    /// Notes where a reference was followed.
+    /// Records where a reference was followed.
     pub(super) fn followed(&mut self, reference: &'a str, pointer: &str) {
         let target = reference.strip_prefix('#').unwrap_or_default();
         self.targets.entry(target).or_insert_with(|| pointer.to_owned());
     }
 
-    /// Asks the dialects what they cannot say. That a schema cannot be strict is no loss: then it is written as if it were not
-    /// asked to be.
+    /// Collects the losses that the dialects report. A schema that cannot be strict is not a loss: it is then written
+    /// without strict mode.
     pub(super) fn ask_dialects(&mut self, schema: &Value, is_recursive: bool) {
         for dialect in Dialect::ALL {
             for Loosened { pointer, keyword, reason } in dialect.schema(schema).loosened {
                 let name = pointer.rsplit('/').next().unwrap_or_default();
-                // What refers to itself, and names that are not taken, have rules of their own.
+                // Recursive schemas, and names that providers refuse, have rules of their own.
                 let is_told = match keyword.as_str() {
                     "$ref" => is_recursive,
                     "properties" => !is_taken(name, "_-."),
@@ -117,18 +119,18 @@ impl<'a> Losses<'a> {
         lost
     }
 
-    /// The parameter that leads to a part: the part itself may be one that several share.
+    /// Returns the parameter that leads to a part, since several parameters may share the part itself.
     fn parameter_at(&self, pointer: &str) -> String {
         let rest = |target: &str| {
             pointer.strip_prefix(target).filter(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        // The longest first.
+        // Longest first.
         let mut shared = self.targets.iter().rev().filter(|(target, _)| !target.is_empty());
         let found = shared.find_map(|(target, place)| Some(format!("{place}{}", rest(target)?)));
         found.unwrap_or_else(|| pointer.to_owned())
     }
 
-    /// Tells what was found: what, where, by which dialects, and what to do.
+    /// Reports the losses: keyword, place, dialects, and a solution.
     pub(super) fn tell(&self, findings: &mut Findings) {
         for (place, Lost { keyword, reasons }) in &self.by_place {
             let in_dialects = |(reason, dialects): (&String, &Vec<Dialect>)| {

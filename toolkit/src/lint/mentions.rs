@@ -1,4 +1,4 @@
-//! What descriptions speak of: tools and parameters by names that are there.
+//! Checks that the tools and parameters that descriptions mention exist.
 
 use super::Findings;
 use super::names::fold;
@@ -8,21 +8,21 @@ use crate::tool::Tool;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A longer word is no name.
+/// The maximum length of a word that is treated as a name.
 const LONGEST: usize = 64;
-/// How many descriptions of a tool are looked at.
+/// The maximum number of descriptions of a tool that are checked.
 const MAX_TEXTS: usize = 1_000;
-/// Words of a text that say that a tool is named beside them.
+/// Words that mark a name beside them as a tool's name.
 const SAY_TOOL: &[&str] = &["tool", "tools"];
-/// Words after which a name can only be a tool's.
+/// Words after which a name can only be a tool's name.
 const BEFORE_TOOL: &[&str] = &["call", "calling", "calls"];
-/// Words of a text that say that a parameter is named beside them.
+/// Words that mark a name beside them as a parameter's name.
 const SAY_PARAMETER: &[&str] = &["parameter", "parameters", "argument", "arguments"];
 
-/// The tools that there are.
+/// The existing tools.
 pub(super) struct Known {
     names: BTreeSet<String>,
-    /// Names without case and separators, to the names.
+    /// Names by their folded form, without case and separators.
     folded: BTreeMap<String, String>,
 }
 
@@ -36,7 +36,7 @@ impl Known {
         Self { names, folded }
     }
 
-    /// The tool that was probably meant.
+    /// Returns the tool that a misspelled name probably means.
     fn meant(&self, word: &str) -> Option<&str> {
         let wanted = fold(word);
         if let Some(name) = self.folded.get(&wanted) {
@@ -58,7 +58,7 @@ impl Known {
     }
 }
 
-/// What a text may name beside tools.
+/// The names other than tools that a text may mention.
 struct Own<'a> {
     parameters: BTreeSet<&'a str>,
     /// Values, and names of properties that are described elsewhere.
@@ -131,14 +131,14 @@ fn check_mention(
 }
 
 impl Own<'_> {
-    /// The parameter that was probably meant.
+    /// Returns the parameter that a misspelled name probably means.
     fn nearest(&self, word: &str) -> Option<&str> {
         let wanted = fold(word);
         let near = |name: &&&str| {
             let folded = fold(name);
             let changes = usize::from(wanted.len().min(folded.len()) >= 6);
             let distance = strsim::damerau_levenshtein(&wanted, &folded);
-            // A form of the same word is a word of its own, unless it looks like a name.
+            // A form of the same word is a different word, unless it looks like a name.
             let is_possible = looks_like_name(word) || all_stems_of(word) != all_stems_of(name);
             distance == 0 || distance <= changes && is_possible
         };
@@ -146,15 +146,15 @@ impl Own<'_> {
     }
 }
 
-/// Whether a word could hardly be anything but a name: `read_file`, `readFile`. One like `enabled` is a word of the language or a
-/// value first, and seldom a slip of what is one letter from it.
+/// Returns true if a word can hardly be anything but a name: `read_file`, `readFile`. A word like `enabled` is more
+/// probably plain language or a value than a misspelled name.
 fn looks_like_name(word: &str) -> bool {
     let is_within =
         |sign: char| matches!(sign, '_' | '-') || sign.is_ascii_uppercase() || sign.is_ascii_digit();
     word.chars().skip(1).any(is_within)
 }
 
-/// Whether the letters are the same, in another order.
+/// Returns true if both words have the same letters, in another order.
 fn is_rearranged(one: &str, other: &str) -> bool {
     let sorted = |word: &str| {
         let mut letters: Vec<char> = word.chars().collect();
@@ -171,10 +171,11 @@ struct Mention<'a> {
     says_parameter: bool,
 }
 
-/// The words that could be names, outside of blocks of code: those in backticks or quotation marks, and those with a `_`.
+/// Returns the words that could be names, outside of code blocks: those in backticks or quotation marks, and those with
+/// a `_`.
 fn mentions(text: &str) -> Vec<Mention<'_>> {
     let mut mentions = Vec::new();
-    // What stands between fences is an example.
+    // Text between fences is an example.
     for prose in text.split("```").step_by(2) {
         for quote in ['`', '"'] {
             let parts: Vec<&str> = prose.split(quote).collect();
@@ -198,7 +199,7 @@ fn mentions(text: &str) -> Vec<Mention<'_>> {
     mentions
 }
 
-/// A word between two texts, if it could be a name.
+/// Returns the word between two texts, if it could be a name.
 fn mention<'a>(word: &'a str, before: &str, after: &str, can_be_called: bool) -> Option<Mention<'a>> {
     let is_name = word.len() <= LONGEST
         && word.starts_with(|sign: char| sign.is_ascii_alphabetic())
@@ -206,7 +207,7 @@ fn mention<'a>(word: &'a str, before: &str, after: &str, can_be_called: bool) ->
     if !is_name {
         return None;
     }
-    // "the tool. `x` is" is another sentence, "the tool `x`" is not.
+    // In "the tool. `x` is" the name belongs to another sentence; in "the tool `x`" it does not.
     let ends = |sign: char| matches!(sign, '.' | ';' | ':' | ',');
     let beside = |word: Option<&str>| word.unwrap_or_default().to_lowercase();
     let before = beside(before.split_whitespace().next_back().filter(|before| !before.ends_with(ends)));
@@ -220,7 +221,7 @@ fn mention<'a>(word: &'a str, before: &str, after: &str, can_be_called: bool) ->
     })
 }
 
-/// The names, values and texts of a schema.
+/// Collects the names, values and texts of a schema.
 fn collect<'a>(
     schema: &'a Value,
     pointer: &str,

@@ -1,17 +1,18 @@
-//! Names: those that providers refuse, and those that are mistaken for one another.
+//! Checks names of tools: names that providers refuse, and names that are easily confused.
 
 use super::Findings;
 use crate::search::{all_stems_of, words_of};
 use crate::tool::Tool;
 use std::collections::HashMap;
 
-/// The longest name that providers take.
+/// The maximum length of a name that providers accept.
 const LONGEST: usize = 64;
-/// Shorter names, and shorter words of names, are different words when one letter is another.
+/// The minimum length of names, and of words in names, that are compared: shorter ones are different words if a letter
+/// differs.
 const SHORTEST_COMPARED: usize = 5;
-/// Beginnings that give a word another meaning: to upload is not to unload.
+/// Prefixes that give a word another meaning: `upload` is not `unload`.
 const BEGINNINGS: &[&str] = &["de", "en", "ex", "im", "in", "on", "re", "un", "up"];
-/// How many names that are near to one another are compared each with each.
+/// The maximum number of similar names that are compared pairwise.
 const MAX_IN_SERIES: usize = 32;
 
 pub(super) fn check(tool: &Tool, findings: &mut Findings) {
@@ -21,13 +22,13 @@ pub(super) fn check(tool: &Tool, findings: &mut Findings) {
     }
 }
 
-/// Whether every provider takes the name.
+/// Returns true if every provider accepts the name.
 pub(super) fn is_taken(name: &str, signs: &str) -> bool {
     let is_taken = |sign: char| sign.is_ascii_alphanumeric() || signs.contains(sign);
     !name.is_empty() && name.len() <= LONGEST && name.chars().all(is_taken)
 }
 
-/// Tools that are easily mistaken for one another. Told of the second in the order of names.
+/// Reports tools whose names are easily confused, at the second tool in the order of names.
 pub(super) fn alike(tools: &[&Tool], findings: &mut Findings) {
     let mut tools: Vec<&Tool> = tools.to_vec();
     tools.sort_by(|one, other| one.name().cmp(other.name()));
@@ -42,14 +43,14 @@ pub(super) fn alike(tools: &[&Tool], findings: &mut Findings) {
     }
 }
 
-/// The pairs of names that are too alike, by their numbers, the first one's name before the other's.
+/// Returns the pairs of names that are too similar, as indices, with the first in the order of names first.
 pub(super) fn pairs(names: &[&str]) -> Vec<(usize, usize)> {
     let folded: Vec<String> = names.iter().map(|name| fold(name)).collect();
     let mut pairs = Vec::new();
-    // Those of the same words, in whatever order and form.
+    // Names of the same words, in any order and form.
     let mut by_words: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
     let mut by_letters: HashMap<&str, Vec<usize>> = HashMap::new();
-    // Those that become the same when one letter is left out of either are a letter apart at most.
+    // Names that become the same when one letter is left out of either differ by one letter at most.
     let mut by_shorter: HashMap<String, Vec<usize>> = HashMap::new();
     for (number, name) in names.iter().enumerate() {
         let mut words = all_stems_of(name);
@@ -68,7 +69,7 @@ pub(super) fn pairs(names: &[&str]) -> Vec<(usize, usize)> {
     }
     let near = |one: usize, other: usize| {
         let (one, other) = (&*folded[one], &*folded[other]);
-        // A name that ends with another digit is one of a series, and so meant.
+        // Names that differ only in their last digit are a series, and so intended.
         let is_series = one.len() == other.len()
             && one
                 .bytes()
@@ -95,8 +96,8 @@ pub(super) fn pairs(names: &[&str]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Whether of two names that are a letter apart one looks like a slip of the other, and not like another word: `get_user` and
-/// `set_user` are two tools, `get_user` and `gte_user` are one and a slip.
+/// Returns true if one of two names that differ by a letter looks like a misspelling of the other, and not like another
+/// word: `get_user` and `set_user` are two tools, but `gte_user` is a misspelling of `get_user`.
 fn is_slip(one: &str, other: &str) -> bool {
     let (one_words, other_words) = (words_of(one), words_of(other));
     if one_words.len() != other_words.len() {
@@ -111,7 +112,8 @@ fn is_slip_of_word(one: &str, other: &str) -> bool {
     let same = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     let is_short = one.len().max(other.len()) < SHORTEST_COMPARED;
     if one.len() != other.len() {
-        // Words begin alike where one is a slip; and a letter more at the end makes another word of a short one.
+        // A misspelled word begins with the same letter; and an additional letter at the end makes a short word another
+        // word.
         return same > 0 && !(is_short && same == one.len().min(other.len()));
     }
     let is_swapped = one.get(same) == other.get(same + 1) && one.get(same + 1) == other.get(same);
@@ -120,12 +122,12 @@ fn is_slip_of_word(one: &str, other: &str) -> bool {
     is_swapped || !is_short && same > 0 && !(same < 2 && begins(&one) && begins(&other))
 }
 
-/// Each with the one before it: of many that are alike each is told of once.
+/// Pairs each name with the one before it, so that each of many similar names is reported once.
 fn couples(numbers: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     numbers.windows(2).map(|pair| (pair[0], pair[1])).filter(|(one, other)| one != other)
 }
 
-/// Lower case and without separators.
+/// Returns the name in lower case and without separators.
 pub(super) fn fold(name: &str) -> String {
     name.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -1,4 +1,4 @@
-//! Schemas: parameters that say too little, and what providers refuse.
+//! Checks schemas: parameters that say too little, and schemas that providers refuse.
 
 use super::Findings;
 use super::losses::Losses;
@@ -9,13 +9,13 @@ use crate::search::{stems_of, words_of};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// The deepest that the strict modes of providers take, in objects and lists.
+/// The maximum nesting of objects and lists in the strict modes of providers.
 const DEEPEST: usize = 10;
-/// The most values of enumerations that they take in one tool.
+/// The maximum number of enumerated values that providers accept in one tool.
 const MAX_VALUES: usize = 1_000;
-/// How deep is looked at all.
+/// The maximum depth to which a schema is checked.
 const LIMIT: usize = 64;
-/// How many parts of a schema are looked at.
+/// The maximum number of parts of a schema that are checked.
 const MAX_PARTS: usize = 20_000;
 
 pub(super) fn check(schema: &Value, findings: &mut Findings) {
@@ -31,7 +31,7 @@ pub(super) fn check(schema: &Value, findings: &mut Findings) {
     };
     walk.losses.of_root(schema);
     walk.part(schema, String::new(), 0, 0);
-    // What refers to itself has a rule of its own.
+    // Recursive schemas have a rule of their own.
     let is_recursive = !walk.told.is_empty();
     walk.losses.ask_dialects(schema, is_recursive);
     walk.losses.tell(walk.findings);
@@ -52,13 +52,13 @@ struct Walk<'a, 'b> {
     deep: bool,
     /// The references that are being followed.
     open: Vec<&'a str>,
-    /// The references that were followed or found to lead to themselves.
+    /// The references that were followed or found to be recursive.
     told: BTreeSet<&'a str>,
     losses: Losses<'a>,
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Looks at a part of the schema; `depth` counts objects and lists, `level` all steps.
+    /// Checks a part of the schema; `depth` counts objects and lists, `level` counts all steps.
     fn part(&mut self, schema: &'a Value, pointer: String, depth: usize, level: usize) {
         self.parts += 1;
         let Some(members) = schema.as_object().filter(|_| level < LIMIT && self.parts < MAX_PARTS) else {
@@ -139,7 +139,7 @@ impl<'a> Walk<'a, '_> {
             let message = "providers take letters, digits, `_`, `-` and `.` in the name of a parameter, at most 64; rename it";
             self.findings.add("parameter-name-refused", place, message.to_owned());
         }
-        // What a reference says counts too.
+        // The target of a reference counts too.
         let target =
             parameter.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
         let target = target.and_then(|target| self.root.pointer(target));
@@ -156,7 +156,7 @@ impl<'a> Walk<'a, '_> {
         }
         printable(place, &description, self.findings);
         let says_type = ["type", "enum", "const", "$ref", "oneOf", "anyOf", "allOf", "properties", "items"];
-        // Any JSON is a type too, where it is said.
+        // "Any JSON" is a type too, if it is stated.
         let takes_any =
             parameter.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("JSON"));
         let is_untyped = says_type.iter().all(|key| parameter.get(*key).is_none());
@@ -176,13 +176,13 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Whether a text says no more than a name.
+/// Returns true if a text says no more than a name.
 fn repeats(name: &str, text: &str) -> bool {
     let (name, text) = (stems_of(name), stems_of(text));
     !text.is_empty() && text.iter().all(|stem| name.contains(stem))
 }
 
-/// Whether a parameter's own schema takes its default; also where it says nothing that can be checked.
+/// Returns true if a parameter's own schema accepts its default, or if that schema cannot be checked.
 fn default_fits(parameter: &Value, default: &Value, root: &Value) -> bool {
     let mut schema = parameter.clone();
     for key in ["$defs", "definitions"] {

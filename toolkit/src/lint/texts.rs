@@ -1,4 +1,4 @@
-//! Descriptions of tools: whether they say something, and something of their own.
+//! Checks descriptions of tools: whether they are informative, and differ from each other.
 
 use super::Findings;
 use crate::escape::first_escaped;
@@ -6,7 +6,7 @@ use crate::search::words_of;
 use crate::tool::Tool;
 use std::collections::HashMap;
 
-/// How many words say what a tool does.
+/// The minimum number of words of a description.
 const LEAST_WORDS: usize = 3;
 
 pub(super) fn check(tool: &Tool, findings: &mut Findings) {
@@ -28,7 +28,8 @@ pub(super) fn check(tool: &Tool, findings: &mut Findings) {
     printable("description", tool.description(), findings);
 }
 
-/// Signs that nobody sees can say something else to a model than to who reads the source. Those of servers are escaped already.
+/// Reports invisible characters, which can tell a model something that a reader of the source does not see. Texts of
+/// servers are escaped already.
 pub(super) fn printable(place: &str, text: &str, findings: &mut Findings) {
     let hidden = text.chars().find(|sign| is_hidden(*sign));
     if let Some(sign) = hidden.or_else(|| first_escaped(text).filter(|_| findings.is_remote)) {
@@ -48,7 +49,7 @@ fn is_hidden(sign: char) -> bool {
     is_format || sign.is_control() && !matches!(sign, '\n' | '\t')
 }
 
-/// Tools that say the same of themselves. Told of each but the first in the order of names.
+/// Reports tools with the same description, at each tool but the first in the order of names.
 pub(super) fn alike(tools: &[&Tool], findings: &mut Findings) {
     let mut by_text: HashMap<Vec<String>, &Tool> = HashMap::new();
     let mut tools: Vec<&Tool> = tools.to_vec();

@@ -1,5 +1,5 @@
-//! What is given away and comes back, one step at a time. How whole calls take turns is tested in `tests/turns.rs` and
-//! `tests/asking.rs`.
+//! Tests giving away and getting back resources, one step at a time. Turn-taking of whole calls is tested in
+//! `tests/turns.rs` and `tests/asking.rs`.
 
 use super::*;
 use std::pin::pin;
@@ -11,7 +11,7 @@ const PASS: Given = Given { pass: true, place: false };
 const PLACE: Given = Given { pass: false, place: true };
 const BOTH: Given = Given { pass: true, place: true };
 
-/// Counts how often it is woken.
+/// A waker that counts how often it is woken.
 #[derive(Default)]
 struct Woken(AtomicUsize);
 
@@ -27,7 +27,7 @@ impl Woken {
         (Arc::clone(&woken), woken.into())
     }
 
-    /// How often it was woken since this was last asked.
+    /// Returns how often it was woken since the last call of this method.
     fn take(&self) -> usize {
         self.0.swap(0, Ordering::Relaxed)
     }
@@ -57,7 +57,7 @@ fn what_was_given_away_comes_back_once_somebody_needs_it() {
         (1, 0, 0, BOTH, Duty::None),
         (0, 1, 0, PLACE, Duty::None),
         (1, 1, 0, BOTH, Duty::None),
-        // Nobody is away, and nobody came back: whoever was away gave up.
+        // There are no waits, and none ended: every wait was dropped.
         (0, 0, 0, BOTH, Duty::RestoreFirst),
         (0, 0, 0, PASS, Duty::RestoreFirst),
         (0, 0, 0, PLACE, Duty::RestoreFirst),
@@ -129,11 +129,11 @@ fn what_is_back_is_no_longer_given_away() {
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// The function asks, or calls.
+    /// The function asks a person, or makes a call.
     Leaves(Reason),
-    /// A call that it made asks.
+    /// A call made by this call asks a person.
     LeavesAbove,
-    /// The runner gives away what it is asked to.
+    /// The runner gives away the wanted resources.
     Gives,
     /// A question or a call is over.
     Ends(Reason),
@@ -153,7 +153,7 @@ fn what_is_asked_for_follows_from_who_is_away() {
         (&[Leaves(Asking), Leaves(Calling)], (1, 1), BOTH),
         (&[Leaves(Calling), LeavesAbove], (1, 1), BOTH),
         (&[Leaves(Calling), LeavesAbove, LeavesAbove], (2, 1), BOTH),
-        // The other call still needs it.
+        // The other call still needs the pass.
         (&[Leaves(Calling), Leaves(Calling), LeavesAbove], (1, 2), PLACE),
         (&[Leaves(Asking), Gives, Leaves(Calling)], (1, 1), PLACE),
         (&[Leaves(Asking), Ends(Asking)], (0, 0), NOTHING),
@@ -164,7 +164,7 @@ fn what_is_asked_for_follows_from_who_is_away() {
         (&[Leaves(Calling), Leaves(Calling), Ends(Calling)], (0, 1), PLACE),
         (&[Leaves(Calling), Leaves(Calling), Gives, Ends(Calling)], (0, 1), NOTHING),
         (&[Leaves(Calling), Leaves(Asking), Ends(Asking)], (0, 1), PLACE),
-        // Only the question keeps the pass now.
+        // Only the question needs the pass given away now.
         (&[Leaves(Calling), Leaves(Asking), Gives, Ends(Calling)], (1, 0), BOTH),
         (&[Leaves(Calling), Leaves(Calling), Leaves(Asking), Gives, Ends(Calling)], (1, 1), NOTHING),
         (&[Leaves(Calling), LeavesAbove, Ends(Asking)], (0, 1), PLACE),
@@ -197,7 +197,7 @@ fn whoever_comes_back_waits_for_what_it_needs() {
         (Asking, PASS, 0, false),
         (Asking, PLACE, 0, false),
         (Asking, BOTH, 0, false),
-        // The place may be what the other call waits for.
+        // The other call may be waiting for the place.
         (Asking, PLACE, 1, true),
         (Asking, PASS, 1, false),
         (Asking, BOTH, 1, false),

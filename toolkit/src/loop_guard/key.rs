@@ -1,5 +1,5 @@
-//! What makes two calls, or two answers, the same: a hash of 64 bits with a seed of the process's own. That two different
-//! ones share it is less likely than that the machine fails.
+//! Keys of calls and results: 64-bit hashes with a seed of the process. The chance that two different calls share a key
+//! is negligible.
 
 use crate::arguments::Arguments;
 use crate::content::Content;
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
-/// A call of a tool with arguments that fit.
+/// Returns the key of a call of a tool with valid arguments.
 pub(crate) fn call_key(tool: &str, arguments: &Arguments) -> u64 {
     let mut hasher = SEED.build_hasher();
     tool.hash(&mut hasher);
@@ -20,7 +20,7 @@ pub(crate) fn call_key(tool: &str, arguments: &Arguments) -> u64 {
     hasher.finish()
 }
 
-/// A call that was refused before it could run, by the words of its refusal.
+/// Returns the key of a call that was refused before it could run, by the text of its refusal.
 pub(crate) fn refused_key(name: &str, refusal: &str) -> u64 {
     let mut hasher = SEED.build_hasher();
     hasher.write_u8(0xff);
@@ -29,8 +29,8 @@ pub(crate) fn refused_key(name: &str, refusal: &str) -> u64 {
     hasher.finish()
 }
 
-/// An answer, as the model gets it. `kept_in` is the directory where whole outputs are: the file of one that was cut has
-/// another name each time.
+/// Returns the key of a result, as the model gets it. `kept_in` is the directory of saved outputs: the file of a
+/// truncated output has another name each time, so names in it are ignored.
 pub(crate) fn result_key(outcome: &Result<ToolOutput, ToolError>, kept_in: Option<&str>) -> u64 {
     let mut hasher = SEED.build_hasher();
     let mut add_text = |text: &str| {
@@ -67,7 +67,7 @@ pub(crate) fn result_key(outcome: &Result<ToolOutput, ToolError>, kept_in: Optio
     hasher.finish()
 }
 
-/// What the name of a kept file can hold, with what stands before it.
+/// Returns true if the name of a saved file, or the path before it, can contain the character.
 fn is_of_path(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '/' | '\\' | '-' | '_' | '.')
 }
@@ -103,7 +103,7 @@ fn of_value(value: &Value) -> u64 {
     hasher.finish()
 }
 
-/// The order of members means nothing, so theirs is no part of it.
+/// Hashes the members of an object independently of their order.
 fn of_members(members: &Map<String, Value>) -> u64 {
     members.iter().fold(members.len() as u64, |sum, (name, member)| {
         let mut hasher = SEED.build_hasher();

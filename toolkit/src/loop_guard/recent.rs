@@ -1,4 +1,4 @@
-//! The last calls of a session, as far as the loop guard has to know them.
+//! The last calls of a session, as far as the loop guard needs them.
 
 use super::LoopGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,36 +6,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How many different calls are remembered.
+/// The maximum number of different calls that are remembered.
 const MOST: usize = 32;
 
-/// After how long without such a call what was remembered of it counts no more.
+/// The time without such a call after which its count expires.
 const STALE: Duration = Duration::from_mins(10);
 
 /// The last calls of a session.
 #[derive(Default)]
 pub(crate) struct Recent {
     seen: Mutex<Seen>,
-    /// Whether any of them has to be looked at before it runs again.
+    /// True if any call has to be checked before it runs again.
     alarm: AtomicBool,
 }
 
-/// Keys by themselves: looking for one is all that most calls need.
+/// The keys are separate from the calls, because most calls only need a search for a key.
 #[derive(Default)]
 struct Seen {
     keys: Vec<u64>,
     calls: Vec<Call>,
-    /// Grows with each call.
+    /// A counter of calls.
     now: u64,
 }
 
 struct Call {
     result: u64,
-    /// How often it had this result, one after the other.
+    /// The number of consecutive times the call had this result.
     answers: u32,
-    /// When it was last made, by `Seen::now`.
+    /// The value of `Seen::now` when the call was last made.
     at: u64,
-    /// The same by the clock, from the second answer on: most calls need none.
+    /// The time of the last call, set from the second result on: most calls need none.
     time: Option<Instant>,
 }
 
@@ -44,12 +44,12 @@ impl Recent {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the guard has to look at a call before it runs.
+    /// Returns true if the guard has to check calls before they run.
     pub(crate) fn is_alarmed(&self) -> bool {
         self.alarm.load(Ordering::Relaxed)
     }
 
-    /// How often the call of this key had one and the same result, as far as it still counts.
+    /// Returns how often the call of this key had the same result, or 0 if that count has expired.
     pub(crate) fn answers(&self, key: u64) -> u32 {
         let mut seen = self.lock();
         match seen.find(key) {
@@ -62,8 +62,8 @@ impl Recent {
         }
     }
 
-    /// Notes what a call had for a result, and how often it had it in a row. `changes` says that it may have changed
-    /// something: unless it did just the same before, what other calls answered may no longer hold.
+    /// Records the result of a call and returns how often the call had it in a row. `changes` says that the call may
+    /// have changed something: unless it did exactly the same before, the counts of other calls are reset.
     pub(crate) fn note(&self, guard: LoopGuard, key: u64, result: u64, changes: bool) -> u32 {
         let mut seen = self.lock();
         seen.now += 1;
@@ -78,7 +78,8 @@ impl Recent {
             }
             _ => {
                 if changes {
-                    // Not forgotten: two that take turns would forget each other for ever.
+                    // The calls are kept and only their counts reset: two calls in turn would otherwise remove each
+                    // other for ever.
                     seen.calls.iter_mut().for_each(|call| call.answers = 0);
                     self.alarm.store(false, Ordering::Relaxed);
                 }
@@ -92,7 +93,7 @@ impl Recent {
         answers
     }
 
-    /// Notes that a call was made again and kept from running.
+    /// Records that a call was repeated and kept from running.
     pub(crate) fn note_kept_back(&self, key: u64) {
         let mut seen = self.lock();
         seen.now += 1;
@@ -104,7 +105,7 @@ impl Recent {
         }
     }
 
-    /// Whether something is known that a session should be kept for.
+    /// Returns true if the state has counts for which a session should be kept.
     pub(crate) fn is_suspicious(&self) -> bool {
         self.lock().calls.iter().any(|call| call.answers > 1)
     }
@@ -124,7 +125,7 @@ impl Seen {
         let place = match self.find(key) {
             Some(place) => Some(place),
             None if self.keys.len() < MOST => None,
-            // The one that was made longest ago goes.
+            // Replaces the call that was made longest ago.
             None => self.calls.iter().enumerate().min_by_key(|(_, call)| call.at).map(|(place, _)| place),
         };
         match place {
@@ -147,7 +148,7 @@ impl Call {
 mod tests {
     use super::*;
 
-    /// Letters are calls, followed by their result: capital ones may change something.
+    /// Letters are calls, each followed by its result; a call with a capital letter may change something.
     fn answers(calls: &str) -> Vec<u32> {
         let recent = Recent::default();
         let letters: Vec<char> = calls.chars().filter(|letter| *letter != ' ').collect();
@@ -164,13 +165,13 @@ mod tests {
             ("a1 a1 a1", vec![1, 2, 3]),
             ("a1 a2 a1 a2", vec![1, 1, 1, 1]),
             ("a1 a1 a2 a2", vec![1, 2, 1, 2]),
-            // Others in between.
+            // Other calls in between.
             ("a1 b1 a1 c1 a1", vec![1, 1, 2, 1, 3]),
             ("a1 b1 a1 b2 a1", vec![1, 1, 2, 1, 3]),
-            // Something was changed.
+            // A call in between changes something.
             ("a1 B1 a1 C1 a1", vec![1, 1, 1, 1, 1]),
             ("a1 B1 a1 B2 a1", vec![1, 1, 1, 1, 1]),
-            // What changes things goes round in a circle too.
+            // Calls that change something also repeat in a cycle.
             ("A1 B1 A1 B1 A1 B1", vec![1, 1, 1, 2, 2, 3]),
             ("a1 B1 a1 B1 a1 B1", vec![1, 1, 1, 2, 2, 3]),
         ] {

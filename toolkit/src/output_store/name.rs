@@ -1,24 +1,24 @@
-//! Names of directories and files: safe whatever a session is called.
+//! Names of directories and files, safe for any session id.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Longer names are shortened. File systems take 255 bytes.
+/// The maximum length of a directory name; longer names are shortened. File systems allow 255 bytes.
 const MAX_NAME_BYTES: usize = 100;
-/// What stays of a name that is too long, before its digest.
+/// The number of bytes kept of a name that is too long, before its digest.
 const SHORTENED_BYTES: usize = 60;
-/// What a file's name consists of: so many digits, and the extension. Enough until the year 2286.
+/// The number of digits in a file's name, before the extension; enough until the year 2286.
 const DIGITS: usize = 16;
 const EXTENSION: &str = ".txt";
 
-/// The directory of a session.
+/// Returns the directory name of a session.
 ///
-/// Lower-case letters, digits, `.`, `_` and `-` stand for themselves. A `+` changes between lower and upper case, since
-/// there are file systems that take both for one; every other byte is `~` and two digits. So no two sessions share a
-/// directory, short of two with more than a hundred bytes that agree in the 128 bits of a digest.
+/// Lower-case letters, digits, `.`, `_` and `-` are kept. A `+` switches between lower and upper case, since some file
+/// systems ignore case; every other byte becomes `~` and two hexadecimal digits. So no two sessions share a directory,
+/// unless both have names of more than a hundred bytes and the same 128-bit digest.
 pub(crate) fn directory_name(session: Option<&str>) -> String {
-    // No session id gives these: a `~` of an id is followed by digits.
+    // No session id is encoded like this: in an encoded id a `~` is followed by digits.
     let Some(id) = session else { return "~none".to_owned() };
     if id.is_empty() {
         return "~empty".to_owned();
@@ -40,7 +40,8 @@ pub(crate) fn directory_name(session: Option<&str>) -> String {
                 name.push(byte.to_ascii_lowercase().into());
             }
             b'0'..=b'9' | b'_' | b'-' => name.push(byte.into()),
-            // Neither hidden, nor this directory or the one above, nor what Windows drops at the end.
+            // Not as the first byte, which would make the name hidden, `.` or `..`, nor as the last, which Windows
+            // drops.
             b'.' if at != 0 && at != last => name.push('.'),
             _ => {
                 let _ = write!(name, "~{byte:02x}");
@@ -50,15 +51,15 @@ pub(crate) fn directory_name(session: Option<&str>) -> String {
     name
 }
 
-/// FNV-1a, the same on every machine and for ever.
+/// Returns the FNV-1a hash of a text, which is the same on every machine and in every version.
 fn digest(text: &str) -> u128 {
     text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, byte| {
         (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
     })
 }
 
-/// A name for a new file: microseconds since 1970, later than every name before it in this process, also when the clock
-/// goes back.
+/// Returns a name for a new file: microseconds since 1970, greater than every name before it in this process, even if
+/// the clock goes back.
 pub(super) fn file_name() -> String {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -68,7 +69,7 @@ pub(super) fn file_name() -> String {
     format!("{:0DIGITS$}{EXTENSION}", later(last.unwrap_or_else(|last| last)))
 }
 
-/// Whether a file has a name of this form.
+/// Returns true if a file name has this form.
 pub(super) fn is_file_name(name: &str) -> bool {
     name.strip_suffix(EXTENSION)
         .is_some_and(|digits| digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit()))

@@ -1,4 +1,4 @@
-//! How much a new output may take up.
+//! Limits the size of a new output by the total size of the store.
 
 use super::OutputStore;
 use super::name::is_file_name;
@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long it is relied on how much there was.
+/// The time for which a count of the store's bytes is reused.
 const COUNTED_FOR: Duration = Duration::from_secs(5);
-/// A file that was written within this time may belong to a call that runs, and is not removed to make room.
+/// A file written within this time may belong to a running call, and is not removed to make room.
 const IN_USE: Duration = Duration::from_mins(10);
-/// So much room an output has in any case, in bytes: a store that is full must not keep a person from running commands.
+/// The minimum room of an output, in bytes: a full store must not prevent commands from running.
 const LEAST: u64 = 1 << 20;
 
 /// A file of the store.
@@ -21,7 +21,7 @@ struct File {
 }
 
 impl OutputStore {
-    /// How many bytes a new output may have. Removes the oldest files where it would not find room otherwise.
+    /// Returns the maximum size of a new output in bytes. Removes the oldest files if there is too little room.
     pub(super) fn room(&self, root: &Path, now: SystemTime) -> u64 {
         let (most, total) = (self.settings.max_bytes(), self.settings.max_total_bytes());
         let mut counted = self.counted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -37,7 +37,8 @@ impl OutputStore {
     }
 }
 
-/// Removes the oldest files until no more than `wanted` bytes are left, as far as that is possible. Returns how many are.
+/// Removes the oldest files until at most `wanted` bytes are left, as far as possible. Returns the number of bytes
+/// left.
 fn make_room(root: &Path, wanted: u64, now: SystemTime) -> u64 {
     let mut files = files(root);
     let mut used: u64 = files.iter().map(|file| file.bytes).sum();
@@ -57,7 +58,7 @@ fn make_room(root: &Path, wanted: u64, now: SystemTime) -> u64 {
     used
 }
 
-/// The files that this store has named. No link is followed.
+/// Returns the files that this store has named. Follows no link.
 fn files(root: &Path) -> Vec<File> {
     let entries = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten();
     let sessions = entries(root).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -102,7 +103,7 @@ mod tests {
         assert!(oldest.exists());
         assert_eq!(room(4 * mib, 12 * mib), 4 * mib);
         assert!(!oldest.exists() && older.exists());
-        // What may be in use stays, and what is not the store's.
+        // Files that may be in use, and files that are not the store's, stay.
         assert_eq!(room(20 * mib, 7 * mib), 3 * mib);
         assert!(!older.exists() && fresh.exists() && other.exists());
         assert_eq!(room(20 * mib, 4 * mib), LEAST);

@@ -1,11 +1,11 @@
-//! What is configured of the outputs that are kept.
+//! Configuration of saved outputs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of one output, unless something else is said.
+/// The default maximum size of one output, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
-/// Bytes of all outputs together, unless something else is said.
+/// The default maximum size of all outputs together, in bytes.
 const MAX_TOTAL_BYTES: u64 = 8 << 30;
 
 /// How much of whole outputs is kept on disk (`/tools/outputs`).
@@ -26,12 +26,12 @@ pub struct OutputStoreSettings {
 }
 
 impl OutputStoreSettings {
-    /// Bytes of one output.
+    /// Returns the maximum size of one output, in bytes.
     pub fn max_bytes(&self) -> u64 {
         self.max_bytes.unwrap_or(MAX_BYTES)
     }
 
-    /// Bytes of all outputs together.
+    /// Returns the maximum size of all outputs together, in bytes.
     pub fn max_total_bytes(&self) -> u64 {
         self.max_total_bytes.unwrap_or(MAX_TOTAL_BYTES)
     }

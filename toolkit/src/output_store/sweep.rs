@@ -1,4 +1,4 @@
-//! Removing files that are too old.
+//! Removes old files from the output store.
 
 use super::OutputStore;
 use super::name::is_file_name;
@@ -6,26 +6,26 @@ use std::fs::{self, DirEntry};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// How long a file is kept after it was last written.
+/// The time for which a file is kept after it was last written.
 const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Swept {
-    /// Files removed.
+    /// The number of files removed.
     pub files: u64,
-    /// Their bytes.
+    /// The number of bytes in the removed files.
     pub bytes: u64,
-    /// Directories of sessions removed, since nothing was left in them.
+    /// The number of session directories removed because they were empty.
     pub directories: u64,
-    /// What should have been removed and could not be, or could not be looked at.
+    /// The number of entries that could not be read or removed.
     pub failed: u64,
 }
 
 impl OutputStore {
-    /// Removes the files that were last written more than 7 days before `now`, and the directories that this leaves
-    /// empty. Touches nothing that this store did not name, and follows no link. Blocks.
+    /// Removes the files that were last written more than 7 days before `now`, and directories that become empty.
+    /// Touches only files that this store named, and follows no link. Blocks.
     pub(crate) fn sweep(&self, now: SystemTime) -> Swept {
         let mut swept = Swept::default();
         if let Some(root) = self.root.as_deref().filter(|root| is_directory(root)) {
@@ -45,12 +45,12 @@ fn sweep_session(directory: &Path, now: SystemTime, swept: &mut Swept) {
         if !entry.file_name().to_str().is_some_and(is_file_name) {
             continue;
         }
-        // Of the entry itself, not of what a link points to.
+        // The metadata of the entry itself, not of a link's target.
         let Ok(metadata) = entry.metadata() else {
             swept.failed += 1;
             continue;
         };
-        // A time in the future, after the clock went back, is no age.
+        // A time in the future, after the clock was set back, does not count as an age.
         let age = metadata.modified().ok().and_then(|written| now.duration_since(written).ok());
         if !metadata.is_file() || age.is_none_or(|age| age <= KEPT_FOR) {
             continue;
@@ -64,7 +64,7 @@ fn sweep_session(directory: &Path, now: SystemTime, swept: &mut Swept) {
             Err(_) => swept.failed += 1,
         }
     }
-    // Refused while anything is in it.
+    // Fails while the directory is not empty.
     if removed && fs::remove_dir(directory).is_ok() {
         swept.directories += 1;
     }
@@ -88,7 +88,7 @@ mod tests {
 
     const DAY: Duration = Duration::from_hours(24);
 
-    /// Puts a file there that was written so long ago.
+    /// Creates a file that was last written `age` before `now`.
     fn aged(path: PathBuf, now: SystemTime, age: Duration) -> PathBuf {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "12345").unwrap();
@@ -141,7 +141,7 @@ mod tests {
         let old = aged(root.join("s/1000000000000002.txt"), now, 300 * DAY);
         symlink(outside.path(), root.join("linked")).unwrap();
         symlink(&file, root.join("s/1000000000000001.txt")).unwrap();
-        // Far in the future everything is old, the link itself too.
+        // Far in the future everything is old, including the link itself.
         assert_eq!(store.sweep(now + 99 * DAY), Swept { files: 1, bytes: 5, directories: 0, failed: 0 });
         assert!(file.exists() && !old.exists() && root.join("s/1000000000000001.txt").is_symlink());
 

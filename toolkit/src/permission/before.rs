@@ -1,4 +1,4 @@
-//! Whether a tool that asks nothing itself may run.
+//! Decides if a tool that does not ask for approval itself may run.
 
 use super::decided::{Decided, PermissionRequest};
 use super::rules::Permissions;
@@ -6,7 +6,7 @@ use super::settings::Decision;
 use crate::caller::Caller;
 use crate::tool::Tool;
 
-/// What counts of a tool that asks nothing itself.
+/// The properties that decide about a tool that does not ask for approval itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolFacts<'a> {
     pub(crate) name: &'a str,
@@ -14,10 +14,10 @@ pub(crate) struct ToolFacts<'a> {
     pub(crate) kind: &'a str,
     pub(crate) read_only: bool,
     pub(crate) auto_execute: bool,
-    /// Whether its own word counts: the host linked or registered it. What a server or a client says of its tools does
-    /// not.
+    /// True if the tool's attributes are trusted: the host linked or registered it. The attributes of a server's or
+    /// client's tools are not trusted.
     pub(crate) is_trusted_source: bool,
-    /// The tool, whose names rules may have as their key.
+    /// The tool, whose names may be keys of rules.
     pub(crate) tool: Option<&'a Tool>,
 }
 
@@ -33,15 +33,15 @@ impl<'a> ToolFacts<'a> {
         }
     }
 
-    /// Whether it runs unasked by the word of its author, whom the host chose, where nothing is configured.
+    /// Returns true if the tool runs without approval because of its own attributes, if nothing is configured.
     fn runs_by_its_word(&self) -> bool {
         self.is_trusted_source && (self.read_only || self.auto_execute)
     }
 }
 
 impl Tool {
-    /// Whether nobody is asked before it runs where nothing is configured: by the word of its author, that it may run or that
-    /// it asks by itself.
+    /// Returns true if no approval is needed before the tool runs, if nothing is configured: by its attributes, it may
+    /// run or asks itself.
     pub(crate) fn runs_by_its_word(&self) -> bool {
         let facts = ToolFacts::of(self);
         facts.runs_by_its_word() || facts.is_trusted_source && self.asks()
@@ -49,11 +49,11 @@ impl Tool {
 }
 
 impl Permissions {
-    /// Whether a tool that asks nothing itself may run for `caller`: asked under its
-    /// [permission](crate::Tool::permission), matched by its name.
+    /// Decides if a tool that does not ask for approval itself may run for `caller`. The kind is its
+    /// [permission](crate::Tool::permission), and the pattern is its name.
     ///
-    /// Unless a rule says otherwise, one that is `read_only` or `auto_execute` runs, by the word of its author, whom the
-    /// host chose; every other one asks. What the configuration says of its `autoExecute` goes before that word.
+    /// Without a rule, a tool that is `read_only` or `auto_execute` runs, because the host chose to trust its author;
+    /// any other tool needs approval. A configured `autoExecute` takes precedence over these attributes.
     ///
     /// ```standalone_crate
     /// use toolkit::prelude::*;
@@ -89,17 +89,17 @@ impl Permissions {
         self.decide_or(caller, &request, default)
     }
 
-    /// Returns true if the configuration says `autoExecute: true` of a tool whose word counts.
+    /// Returns true if the configuration sets `autoExecute: true` for a tool whose attributes are trusted.
     pub(crate) fn runs_unasked(&self, tool: &Tool) -> bool {
         !tool.source().is_remote() && self.auto_executes(tool.name()) == Some(true)
     }
 
-    /// Whether the configuration says that a tool must not run without a question, also one that asks by itself.
+    /// Returns true if the configuration says that a tool must not run without approval, even if the tool asks itself.
     pub(crate) fn must_ask(&self, tool: &Tool) -> bool {
         self.auto_executes(tool.name()) == Some(false)
     }
 
-    /// Whether the `autoExecute` of a tool is configured.
+    /// Returns true if `autoExecute` is configured for the tool.
     pub(crate) fn says_of(&self, tool: &Tool) -> bool {
         self.auto_executes(tool.name()).is_some()
     }
@@ -113,18 +113,18 @@ mod tests {
     #[test]
     fn who_runs_without_a_question() {
         use Decision::{Allow, Ask, Deny};
-        // Of the tool: read only, auto execute, the host's own. Of the configuration: autoExecute, the kind's rule.
+        // The tool: read only, auto execute, the host's own. The configuration: autoExecute, the rule of the kind.
         for (read_only, auto_execute, is_trusted_source, configured, rule, expected) in [
             (false, false, true, None, None, Ask),
             (true, false, true, None, None, Allow),
             (false, true, true, None, None, Allow),
             (false, false, true, Some(true), None, Allow),
             (true, true, true, Some(false), None, Ask),
-            // A remote tool's word does not count, nor what was configured of one by a name that it may have chosen.
+            // Attributes of a remote tool have no effect, nor has a setting under a name that it may have chosen.
             (true, true, false, None, None, Ask),
             (true, true, false, Some(true), None, Ask),
             (true, true, false, Some(false), None, Ask),
-            // Rules of the kind go before both.
+            // Rules of the kind take precedence over both.
             (false, false, true, None, Some(Allow), Allow),
             (true, true, true, Some(true), Some(Ask), Ask),
             (true, true, true, Some(true), Some(Deny), Deny),

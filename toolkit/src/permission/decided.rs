@@ -1,4 +1,4 @@
-//! What is asked of the rules, and what they say.
+//! Requests to the permission rules, and their decisions.
 
 use super::glob::PathText;
 use super::settings::Decision;
@@ -7,7 +7,7 @@ use crate::escape::escape_line;
 use crate::tool::Tool;
 use std::fmt;
 
-/// An action, as rules see it.
+/// An action, as the rules see it.
 ///
 /// ```
 /// use toolkit::{Caller, Decision, PermissionRequest, Permissions};
@@ -21,27 +21,27 @@ use std::fmt;
 pub struct PermissionRequest<'a> {
     /// The kind of permission.
     pub kind: &'a str,
-    /// What the action is matched by, as a question shows it. All of it has to be allowed.
+    /// The patterns of the action, as a permission prompt shows them. All of them must be allowed.
     pub patterns: &'a [String],
-    /// Whether a command's flags or paths raised the question: then no entry of a list lifts it, only a rule for the
+    /// True if flags or paths of a command raised the question: then no entry of a list allows it, only a rule for the
     /// whole kind.
     pub raised: bool,
-    /// Other ways to write what it is matched by, which only an entry that asks or denies may describe.
+    /// Alternative spellings of the patterns, which match only entries that ask or deny.
     pub(super) also: &'a [String],
-    /// What the patterns are, where they are paths; as many as there are patterns.
+    /// The paths in the patterns, if the patterns are paths; one per pattern.
     pub(super) paths: &'a [PathText],
-    /// The tool that does it.
+    /// The tool that performs the action.
     pub(super) tool: Option<&'a Tool>,
 }
 
 impl<'a> PermissionRequest<'a> {
-    /// An action of a kind, and what it is matched by.
+    /// Creates a request for an action of a kind, with its patterns.
     pub fn new(kind: &'a str, patterns: &'a [String]) -> Self {
         Self { kind, patterns, raised: false, also: &[], paths: &[], tool: None }
     }
 
-    /// Adds other ways to write what the action is matched by. An entry of a list that asks or denies one of them counts; one that
-    /// allows does not.
+    /// Adds alternative spellings of the patterns. An entry that asks or denies applies if it matches one of them; an
+    /// entry that allows does not.
     ///
     /// ```
     /// use toolkit::{Caller, Decision, PermissionRequest, PermissionSettings, Permissions};
@@ -64,20 +64,20 @@ impl<'a> PermissionRequest<'a> {
         self
     }
 
-    /// Says what the patterns are, which are paths.
+    /// Sets the paths of the patterns.
     pub(super) fn of_paths(mut self, paths: &'a [PathText]) -> Self {
         self.paths = paths;
         self
     }
 
-    /// Names the tool that does it: rules for the tool count too.
+    /// Sets the tool that performs the action, so that rules for the tool apply too.
     #[must_use]
     pub fn for_tool(mut self, tool: &'a Tool) -> Self {
         self.tool = Some(tool);
         self
     }
 
-    /// Says that a command's flags or paths raised the question.
+    /// Marks that flags or paths of a command raised the question.
     #[must_use]
     pub fn raised(mut self, raised: bool) -> Self {
         self.raised = raised;
@@ -85,20 +85,20 @@ impl<'a> PermissionRequest<'a> {
     }
 }
 
-/// What the rules say of an action.
+/// The decision of the rules about an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decided {
-    /// Whether it may go ahead.
+    /// The decision.
     pub decision: Decision,
     /// The rule that decided.
     pub rule: Option<DecidedRule>,
-    /// Whether a rule decided. Otherwise it is the default.
+    /// True if a rule decided, and false if the default did.
     pub said: bool,
 }
 
 impl Decided {
-    /// What holds where no rule says anything.
+    /// Creates the default decision, for when no rule applies.
     pub(super) fn default_of(decision: Decision) -> Self {
         Self { decision, rule: None, said: false }
     }
@@ -108,16 +108,17 @@ impl Decided {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecidedRule {
-    /// Where it stands in its configuration, as a JSON pointer: `/permission/exec/0`.
+    /// The JSON pointer of the rule in its configuration: `/permission/exec/0`.
     pub pointer: String,
-    /// What it says: `deny`, or with a pattern `` `git *`: deny``. A pattern may hold any characters.
+    /// The text of the rule: `deny`, or with a pattern `` `git *`: deny``. A pattern may contain any characters.
     pub text: String,
-    /// Where it was written, if that is known.
+    /// The source location, if known.
     pub origin: Option<ConfigOrigin>,
 }
 
 impl fmt::Display for DecidedRule {
-    /// `` `git *`: deny`` (/permission/exec/0, toolkit.json5:3:5), in one line that is safe to show.
+    /// Formats the rule as `` `git *`: deny`` (/permission/exec/0, toolkit.json5:3:5), in one line that is safe to
+    /// display.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}", escape_line(&self.text), escape_line(&self.pointer))?;
         if let Some(origin) = &self.origin {
@@ -128,7 +129,7 @@ impl fmt::Display for DecidedRule {
 }
 
 impl fmt::Display for Decision {
-    /// As in a configuration: `allow`.
+    /// Formats the decision as in a configuration: `allow`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Allow => "allow",

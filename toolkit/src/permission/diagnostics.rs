@@ -1,4 +1,4 @@
-//! Rules that say something else than they seem to.
+//! Finds rules whose effect differs from their apparent meaning.
 
 use super::glob::PathPattern;
 use super::rules::Permissions;
@@ -9,7 +9,7 @@ use crate::escape::escape_line;
 use crate::name::nearest;
 use std::collections::BTreeSet;
 
-/// Kinds that the toolkit and the tools that come with it ask under, whether or not these are there.
+/// Kinds that the toolkit and its bundled tools ask under, whether or not these tools exist.
 pub(crate) const KINDS: [&str; 13] = [
     "read",
     "edit",
@@ -25,14 +25,15 @@ pub(crate) const KINDS: [&str; 13] = [
     "client",
     "skill",
 ];
-/// The most that is told. Somebody else may have written the rules, with thousands of kinds that nothing asks under, and what
-/// each of them may have meant takes a while to find.
+/// The maximum number of diagnostics. Untrusted rules may have thousands of unknown kinds, and finding the probably
+/// intended kind takes time for each.
 const MAX_TOLD: usize = 100;
 impl Permissions {
-    /// Rules that say something else than they seem to: a key that means nothing, an `allow` that cannot allow.
+    /// Returns diagnostics for rules whose effect differs from their apparent meaning: an unknown key, or an `allow`
+    /// that cannot allow.
     ///
-    /// `keys` are the kinds and names of the tools that there are. None of these rules allows more than was meant. About a
-    /// hundred things are told at most.
+    /// `keys` are the kinds and names of the existing tools. None of these rules allows more than intended. At most
+    /// about a hundred diagnostics are returned.
     pub fn diagnostics<'a>(&self, keys: impl IntoIterator<Item = &'a str>) -> Vec<Diagnostic> {
         if self.is_silent() {
             return Vec::new();
@@ -41,7 +42,7 @@ impl Permissions {
         self.diagnostics_among(|key| known.contains(key), &known)
     }
 
-    /// The same, where `is_known` says which keys mean something; `names` are those that may have been meant.
+    /// Returns the diagnostics, with `is_known` to check keys; `names` are candidates for suggestions.
     pub(crate) fn diagnostics_among(
         &self,
         is_known: impl Fn(&str) -> bool,
@@ -104,7 +105,7 @@ impl Permissions {
     }
 }
 
-/// Whether something is allowed that is not one single path.
+/// Returns true if the rule allows more than single paths.
 fn allows_many(rule: &PermissionRule) -> bool {
     match rule {
         PermissionRule::Always(decision) => *decision == Decision::Allow,

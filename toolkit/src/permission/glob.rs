@@ -1,4 +1,4 @@
-//! Patterns for paths: the syntax of gitignore, with braces and the home directory.
+//! Path patterns: the syntax of gitignore, with braces and the home directory.
 
 mod component;
 
@@ -7,18 +7,18 @@ use component::Component;
 use std::fmt;
 use std::path::Path;
 
-/// The longest pattern, in bytes. No path is longer.
+/// The maximum length of a pattern, in bytes. No path is longer.
 const MAX_BYTES: usize = 4_096;
-/// The most alternatives that braces can stand for: each one is matched on its own.
+/// The maximum number of alternatives that braces expand to: each is matched separately.
 const MAX_ALTERNATIVES: usize = 32;
-/// What makes a component more than the text of a name.
+/// The characters with a special meaning in a component.
 const SPECIAL: [char; 4] = ['*', '?', '[', '\\'];
 
-/// A pattern for paths.
+/// A path pattern.
 ///
-/// An entry that asks or denies has the meaning of the same line in a `.gitignore`. An entry that allows is narrower: it is
-/// anchored at the workspace root unless it begins with `*`, and includes what is below a directory only if it ends with `*` or
-/// `/`. Otherwise a name that once stood for one file would stand for every file of that name.
+/// An entry that asks or denies has the meaning of the same line in a `.gitignore`. An entry that allows is narrower:
+/// it is anchored at the workspace root unless it begins with `*`, and includes the contents of a directory only if it
+/// ends with `*` or `/`. Otherwise a name that was meant for one file would match every file of that name.
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern {
     alternatives: Vec<Alternative>,
@@ -30,36 +30,36 @@ pub(crate) struct PathPattern {
 struct Alternative {
     base: Base,
     parts: Vec<Part>,
-    /// Whether it begins with `*`.
+    /// True if it begins with `*`.
     starts_with_star: bool,
-    /// Whether it ends with `*` or `/`.
+    /// True if it ends with `*` or `/`.
     is_open: bool,
 }
 
-/// Where a pattern begins.
+/// The directory at which a pattern is anchored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Base {
-    /// At any directory: it has no `/` but at its end.
+    /// Any directory: the pattern has no `/` except at its end.
     Anywhere,
-    /// At the workspace root.
+    /// The workspace root.
     Workspace,
-    /// At a `/`: the workspace root, or that of the file system.
+    /// The pattern begins with `/`: the workspace root, or the root of the file system.
     Root,
-    /// At the root of the file system: it began with `~`.
+    /// The root of the file system: the pattern began with `~`.
     FileSystem,
 }
 
 #[derive(Debug, Clone)]
 enum Part {
-    /// `**`: any number of components, also none.
+    /// `**`: any number of components, including none.
     Any,
     One(Component),
 }
 
-/// A path that rules are about.
+/// A path to match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathText {
-    /// Within the workspace, from its root.
+    /// The path relative to the workspace root, if it is within the workspace.
     relative: Option<String>,
     absolute: String,
 }
@@ -69,7 +69,7 @@ impl PathText {
         Self { relative, absolute }
     }
 
-    /// The path that a question shows as `text`: absolute, or relative to `workspace`.
+    /// Creates the path that a permission prompt shows as `text`: absolute, or relative to `workspace`.
     pub(crate) fn shown(text: &str, workspace: &Path) -> Self {
         if text.starts_with('/') {
             return Self { relative: None, absolute: text.to_owned() };
@@ -82,7 +82,7 @@ impl PathText {
         }
     }
 
-    /// Whether `pattern` is this path, character by character, in one of the ways to write it.
+    /// Returns true if `pattern` equals this path, character by character, in one of its spellings.
     fn is_written_as(&self, pattern: &str) -> bool {
         let below_home = || {
             let home = shown_path(&etcetera::home_dir().ok()?);
@@ -100,7 +100,7 @@ impl PathPattern {
     ///
     /// # Errors
     ///
-    /// Why it is none, and what to write.
+    /// Returns the reason why the pattern is not valid, and a correction.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         if text.is_empty() {
             return Err(PatternError("it is empty; write `*` for every path"));
@@ -134,17 +134,17 @@ impl PathPattern {
         self.is_literal
     }
 
-    /// Returns true if an entry that allows includes the path.
+    /// Returns true if the pattern of an entry that allows matches the path.
     pub(crate) fn allows(&self, path: &PathText) -> bool {
         self.alternatives.iter().any(|alternative| alternative.allows(path))
     }
 
-    /// Returns true if an entry that asks or denies includes the path, written as a question shows it.
+    /// Returns true if the pattern of an entry that asks or denies matches the path, as a permission prompt shows it.
     pub(crate) fn includes(&self, path: &PathText) -> bool {
         self.alternatives.iter().any(|alternative| alternative.includes(path))
     }
 
-    /// Returns true if an entry that asks or denies includes the path in any way to write it.
+    /// Returns true if the pattern of an entry that asks or denies matches any spelling of the path.
     pub(crate) fn includes_in_any_way(&self, path: &PathText) -> bool {
         self.alternatives.iter().any(|alternative| {
             alternative.includes(path)
@@ -179,7 +179,7 @@ impl Alternative {
         }
         let starts_with_star = text.starts_with('*') && home.is_none();
         let mut is_open = ends_with_slash || text.ends_with('*') && !text.ends_with("\\*");
-        // What is inside a directory, and not the directory.
+        // Matches the contents of a directory, and not the directory.
         if let Some(Part::Any) = parts.last() {
             parts.pop();
             if !matches!(parts.last(), Some(Part::Any)) {
@@ -199,7 +199,7 @@ impl Alternative {
     fn allows(&self, path: &PathText) -> bool {
         let is_at = |text: &str| {
             let components = components(text);
-            // One that begins with `*` and has no `/` begins anywhere.
+            // A pattern that begins with `*` and has no `/` matches at any directory.
             if self.starts_with_star && self.base == Base::Anywhere {
                 return self.is_at_any(&components, self.is_open);
             }
@@ -229,7 +229,7 @@ impl Alternative {
         self.starts_with_star && (0..path.len()).any(|start| self.is_at(&path[start..], is_open))
     }
 
-    /// Returns true if it matches from any component on; with `is_open` what is below a match counts too.
+    /// Returns true if it matches from any component on; with `is_open` the contents of a matching directory match too.
     fn is_at_any(&self, path: &[&str], is_open: bool) -> bool {
         let [Part::One(component)] = self.parts.as_slice() else { return self.is_at(path, is_open) };
         match path {
@@ -239,16 +239,17 @@ impl Alternative {
         }
     }
 
-    /// Returns true if it matches from the first component on; with `is_open` what is below a match counts too.
+    /// Returns true if it matches from the first component on; with `is_open` the contents of a matching directory
+    /// match too.
     fn is_at(&self, path: &[&str], is_open: bool) -> bool {
-        // The workspace itself is a part of everything in it.
+        // The workspace contains everything in it.
         if path.is_empty()
             && let [Part::One(component)] = self.parts.as_slice()
         {
             return component.is_any();
         }
         let (mut at, mut place) = (0, 0);
-        // Where to go on when what follows the last `**` does not fit.
+        // The positions at which to retry if the components after the last `**` do not match.
         let mut retry: Option<(usize, usize)> = None;
         loop {
             let fits = match self.parts.get(at) {
@@ -287,12 +288,13 @@ impl Part {
     }
 }
 
-/// The components of a path.
+/// Returns the components of a path.
 fn components(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-/// The home directory as it is named and as it really is, if the pattern begins there, and what follows.
+/// If the pattern begins with the home directory, returns the directory as named and its real path; also returns the
+/// rest of the pattern.
 fn split_home(text: &str) -> Result<(Vec<String>, &str), PatternError> {
     let after =
         |prefix: &str| text.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -322,14 +324,14 @@ fn split_home(text: &str) -> Result<(Vec<String>, &str), PatternError> {
     Ok((Vec::new(), text))
 }
 
-/// The patterns that one with braces stands for.
+/// Expands the braces of a pattern.
 fn expand(text: &str) -> Result<Vec<String>, PatternError> {
     let mut expanded = vec![String::new()];
     expand_into(text, &mut expanded)?;
     Ok(expanded)
 }
 
-/// Appends what `text` stands for to each of `expanded`.
+/// Appends each expansion of `text` to each of `expanded`.
 fn expand_into(text: &str, expanded: &mut Vec<String>) -> Result<(), PatternError> {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -363,7 +365,7 @@ fn expand_into(text: &str, expanded: &mut Vec<String>) -> Result<(), PatternErro
     Ok(())
 }
 
-/// How many bytes an escape or a class at the beginning takes.
+/// Returns the length in bytes of an escape or a class at the beginning.
 fn skip(text: &str) -> Result<usize, PatternError> {
     match text.strip_prefix('\\') {
         Some(escaped) => match escaped.chars().next() {
@@ -374,7 +376,7 @@ fn skip(text: &str) -> Result<usize, PatternError> {
     }
 }
 
-/// The place of the brace that closes the one at the beginning.
+/// Returns the position of the brace that closes the one at the beginning.
 fn closing_brace(text: &str) -> Result<usize, PatternError> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -394,7 +396,7 @@ fn closing_brace(text: &str) -> Result<usize, PatternError> {
     Err(PatternError("it has a `{` without a `}`; write `\\{` for the character"))
 }
 
-/// What stands between braces, at its commas. Its inner braces and classes are closed.
+/// Splits the text between braces at its commas. Its inner braces and classes are balanced.
 fn choices(text: &str) -> Vec<&str> {
     let (mut choices, mut from, mut depth, mut at) = (Vec::new(), 0, 0_usize, 0);
     while let Some(c) = text[at..].chars().next() {
@@ -417,7 +419,7 @@ fn choices(text: &str) -> Vec<&str> {
     choices
 }
 
-/// Why a text is no pattern, as a clause with what to write instead.
+/// The reason why a pattern is not valid, as a clause with a correction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PatternError(&'static str);
 
@@ -427,7 +429,7 @@ impl fmt::Display for PatternError {
     }
 }
 
-/// An entry's pattern for paths, or the text of one that cannot be parsed.
+/// The path pattern of an entry, or the text of an entry that cannot be parsed.
 #[derive(Debug, Clone)]
 pub(super) struct PathMatch {
     text: Box<str>,
@@ -444,20 +446,20 @@ impl PathMatch {
         self.pattern.as_ref().is_some_and(PathPattern::is_literal) || path.is_written_as(&self.text)
     }
 
-    /// Returns true if an entry that allows includes the path. One that cannot be parsed allows nothing else than its text.
+    /// Returns true if an entry that allows matches the path. An entry that cannot be parsed matches only its own text.
     pub(super) fn allows(&self, path: &PathText) -> bool {
         self.pattern.as_ref().is_some_and(|pattern| pattern.allows(path))
             || path.relative.as_deref().unwrap_or(&path.absolute) == &*self.text
     }
 
-    /// Returns true if an entry that asks or denies includes the path as a question shows it. One that cannot be parsed
-    /// includes every path.
+    /// Returns true if an entry that asks or denies matches the path as a permission prompt shows it. An entry that
+    /// cannot be parsed matches every path.
     pub(super) fn includes(&self, path: &PathText) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| pattern.includes(path))
             || path.relative.as_deref().unwrap_or(&path.absolute) == &*self.text
     }
 
-    /// The same, in any way to write the path.
+    /// Returns true if an entry that asks or denies matches any spelling of the path.
     pub(super) fn includes_in_any_way(&self, path: &PathText) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| pattern.includes_in_any_way(path))
             || path.is_written_as(&self.text)

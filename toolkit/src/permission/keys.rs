@@ -1,23 +1,24 @@
-//! The keys of permission rules: kinds of permission, and names of tools.
+//! Keys of permission rules: kinds of permission, and names of tools.
 
 use crate::policy::{alias_of, folded as fold};
 use crate::source::Source;
 use crate::tool::Tool;
 
-/// How a key means a tool.
+/// The way in which a key names a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Means {
-    /// By a name that the tool cannot have chosen to be let in: its own, an alias that a core crate gave it, `mcp:server`.
+    /// By a name that the tool cannot have chosen to be allowed: its own name, an alias from a core crate, or
+    /// `mcp:server`.
     Exactly,
-    /// By any other name that leads to it: such a key asks and denies, and allows nothing.
+    /// By any other name of the tool: such a key can ask and deny, but allows nothing.
     Loosely,
 }
 
 impl Means {
-    /// Calls `see` with every key that means the tool.
+    /// Calls `see` with every key that names the tool.
     pub(super) fn each(tool: &Tool, mut see: impl FnMut(Self, &str)) {
         let by_name = match tool.source() {
-            // Its name begins with that of its server, which the user chose.
+            // The name begins with that of the server, which the user chose.
             Source::Mcp { .. } if tool.name().contains("__") => Self::Exactly,
             source if source.is_remote() => Self::Loosely,
             _ => Self::Exactly,
@@ -33,7 +34,7 @@ impl Means {
     }
 }
 
-/// The key as it is compared: another name of a core tool stands for the tool.
+/// Returns the key in the form used for comparison: an alias of a core tool is replaced by the tool's name.
 pub(super) fn meant(key: &str) -> String {
     let key = fold(key);
     alias_of(&key).unwrap_or(key)

@@ -1,11 +1,11 @@
-//! Whether a text is what a pattern of a rule describes.
+//! Matches texts with the patterns of rules.
 
 use memchr::memmem;
 
-/// Whether `text` is what `pattern` describes: `*` stands for any text, also for none and for `/`; everything else
-/// stands for itself, case and spaces included. The pattern describes the whole text.
+/// Returns true if `pattern` matches the whole of `text`: `*` matches any text, including the empty text and `/`; every
+/// other character matches only itself, including case and spaces.
 ///
-/// Each part between two `*` is looked for once, so the time grows with the lengths and not with the number of `*`.
+/// Each part between two `*` is searched for once, so the time grows with the lengths and not with the number of `*`.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -19,7 +19,7 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
     true
 }
 
-/// Whether the pattern describes any text at all.
+/// Returns true if the pattern matches every text.
 pub(super) fn is_any(pattern: &str) -> bool {
     !pattern.is_empty() && pattern.bytes().all(|byte| byte == b'*')
 }
@@ -64,7 +64,7 @@ mod tests {
             ("a.c", "abc", false),
             (r"\*", "*", false),
             (r"\*", r"\x", true),
-            // Two writings of one letter are two texts.
+            // Two encodings of one letter are different texts.
             ("é", "e\u{301}", false),
             ("größe*", "größe ", true),
         ] {
@@ -80,7 +80,7 @@ mod tests {
         assert!(begun.elapsed() < Duration::from_secs(2));
     }
 
-    /// Tries every way.
+    /// Matches by trying every possibility.
     fn tries(pattern: &[char], text: &[char]) -> bool {
         match pattern {
             [] => text.is_empty(),

@@ -1,4 +1,4 @@
-//! The one decision about a path.
+//! Decisions about paths. All path checks use this module.
 
 mod guarded;
 
@@ -23,61 +23,61 @@ use crate::workspace::{Look, Place};
 use etcetera::BaseStrategy as _;
 use std::path::{Path, PathBuf};
 
-/// Whether a path may be used.
+/// The decision about the use of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathDecision {
-    /// It may, without a question.
+    /// The path may be used without approval.
     Allow,
-    /// A person has to be asked.
+    /// A person must approve the use.
     #[non_exhaustive]
     Ask {
-        /// Under which kind of permission.
+        /// The kind of permission to ask for.
         kind: String,
-        /// Why, as the end of a sentence about the path: `which is outside the workspace /srv/project`.
+        /// The reason, as the end of a sentence about the path: `which is outside the workspace /srv/project`.
         reason: String,
     },
-    /// It must not be used.
+    /// The path must not be used.
     #[non_exhaustive]
     Deny {
-        /// Why, as a sentence without its stop.
+        /// The reason, as a sentence without its full stop.
         reason: String,
     },
 }
 
-/// What is decided of a path.
+/// A path with the decision about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecidedPath {
-    /// Where it leads: the real path within the workspace; outside, where nothing is looked at before it is allowed, the
-    /// absolute path without `.` and `..`.
+    /// The resolved path. Within the workspace this is the real path; outside, where the file system is not accessed
+    /// before approval, it is the absolute path without `.` and `..`.
     pub path: PathBuf,
-    /// By what rules match it and a question shows it: relative to the workspace within it, else absolute. It is two
-    /// where a symbolic link leads elsewhere: as it was given, and as it really is; both have to be allowed.
+    /// The texts that rules match and a permission prompt shows: relative to the workspace if within it, else absolute.
+    /// There are two if a symbolic link leads elsewhere: the path as given, and the real path; both must be allowed.
     pub patterns: Vec<String>,
-    /// Whether it may be used.
+    /// The decision.
     pub decision: PathDecision,
 }
 
-/// Directories of the toolkit's own.
+/// The toolkit's own directories.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OwnDirs {
-    /// What decides what is allowed: asked about before anything is written there.
+    /// Files and directories that decide about permissions: writing needs approval.
     config: Vec<PathBuf>,
-    /// What remembers what was allowed: nothing is written there, and reading is asked about.
+    /// Directories that record approvals: writing is denied, and reading needs approval.
     data: Vec<PathBuf>,
-    /// Counts how often it was found out where they really are; clones count together.
+    /// The number of times that the real paths were resolved; shared by clones.
     #[cfg(feature = "testing")]
     resolutions: std::sync::Arc<std::sync::atomic::AtomicUsize>,
 }
 
-/// Files and directories of the toolkit's own, whether they are there or not.
+/// The toolkit's own files and directories, whether or not they exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OwnPaths {
-    /// What decides what is allowed.
+    /// Files and directories that decide about permissions.
     pub config: Vec<PathBuf>,
-    /// What remembers what was allowed and done. Outputs that were too long are in `tool-output` there.
+    /// Directories that record approvals and calls. Outputs that were truncated are in `tool-output` there.
     pub data: Vec<PathBuf>,
 }
 
@@ -86,24 +86,24 @@ impl OwnDirs {
         OwnPaths { config: self.config.clone(), data: self.data.clone() }
     }
 
-    /// Adds the user's own, and the data directory that a host chose instead.
+    /// Adds the user's own directories, and the data directory that the host chose instead.
     pub(crate) fn complete(&mut self, data_dir: Option<PathBuf>) {
         let strategy = etcetera::base_strategy::choose_native_strategy().ok();
         self.config.extend(strategy.map(|strategy| strategy.config_dir().join("toolkit")));
         self.data.extend(data_dir.into_iter().chain(default_data_dir()));
     }
 
-    /// Adds what decides what is allowed.
+    /// Adds a path that decides about permissions.
     pub(crate) fn protect(&mut self, path: PathBuf) {
         self.config.push(path);
     }
 
-    /// Adds what remembers what was allowed.
+    /// Adds a directory that records approvals.
     pub(crate) fn keep(&mut self, directory: PathBuf) {
         self.data.push(directory);
     }
 
-    /// As they are compared: each as it is named and as it really is now.
+    /// Returns the paths in the form used for comparison: each as it is named and its current real path.
     pub(crate) fn folded(&self) -> Self {
         #[cfg(feature = "testing")]
         self.resolutions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -126,7 +126,7 @@ impl OwnDirs {
         }
     }
 
-    /// How often it was found out where they really are.
+    /// Returns the number of times that the real paths were resolved.
     #[cfg(feature = "testing")]
     pub(crate) fn resolutions(&self) -> usize {
         self.resolutions.load(std::sync::atomic::Ordering::Relaxed)
@@ -134,14 +134,15 @@ impl OwnDirs {
 }
 
 impl DecidedPath {
-    /// A path that is allowed whatever it is matched by.
+    /// Creates an allowed path, regardless of rules.
     pub(crate) fn allowed(path: PathBuf) -> Self {
         Self { patterns: vec![shown_path(&path)], path, decision: PathDecision::Allow }
     }
 }
 
 impl Permissions {
-    /// Decides about a path that was followed, for what `tool` does. The toolkit's own directories are as they are compared.
+    /// Decides about a resolved path, for an action of `tool`. The toolkit's own directories are in the form used for
+    /// comparison.
     pub(crate) fn decide_path(
         &self,
         (caller, tool): (&Caller, &Tool),
@@ -163,7 +164,7 @@ impl Permissions {
         }
         let runs = self.runs_unasked(tool);
         let weigh = |kind: &str, default| {
-            // `autoExecute` stands for what the tool asks under its own kind.
+            // `autoExecute` applies to questions that the tool asks under its own kind.
             let default = if runs && kind == tool.permission() { Decision::Allow } else { default };
             let request = PermissionRequest::new(kind, &patterns).of_paths(&paths).for_tool(tool);
             self.weigh(caller, &request, default)
@@ -176,7 +177,7 @@ impl Permissions {
         DecidedPath { path: place.real.clone(), patterns, decision }
     }
 
-    /// Whether a rule says anything of the paths that `tool` reads.
+    /// Returns true if a rule applies to paths that `tool` reads.
     pub(crate) fn says_of_reading(&self, tool: &Tool) -> bool {
         let mut says = false;
         self.each_rule(|rule| {
@@ -189,29 +190,29 @@ impl Permissions {
 }
 
 impl OwnDirs {
-    /// Whether something below a directory may be in one of them, as they are compared.
+    /// Returns true if something below the directory may be in one of them; both are in the form used for comparison.
     pub(crate) fn may_hold(&self, directory: &Path) -> bool {
         let directory = fold(directory);
         self.data.iter().any(|own| own.starts_with(&directory) || directory.starts_with(own))
     }
 }
 
-/// A path that is weighed.
+/// A path that is being decided about.
 struct Weighing<'a> {
     place: &'a Place,
     access: Access,
     look: Look,
-    /// As they are compared.
+    /// In the form used for comparison.
     own: &'a OwnDirs,
-    /// What the rules say of a kind, and whether they name this very path.
+    /// Returns the rules' decision for a kind, and true if they name this exact path.
     weigh: &'a dyn Fn(&str, Decision) -> (Decided, bool),
 }
 
-/// What one of the rules for a path comes to.
+/// The result of one of the checks of a path.
 struct Part {
     kind: &'static str,
     decided: Decided,
-    /// Why it is asked.
+    /// The reason for the question.
     reason: String,
 }
 
@@ -263,8 +264,8 @@ impl Weighing<'_> {
             });
         }
         if let Some(mut outside) = self.outside() {
-            // Its own kind would be answered by what was allowed for reading. As long as edits are asked about, theirs
-            // says all; where they are allowed, it is one of those that are not.
+            // Its own kind must not be answered by an approval for reading. As long as edits need approval, a question
+            // of that kind covers everything; if edits are allowed, this path is an exception.
             if outside.decided.decision == Decision::Ask {
                 let is_protected = || self.guarded("protected", false).decision == Decision::Ask;
                 outside.kind = match edit.decision {
@@ -279,7 +280,8 @@ impl Weighing<'_> {
         self.strictest(parts)
     }
 
-    /// What holds for a kind of single paths; a rule that names the path for the ordinary kind stands for one here.
+    /// Returns the decision for a kind of single paths; a rule of the ordinary kind that names the path counts here
+    /// too.
     fn guarded(&self, kind: &str, is_allowed_by_name: bool) -> Decided {
         (self.weigh)(kind, if is_allowed_by_name { Decision::Allow } else { Decision::Ask }).0
     }
@@ -296,7 +298,7 @@ impl Weighing<'_> {
         })
     }
 
-    /// The path under all its names: as it was given, of each link on its way, and as it really is.
+    /// Returns the path under all its names: as given, the path of each link on the way, and the real path.
     fn names(&self) -> impl Iterator<Item = &Path> {
         let Place { given, links, real, .. } = self.place;
         // Most paths have one name.
@@ -304,8 +306,8 @@ impl Weighing<'_> {
         links.iter().chain(given).chain([real]).map(PathBuf::as_path)
     }
 
-    /// Whether it is in a data directory of the toolkit's. A workspace may lie in one too, as in that of a host which
-    /// makes one for each session: what is in there is none of the toolkit's.
+    /// Returns true if the path is in one of the toolkit's data directories. A workspace may be inside a data
+    /// directory, as in a host that creates one for each session: its contents are not the toolkit's own.
     fn is_data(&self) -> bool {
         let workspace = fold(&self.place.workspace);
         let within = |name: &Path, directory: &PathBuf| {
@@ -334,8 +336,8 @@ impl Weighing<'_> {
         self.names().find_map(guarded::protected).or_else(of_git)
     }
 
-    /// Whether a directory above, of those that may be looked at, is a repository's own, whatever its name: a bare
-    /// repository, or a worktree's.
+    /// Returns true if a directory above that may be accessed is a repository's own directory, whatever its name: a
+    /// bare repository, or a worktree's.
     fn is_within_git_dir(&self) -> bool {
         let may_look = |directory: &&Path| self.look == Look::Everywhere || self.place.holds(directory);
         self.place.real.ancestors().take_while(may_look).any(|directory| {
@@ -344,7 +346,7 @@ impl Weighing<'_> {
         })
     }
 
-    /// The strictest of the parts; of those that ask the first, which says most of why.
+    /// Returns the strictest of the results; of several that ask, the first, which has the most specific reason.
     fn strictest(&self, parts: Vec<Part>) -> PathDecision {
         let verb = match self.access {
             Access::Read => "reading",
@@ -366,14 +368,14 @@ impl Weighing<'_> {
     }
 }
 
-/// A path as rules match it.
+/// Returns a path in the form that rules match.
 fn text(place: &Place, path: &Path) -> PathText {
     let relative = place.relative(path);
     let relative = (!relative.is_absolute()).then(|| shown_path(relative));
     PathText::new(relative, shown_path(path))
 }
 
-/// A path as it is compared with directories: file systems differ in whether case matters.
+/// Returns a path in the form used for comparison with directories, ignoring case, because some file systems do.
 fn fold(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().to_lowercase())
 }

@@ -1,4 +1,4 @@
-//! What the rules of all sources say together.
+//! Combines the permission rules of all sources.
 
 mod source;
 
@@ -15,35 +15,42 @@ use source::{Found, Level, Prospect, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Who may do what without being asked, and what must not be done: the rules of every source of configuration.
+/// The permission rules of every source of configuration: which actions are allowed, need approval, or are denied.
 ///
-/// The key of a rule is a kind of permission, the name or another name of a tool, or a server as `mcp:docs`. Keys are compared
-/// without spaces around them and in lower case, agents and channels likewise. A rule is one word for all of it or a list, of
-/// which the last entry that matches counts.
+/// The key of a rule is a kind of permission, a name or alias of a tool, or a server as `mcp:docs`. Keys, agents and
+/// channels are compared in lower case and without surrounding spaces. A rule is one decision for the whole kind, or a
+/// list, of which the last matching entry applies.
 ///
-/// * A rule for a tool is about what the tool does under its own kind. Of a rule for the kind and one for the tool the stricter
-///   counts; where one of them says nothing, the other does. An alias that a plugin gave its tool allows nothing.
-/// * A pattern for paths has the syntax of gitignore, with braces, and `~/` or `$HOME/` for the home directory. An entry that
-///   allows is anchored at the workspace root unless it begins with `*`, and includes what is below a directory only if it ends
-///   with `*` or `/`.
-/// * Any other pattern describes a whole text, exactly as a question shows it; `*` stands for any text, also with `/` in it.
-/// * An entry about a path that asks or denies counts however it writes the path: relative to the workspace, as `./…`, whole,
-///   or from the home directory as `~/…`. One that allows writes it as a question shows it, or from the home directory.
-/// * An entry about a command that asks or denies names the program and its subcommand: `git push *` also counts for `git push`,
-///   `/usr/bin/git push` and `git -C . push`. One that allows describes the command as it is written.
-/// * A list with a pattern for paths that cannot be parsed asks or denies about every path; the configuration refuses one.
+/// * A rule for a tool applies to what the tool does under its own kind. If there is a rule for the kind and one for
+///   the tool, the stricter applies; if one of them does not decide, the other does. An alias that a plugin gave its
+///   tool allows nothing.
+/// * A path pattern has the syntax of gitignore, with braces, and `~/` or `$HOME/` for the home directory. An entry
+///   that allows is anchored at the workspace root unless it begins with `*`, and includes the contents of a directory
+///   only if it ends with `*` or `/`.
+/// * Any other pattern matches a whole text, exactly as a permission prompt shows it; `*` matches any text, including
+///   `/`.
+/// * An entry about a path that asks or denies matches any spelling: relative to the workspace, as `./…`, absolute, or
+///   from the home directory as `~/…`. An entry that allows must be spelled as a permission prompt shows the path, or
+///   from the home directory.
+/// * An entry about a command that asks or denies names the program and its subcommand: `git push *` also applies to
+///   `git push`, `/usr/bin/git push` and `git -C . push`. An entry that allows matches the command as it is written.
+/// * A list with a path pattern that cannot be parsed asks or denies for every path; the configuration rejects such a
+///   pattern.
 /// * Agents, channels, conversations and senders may be named by a pattern, as in a [policy](crate::ToolPolicy).
-/// * Of several sources the later overrides the earlier, but no source lifts what an earlier one denies.
-/// * Of what is said for everybody, the agent, the channel, the conversation and the sender the strictest counts. Only what is
-///   said for everybody allows anything; an `allow` for one of the others leaves it at that.
-/// * A key with `*` in it (`*`, `docs__*`) asks or denies what no rule of the same source and level with a full key decides; it
-///   never allows. So `"*": "deny"` beside `read: "allow"` denies everything but reading. In a source that is not trusted
-///   there are no such exceptions.
-/// * An action with several patterns is as strict as the strictest of them. One without any is matched by `*` alone.
-/// * Where nothing is said, it is asked.
-/// * An entry of a list does not lift a question that a command's flags or paths raised; a rule for the whole kind does.
-/// * An `allow` in a list never matches a text with control characters: `git *` must not stand for a second line.
-/// * Two kinds are about single paths, `sensitive` and `protected`: only an entry without wildcards allows there.
+/// * Of several sources the later overrides the earlier, but no source overrides a deny of an earlier one.
+/// * Of the rules for everybody, the agent, the channel, the conversation and the sender, the strictest applies. Only a
+///   rule for everybody can allow; an `allow` on another level changes nothing.
+/// * A key with `*` in it (`*`, `docs__*`) asks or denies if no rule with a full key of the same source and level
+///   decides; it never allows. So `"*": "deny"` beside `read: "allow"` denies everything but reading. In an untrusted
+///   source there are no such exceptions.
+/// * An action with several patterns is as strict as its strictest pattern. An action without patterns is matched by
+///   `*` alone.
+/// * Without a rule, an action needs approval.
+/// * An entry of a list does not allow an action if flags or paths of a command raised the question; a rule for the
+///   whole kind does.
+/// * An `allow` in a list never matches a text with control characters, so that `git *` cannot match a second line.
+/// * Two kinds are about single paths, `sensitive` and `protected`: they are allowed only by an entry without
+///   wildcards.
 ///
 /// Cloning is cheap.
 ///
@@ -69,80 +76,81 @@ pub struct Permissions(Arc<Inner>);
 
 #[derive(Debug, Clone, Default)]
 struct Inner {
-    /// In order.
+    /// The sources, in order.
     sources: Vec<Source>,
-    /// Of these, only what is stricter counts.
+    /// Untrusted sources, which can only make decisions stricter.
     narrowing: Vec<Source>,
-    /// What is configured of the `autoExecute` of tools, by name.
+    /// The configured `autoExecute` of tools, by name.
     auto_execute: BTreeMap<String, bool>,
 }
 
-/// A rule as it stands in a source.
+/// A rule with its place in a source.
 pub(super) struct Written<'a> {
     pub(super) kind: &'a str,
     pub(super) pointer: &'a str,
     pub(super) rule: &'a PermissionRule,
     pub(super) origin: Option<&'a ConfigOrigin>,
-    /// Whether what it allows can count: it is for everybody, or something for everybody allows of its kind.
+    /// True if its `allow` can have an effect: the rule is for everybody, or a rule for everybody allows something of
+    /// its kind.
     pub(super) can_allow: bool,
 }
 
-/// Kinds whose patterns are those of paths.
+/// Kinds whose patterns are path patterns.
 pub(crate) const PATH_KINDS: [&str; 5] = ["read", "edit", "external_directory", "sensitive", "protected"];
 
 impl Permissions {
-    /// The rules of these sources; later ones override, except what an earlier one denies.
+    /// Creates permissions from these sources; later ones override earlier ones, except for denials.
     pub fn new(sources: impl IntoIterator<Item = PermissionSettings>) -> Self {
         let sources = sources.into_iter().map(Source::new).collect();
         Self(Arc::new(Inner { sources, ..Inner::default() }))
     }
 
-    /// Says whether a tool runs without being asked for, in place of what its author says: `autoExecute` of its settings.
+    /// Sets if a tool runs without approval, overriding the author's attribute: `autoExecute` in its settings.
     ///
-    /// A `true` counts for tools only that the host linked or registered, not for those of a server or a client. What is
-    /// said last of a tool counts, so what is not trusted may only add `false`, at the end.
+    /// A `true` applies only to tools that the host linked or registered, not to those of a server or a client. The
+    /// last setting for a tool applies, so an untrusted source may only add `false`, at the end.
     #[must_use]
     pub fn auto_execute(mut self, tool: impl AsRef<str>, runs: bool) -> Self {
         Arc::make_mut(&mut self.0).auto_execute.insert(fold(tool.as_ref()), runs);
         self
     }
 
-    /// Adds sources that override these, except what these deny.
+    /// Adds sources that override these, except for denials.
     #[must_use]
     pub(crate) fn followed_by(mut self, sources: impl IntoIterator<Item = PermissionSettings>) -> Self {
         Arc::make_mut(&mut self.0).sources.extend(sources.into_iter().map(Source::new));
         self
     }
 
-    /// What is configured of a tool's `autoExecute`.
+    /// Returns the configured `autoExecute` of a tool.
     pub(super) fn auto_executes(&self, tool: &str) -> Option<bool> {
         let configured = &self.0.auto_execute;
         if configured.is_empty() { None } else { configured.get(&fold(tool)).copied() }
     }
 
-    /// Whether no rule says anything of anything.
+    /// Returns true if there are no rules.
     pub(super) fn is_silent(&self) -> bool {
         self.0.sources.is_empty() && self.0.narrowing.is_empty()
     }
 
-    /// Adds a source that is not trusted: what it asks or denies counts, what it allows does not.
+    /// Adds an untrusted source: its asks and denials apply, but it allows nothing.
     #[must_use]
     pub fn narrowed_by(mut self, settings: PermissionSettings) -> Self {
         Arc::make_mut(&mut self.0).narrowing.push(Source::new(settings));
         self
     }
 
-    /// Whether nothing at all is configured.
+    /// Returns true if nothing at all is configured.
     pub(crate) fn says_nothing(&self) -> bool {
         self.is_silent() && self.0.auto_execute.is_empty()
     }
 
-    /// What the rules say of an action that is asked for unless a rule says otherwise.
+    /// Returns the decision about an action that needs approval unless a rule says otherwise.
     pub fn decide(&self, caller: &Caller, request: &PermissionRequest<'_>) -> Decided {
         self.decide_or(caller, request, Decision::Ask)
     }
 
-    /// The same, of an action for which `default` holds unless a rule says otherwise.
+    /// Returns the decision about an action for which `default` applies unless a rule says otherwise.
     pub(crate) fn decide_or(
         &self,
         caller: &Caller,
@@ -152,7 +160,7 @@ impl Permissions {
         self.weigh(caller, request, default).0
     }
 
-    /// The same, and whether each of its patterns was decided by an entry without wildcards.
+    /// Returns the decision, and true if each of its patterns was decided by an entry without wildcards.
     pub(super) fn weigh(
         &self,
         caller: &Caller,
@@ -164,7 +172,7 @@ impl Permissions {
         }
         let kind = meant(request.kind);
         let question = Question::new(&kind, request, caller);
-        // What a question shows is all that is known of a path here.
+        // Only the text in the permission prompt is known of a path here.
         let shown: Vec<PathText> = if request.paths.is_empty() && PATH_KINDS.contains(&&*kind) {
             let workspace = caller.workspace_dir();
             request.patterns.iter().map(|text| PathText::shown(text, workspace)).collect()
@@ -199,7 +207,8 @@ impl Permissions {
         }
     }
 
-    /// What denies everything that a tool does to a caller, if anything does: not an entry of a list, which another may follow.
+    /// Returns a denial of everything that a tool does for a caller, if there is one. Entries of lists are ignored,
+    /// because another entry may follow.
     pub(crate) fn denies_tool(&self, tool: &Tool, caller: &Caller) -> Option<Decided> {
         let Inner { sources, narrowing, .. } = &*self.0;
         if self.is_silent() {
@@ -217,12 +226,12 @@ impl Permissions {
         Some(Decided { decision: Decision::Deny, rule: Some(found.into()), said: true })
     }
 
-    /// Whether the rules allow anything that a tool does under its own kind, which is asked about unless a rule or its `autoExecute`
-    /// says otherwise.
+    /// Checks if the rules may allow anything that a tool does under its own kind, which needs approval unless a rule
+    /// or its `autoExecute` says otherwise.
     ///
     /// # Errors
     ///
-    /// What is decided of all of it.
+    /// Returns the decision that applies to all of it.
     pub(crate) fn may_allow(&self, tool: &Tool, caller: &Caller) -> Result<(), Decided> {
         let Inner { sources, narrowing, .. } = &*self.0;
         let kind = meant(tool.permission());
@@ -235,7 +244,7 @@ impl Permissions {
             for source in sources {
                 match source.prospect(level, &question) {
                     Prospect::Open => {}
-                    // No source lifts what an earlier one denies.
+                    // No source overrides a deny of an earlier one.
                     Prospect::Bars(found) if found.decision == Decision::Deny => return Err(decided(found)),
                     Prospect::Bars(found) => {
                         may &= level != Level::Everybody;
@@ -264,7 +273,8 @@ impl Permissions {
         }
     }
 
-    /// Each rule, in order. Those of sources that are not trusted never allow, which is meant.
+    /// Calls `see` with each rule, in order. Rules of untrusted sources count as able to allow, so that no diagnostic
+    /// reports their intended lack of effect.
     pub(super) fn each_rule(&self, mut see: impl FnMut(Written<'_>)) {
         let Inner { sources, narrowing, .. } = &*self.0;
         let allowed: BTreeSet<&str> = sources.iter().flat_map(Source::allowed_kinds).collect();
@@ -278,7 +288,7 @@ impl Permissions {
         }
     }
 
-    /// What is said of one text.
+    /// Returns the decision about one text.
     fn one<'a>(
         &'a self,
         question: &Question<'_>,
@@ -306,7 +316,7 @@ impl Permissions {
     }
 }
 
-/// What the sources say together at one level.
+/// Combines the decisions of all sources on one level.
 fn fold_sources<'a>(
     sources: &'a [Source],
     level: Level<'_>,
@@ -319,21 +329,21 @@ fn fold_sources<'a>(
         .reduce(|earlier, later| if earlier.decision == Decision::Deny { earlier } else { later })
 }
 
-/// What one rule is asked about. Without a text, the action is matched by nothing.
+/// The subject of one rule check. `None` if the action has no pattern.
 #[derive(Debug, Clone, Copy, Default)]
 struct Text<'a> {
     text: Option<&'a str>,
-    /// The path, where it is one.
+    /// The path, if the text is one.
     path: Option<&'a PathText>,
 }
 
-/// What the rules are asked.
+/// A question to the rules.
 struct Question<'a> {
     kind: &'a str,
     tool: Option<&'a Tool>,
-    /// Other ways to write the action, which nothing allows.
+    /// Alternative spellings of the action, which never allow it.
     also: &'a [String],
-    /// Whether a tool that only reads, and has a kind of its own, opens a path.
+    /// True if a tool that only reads, and has a kind of its own, opens a path.
     is_reading_of_tool: bool,
     is_raised: bool,
     is_single_path: bool,
@@ -361,7 +371,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// For whom rules count.
+    /// Returns the levels whose rules apply.
     fn levels(&self) -> Vec<Level<'_>> {
         let channel = self.channel.as_deref();
         let agent = self.agent.as_deref().map(Level::Agent);

@@ -1,4 +1,4 @@
-//! What is configured of permissions.
+//! Configuration of permissions.
 
 use crate::config_origin::ConfigOrigins;
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ pub enum PermissionRule {
 }
 
 impl PermissionRule {
-    /// Whether it allows anything.
+    /// Returns true if it allows anything.
     pub(super) fn allows(&self) -> bool {
         match self {
             Self::Always(decision) => *decision == Decision::Allow,
@@ -51,25 +51,25 @@ pub struct PermissionEntry {
     pub decision: Decision,
 }
 
-/// What is said of each kind of permission or tool. A key is a kind (`read`, `edit`, `exec`, `external_directory`, `web_fetch`,
-/// `message`, or any that a tool states), a tool's name or another name of it, a server as `mcp:docs`, or any of them with `*`.
+/// The rules by kind of permission or tool. A key is a kind (`read`, `edit`, `exec`, `external_directory`, `web_fetch`,
+/// `message`, or any that a tool states), a tool's name or alias, a server as `mcp:docs`, or any of them with `*`.
 pub type PermissionRules = BTreeMap<String, PermissionRule>;
 
-/// All that one source of configuration says of permissions. In parentheses the pointer in it.
+/// The permission rules of one source of configuration. Each field names its pointer in the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PermissionSettings {
-    /// For everybody (`/permission/<kind>`).
+    /// Rules for everybody (`/permission/<kind>`).
     pub everybody: PermissionRules,
-    /// By agent (`/agents/<id>/permission/<kind>`).
+    /// Rules by agent (`/agents/<id>/permission/<kind>`).
     pub agents: BTreeMap<String, PermissionRules>,
-    /// By channel (`/channels/<name>/permission/<kind>`).
+    /// Rules by channel (`/channels/<name>/permission/<kind>`).
     pub channels: BTreeMap<String, PermissionRules>,
-    /// By channel, then by conversation (`/channels/<name>/groups/<id>/permission/<kind>`).
+    /// Rules by channel, then by conversation (`/channels/<name>/groups/<id>/permission/<kind>`).
     pub groups: BTreeMap<String, BTreeMap<String, PermissionRules>>,
-    /// By channel, then by sender (`/channels/<name>/senders/<id>/permission/<kind>`).
+    /// Rules by channel, then by sender (`/channels/<name>/senders/<id>/permission/<kind>`).
     pub senders: BTreeMap<String, BTreeMap<String, PermissionRules>>,
-    /// Where each entry was written.
+    /// The source location of each entry.
     pub origins: ConfigOrigins,
 }
 

@@ -1,4 +1,4 @@
-//! What rules say of a name that no tool here has.
+//! Verdicts on names for which there is no tool.
 
 use super::data::Registered;
 use super::entry::normalised;
@@ -10,11 +10,11 @@ use crate::source::Source;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 
-/// What stands for a tool that is not here: nothing is known of it but its name.
+/// The definition of a missing tool, of which only the name is known.
 static ABSENT: ToolDef = ToolDef::BASE;
 
-/// What the rules say of a name that no tool here has, if anything knows it: a core crate that registers it for lists, or a
-/// rule. A registered name is judged as that of a core tool.
+/// Returns the verdicts on a name for which there is no tool, if the name is known: registered for lists by a core
+/// crate, or used in a rule. A registered name is judged like the name of a core tool.
 pub(crate) fn explain_absent(
     policy: Option<&dyn Policy>,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! Two policies, each of which can only take away.
+//! Combines two policies, each of which can only deny.
 
 use super::{LayerVerdict, Policy, Refusal, admitted, check, version};
 use crate::caller::Caller;
@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::tool::Tool;
 use std::sync::Arc;
 
-/// A tool exists where both let it.
+/// A policy under which a tool exists if both policies admit it.
 #[derive(Debug)]
 pub(crate) struct Both(pub(crate) Arc<dyn Policy>, pub(crate) Arc<dyn Policy>);
 
@@ -35,13 +35,13 @@ impl Policy for Both {
         diagnostics
     }
 
-    /// Another number whenever either has another one: versions are counted, and never so far apart that they meet.
+    /// Changes whenever either version changes: the versions are counters, and too close to each other to collide.
     fn version(&self) -> Option<u64> {
         const FAR: u64 = 0x9e37_79b9_7f4a_7c15;
         Some(version(&*self.0)?.wrapping_mul(FAR).wrapping_add(version(&*self.1)?))
     }
 
-    /// Each may switch a tool on that its author switched off, but one that the other switches off is denied all the same.
+    /// Either policy may enable a tool that its author disabled, but a tool that the other disables is denied.
     fn switches_on(&self, tool: &Tool) -> bool {
         self.0.switches_on(tool) || self.1.switches_on(tool)
     }

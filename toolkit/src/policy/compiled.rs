@@ -1,4 +1,4 @@
-//! One source of configuration, made ready to be asked.
+//! Compiles one source of configuration.
 
 use super::data::Registered;
 use super::entry::{folded, matches};
@@ -13,31 +13,31 @@ use crate::config_origin::ConfigOrigins;
 use crate::escape::escape_line;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One source of configuration, made ready to be asked.
+/// A compiled source of configuration.
 #[derive(Debug)]
 pub(super) struct Compiled {
-    /// What it is, where it only narrows what another source says.
+    /// The name of the source, if it only narrows another source.
     pub(super) narrows: Option<String>,
     pub(super) lists: Lists,
-    /// Whether it says nothing at all.
+    /// True if it has no rules at all.
     pub(super) is_silent: bool,
     pub(super) origins: ConfigOrigins,
     pub(super) calls: Option<bool>,
     switched_off: ListId,
     switched_on: ListId,
     plugins_off: ListId,
-    /// What opens tools that are optional: `tools.allow` and `tools.alsoAllow`.
+    /// The lists that enable optional tools: `tools.allow` and `tools.alsoAllow`.
     opens: [ListId; 2],
     gates: Vec<Gate>,
-    /// Layers that every caller has.
+    /// The layers for all callers.
     common: Vec<Rules>,
     by_provider: Vec<(ProviderKey, Rules)>,
     agents: Vec<(String, Rules)>,
     agents_by_provider: Vec<(String, ProviderKey, Rules)>,
     channels: Vec<(String, Rules)>,
-    /// By channel and conversation.
+    /// The rules by channel and conversation.
     groups: Vec<(String, String, Rules)>,
-    /// By channel and sender.
+    /// The rules by channel and sender.
     senders: Vec<(String, String, Rules)>,
     sandbox: Rules,
     subagents: Rules,
@@ -47,7 +47,7 @@ pub(super) struct Compiled {
     pub(super) join_groups: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Tools that only certain models get.
+/// A restriction of a tool to certain models.
 #[derive(Debug)]
 pub(super) struct Gate {
     list: ListId,
@@ -56,7 +56,8 @@ pub(super) struct Gate {
 }
 
 impl Compiled {
-    /// `narrows` says what the source is, where it can only narrow; `profiles` are those of the source that it narrows.
+    /// Compiles the settings. `narrows` is the name of the source, if it can only narrow; `profiles` are the profiles
+    /// of the source that it narrows.
     pub(super) fn new(
         settings: PolicySettings,
         registered: &Registered,
@@ -67,7 +68,7 @@ impl Compiled {
         let is_silent = settings == PolicySettings { servers, ..PolicySettings::default() };
         let mut compiler = Compiler::new(registered);
         compiler.lists.join(&settings.join_groups, registered);
-        // What it defines itself goes before what it can see of others.
+        // Its own definitions take precedence over profiles of other sources.
         let others = profiles.iter().filter(|(name, _)| !settings.profiles.contains_key(*name));
         let others: BTreeMap<_, _> = others.map(|(name, rules)| (name.clone(), rules.clone())).collect();
         compiler.add_profiles(&others);
@@ -165,26 +166,27 @@ impl Compiled {
         }
     }
 
-    /// Whether it switches a tool on that its author switched off.
+    /// Returns true if it enables a tool that its author disabled.
     pub(super) fn switches_on<S: Subject>(&self, subject: &S) -> bool {
         let marks = self.marks(subject);
         marks.has(self.switched_on) && !marks.has(self.switched_off)
     }
 
-    /// Whether an optional tool is there as far as that goes.
+    /// Returns true if it enables an optional tool.
     pub(super) fn opens<S: Subject>(&self, subject: &S) -> bool {
         let marks = self.marks(subject);
         self.opens.iter().any(|list| marks.has(*list))
     }
 
-    /// The lists that name the tool without a pattern.
+    /// Marks the lists that contain the tool without a pattern.
     fn marks<S: Subject>(&self, subject: &S) -> Marks {
         let mut marks = Marks::new(&self.lists);
         self.lists.mark(subject, &[], &mut marks);
         marks
     }
 
-    /// The tools that only certain models get: the entry that names one, and where its models stand.
+    /// Returns the tools that are limited to certain models: the entry that names the tool, and the pointer to its list
+    /// of models.
     pub(super) fn gates(&self) -> impl Iterator<Item = (&str, &str)> {
         self.gates.iter().filter_map(|gate| {
             let name = self.lists.all[gate.list as usize].entries.first()?;
@@ -192,7 +194,7 @@ impl Compiled {
         })
     }
 
-    /// Every layer, for whoever it is.
+    /// Returns every layer, for all callers.
     pub(super) fn layers(&self) -> impl Iterator<Item = &Rules> {
         let by_provider = self.by_provider.iter().map(|(_, rules)| rules);
         let agents = self.agents.iter().map(|(_, rules)| rules);
@@ -210,7 +212,7 @@ impl Compiled {
             .chain(last)
     }
 
-    /// What of it is about this caller.
+    /// Returns the layers that apply to this caller.
     pub(super) fn view(&self, caller: &Caller) -> View<'_> {
         let model = Model::of(caller);
         let known = |text: &Option<String>| text.as_deref().map(folded);
@@ -257,7 +259,7 @@ fn agents_by_provider(
     compiled
 }
 
-/// Compiles the rules of some callers of channels, which stand under a key of the channel.
+/// Compiles the rules of conversations or senders, which are grouped by channel.
 fn some_callers(
     rules: &mut impl FnMut(Layer, String, String, &ToolRules) -> Rules,
     layer: Layer,
@@ -276,25 +278,25 @@ fn some_callers(
     compiled
 }
 
-/// `provider `openai`` or `model `openai/gpt-5``.
+/// Formats a provider or model: `provider `openai`` or `model `openai/gpt-5``.
 fn model(key: &str) -> String {
     let what = if key.contains('/') { "model" } else { "provider" };
     format!("{what} `{}`", escape_line(key))
 }
 
-/// What of a source of configuration is about one caller.
+/// The part of a source of configuration that applies to one caller.
 #[derive(Debug)]
 pub(super) struct View<'a> {
     pub(super) compiled: &'a Compiled,
     pub(super) layers: Vec<&'a Rules>,
-    /// The gates that the caller's model does not open.
+    /// The restrictions that exclude the caller's model.
     closed: Vec<&'a Gate>,
-    /// Which patterns stand in one of those layers.
+    /// The patterns that occur in one of the layers, as flags.
     patterns: Vec<bool>,
     channel: Option<String>,
 }
 
-/// One thing that can deny a tool.
+/// A check that can deny a tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step<'a> {
     Calls,
@@ -305,10 +307,10 @@ pub(super) enum Step<'a> {
     Layer(&'a Rules),
 }
 
-/// Why a step says what it says.
+/// The reason for the verdict of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ground<'a> {
-    /// It has nothing to say.
+    /// It has no verdict.
     Nothing,
     CallsOff,
     SwitchedOff(ListId),
@@ -316,33 +318,33 @@ pub(super) enum Ground<'a> {
     OffByAuthor,
     WrongModel(&'a Gate),
     OtherChannel,
-    /// An entry opens it.
+    /// An entry enables the tool.
     Opened(ListId),
     Unopened,
     Layer(&'a Rules, Why),
 }
 
 impl<'a> View<'a> {
-    /// All that can deny a tool, in order.
+    /// Returns all checks that can deny a tool, in order.
     pub(super) fn steps(&self) -> impl Iterator<Item = Step<'a>> {
         [Step::Calls, Step::Switch, Step::Models, Step::Channel, Step::Optional]
             .into_iter()
             .chain(self.layers.iter().map(|rules| Step::Layer(rules)))
     }
 
-    /// Looks the tool up in every list.
+    /// Marks the lists that contain the tool.
     pub(super) fn mark<S: Subject>(&self, subject: &S, marks: &mut Marks) {
         marks.clear();
         self.compiled.lists.mark(subject, &self.patterns, marks);
     }
 
-    /// Whether nothing denies the tool.
+    /// Returns true if no check denies the tool.
     pub(super) fn admits<S: Subject>(&self, subject: &S, marks: &mut Marks) -> bool {
         self.mark(subject, marks);
         self.steps().all(|step| self.judge(step, subject, marks).0 != PolicyVerdict::Denies)
     }
 
-    /// What a step says of the tool that the marks are of.
+    /// Returns the verdict of a step on the marked tool.
     pub(super) fn judge<S: Subject>(
         &self,
         step: Step<'a>,
@@ -350,7 +352,7 @@ impl<'a> View<'a> {
         marks: &Marks,
     ) -> (PolicyVerdict, Ground<'a>) {
         let compiled = self.compiled;
-        // What the author of a tool demands is asked once: a source that only narrows does not ask for it again.
+        // The author's requirements are checked once: a source that only narrows does not check them again.
         let asks_for_it = compiled.narrows.is_none();
         let marked = |lists: &[ListId]| lists.iter().copied().find(|list| marks.has(*list));
         match step {

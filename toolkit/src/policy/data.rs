@@ -1,6 +1,6 @@
-//! What crates of tools register of policies: groups, profiles and aliases.
+//! Policy data registered by tool crates: groups, profiles and aliases.
 //!
-//! The runtime knows no tool by name; [`policy_data!`](crate::policy_data) is how the names get here.
+//! The runtime knows no tool by name; crates register names with [`policy_data!`](crate::policy_data).
 
 use super::entry::{PLUGINS, normalised};
 use super::settings::ProfileRules;
@@ -8,44 +8,44 @@ use crate::link::{Linked, Links};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// What a crate registers with [`policy_data!`](crate::policy_data).
+/// The policy data that a crate registers with [`policy_data!`](crate::policy_data).
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyData {
-    /// The module that registers it; its first segment is the crate.
+    /// The module that registers the data; its first segment is the crate.
     pub module: &'static str,
-    /// Groups with the names of their tools, beside those that name the group themselves.
+    /// Groups with the names of their tools, in addition to tools that name the group themselves.
     pub groups: &'static [(&'static str, &'static [&'static str])],
     /// Profiles with their entries; `None` for every tool.
     pub profiles: &'static [(&'static str, Option<&'static [&'static str]>)],
-    /// Other names that lists may use, each with the tool that it means.
+    /// Aliases for lists, each with the tool that it means.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// Further names that are no mistake in a list, though no tool of such a name need be there.
+    /// Further names that are accepted in lists, although no tool of that name may exist.
     pub names: &'static [&'static str],
-    /// Names of tools to come, which no plugin, server or client can have meanwhile.
+    /// Names of planned tools, which no plugin, server or client may use.
     pub planned: &'static [&'static str],
 }
 
 inventory::collect!(PolicyData);
 
-/// What all core crates together register; every name in lower case.
+/// The combined policy data of all core crates, with every name in lower case.
 #[derive(Debug, Clone)]
 pub(crate) struct Registered {
     /// Groups with the names of their tools.
     pub(crate) groups: BTreeMap<String, BTreeSet<String>>,
-    /// The groups in which a plugin's tools do not count by their own word, sorted.
+    /// Groups in which a plugin's tools are counted only if the configuration says so, sorted.
     pub(crate) built_in: Vec<String>,
-    /// Profiles by name; where two have one name, both hold.
+    /// Profiles by name; if two crates define the same name, both apply.
     pub(crate) profiles: BTreeMap<String, Vec<ProfileRules>>,
-    /// Aliases, to the tool.
+    /// Aliases, with their tools.
     aliases: BTreeMap<String, String>,
-    /// Tools, to their aliases.
+    /// Tools, with their aliases.
     families: BTreeMap<String, BTreeSet<String>>,
-    /// Further names that are no mistake in a list.
+    /// Further names that are accepted in lists.
     pub(crate) names: BTreeSet<String>,
 }
 
 impl Default for Registered {
-    /// Nothing but the profile that is there without any configuration, which has every tool.
+    /// Contains only the built-in profile, which has every tool.
     fn default() -> Self {
         Self {
             groups: BTreeMap::new(),
@@ -58,7 +58,7 @@ impl Default for Registered {
     }
 }
 
-/// The names of tools to come that the core crates register, in the order of the linker.
+/// Returns the names of planned tools that the core crates register, in the linker's order.
 pub(crate) fn planned(links: &Links) -> impl Iterator<Item = &'static str> {
     let of_core = |data: &&PolicyData| links.is_core(data.crate_name());
     inventory::iter::<PolicyData>().filter(of_core).flat_map(|data| data.planned).copied()
@@ -71,14 +71,14 @@ impl PolicyData {
 }
 
 impl Registered {
-    /// What the core crates of this process register, by the `link!` lists as they stand.
+    /// Returns the data of the core crates of this process, according to the `link!` lists in their original order.
     pub(crate) fn linked() -> &'static Self {
         static LINKED: LazyLock<Registered> =
             LazyLock::new(|| Registered::by(&Links::collect(&[], &mut Vec::new())));
         &LINKED
     }
 
-    /// What the crates register that are core by these lists.
+    /// Returns the data of the crates that are core according to these lists.
     pub(crate) fn by(links: &Links) -> Self {
         let mut registered = Self::default();
         let mut core_groups = BTreeSet::new();
@@ -93,7 +93,7 @@ impl Registered {
         registered
     }
 
-    /// Adds what one crate registers.
+    /// Adds the data of one crate.
     pub(crate) fn add(&mut self, data: &PolicyData) {
         for (name, members) in data.groups {
             let members = members.iter().map(|member| normalised(member));
@@ -107,7 +107,7 @@ impl Registered {
         }
         for (alias, name) in data.aliases {
             let (alias, name) = (normalised(alias), normalised(name));
-            // Of two crates that give one alias to two tools, the first tool by name has it.
+            // If two crates give one alias to two tools, the first tool by name has it.
             let taken = self.aliases.get(&alias).is_some_and(|other| *other <= name);
             if !taken {
                 self.aliases.insert(alias, name);
@@ -120,25 +120,25 @@ impl Registered {
         }
     }
 
-    /// Groups in which a plugin's tools do not count by their own word.
+    /// Marks groups in which a plugin's tools are counted only if the configuration says so.
     fn reserve(&mut self, groups: impl IntoIterator<Item = String>) {
         self.built_in.extend(groups.into_iter().filter(|group| group != PLUGINS));
         self.built_in.sort_unstable();
         self.built_in.dedup();
     }
 
-    /// The number of a group that is built in.
+    /// Returns the index of a built-in group.
     pub(crate) fn built_in(&self, group: &str) -> Option<u32> {
         let place = self.built_in.binary_search_by(|other| other.as_str().cmp(group)).ok()?;
         u32::try_from(place).ok()
     }
 
-    /// The tool that a name means.
+    /// Returns the tool that a name means.
     pub(crate) fn canonical<'a>(&'a self, name: &'a str) -> &'a str {
         self.aliases.get(name).map_or(name, String::as_str)
     }
 
-    /// The tool that lists mean by a name, be it compiled in or not.
+    /// Returns the tool that a name in a list means, whether or not it is compiled in.
     pub(crate) fn meant_by(&self, name: &str) -> Option<&str> {
         let canonical = self.canonical(name);
         let known = self.families.get_key_value(canonical).map(|(name, _)| name);
@@ -146,19 +146,19 @@ impl Registered {
         known.or_else(of_groups).map(String::as_str)
     }
 
-    /// A name with every other that means the same tool.
+    /// Returns a name and all other names of the same tool.
     pub(crate) fn family<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let canonical = self.canonical(name);
         let aliases = self.families.get(canonical).into_iter().flatten().map(String::as_str);
         std::iter::once(canonical).chain(aliases)
     }
 
-    /// Every alias, with the tool that it means.
+    /// Returns every alias, with the tool that it means.
     pub(crate) fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
         self.aliases.iter().map(|(alias, name)| (alias.as_str(), name.as_str()))
     }
 
-    /// Whether the name is known as that of a tool, be it compiled in or not.
+    /// Returns true if a tool of this name is known, whether or not it is compiled in.
     pub(crate) fn is_name(&self, name: &str) -> bool {
         self.aliases.contains_key(name)
             || self.families.contains_key(name)

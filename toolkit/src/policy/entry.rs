@@ -1,12 +1,12 @@
-//! An entry of a list: what it names, and whether a pattern matches.
+//! Entries of lists: parsing and matching.
 
-/// The longest entry, in bytes. No name of a tool, plugin or group comes near it.
+/// The maximum length of an entry, in bytes. No name of a tool, plugin or group is nearly as long.
 const MAX_ENTRY_BYTES: usize = 256;
 
-/// The group of every tool that is no core tool.
+/// The group of every tool that is not a core tool.
 pub(crate) const PLUGINS: &str = "plugins";
 
-/// What an entry of a list names, in lower case.
+/// A parsed entry of a list, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// A tool by its name or alias, or a plugin by its id.
@@ -20,11 +20,11 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    /// Reads an entry as somebody wrote it.
+    /// Parses an entry as it was written.
     ///
     /// # Errors
     ///
-    /// Why it names nothing, as a clause.
+    /// Returns the reason why it is not valid, as a clause.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let entry = normalised(text);
         if entry.is_empty() {
@@ -48,7 +48,7 @@ impl Entry {
         }
         let mut name = name.to_owned();
         while name.contains("**") {
-            // It is the same pattern, and many stars would take long to match.
+            // This is the same pattern, and many stars would take long to match.
             name = name.replace("**", "*");
         }
         Ok(match (is_group, name.contains('*')) {
@@ -60,23 +60,24 @@ impl Entry {
     }
 }
 
-/// As what a host names is compared, an agent, a channel or a model: without blanks around, in lower case.
+/// Normalises a name given by a host (an agent, a channel or a model) for comparison: trimmed, in lower case.
 pub(crate) fn folded(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-/// As names of tools are compared: without blanks around, in lower case.
+/// Normalises the name of a tool for comparison: trimmed, in lower case.
 pub(crate) fn normalised(text: &str) -> String {
     text.trim().to_ascii_lowercase()
 }
 
-/// Whether the whole of `text` matches `pattern`, in which `*` stands for any text, also none.
+/// Returns true if the whole of `text` matches `pattern`, in which `*` matches any text, including the empty text.
 ///
-/// It takes time in proportion to the product of both lengths at worst.
+/// In the worst case, the time is proportional to the product of both lengths.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut place) = (0, 0);
-    // Where to go on when what follows the last star does not fit: with one byte more for the star.
+    // The positions at which to retry if the text after the last star does not match: the star then matches one more
+    // byte.
     let mut retry: Option<(usize, usize)> = None;
     while place < text.len() {
         match pattern.get(at) {

@@ -1,27 +1,27 @@
-//! Which of many patterns a name can match at all, found in one walk over the name.
+//! Finds which of many patterns can match a name, in one pass over the name.
 
 use super::entry::matches;
 use aho_corasick::AhoCorasick;
 
-/// So many patterns are tried one by one: to make a search ready takes longer than it saves.
+/// Up to this number, patterns are tried one by one, because preparing a search takes longer than it saves.
 const FEW: usize = 8;
-/// So many too: a file of a workspace that holds thousands would make the search take many seconds to be made ready, in the
-/// worst case with the square of their number.
+/// Beyond this number, patterns are tried one by one too: a workspace file with thousands of patterns would make
+/// preparing the search take many seconds, in the worst case proportional to the square of their number.
 const MANY: usize = 1_000;
 
-/// Patterns for names, made ready to be looked through at once.
+/// A prepared search for name patterns.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
     /// The longest text without a star of each pattern.
     literals: Option<AhoCorasick>,
-    /// The place of the pattern for each of them.
+    /// The index of the pattern for each literal.
     places: Vec<usize>,
-    /// The places of those that every name can match.
+    /// The indices of patterns that must always be tried.
     others: Vec<usize>,
 }
 
 impl Finder {
-    /// For patterns, each with its place.
+    /// Prepares a search for patterns, each with its index.
     pub(super) fn new<'a>(patterns: impl Iterator<Item = (usize, &'a str)>) -> Self {
         let longest = |pattern: &'a str| pattern.split('*').max_by_key(|text| text.len()).unwrap_or_default();
         let literals: Vec<_> = patterns.map(|(place, pattern)| (place, longest(pattern))).collect();
@@ -34,13 +34,13 @@ impl Finder {
             (!found.is_empty()).then(|| AhoCorasick::new(found.iter().map(|(_, literal)| literal)));
         let literals = literals.and_then(Result::ok);
         if literals.is_none() {
-            // Too many to be found so: each is tried.
+            // Too many patterns for a prepared search: each is tried.
             others.extend(&places);
         }
         Self { literals, places, others }
     }
 
-    /// Hands over each place whose pattern matches, some of them more than once.
+    /// Calls back with the index of each pattern that matches, some of them more than once.
     pub(super) fn find<'a>(
         &self,
         text: &str,

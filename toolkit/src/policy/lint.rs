@@ -1,4 +1,4 @@
-//! What in a policy is probably not as meant, given the tools that there are.
+//! Finds probable mistakes in a policy, given the existing tools.
 
 use super::compiled::Compiled;
 use super::entry::{Entry, PLUGINS, matches, normalised};
@@ -11,20 +11,21 @@ use crate::escape::escape_line;
 use crate::name::nearest;
 use std::collections::BTreeSet;
 
-/// The most that is said of one source; beyond that it is counted. As many again about lists that deny.
+/// The maximum number of messages for one source; further ones are only counted. Messages about deny lists have a
+/// maximum of their own, of the same size.
 const MAX_SAID: usize = 100;
-/// The longest message that is told whole, in bytes.
+/// The maximum length of a message, in bytes, that is not truncated.
 const LONGEST: usize = 4_000;
-/// For how many names of one source the nearest is looked for: each costs a look at all names.
+/// The maximum number of names of one source for which the nearest name is searched; each search looks at all names.
 const MAX_ADVISED: usize = 20;
-/// How many patterns of one source are looked at, each of which costs the same.
+/// The maximum number of patterns of one source that are checked; each check looks at all names.
 const MAX_PATTERNS: usize = 500;
-/// How many names of its allow lists are looked at more closely, each of which costs a look at all tools.
+/// The maximum number of names in allow lists that are checked in detail; each check looks at all tools.
 const MAX_ALLOWED: usize = 200;
 
-/// What is probably not as meant, a bounded part of it. None of it widens anything.
+/// Returns probable mistakes, up to a maximum number. None of them makes the policy more permissive.
 pub(super) fn diagnostics<S: Subject>(policy: &ToolPolicy, tools: &[S]) -> Vec<Diagnostic> {
-    // To know all names costs more than all else that a toolkit of thousands of tools is built with.
+    // Collecting all names is the most expensive part of building a toolkit with thousands of tools.
     if policy.sources().iter().all(|source| source.is_silent) {
         return Vec::new();
     }
@@ -32,11 +33,11 @@ pub(super) fn diagnostics<S: Subject>(policy: &ToolPolicy, tools: &[S]) -> Vec<D
     policy.sources().iter().flat_map(|source| Lint::of(source, &known).run()).collect()
 }
 
-/// Every name that an entry can have.
+/// The names that an entry can have.
 struct Known<'a, S> {
     policy: &'a ToolPolicy,
     tools: &'a [S],
-    /// Of tools, with all aliases, and of plugins.
+    /// Names of tools, with all aliases, and of plugins.
     names: BTreeSet<String>,
     plugins: BTreeSet<String>,
     groups: BTreeSet<String>,
@@ -59,7 +60,7 @@ impl<'a, S: Subject> Known<'a, S> {
         Self { policy, tools, names, plugins, groups }
     }
 
-    /// The tool of a plugin that has the name only as an alias.
+    /// Returns the plugin's tool that has the name only as an alias.
     fn aliased_by_plugin(&self, name: &str) -> Option<&S> {
         let is_own = |tool: &S| normalised(tool.name()) == name;
         if self.plugins.contains(name)
@@ -78,9 +79,9 @@ struct Lint<'a, S> {
     source: &'a Compiled,
     known: &'a Known<'a, S>,
     found: Vec<Diagnostic>,
-    /// Whether what is looked at is to take tools away.
+    /// True if the current list denies tools.
     denies: bool,
-    /// How much was found, and of it what is about lists that deny.
+    /// The number of messages, and how many of them are about deny lists.
     counts: [usize; 2],
     advised: usize,
     patterns: usize,
@@ -123,7 +124,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         Diagnostic::new(level, self.source.narrows.as_deref().unwrap_or("configuration"), message)
     }
 
-    /// "; did you mean …?" where something is near.
+    /// Returns "; did you mean …?" if a name is near, or an empty text.
     fn advice<'n>(&mut self, name: &str, names: impl IntoIterator<Item = &'n String>) -> String {
         self.advised += 1;
         if self.advised > MAX_ADVISED {
@@ -137,7 +138,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         let count = &mut self.counts[usize::from(self.denies)];
         *count += 1;
         if *count <= MAX_SAID {
-            // Pointers stand in it, and names that a program hands over can be of any length.
+            // A message may contain pointers, and names of any length that a program passed.
             let message = if message.len() > LONGEST { escape_line(&message).into_owned() } else { message };
             let said = self.diagnostic(level, message).with_concern(self.denies);
             let origin = self.source.origins.find(pointer);
@@ -149,7 +150,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         self.say(Level::Warning, pointer, message);
     }
 
-    /// Profiles that there aren't, and `alsoAllow` without one.
+    /// Reports profiles that do not exist, and `alsoAllow` without a profile.
     fn layers(&mut self) {
         let source = self.source;
         for rules in source.layers() {
@@ -181,7 +182,7 @@ impl<'a, S: Subject> Lint<'a, S> {
     fn lists(&mut self) {
         let source = self.source;
         for list in &source.lists.all {
-            // What opens optional tools is the global lists once more.
+            // The lists that enable optional tools are the global lists, which are checked already.
             if !matches!(list.kind, Kind::Deny | Kind::Allow) {
                 continue;
             }
@@ -199,7 +200,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         self.denies = false;
     }
 
-    /// Whether an entry names something.
+    /// Checks that an entry names something.
     fn entry(&mut self, kind: Kind, text: &str, pointer: &str) -> bool {
         let shown = escape_line(text);
         let entry = match Entry::parse(text) {
@@ -241,7 +242,7 @@ impl<'a, S: Subject> Lint<'a, S> {
                 Entry::GroupPattern(_) => "no tool is in a group like",
             };
             let advice = match &entry {
-                // With what it stands for: `group:` is a part of it.
+                // The suggestion is shown with its prefix `group:`.
                 Entry::Group(name) => self.advice(name, &known.groups).replace("mean `", "mean `group:"),
                 Entry::Name(name) | Entry::NamePattern(name) | Entry::GroupPattern(name) => {
                     self.advice(name, &known.names)
@@ -256,7 +257,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         is_known
     }
 
-    /// What an allow list names in a way that does not count.
+    /// Reports names in an allow list that have no effect.
     fn allowed(&mut self, name: &str, pointer: &str) {
         let known = self.known;
         self.allowed += 1;
@@ -298,7 +299,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         }
     }
 
-    /// Tools and plugins that are switched, or that only certain models get.
+    /// Checks the settings that enable tools and plugins, or limit tools to certain models.
     fn switches(&mut self) {
         let source = self.source;
         let mut named: Vec<(String, String, bool, bool)> = source
@@ -333,7 +334,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         self.denies = false;
     }
 
-    /// Profiles that have the name of one that a core crate registered.
+    /// Reports profiles with the same name as one that a core crate registered.
     fn profiles(&mut self) {
         for name in &self.source.profiles {
             if self.known.policy.registered().profiles.contains_key(&normalised(name)) {

@@ -1,4 +1,4 @@
-//! Every list of a policy in one index, so that a tool is looked up once and not once a list.
+//! An index of all lists of a policy, so that a tool is looked up once and not once per list.
 
 use super::data::Registered;
 use super::entry::{Entry, PLUGINS, matches, normalised};
@@ -7,36 +7,38 @@ use super::subject::Subject;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The number of a list within its policy.
+/// The index of a list within its policy.
 pub(super) type ListId = u32;
 
-/// The groups of all tools of servers, and of clients: nobody else's word puts a tool there.
+/// The groups of all tools of servers and of clients; tools are added to them only by their source.
 const REMOTE_GROUPS: [&str; 2] = ["mcp", "client"];
 
-/// What stands for no entry in [`Marks`].
+/// The mark for "no entry" in [`Marks`].
 const NONE: u32 = u32::MAX;
 
-/// What the entries of a list are looked up for.
+/// The purpose of a list, which determines how its entries match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// To deny: an entry counts for every name that leads to a tool, and for every group that somebody says it is in.
+    /// Denies tools: an entry applies to every name that leads to a tool, and to every group that the tool's author or
+    /// a core crate names.
     Deny,
-    /// To allow, by who configures.
+    /// Allows tools, for a list in a configuration.
     Allow,
-    /// To allow, by who registered a profile, who knows no plugin: names and patterns count for core tools only.
+    /// Allows tools, for a profile registered by a crate, which knows no plugins: names and patterns apply to core
+    /// tools only.
     Profile,
-    /// To open what is optional: only names, ids of plugins and `group:plugins` count.
+    /// Enables optional tools: only names, plugin ids and `group:plugins` apply.
     Open,
-    /// To switch tools on by name, as an allow list does.
+    /// Enables tools by name, like an allow list.
     Names,
-    /// To switch tools off by name, as a deny list does.
+    /// Disables tools by name, like a deny list.
     NamesOff,
-    /// Ids of plugins, to deny.
+    /// Denies plugins by id.
     Plugins,
 }
 
 impl Kind {
-    /// Whether its entries take tools away.
+    /// Returns true if its entries deny tools.
     pub(super) fn denies(self) -> bool {
         matches!(self, Self::Deny | Self::NamesOff | Self::Plugins)
     }
@@ -50,19 +52,19 @@ pub(super) struct List {
     pub(super) entries: Box<[Box<str>]>,
 }
 
-/// Where a list stands.
+/// The place of a list.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     /// In the code of the crate that registered it.
     Code,
     /// In the configuration, at this pointer.
     At(String),
-    /// Spread over the members of an object: their names between these two parts of a pointer.
+    /// The members of an object: the member's name is between these two parts of a pointer.
     Members(&'static str, &'static str),
 }
 
 impl List {
-    /// The pointer to the entry; `None` where it is in no configuration.
+    /// Returns the pointer to the entry; `None` if it is not in a configuration.
     pub(super) fn pointer(&self, entry: u32) -> Option<String> {
         match &self.place {
             Place::Code => None,
@@ -74,12 +76,12 @@ impl List {
     }
 }
 
-/// A key as a step of a JSON pointer.
+/// Escapes a key as a step of a JSON pointer.
 pub(super) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// An entry that may count for a tool.
+/// An entry that may apply to a tool.
 #[derive(Debug, Clone, Copy)]
 struct Hit {
     list: ListId,
@@ -87,20 +89,20 @@ struct Hit {
     needs: Needs,
 }
 
-/// What a tool must be for an entry to count.
+/// The condition on a tool for an entry to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needs {
-    /// Nothing, and any of its names will do: the entry denies.
+    /// None, and any name of the tool matches: the entry denies.
     AnyName,
-    /// It has the very name, or a core crate gave it the alias.
+    /// The name is the tool's own, or an alias from a core crate.
     OwnName,
-    /// It is a core tool.
+    /// The tool is a core tool.
     Core,
-    /// It is a core tool, or the configuration lets its plugin join this group.
+    /// The tool is a core tool, or the configuration lets its plugin join this group.
     Joined(u32),
 }
 
-/// A pattern with the lists in which it stands.
+/// A pattern with the lists that contain it.
 #[derive(Debug)]
 struct Pattern {
     text: Box<str>,
@@ -108,27 +110,27 @@ struct Pattern {
     hits: Vec<Hit>,
 }
 
-/// Every list of a policy.
+/// The index of all lists of a policy.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub(super) all: Vec<List>,
     patterns: Vec<Pattern>,
-    /// The place of each text in `patterns`, of names and of groups, while lists are added.
+    /// The index in `patterns` of each text, for names and for groups, while lists are added.
     places: HashMap<Box<str>, [Option<usize>; 2]>,
-    /// Those for names.
+    /// The search for name patterns.
     finder: Finder,
-    /// The places of those for groups.
+    /// The indices of group patterns.
     group_patterns: Vec<usize>,
     names: HashMap<Box<str>, Vec<Hit>>,
     plugins: HashMap<Box<str>, Vec<Hit>>,
     groups: HashMap<Box<str>, Vec<Hit>>,
-    /// Of `group:plugins`.
+    /// The entries `group:plugins`.
     every_plugin: Vec<Hit>,
-    /// Of entries that deny and that nobody can read: what they were to deny may be any tool.
+    /// Invalid entries of deny lists: since their meaning is unknown, they apply to every tool.
     unreadable: Vec<Hit>,
-    /// Groups in which a plugin's tools do not count by their own word, sorted.
+    /// Groups in which a plugin's tools are counted only if the configuration says so, sorted.
     built_in: Vec<String>,
-    /// The groups that plugins may join, by their ids.
+    /// The groups that plugins may join, by plugin id.
     joined: HashMap<Box<str>, Vec<u32>>,
 }
 
@@ -137,12 +139,12 @@ impl Lists {
         Self { built_in: registered.built_in.clone(), ..Self::default() }
     }
 
-    /// Whether what an author says of being in the group is not enough.
+    /// Returns true if an author's claim to be in the group is not sufficient.
     fn is_reserved(&self, group: &str) -> bool {
         group == PLUGINS || self.built_in.binary_search_by(|other| other.as_str().cmp(group)).is_ok()
     }
 
-    /// Lets the tools of plugins count in groups that are built in.
+    /// Lets the tools of plugins join built-in groups.
     pub(super) fn join(&mut self, groups: &BTreeMap<String, BTreeSet<String>>, registered: &Registered) {
         for (plugin, groups) in groups {
             let numbers = groups.iter().filter_map(|group| match Entry::parse(group) {
@@ -153,7 +155,8 @@ impl Lists {
         }
     }
 
-    /// Adds a list. An entry that names nothing allows nothing; one that was to deny denies every tool.
+    /// Adds a list. An invalid entry of an allow list allows nothing; an invalid entry of a deny list denies every
+    /// tool.
     pub(super) fn add<'a>(
         &mut self,
         kind: Kind,
@@ -194,7 +197,7 @@ impl Lists {
             }
             (_, Entry::Name(name)) => {
                 add_to(&mut self.names, registered.canonical(&name), hit(by_name));
-                // Who allows a tool must not get a whole plugin that took the name of a tool that is not there.
+                // Allowing a tool must not allow a whole plugin whose id is the name of a missing tool.
                 if matches!(kind, Kind::Allow | Kind::Open) && !registered.is_name(&name) {
                     add_to(&mut self.plugins, &name, hit(by_name));
                 }
@@ -202,7 +205,7 @@ impl Lists {
             (Kind::Deny | Kind::Allow | Kind::Open, Entry::Group(group)) if group == PLUGINS => {
                 self.every_plugin.push(hit(by_name));
             }
-            // Who registers a profile knows no plugin.
+            // A crate that registers a profile knows no plugins.
             (Kind::Profile, Entry::Group(group)) if group == PLUGINS => {}
             (Kind::Open | Kind::Names | Kind::NamesOff | Kind::Plugins, _) => {}
             (_, Entry::Group(group)) => self.add_group(kind, hit(by_name), &group, registered),
@@ -231,7 +234,7 @@ impl Lists {
         }
     }
 
-    /// The tools that name the group, and those of which a core crate says that they are in it.
+    /// Adds the tools that name the group themselves, and those that a core crate adds to it.
     fn add_group(&mut self, kind: Kind, hit: Hit, group: &str, registered: &Registered) {
         let needs = match (kind, registered.built_in(group)) {
             (Kind::Deny, _) | (_, None) => hit.needs,
@@ -262,15 +265,15 @@ impl Lists {
         }
     }
 
-    /// Lets an entry that denies, and of which nobody knows what, deny every tool.
+    /// Makes an invalid entry deny every tool.
     fn deny_all(&mut self, list: ListId, entry: u32) {
-        // The first of a list is enough.
+        // The first one of a list is sufficient.
         if self.unreadable.last().is_none_or(|hit| hit.list != list) {
             self.unreadable.push(Hit { list, entry, needs: Needs::AnyName });
         }
     }
 
-    /// Makes the patterns ready, after the last list.
+    /// Prepares the search for patterns, after the last list.
     pub(super) fn finish(mut self) -> Self {
         self.places = HashMap::new();
         let (groups, names): (Vec<_>, Vec<_>) =
@@ -280,15 +283,15 @@ impl Lists {
         self
     }
 
-    /// Which patterns stand in one of these lists, for [`mark`](Self::mark).
+    /// Returns flags for the patterns that occur in one of these lists, for [`mark`](Self::mark).
     pub(super) fn patterns_in(&self, lists: &[bool]) -> Vec<bool> {
         let is_in = |pattern: &Pattern| pattern.hits.iter().any(|hit| lists[hit.list as usize]);
         let patterns: Vec<bool> = self.patterns.iter().map(is_in).collect();
         if patterns.contains(&true) { patterns } else { Vec::new() }
     }
 
-    /// Marks the lists that have the tool, by their entries and by those patterns that `patterns` says; none where it is
-    /// empty.
+    /// Marks the lists that contain the tool, by their entries and by the patterns flagged in `patterns`; no patterns
+    /// are used if it is empty.
     pub(super) fn mark<S: Subject>(&self, subject: &S, patterns: &[bool], marks: &mut Marks) {
         let is_core = subject.is_core();
         let plugin = if is_core { None } else { subject.plugin_id().map(|id| key(&id).into_owned()) };
@@ -297,7 +300,7 @@ impl Lists {
             for hit in hits {
                 let counts = match hit.needs {
                     Needs::AnyName => true,
-                    // Anybody can give a tool an alias; only the host says what is core.
+                    // Any author can give a tool an alias; only the host decides which crates are core.
                     Needs::OwnName => is_core || !has_alias_only,
                     Needs::Core => is_core,
                     Needs::Joined(group) => is_core || !has_alias_only && joined.contains(&group),
@@ -337,7 +340,7 @@ impl Lists {
         for group in subject.groups() {
             let group = key(group);
             let Some(hits) = self.groups.get(&*group) else { continue };
-            // A server would be let in by a group that the user knows something else by.
+            // Otherwise a server's tools would be allowed by a group name that means something else to the user.
             if remote_group.is_some() || REMOTE_GROUPS.contains(&&*group) {
                 deny(hits, marks);
             } else {
@@ -352,7 +355,7 @@ impl Lists {
             self.finder.find(own, text, |place| by(&self.patterns[place].hits, false, marks));
         }
         for alias in subject.aliases() {
-            // Even a core tool is allowed by a pattern only under its own name.
+            // A pattern of an allow list matches even a core tool only by its own name.
             self.finder.find(&key(alias), text, |place| {
                 deny(&self.patterns[place].hits, marks);
             });
@@ -362,7 +365,7 @@ impl Lists {
         }
         for pattern in self.group_patterns.iter().filter(|place| patterns[**place]) {
             let pattern = &self.patterns[*pattern];
-            // Those that are built in were looked up above, under their names.
+            // Built-in groups were looked up above, by name.
             let is_in = |group: &str| matches(&pattern.text, group) && !self.is_reserved(group);
             if remote_group.is_some_and(is_in) {
                 by(&pattern.hits, false, marks);
@@ -386,13 +389,13 @@ fn add_to(index: &mut HashMap<Box<str>, Vec<Hit>>, key: &str, hit: Hit) {
     }
 }
 
-/// A name as the index has it, without a copy where it is so already.
+/// Returns a name as it is used in the index, borrowed if it is already in that form.
 fn key(name: &str) -> Cow<'_, str> {
     let is_normal = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
     if name.bytes().all(is_normal) { Cow::Borrowed(name) } else { Cow::Owned(normalised(name)) }
 }
 
-/// The lists that have a tool, each with the first entry by which it does.
+/// The lists that contain a tool, each with its first matching entry.
 #[derive(Debug)]
 pub(super) struct Marks {
     entries: Vec<u32>,
@@ -404,7 +407,7 @@ impl Marks {
         Self { entries: vec![NONE; lists.all.len()], marked: Vec::new() }
     }
 
-    /// Ready for another tool.
+    /// Clears the marks for another tool.
     pub(super) fn clear(&mut self) {
         for list in self.marked.drain(..) {
             self.entries[list as usize] = NONE;
@@ -423,7 +426,7 @@ impl Marks {
         self.entries[list as usize] != NONE
     }
 
-    /// The first entry of the list that names the tool.
+    /// Returns the first entry of the list that names the tool.
     pub(super) fn entry(&self, list: ListId) -> Option<u32> {
         Some(self.entries[list as usize]).filter(|entry| *entry != NONE)
     }

@@ -1,18 +1,18 @@
-//! Which model a caller is, and what configuration names it by.
+//! Matches a caller's model with the names used in a configuration.
 
 use super::entry::{folded, matches};
 use crate::caller::Caller;
 
-/// The model of a caller, as configuration may name it. Every part in lower case.
+/// The names that a configuration may use for a caller's model, with every part in lower case.
 ///
-/// A host may say `openai` and `gpt-5`, or `openai/gpt-5` in one; both are the same model.
+/// A host may give `openai` and `gpt-5` separately, or `openai/gpt-5` as one; both are the same model.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Model {
     provider: Option<String>,
     name: Option<String>,
-    /// All that rules which take away may name it by.
+    /// All names that a deny rule may use.
     texts: Vec<String>,
-    /// Its name as the host says it, where no provider is said.
+    /// The name as the host gives it, if no provider is known.
     alone: Option<String>,
 }
 
@@ -33,10 +33,10 @@ impl Model {
             (provider, None) => (provider, None),
         };
         let mut texts = Vec::new();
-        // Without its name `openai/*` names it, and `openai/gpt-5` does not.
+        // Without a model name, `openai/*` matches and `openai/gpt-5` does not.
         texts.extend(provider.as_ref().map(|own| format!("{own}/{}", name.as_deref().unwrap_or_default())));
         texts.extend(provider.iter().cloned());
-        // A router's models have names with a slash, of which people know the end.
+        // A router's model names contain a slash, and people often know only the last part.
         for name in said_name.iter().chain(&name) {
             let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
             texts.extend(ends.chain([name.as_str()]).map(str::to_owned));
@@ -46,10 +46,9 @@ impl Model {
     }
 }
 
-/// What rules that take away are for: a provider, a model, or `provider/model`, in lower case.
+/// A key of deny rules: a provider, a model, or `provider/model`, in lower case.
 ///
-/// It names too much rather than too little: a model that is meant must not get what is denied to it, however the host
-/// says which it is.
+/// It matches too much rather than too little: a denied model must not get the tool, however the host writes its name.
 #[derive(Debug)]
 pub(super) struct ProviderKey(String);
 
@@ -58,7 +57,7 @@ impl ProviderKey {
         Self(folded(key))
     }
 
-    /// Whether it names the model. Of one whose provider nobody says, the name alone decides.
+    /// Returns true if the key matches the model. If the provider is unknown, the name alone decides.
     pub(super) fn names(&self, model: &Model) -> bool {
         let Self(key) = self;
         if !key.is_empty() && key.bytes().all(|byte| byte == b'*') {
@@ -66,14 +65,14 @@ impl ProviderKey {
         }
         let of_any_provider = || {
             let ((_, of_key), name) = (key.split_once('/')?, model.alone.as_deref()?);
-            // A name with a slash of its own most probably begins with its provider.
+            // A name that contains a slash most probably begins with its provider.
             Some(matches(of_key, name) && (of_key.contains('/') || !name.contains('/')))
         };
         model.texts.iter().any(|text| matches(key, text)) || of_any_provider() == Some(true)
     }
 }
 
-/// What configuration opens a tool to: a model, or `provider/model`, in lower case.
+/// A key that enables a tool: a model, or `provider/model`, in lower case.
 #[derive(Debug)]
 pub(super) struct ModelKey {
     provider: Option<String>,
@@ -88,7 +87,7 @@ impl ModelKey {
         }
     }
 
-    /// Whether it names the model. What is not known of a model is not what the key demands.
+    /// Returns true if the key matches the model. An unknown part of the model does not match.
     pub(super) fn names(&self, model: &Model) -> bool {
         let fits = |key: &Option<String>, known: &Option<String>| match (key, known) {
             (None, _) => true,

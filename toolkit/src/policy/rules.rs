@@ -1,4 +1,4 @@
-//! One layer of a policy: what it says of a tool.
+//! The rules of one layer of a policy.
 
 use super::data::Registered;
 use super::entry::normalised;
@@ -8,7 +8,7 @@ use super::verdict::PolicyVerdict;
 use crate::name::nearest;
 use std::collections::{BTreeMap, HashMap};
 
-/// The layers, in the order in which they are asked.
+/// The layers, in the order in which they are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Layer {
     Profile,
@@ -36,13 +36,13 @@ impl Layer {
     ];
 }
 
-/// What one layer says of tools, with its lists in the index.
+/// The rules of one layer, with its lists in the index.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) layer: Layer,
-    /// What it is called: "the rules of agent `kid`".
+    /// Its title: "the rules of agent `kid`".
     pub(super) title: String,
-    /// Where it stands in the configuration.
+    /// Its pointer in the configuration.
     pub(super) pointer: String,
     pub(super) profile: Option<Chosen>,
     pub(super) also_allow: Option<ListId>,
@@ -50,53 +50,53 @@ pub(super) struct Rules {
     pub(super) deny: Option<ListId>,
 }
 
-/// The profile that a layer begins with.
+/// The profile that a layer starts from.
 #[derive(Debug)]
 pub(super) struct Chosen {
-    /// As it was written.
+    /// The name as it was written.
     pub(super) name: String,
-    /// What it stands for: all of them hold. Empty where there is no such profile.
+    /// The profiles of this name, all of which apply. Empty if there is no such profile.
     pub(super) profiles: Vec<Profile>,
-    /// The nearest name that there is, for one that isn't.
+    /// The nearest existing name, if there is no such profile.
     pub(super) near: Option<String>,
 }
 
 /// A profile, with its lists in the index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Profile {
-    /// Every tool where `None`.
+    /// The allowed tools; `None` for every tool.
     pub(super) allow: Option<ListId>,
     pub(super) deny: Option<ListId>,
 }
 
-/// Why a layer says what it says.
+/// The reason for a layer's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
-    /// There is no rule at all.
+    /// There is no rule.
     NoRule,
-    /// An entry of the deny list.
+    /// An entry of the deny list matches.
     Denied(ListId),
-    /// An entry of the profile's deny list.
+    /// An entry of the profile's deny list matches.
     ProfileDenies(ListId),
     NoSuchProfile,
-    /// No entry of the profile, nor of `alsoAllow`.
+    /// No entry of the profile or of `alsoAllow` matches.
     NotInProfile,
-    /// No entry of the allow list.
+    /// No entry of the allow list matches.
     NotAllowed(ListId),
-    /// An entry of the allow list.
+    /// An entry of the allow list matches.
     Allowed(ListId),
-    /// An entry of the profile.
+    /// An entry of the profile matches.
     InProfile(ListId),
-    /// An entry of `alsoAllow`.
+    /// An entry of `alsoAllow` matches.
     AlsoAllowed(ListId),
     /// The profile has every tool.
     InFullProfile,
-    /// No entry of the deny list, and there is no other list.
+    /// No entry of the deny list matches, and there is no other list.
     NotDenied(ListId),
 }
 
 impl Rules {
-    /// What the layer says of the tool that the marks are of.
+    /// Returns the layer's verdict on the marked tool.
     pub(super) fn judge(&self, marks: &Marks) -> (PolicyVerdict, Why) {
         let has = |list: &Option<ListId>| list.filter(|list| marks.has(*list));
         if let Some(list) = has(&self.deny) {
@@ -128,7 +128,7 @@ impl Rules {
         }
     }
 
-    /// Every list that it looks at.
+    /// Returns every list of the layer.
     pub(super) fn lists(&self) -> impl Iterator<Item = ListId> {
         let profiles = self.profile.iter().flat_map(|chosen| &chosen.profiles);
         let of_profiles = profiles.flat_map(|profile| [profile.allow, profile.deny]);
@@ -150,17 +150,17 @@ impl Chosen {
     }
 }
 
-/// Makes layers, and their lists in the index.
+/// Compiles layers, and adds their lists to the index.
 pub(super) struct Compiler<'a> {
     pub(super) lists: Lists,
     pub(super) registered: &'a Registered,
-    /// Profiles by name: all of one name hold.
+    /// Profiles by name: all profiles of one name apply.
     profiles: HashMap<String, Vec<Profile>>,
-    /// How many profiles that there aren't had their nearest name looked for.
+    /// The number of missing profiles for which the nearest name was searched.
     looked_for: usize,
 }
 
-/// How many profiles that there aren't are told the nearest name: each costs a look at all.
+/// The maximum number of missing profiles for which the nearest name is searched; each search looks at all profiles.
 const MAX_LOOKED_FOR: usize = 20;
 
 impl<'a> Compiler<'a> {
@@ -175,7 +175,7 @@ impl<'a> Compiler<'a> {
         compiler
     }
 
-    /// Adds the profiles of a configuration. One that has the name of another only narrows it.
+    /// Adds the profiles of a configuration. A profile with the name of an existing one only narrows it.
     pub(super) fn add_profiles(&mut self, profiles: &BTreeMap<String, ProfileRules>) {
         for (name, rules) in profiles {
             let place = |list| Place::At(format!("/tools/profiles/{}/{list}", escaped(name)));
@@ -199,7 +199,7 @@ impl<'a> Compiler<'a> {
         self.lists.add(kind, place, entries.iter().map(String::as_str), self.registered)
     }
 
-    /// A layer from its rules.
+    /// Compiles a layer.
     pub(super) fn rules(&mut self, layer: Layer, title: String, pointer: String, rules: &ToolRules) -> Rules {
         let ToolRules { profile, allow, also_allow, deny } = rules;
         let place = |list: &str| Place::At(format!("{pointer}/{list}"));

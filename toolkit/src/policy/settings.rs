@@ -1,4 +1,4 @@
-//! What is configured of which tools exist for whom.
+//! Configuration of the tools that exist for a caller.
 
 use crate::config_origin::ConfigOrigins;
 use schemars::JsonSchema;
@@ -41,59 +41,59 @@ pub struct ProfileRules {
     pub deny: Vec<String>,
 }
 
-/// All that one source of configuration says of which tools exist for whom.
+/// The rules of one source of configuration that decide which tools exist for a caller.
 ///
-/// In brackets the pointer in the configuration, by which `origins` knows where each entry was written.
+/// Each field names its pointer in the configuration, which `origins` maps to the source location of each entry.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PolicySettings {
-    /// For everybody (`/tools`).
+    /// Rules for everybody (`/tools`).
     pub tools: ToolRules,
     /// Profiles by name (`/tools/profiles/<name>`).
     pub profiles: BTreeMap<String, ProfileRules>,
-    /// By provider, model or `provider/model` (`/tools/byProvider/<provider>`).
+    /// Rules by provider, model or `provider/model` (`/tools/byProvider/<provider>`).
     pub by_provider: BTreeMap<String, ToolRules>,
-    /// By agent (`/agents/<id>/tools`).
+    /// Rules by agent (`/agents/<id>/tools`).
     pub agents: BTreeMap<String, ToolRules>,
-    /// By agent, then by provider, model or `provider/model` (`/agents/<id>/tools/byProvider/<provider>`).
+    /// Rules by agent, then by provider, model or `provider/model` (`/agents/<id>/tools/byProvider/<provider>`).
     pub agents_by_provider: BTreeMap<String, BTreeMap<String, ToolRules>>,
-    /// By channel (`/channels/<name>/tools`).
+    /// Rules by channel (`/channels/<name>/tools`).
     pub channels: BTreeMap<String, ToolRules>,
-    /// By channel, then by conversation (`/channels/<name>/groups/<id>/tools`).
+    /// Rules by channel, then by conversation (`/channels/<name>/groups/<id>/tools`).
     pub groups: BTreeMap<String, BTreeMap<String, ToolRules>>,
-    /// By channel, then by sender (`/channels/<name>/senders/<id>/tools`).
+    /// Rules by channel, then by sender (`/channels/<name>/senders/<id>/tools`).
     pub senders: BTreeMap<String, BTreeMap<String, ToolRules>>,
-    /// Servers of the Model Context Protocol that are configured (`/mcp/<name>`): lists may name them and their tools before they are
-    /// connected.
+    /// Configured servers of the Model Context Protocol (`/mcp/<name>`): lists may name them and their tools before
+    /// they are connected.
     pub servers: BTreeSet<String>,
-    /// For callers in a sandbox (`/tools/sandbox`).
+    /// Rules for callers in a sandbox (`/tools/sandbox`).
     pub sandbox: ToolRules,
-    /// For sub-agents (`/tools/subagents`).
+    /// Rules for sub-agents (`/tools/subagents`).
     pub subagents: ToolRules,
-    /// Tools that are switched on or off, by name (`/tools/settings/<tool>/enabled`).
+    /// Tools that are enabled or disabled, by name (`/tools/settings/<tool>/enabled`).
     pub enabled: BTreeMap<String, bool>,
-    /// Plugins that are switched off: all their tools, by id. `true` says nothing (`/plugins/<id>/enabled`).
+    /// Plugins that are disabled with all their tools, by id; `true` has no effect (`/plugins/<id>/enabled`).
     pub plugins_enabled: BTreeMap<String, bool>,
-    /// Tools that only certain models get, by tool: a model, `provider/model`, or one of them with `*`, and the pointer at
-    /// which the list stands [`/tools/exec/applyPatch/allowModels`, say].
+    /// Tools that are limited to certain models, by tool: models, `provider/model`, or either with `*`, and the pointer
+    /// to the list (`/tools/exec/applyPatch/allowModels`, for example).
     pub models: BTreeMap<String, (Vec<String>, String)>,
     /// Built-in groups in which a plugin's tools count for allow lists, by plugin id (`/plugins/<id>/joinGroups`).
     pub join_groups: BTreeMap<String, BTreeSet<String>>,
-    /// Whether models can call tools at all; `None` says nothing (`/enableToolCalls`).
+    /// True if models can call tools at all; `None` if not configured (`/enableToolCalls`).
     pub enable_tool_calls: Option<bool>,
-    /// Where each entry was written.
+    /// The source location of each entry.
     pub origins: ConfigOrigins,
 }
 
 impl ToolRules {
-    /// Begins with a profile.
+    /// Sets the profile to start from.
     #[must_use]
     pub fn profile(mut self, name: impl Into<String>) -> Self {
         self.profile = Some(name.into());
         self
     }
 
-    /// Allows only these tools; none of them: nothing.
+    /// Allows only these tools; an empty list allows nothing.
     #[must_use]
     pub fn allow<S: Into<String>>(mut self, entries: impl IntoIterator<Item = S>) -> Self {
         self.allow.get_or_insert_default().extend(entries.into_iter().map(Into::into));
@@ -114,7 +114,7 @@ impl ToolRules {
         self
     }
 
-    /// Says nothing.
+    /// Returns true if there are no rules.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,30 +1,30 @@
-//! What a policy looks at in a tool.
+//! The properties of a tool that a policy uses.
 
 use crate::source::Source;
 use crate::tool::Tool;
 use std::borrow::Cow;
 
-/// What a policy looks at in a tool.
+/// A tool as seen by a policy.
 pub(crate) trait Subject {
-    /// The name that models call it by.
+    /// Returns the name of the tool.
     fn name(&self) -> &str;
-    /// Other names that it answers to.
+    /// Returns the aliases.
     fn aliases(&self) -> impl Iterator<Item = &str>;
-    /// The groups that its author named.
+    /// Returns the groups that its author named.
     fn groups(&self) -> impl Iterator<Item = &str>;
-    /// The plugin that brings it, or `mcp:<server>`, `client:<id>`; none for core tools.
+    /// Returns the id of its plugin, or `mcp:<server>`, `client:<id>`; `None` for core tools.
     fn plugin_id(&self) -> Option<Cow<'_, str>>;
-    /// What its server or client is called, which is enough to deny it.
+    /// Returns the name of its server or client, which is enough to deny it.
     fn remote_name(&self) -> Option<&str>;
-    /// The group of all tools of servers or of clients, if it is one: `mcp`, `client`.
+    /// Returns the group of all tools of servers or clients, if it is one of them: `mcp`, `client`.
     fn remote_group(&self) -> Option<&'static str>;
-    /// Whether a core crate brings it.
+    /// Returns true if a core crate defines it.
     fn is_core(&self) -> bool;
-    /// The only channel in whose sessions it is there.
+    /// Returns the only channel in whose sessions it exists.
     fn channel(&self) -> Option<&str>;
-    /// Whether it is there only where an allow list names it.
+    /// Returns true if it exists only if an allow list names it.
     fn is_optional(&self) -> bool;
-    /// Whether it is there unless the configuration says otherwise.
+    /// Returns true if it exists unless the configuration disables it.
     fn is_enabled(&self) -> bool;
 }
 

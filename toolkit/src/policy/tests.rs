@@ -1,4 +1,4 @@
-//! Tests of the policy that is configured.
+//! Tests of the configured policy.
 
 mod asked;
 mod bounds;

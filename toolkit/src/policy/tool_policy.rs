@@ -1,4 +1,4 @@
-//! The policy that is configured.
+//! The policy defined by the configuration.
 
 use super::compiled::{Compiled, Step};
 use super::data::Registered;
@@ -16,17 +16,19 @@ use crate::server_names::ServerNames;
 use crate::tool::Tool;
 use std::collections::BTreeMap;
 
-/// The policy that is configured: which tools exist for whom, layer by layer. Each layer can only narrow.
+/// The policy defined by the configuration: it decides layer by layer which tools exist for a caller. Each layer can
+/// only narrow.
 ///
 /// The layers are, in this order: the profile, provider and model, the global lists, agent, channel, conversation, sender, sandbox,
 /// sub-agents.
-/// Before them come what is switched off, what only certain models or a certain channel get, and what is optional: that
-/// is there only where `tools.allow` or `tools.alsoAllow` names the tool, its plugin or `group:plugins`.
+/// Before them come settings that disable tools, limits to certain models or a channel, and optional tools: an optional
+/// tool exists only if `tools.allow` or `tools.alsoAllow` names the tool, its plugin or `group:plugins`.
 ///
-/// A layer denies what its deny list names, by any name that leads to the tool and by any group that the tool is in. It
-/// denies what is not in its profile or `alsoAllow`, where it has a profile, and what is not in its allow list, where it has
-/// one. An allow list names tools by their own names; an alias counts if a core crate gave it. By a group that is built in
-/// it means core tools, and those of plugins that the configuration lets join the group.
+/// A layer denies a tool if its deny list matches any name that leads to the tool, or any group of the tool. If the
+/// layer has a profile, it denies a tool that is neither in the profile nor in `alsoAllow`; if it has an allow list, it
+/// denies a tool that is not in it. An allow list names tools by their own names; an alias applies if a core crate
+/// defined it. A built-in group in an allow list means core tools, and tools of plugins that the configuration lets
+/// join the group.
 ///
 /// ```standalone_crate
 /// use toolkit::prelude::*;
@@ -56,26 +58,26 @@ use std::collections::BTreeMap;
 pub struct ToolPolicy {
     registered: Registered,
     profiles: BTreeMap<String, ProfileRules>,
-    /// What servers are called that are configured.
+    /// The names of the configured servers.
     servers: ServerNames,
-    /// The first is the user's; all others only narrow it.
+    /// The sources. The first is the user's; all others only narrow it.
     sources: Vec<Compiled>,
 }
 
 impl Default for ToolPolicy {
-    /// Without any configuration: every tool but those that are optional.
+    /// Creates a policy without any configuration: every tool exists that is not optional.
     fn default() -> Self {
         Self::new(PolicySettings::default())
     }
 }
 
 impl ToolPolicy {
-    /// From what is configured, and from what the core crates of this process register.
+    /// Creates a policy from settings, and from the data that the core crates of this process register.
     pub fn new(settings: PolicySettings) -> Self {
         Self::with(settings, Registered::linked().clone())
     }
 
-    /// The same, by `link!` lists that a host has put in an order: a list that goes first says itself which crates are core.
+    /// Creates a policy by `link!` lists in the host's order: the list that comes first decides which crates are core.
     pub(crate) fn linked_by(links: &Links, settings: PolicySettings) -> Self {
         Self::with(settings, Registered::by(links))
     }
@@ -87,10 +89,11 @@ impl ToolPolicy {
         Self { registered, profiles, servers, sources: vec![first] }
     }
 
-    /// The same, narrowed by another source that is trusted with nothing else: the file of a workspace, say. `name` says in
-    /// explanations which it is. A tool exists only if both let it.
+    /// Narrows the policy by another source that is trusted with nothing else: a workspace's file, for example. `name`
+    /// is the name of the source in explanations. A tool exists only if both admit it.
     ///
-    /// What would widen counts only within that source: tools that it switches on, groups that it lets plugins join.
+    /// Settings that would widen the policy apply only within that source: tools that it enables, groups that it lets
+    /// plugins join.
     #[must_use]
     pub fn narrowed_by(mut self, name: impl Into<String>, settings: PolicySettings) -> Self {
         let narrows = Some(name.into());
@@ -98,7 +101,7 @@ impl ToolPolicy {
         self
     }
 
-    /// The places of those that exist.
+    /// Returns the indices of the tools that exist.
     pub(super) fn admitted_of<S: Subject>(&self, caller: &Caller, subjects: &[S]) -> Vec<usize> {
         let mut views: Vec<_> =
             self.sources.iter().map(|source| (source.view(caller), Marks::new(&source.lists))).collect();
@@ -107,7 +110,7 @@ impl ToolPolicy {
         (0..subjects.len()).filter(|place| is_there(place)).collect()
     }
 
-    /// What denies the tool first.
+    /// Returns the first verdict that denies the tool.
     pub(super) fn refusal<S: Subject>(&self, caller: &Caller, subject: &S) -> Option<LayerVerdict> {
         self.sources.iter().find_map(|source| {
             let (view, mut marks) = (source.view(caller), Marks::new(&source.lists));
@@ -119,8 +122,8 @@ impl ToolPolicy {
         })
     }
 
-    /// What each step says. Of those before the layers only what has something to say; of a source that narrows only
-    /// what says something.
+    /// Returns the verdict of each step. Silent steps are left out if they come before the layers, or belong to a
+    /// source that only narrows.
     pub(super) fn verdicts<S: Subject>(&self, caller: &Caller, subject: &S) -> Vec<LayerVerdict> {
         let mut verdicts = Vec::new();
         for source in &self.sources {
@@ -183,7 +186,7 @@ impl Policy for ToolPolicy {
         lint::diagnostics(self, tools)
     }
 
-    /// It never changes.
+    /// The policy never changes.
     fn version(&self) -> Option<u64> {
         Some(0)
     }

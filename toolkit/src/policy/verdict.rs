@@ -1,38 +1,38 @@
-//! Why a tool is there or not, layer by layer.
+//! Explains layer by layer why a tool exists or not.
 
 use crate::config_origin::ConfigOrigin;
 use crate::escape::{escape_line, escape_rest};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// What one layer of a policy says of a tool.
+/// The verdict of one layer of a policy on a tool.
 ///
-/// It prints as a line: `denies  the rules of agent `kid`: …`.
+/// It is displayed as a line: `denies  the rules of agent `kid`: …`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LayerVerdict {
-    /// Which part of the policy: "the rules of agent `kid`".
+    /// The part of the policy: "the rules of agent `kid`".
     pub layer: String,
-    /// What it says.
+    /// The verdict.
     pub verdict: PolicyVerdict,
-    /// Why, as a clause: "`exec` is in its deny list".
+    /// The reason, as a clause: "`exec` is in its deny list".
     pub reason: String,
-    /// The rule that made it, where there is one.
+    /// The rule that decided, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<PolicyRule>,
 }
 
-/// What a layer says. A tool exists if none denies it.
+/// A verdict. A tool exists if no layer denies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum PolicyVerdict {
-    /// It lets the tool through by a rule that names it, or that restricts nothing.
+    /// The layer admits the tool by a rule that names it, or that restricts nothing.
     Allows,
-    /// It denies the tool.
+    /// The layer denies the tool.
     Denies,
-    /// It says nothing of it.
+    /// The layer has no rule for the tool.
     Silent,
 }
 
@@ -41,43 +41,43 @@ pub enum PolicyVerdict {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PolicyRule {
-    /// The entry as it was written; none where it is the lack of one that decided.
+    /// The entry as it was written; `None` if a missing entry decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
-    /// Where it stands in the configuration, as a JSON pointer: `/agents/kid/tools/deny/0`.
+    /// The JSON pointer of the rule in the configuration: `/agents/kid/tools/deny/0`.
     pub pointer: String,
-    /// Where it was written, if that is known.
+    /// The source location, if known.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
     pub origin: Option<ConfigOrigin>,
 }
 
-/// Why a tool exists for a caller, or doesn't.
+/// An explanation why a tool exists for a caller or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Explanation {
     /// The tool, by its name.
     pub tool: String,
-    /// Whether it exists for the caller.
+    /// True if the tool exists for the caller.
     pub exists: bool,
-    /// Whether there is a tool of this name at all, be it switched off. Otherwise the layers judge the name alone.
+    /// True if there is a tool of this name, even if it is disabled. Otherwise the layers judge the name alone.
     pub present: bool,
-    /// Why there is no tool of this name, where what would bring it says so: its server cannot be reached, say.
+    /// The reason why there is no tool of this name, if its source states one: an unreachable server, for example.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub absence: Option<String>,
-    /// What each layer says, in the order in which they are asked.
+    /// The verdict of each layer, in the order in which they are checked.
     pub layers: Vec<LayerVerdict>,
 }
 
 impl LayerVerdict {
-    /// What a layer says, for policies of a host's own.
+    /// Creates a verdict of a layer, for a host's own policies.
     pub fn new(layer: impl Into<String>, verdict: PolicyVerdict, reason: impl Into<String>) -> Self {
         Self { layer: layer.into(), verdict, reason: reason.into(), rule: None }
     }
 }
 
 impl Explanation {
-    /// The first layer that denies the tool.
+    /// Returns the first layer that denies the tool.
     pub fn denied_by(&self) -> Option<&LayerVerdict> {
         self.layers.iter().find(|layer| layer.verdict == PolicyVerdict::Denies)
     }
@@ -93,7 +93,7 @@ impl fmt::Display for PolicyVerdict {
     }
 }
 
-/// Where it was written if that is known, else where it stands; in one line that is safe to show.
+/// Formats the source location if known, or else the pointer, in one line that is safe to display.
 impl fmt::Display for PolicyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pointer = escape_line(&self.pointer);
@@ -104,7 +104,7 @@ impl fmt::Display for PolicyRule {
     }
 }
 
-/// In one line that is safe to show: names that somebody else chose may stand in it.
+/// Formats the verdict in one line that is safe to display: names chosen by others are escaped.
 impl fmt::Display for LayerVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (layer, reason) = (escape_rest(&self.layer), escape_rest(&self.reason));

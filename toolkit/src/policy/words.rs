@@ -1,4 +1,4 @@
-//! What the steps of a policy say, in words for people and models.
+//! Texts for the verdicts of a policy, for people and models.
 
 use super::compiled::{Compiled, Ground, Step, View};
 use super::entry::Entry;
@@ -10,7 +10,7 @@ use crate::caller::Caller;
 use crate::escape::escape_line;
 
 impl View<'_> {
-    /// What a step says, in words.
+    /// Formats the verdict of a step.
     pub(super) fn word<S: Subject>(
         &self,
         step: Step<'_>,
@@ -75,7 +75,7 @@ impl View<'_> {
     }
 }
 
-/// A layer that has no rules for the caller, in words.
+/// Returns the verdict of a layer that has no rules for the caller.
 pub(super) fn absent(layer: Layer, caller: &Caller) -> Option<LayerVerdict> {
     let named = |what: &str, name: &Option<String>| match name {
         Some(name) => format!("there are no rules for {what} `{}`", escape_line(name)),
@@ -94,7 +94,7 @@ pub(super) fn absent(layer: Layer, caller: &Caller) -> Option<LayerVerdict> {
                 None => "the call comes in by no channel".to_owned(),
             },
         ),
-        // They are a part of the channel's.
+        // These rules are part of the channel's rules.
         Layer::Group | Layer::Sender => return None,
         Layer::Sandbox => ("the rules of the sandbox", "the caller is in none".to_owned()),
         Layer::Subagents => ("the rules of sub-agents", "the caller is none".to_owned()),
@@ -104,7 +104,7 @@ pub(super) fn absent(layer: Layer, caller: &Caller) -> Option<LayerVerdict> {
     Some(LayerVerdict::new(layer, PolicyVerdict::Silent, reason))
 }
 
-/// What words need to know.
+/// The data needed for the texts.
 struct Words<'a> {
     compiled: &'a Compiled,
     marks: &'a Marks,
@@ -120,7 +120,7 @@ impl Words<'_> {
         PolicyRule { entry: entry.map(str::to_owned), pointer, origin }
     }
 
-    /// The first entry of the list that names the tool, and its rule.
+    /// Returns the first entry of the list that names the tool, and its rule.
     fn entry(&self, list: ListId) -> (String, Option<PolicyRule>) {
         let of = &self.compiled.lists.all[list as usize];
         let Some(entry) = self.marks.entry(list) else { return (String::new(), None) };
@@ -131,7 +131,7 @@ impl Words<'_> {
         )
     }
 
-    /// Whether the entry of the list that decides names nothing.
+    /// Returns true if the entry of the list that decides is invalid.
     fn is_unreadable(&self, list: ListId) -> bool {
         let entries = &self.compiled.lists.all[list as usize].entries;
         self.marks.entry(list).is_some_and(|entry| Entry::parse(&entries[entry as usize]).is_err())
@@ -140,7 +140,7 @@ impl Words<'_> {
     fn layer(&self, rules: &Rules, why: Why) -> (String, Option<PolicyRule>) {
         let at = |key: &str| Some(self.rule(&format!("{}/{key}", rules.pointer)));
         let profile = escape_line(rules.profile.as_ref().map_or("", |chosen| chosen.name.trim()));
-        // What is registered stands in no configuration: there the choice of the profile is the rule.
+        // A registered profile is in no configuration: there the rule is the choice of the profile.
         let of_profile = |list, how: &str| {
             let (entry, rule) = self.entry(list);
             (format!("the profile `{profile}` {how} `{entry}`"), rule.or_else(|| at("profile")))

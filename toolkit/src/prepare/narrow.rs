@@ -1,8 +1,8 @@
-//! Two schemas in one that takes what both take.
+//! Combines two schemas into one that accepts only the values that both accept.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that say something by themselves: beside others, each only takes values away.
+/// Keywords that are independent of other keywords, so that adding one only removes values.
 const ALONE: &[&str] = &[
     "enum",
     "const",
@@ -21,7 +21,8 @@ const ALONE: &[&str] = &[
     "maxProperties",
 ];
 
-/// Adds to `schema` what `also` demands. Where both can be said in the plain words that every provider reads, they are.
+/// Adds the restrictions of `also` to `schema`. If possible, they are written with the simple keywords that every
+/// provider supports.
 pub(super) fn narrow(schema: &mut Value, also: &Value) {
     let (Value::Object(members), Value::Object(demands)) = (&mut *schema, also) else {
         if also != &Value::Bool(true) {
@@ -29,7 +30,7 @@ pub(super) fn narrow(schema: &mut Value, also: &Value) {
         }
         return;
     };
-    // These look at what stands beside them: a property that is demanded would count as one that is known.
+    // These keywords depend on keywords beside them: a required property would count as a known one.
     if members.contains_key("unevaluatedProperties") || members.contains_key("unevaluatedItems") {
         *schema = json!({ "allOf": [schema.take(), also] });
         return;

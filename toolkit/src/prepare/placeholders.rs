@@ -1,4 +1,4 @@
-//! What a description can leave open until it is known for whom it is.
+//! Placeholders in descriptions, filled in for each caller.
 
 use crate::caller::Caller;
 use crate::escape::escape_line;
@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 const SECONDS_PER_DAY: u64 = 86_400;
 
-/// The text with what is known of `caller` in place of placeholders. Other braces stay as they are.
+/// Replaces the placeholders in the text with the values of `caller`. Other braces stay unchanged.
 pub(crate) fn fill<'a>(text: &'a str, caller: &Caller) -> Cow<'a, str> {
     if memchr::memchr(b'{', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -19,7 +19,7 @@ pub(crate) fn fill<'a>(text: &'a str, caller: &Caller) -> Cow<'a, str> {
         let value = after.split_once('}').and_then(|(name, after)| Some((value(name, caller)?, after)));
         match value {
             Some((value, after)) => {
-                // Names that others chose stay in their line.
+                // Names chosen by others are escaped, so that they cannot start a new line.
                 filled.push_str(&escape_line(&value));
                 rest = after;
             }
@@ -33,7 +33,7 @@ pub(crate) fn fill<'a>(text: &'a str, caller: &Caller) -> Cow<'a, str> {
     Cow::Owned(filled)
 }
 
-/// Whether anything would be filled in.
+/// Returns true if the text has a placeholder.
 pub(crate) fn has_placeholder(text: &str) -> bool {
     let mut parts = text.split('{');
     parts.next();
@@ -63,8 +63,8 @@ fn value(name: &str, caller: &Caller) -> Option<String> {
     })
 }
 
-/// The date of a day since 1970-01-01, by the Gregorian calendar (H. Hinnant, "chrono-compatible low-level date
-/// algorithms": years begin in March, so that the leap day is the last).
+/// Returns the Gregorian date of a day since 1970-01-01 (H. Hinnant, "chrono-compatible low-level date algorithms":
+/// years begin in March, so that the leap day is the last day).
 fn date(day: u64) -> String {
     let day = day + 719_468;
     let (era, day_of_era) = (day / 146_097, day % 146_097);

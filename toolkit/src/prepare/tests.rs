@@ -2,7 +2,7 @@ use super::*;
 use crate::schema::validator;
 use serde_json::json;
 
-/// What both take, and nothing else, in words as plain as may be.
+/// The combined schema accepts exactly the values that both accept, and is written as simply as possible.
 #[test]
 fn narrowing_takes_what_both_take() {
     let values = [

@@ -1,4 +1,4 @@
-//! Puts a toolkit together of what a builder was given and what is linked, and tells everything that is wrong at once.
+//! Builds a toolkit from a builder and the linked crates, and reports all problems at once.
 
 use super::candidates::{Candidate, choose};
 use super::configured::{configure, discover, loop_guard_problems};
@@ -27,9 +27,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, at once: two tools of one name in one crate, a linked crate that brought no
-    /// tool, a service that nobody provides, a name or a default that is not valid, limits of the loop guard of which a later one
-    /// comes first, a configured key of `permission` that means nothing.
+    /// Returns all problems at once: two tools of one name in one crate, a linked crate without tools, a missing
+    /// service, an invalid name or default, loop guard limits in the wrong order, or an unknown key of `permission` in
+    /// the configuration.
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
@@ -69,7 +69,7 @@ impl Builder {
             }
         }
         let data_dir = self.data_dir.take().or_else(default_data_dir);
-        // A model is told where a file is, and its tools may work in another directory than the process.
+        // A model is told the path of a file, and its tools may work in another directory than the process.
         let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
         if !self.services.contains(TypeId::of::<DataDir>()) {
             self.services.insert(Arc::new(DataDir::of(data_dir.as_deref())));
@@ -146,7 +146,7 @@ fn void_settings(builder: &Builder) -> Vec<Diagnostic> {
 }
 
 impl Builder {
-    /// Every key that rules of `permission` can have.
+    /// Collects every valid key of `permission` rules.
     fn known_keys(&mut self, tools: &[Tool]) -> KnownKeys {
         let further = self.sources.iter().flat_map(|source| source.permission_keys());
         let further: Vec<String> = further.chain(std::mem::take(&mut self.permission_keys)).collect();
@@ -154,13 +154,13 @@ impl Builder {
     }
 }
 
-/// Adds what is said of no place that something is said of already.
+/// Adds the new diagnostics for places that have none yet.
 fn add_new(diagnostics: &mut Vec<Diagnostic>, mut new: Vec<Diagnostic>) {
     new.retain(|new| new.location.is_none() || diagnostics.iter().all(|said| said.location != new.location));
     diagnostics.extend(new);
 }
 
-/// Of one name, the first one's tool is there: in the order of their crates, as everywhere.
+/// Returns the factories in the order of their crates. Of tools with the same name, the first factory's exists.
 fn ordered_factories(origins: &Origins) -> Vec<&'static FactoryDef> {
     let mut factories = service::linked_factories();
     factories.sort_by_key(|def| {
@@ -170,11 +170,11 @@ fn ordered_factories(origins: &Origins) -> Vec<&'static FactoryDef> {
     factories
 }
 
-/// A host that forgot `link!` starts, and has nothing.
+/// Returns a diagnostic for a host that forgot `link!`, and so has no tools.
 fn nothing_linked() -> Diagnostic {
     let message = "no tools are linked into this program: the linker leaves out a dependency that no code mentions; name the \
                    crates that bring tools in `toolkit::link!(my_tools)`, or add tools with `.tool(..)`";
-    // A host that looks at no diagnostics has a log, perhaps.
+    // A host that ignores diagnostics may still have a log.
     tracing::warn!("{message}");
     Diagnostic::new(Level::Warning, "toolkit", message)
 }
@@ -187,7 +187,7 @@ fn incomplete(tool: &Tool, missing: &str) -> Diagnostic {
     tool.plugin_id().into_iter().fold(diagnostic, Diagnostic::with_plugin)
 }
 
-/// Why a toolkit could not be built: every reason at once.
+/// All reasons why a toolkit could not be built.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the toolkit cannot start:\n- {}", problems.join("\n- "))]
 #[non_exhaustive]
@@ -198,13 +198,14 @@ pub struct BuildError {
 }
 
 impl BuildError {
-    /// Whether a tool takes a `State<T>` which nobody provides: a host can then say how it gets its services.
+    /// Returns true if a tool takes a `State<T>` which is not provided: a host can then explain how to provide its
+    /// services.
     pub fn lacks_services(&self) -> bool {
         self.lacks_services
     }
 }
 
-/// As its text, so that a `main` that returns it prints it readably.
+/// Formats the error like `Display`, so that a `main` that returns it prints it readably.
 impl fmt::Debug for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,4 +1,4 @@
-//! Which tools of all there are a toolkit has: of one name, the one that goes first.
+//! Selects the tools of a toolkit: of several tools with one name, the one with the highest precedence.
 
 use super::origins::{Origins, Placing};
 use crate::diagnostic::{Diagnostic, Level};
@@ -7,16 +7,17 @@ use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use std::collections::BTreeMap;
 
-/// A tool that may be chosen. Small, since there may be thousands, most of them linked.
+/// A tool that may be selected. Small, since there may be thousands, most of them linked.
 #[derive(Debug)]
 pub(super) enum Candidate {
-    /// By the host, as one of so many.
+    /// Added by the host, with its index.
     Added(usize, Tool),
     Linked(&'static ToolDef),
 }
 
-/// Which of one name goes first: those that the host adds as it adds them. The linker's order means nothing: core first,
-/// then what is preferred, then as the lists say, then by crate and place.
+/// The precedence of tools with one name: tools added by the host in the order in which they were added. For linked
+/// tools the linker's order has no meaning: core tools first, then preferred plugins, then the order of the lists, then
+/// crate and source location.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Order {
     Added(usize),
@@ -56,7 +57,7 @@ impl Candidate {
         }
     }
 
-    /// Where there must be only one of a name.
+    /// Returns the scope in which there must be only one tool of a name.
     fn scope(&self) -> Option<&'static str> {
         match self {
             Self::Added(..) => None,
@@ -64,7 +65,7 @@ impl Candidate {
         }
     }
 
-    /// Whose it is.
+    /// Returns the owner of the tool.
     fn placing(&self, origins: &Origins) -> Placing {
         match self {
             Self::Added(_, tool) => origins.placing_of(tool).unwrap_or_else(|| Placing {
@@ -97,7 +98,7 @@ impl Candidate {
         }
     }
 
-    /// Whose it is, in words.
+    /// Returns the owner in words.
     fn owner(&self) -> String {
         match self.location().crate_name() {
             "" => "of the host".to_owned(),
@@ -106,7 +107,7 @@ impl Candidate {
     }
 }
 
-/// The tools by name, and what is left out.
+/// Selects the tools by name, and reports those that are left out.
 pub(super) fn choose(
     mut candidates: Vec<Candidate>,
     origins: &Origins,
@@ -140,8 +141,8 @@ pub(super) fn choose(
     candidates.into_iter().map(|candidate| candidate.into_tool(origins)).collect()
 }
 
-/// Takes out all of a plugin whose id could be mistaken for a core tool: what a policy says of one would hold for the
-/// other.
+/// Removes all tools of a plugin whose id could be confused with a core tool, because a policy entry for one would
+/// apply to the other.
 fn block_plugins(candidates: &mut Vec<Candidate>, origins: &Origins, diagnostics: &mut Vec<Diagnostic>) {
     let mut blocked: BTreeMap<_, (Order, Diagnostic)> = BTreeMap::new();
     candidates.retain(|candidate| {
@@ -157,7 +158,7 @@ fn block_plugins(candidates: &mut Vec<Candidate>, origins: &Origins, diagnostics
              `toolkit::plugin!`"
         );
         let found = (order, candidate.diagnostic(Level::Error, origins, message));
-        // What is told is the place of the first of its tools, whatever the linker's order.
+        // Reports the location of the first of its tools, whatever the linker's order.
         match blocked.get_mut(&id) {
             Some(first) if found.0 < first.0 => *first = found,
             Some(_) => {}
@@ -170,7 +171,7 @@ fn block_plugins(candidates: &mut Vec<Candidate>, origins: &Origins, diagnostics
     diagnostics.extend(blocked.into_values().map(|(_, diagnostic)| diagnostic));
 }
 
-/// What is no core tool cannot have the name or alias of one, unless the host added it by hand.
+/// A tool that is not core cannot have the name or alias of a core tool, unless the host added it directly.
 fn taken_by_core(candidate: &Candidate, origins: &Origins) -> Option<Diagnostic> {
     let Candidate::Linked(def) = candidate else { return None };
     let core = origins.core_tool_of(def.name)?;
@@ -183,7 +184,8 @@ fn taken_by_core(candidate: &Candidate, origins: &Origins) -> Option<Diagnostic>
     Some(candidate.diagnostic(Level::Warning, origins, message))
 }
 
-/// A name of a core tool to come, unless the host added the tool by hand: a configuration that names it must mean the same later.
+/// Reports the name of a planned core tool, unless the host added the tool directly: a configuration that names it must
+/// keep its meaning.
 fn planned(candidate: &Candidate, origins: &Origins) -> Option<String> {
     let Candidate::Linked(def) = candidate else { return None };
     if origins.is_core_crate(def.location.crate_name()) {
@@ -199,7 +201,7 @@ fn planned(candidate: &Candidate, origins: &Origins) -> Option<String> {
     ))
 }
 
-/// Tools of one name where there must be one, named with all their places.
+/// Reports tools of one name in a scope that allows only one, with all their locations.
 fn duplicates(same: &[Candidate]) -> Option<String> {
     let [first, _, ..] = same else { return None };
     let within = if first.scope().is_none() { "added to the toolkit" } else { "in one crate" };

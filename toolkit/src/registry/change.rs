@@ -1,4 +1,4 @@
-//! What can be changed of the tools of a toolkit, why it is not, and how one learns of it.
+//! Changes to the tools of a toolkit, their errors, and notifications about them.
 
 use crate::source::Source;
 use crate::tool::Tool;
@@ -8,27 +8,27 @@ use tokio::sync::watch;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ToolChange {
-    /// A tool comes in.
+    /// Adds a tool.
     Register(Tool),
-    /// A tool takes the place of the one of its name, which must come from the same source.
+    /// Replaces the tool of the same name, which must come from the same source.
     Replace(Tool),
-    /// The tool of this name goes.
+    /// Removes the tool of this name.
     Unregister(String),
 }
 
-/// Why a tool was not registered, replaced or taken out.
+/// The reason why a tool was not registered, replaced or removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The tool itself is wrong, or needs a service that nobody provides.
+    /// The tool is invalid, or needs a service that is not provided.
     #[error("the tool `{tool}` cannot be registered:\n- {}", problems.join("\n- "))]
     Invalid {
         /// The tool.
         tool: String,
-        /// What is wrong with it.
+        /// Its problems.
         problems: Vec<String>,
     },
-    /// A name or alias of it is core's.
+    /// A name or alias of it belongs to a core tool.
     #[error(
         "the tool `{tool}` cannot be registered: `{name}` is a name of the core tool `{core}`; give it another one"
     )]
@@ -37,10 +37,10 @@ pub enum RegisterError {
         tool: String,
         /// Its name or alias.
         name: String,
-        /// The core tool, which may be switched off.
+        /// The core tool, which may be disabled.
         core: String,
     },
-    /// A name or alias of it is kept for a core tool to come.
+    /// A name or alias of it is reserved for a planned core tool.
     #[error(
         "the tool `{tool}` cannot be registered: `{name}` is reserved for a builtin tool to come; give it another one"
     )]
@@ -50,7 +50,7 @@ pub enum RegisterError {
         /// Its name or alias.
         name: String,
     },
-    /// A name or alias of it is another tool's.
+    /// A name or alias of it belongs to another tool.
     #[error(
         "the tool `{tool}` cannot be registered: `{name}` already names the tool `{by}` of {owner}; give it another one"
     )]
@@ -61,10 +61,10 @@ pub enum RegisterError {
         name: String,
         /// The other tool.
         by: String,
-        /// Where that came from.
+        /// The source of the other tool.
         owner: Source,
     },
-    /// An alias of it is the name of a tool that is switched off.
+    /// An alias of it is the name of a disabled tool.
     #[error(
         "the tool `{tool}` cannot be registered: its alias `{name}` names a tool that is switched off; give it another one"
     )]
@@ -74,7 +74,7 @@ pub enum RegisterError {
         /// Its alias.
         name: String,
     },
-    /// Its plugin is blocked whole.
+    /// Its plugin is blocked.
     #[error(
         "the tool `{tool}` cannot be registered: the id `{id}` of its plugin is a name of the core tool `{core}`; give the plugin \
          another one"
@@ -87,24 +87,24 @@ pub enum RegisterError {
         /// The core tool.
         core: String,
     },
-    /// There is no tool of this name. An alias names none here.
+    /// There is no tool of this name. Aliases are not accepted here.
     #[error("there is no tool `{tool}`{advice}")]
     NotThere {
         /// The name.
         tool: String,
-        /// What was probably meant, as the end of a sentence; or nothing.
+        /// The probably intended name, as the end of a sentence; or empty.
         advice: String,
     },
-    /// A tool can only be replaced by one from where it came.
+    /// A tool can only be replaced by one from the same source.
     #[error(
         "the tool `{tool}` of {owner} cannot be replaced by one of {other}; take it out first, then register the other"
     )]
     NotItsOwn {
         /// The tool.
         tool: String,
-        /// Where it came from.
+        /// The source of the existing tool.
         owner: Source,
-        /// Where the other one comes from.
+        /// The source of the new tool.
         other: Source,
     },
 }
@@ -119,7 +119,7 @@ impl RegisterError {
         }
     }
 
-    /// The tool that was not registered, replaced or taken out.
+    /// Returns the name of the tool that was not registered, replaced or removed.
     pub fn tool(&self) -> &str {
         match self {
             Self::Invalid { tool, .. }
@@ -134,7 +134,7 @@ impl RegisterError {
     }
 }
 
-/// Tells when the tools of a toolkit change: see [`Toolkit::watch_tools`](crate::Toolkit::watch_tools).
+/// Notifies about changes to the tools of a toolkit: see [`Toolkit::watch_tools`](crate::Toolkit::watch_tools).
 #[derive(Debug, Clone)]
 pub struct ToolWatch(watch::Receiver<u64>);
 
@@ -143,13 +143,13 @@ impl ToolWatch {
         Self(receiver)
     }
 
-    /// Waits until the tools have changed since this was made, or last waited for; several changes may be told as one.
-    /// False once the toolkit is gone.
+    /// Waits until the tools have changed since this was created, or since the last wait; several changes may be
+    /// reported as one. Returns false once the toolkit is dropped.
     pub async fn changed(&mut self) -> bool {
         self.0.changed().await.is_ok()
     }
 
-    /// Whether the tools have changed since then, without waiting.
+    /// Returns true if the tools have changed since then, without waiting.
     pub fn has_changed(&self) -> bool {
         self.0.has_changed().unwrap_or(false)
     }

@@ -1,4 +1,4 @@
-//! What a configuration decides, put where it counts.
+//! Applies a configuration to a builder.
 
 use super::Builder;
 use crate::config::{ConfigProblem, Configuration, LoopGuardSettings};
@@ -9,8 +9,9 @@ use crate::permission::Permissions;
 use crate::policy::{Both, ToolPolicy};
 use std::sync::Arc;
 
-/// What the configuration says of tools, of permissions, of directories, of the order of plugins and of repeated calls. What a program
-/// says besides holds too: a policy of its own stays, and both have to let a tool through; what its rules deny stays denied.
+/// Applies the configuration of tools, permissions, directories, plugin order and repeated calls. Settings of the
+/// program stay in effect: a tool exists only if both the program's own policy and the configured one admit it, and the
+/// rules of the program that deny stay in effect.
 pub(super) fn configure(builder: &mut Builder, links: &Links) {
     let settings = &mut builder.settings;
     let configuration = settings.configuration.clone();
@@ -55,7 +56,7 @@ fn permissions(configuration: &Configuration, own: Permissions) -> Permissions {
     permissions
 }
 
-/// What of many tools is shown; the tool that finds the others is added to the builder's.
+/// Returns the settings for showing only some tools; adds the search tool to the builder's tools.
 pub(super) fn discover(builder: &mut Builder, problems: &mut Vec<String>) -> Option<Discovery> {
     let discovery = Discovery::configured(builder.discovery.take(), &builder.settings.configuration)?;
     problems.extend(discovery.problems());
@@ -72,7 +73,8 @@ fn loop_guard(settings: &LoopGuardSettings, guard: LoopGuard) -> LoopGuard {
     settings.block.map_or(guard, |count| guard.block(count))
 }
 
-/// What is wrong with the limits of the loop guard: a model is told first, then a person is asked, then the call is blocked.
+/// Returns the problems with the limits of the loop guard: the model must be told first, then a person asked, then the
+/// call blocked.
 pub(super) fn loop_guard_problems(configuration: &Configuration, guard: LoopGuard) -> Vec<String> {
     let said = configuration.loop_guard();
     let limits = [
@@ -80,7 +82,7 @@ pub(super) fn loop_guard_problems(configuration: &Configuration, guard: LoopGuar
         ("ask", guard.ask, said.ask.is_some()),
         ("block", guard.block, said.block.is_some()),
     ];
-    // One of 0 never comes.
+    // A limit of 0 is disabled.
     let limits: Vec<_> = limits.into_iter().filter(|(_, limit, _)| *limit > 0).collect();
     let pairs = limits.windows(2).filter(|pair| pair[0].1 > pair[1].1);
     pairs

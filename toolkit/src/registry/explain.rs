@@ -1,4 +1,4 @@
-//! Why a tool exists for a caller, or doesn't.
+//! Explains why a tool exists for a caller or not.
 
 use super::{Inner, Toolkit};
 use crate::caller::Caller;
@@ -6,33 +6,35 @@ use crate::escape::escape_line;
 use crate::policy::{self, Explanation};
 
 impl Toolkit {
-    /// Why the tool of this name or alias exists for the caller, or doesn't.
+    /// Explains why the tool of this name or alias exists for the caller or not.
     ///
-    /// It knows tools too that are switched off. Where there is no such tool, a name that a core crate registers for lists,
-    /// or that a rule names, is judged as a tool of that name would be, and the answer says that it is not
-    /// [present](Explanation::present): one of a server that is not connected yet, say. `None` where nothing knows the name.
+    /// Disabled tools are included. If there is no such tool, a name that a core crate registers for lists, or that a
+    /// rule names, is judged like a tool of that name, and the explanation says that it is not
+    /// [present](Explanation::present): a tool of a server that is not connected yet, for example. Returns `None` if
+    /// the name is unknown.
     ///
-    /// What is made or hidden for one caller only, [`Toolbox::explain`](crate::Toolbox::explain) knows.
+    /// For tools that are created or hidden for one caller only, see [`Toolbox::explain`](crate::Toolbox::explain).
     pub fn explain(&self, caller: &Caller, name: &str) -> Option<Explanation> {
         self.0.explain(caller, name)
     }
 }
 
 impl Inner {
-    /// Why the tool of this name exists for the caller, or doesn't, as far as everybody's tools go.
+    /// Explains why the tool of this name exists for the caller or not, among the tools that are the same for all
+    /// callers.
     pub(crate) fn explain(&self, caller: &Caller, name: &str) -> Option<Explanation> {
         let (policy, origins) = (self.settings.policy.as_deref(), &self.origins);
         if let Some(tool) = self.tools().get(name) {
             return Some(policy::explain(policy, caller, tool));
         }
         match policy::switched_off(name).filter(|tool| origins.is_withheld(tool.name())) {
-            // Placed, as it would be if it were on: lists may name its plugin.
+            // With its owner, as if it were enabled: lists may name its plugin.
             Some(tool) => Some(policy::explain(policy, caller, &origins.place(tool))),
             None => self.explain_absent(caller, name),
         }
     }
 
-    /// What is known of a name that no tool here has.
+    /// Explains a name for which there is no tool.
     fn explain_absent(&self, caller: &Caller, name: &str) -> Option<Explanation> {
         let policy = self.settings.policy.as_deref();
         let explanation = policy::explain_absent(policy, caller, name, self.origins.links());

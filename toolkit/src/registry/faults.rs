@@ -1,4 +1,4 @@
-//! What is wrong with a tool, whoever wrote it.
+//! Validates tools of any author.
 
 use crate::guard::guard;
 use crate::name::is_valid_name;
@@ -6,7 +6,7 @@ use crate::schema;
 use crate::state::Services;
 use crate::tool::Tool;
 
-/// The services that a tool takes and nobody provides, one problem each.
+/// Returns a problem for each service that a tool takes and that is not provided.
 pub(super) fn missing_services(tool: &Tool, services: &Services) -> Vec<String> {
     let missing = tool
         .service_defs()
@@ -23,7 +23,7 @@ pub(super) fn missing_services(tool: &Tool, services: &Services) -> Vec<String> 
         .collect()
 }
 
-/// All else that is wrong with a tool.
+/// Returns all other problems of a tool.
 pub(super) fn faults(tool: &Tool) -> Vec<String> {
     let mut faults = Vec::new();
     let name = tool.name();
@@ -44,7 +44,7 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
         faults.push(error.to_string());
     }
     let Some(input) = tool.input() else { return faults };
-    // Types and defaults bring code of their author's along, which may panic.
+    // Types and defaults run their author's code, which may panic.
     if let Some(fault) =
         guard(name, || schema::root_fault(input)).unwrap_or_else(|panic| Some(panic.to_string()))
     {
@@ -64,7 +64,7 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
     faults
 }
 
-/// The tool, and where it is written or whose it is.
+/// Returns the tool's name with its source location or its owner.
 fn place_of(tool: &Tool) -> String {
     match tool.location() {
         Some(location) => format!("the tool `{}` ({location})", tool.name()),

@@ -9,8 +9,8 @@ use crate::result_hook::{ResultHook, ResultReview};
 use std::sync::Arc;
 
 impl Builder {
-    /// Has every call inspected before it runs, after those that were added before. `name` is what a model is told where
-    /// it blocks a call. See [`Inspector`].
+    /// Adds an inspector that checks every call before it runs, after the inspectors added before. `name` is shown to
+    /// the model if the inspector blocks a call. See [`Inspector`].
     #[must_use]
     pub fn inspector(mut self, name: impl Into<String>, inspector: impl Inspector) -> Self {
         let named = Named { name: name.into().into(), hook: Arc::new(inspector) as Arc<dyn Inspector> };
@@ -18,8 +18,9 @@ impl Builder {
         self
     }
 
-    /// Has every answer of a tool looked at before anybody gets it: the model, history, events. The hook may only shorten
-    /// it, or take something out; `name` is what a model is told where it withholds an answer. See [`ResultReview`].
+    /// Adds a hook that reviews every tool result before anything else gets it: the model, history, events. The hook
+    /// may only shorten the result or remove parts of it; `name` is shown to the model if the hook withholds a result.
+    /// See [`ResultReview`].
     #[must_use]
     pub fn result_hook(
         mut self,
@@ -31,19 +32,18 @@ impl Builder {
         self
     }
 
-    /// What happens to a model that makes the same call again and again: see [`LoopGuard`], whose default holds
-    /// otherwise.
+    /// Sets how repeated identical calls are handled. Without it the default of [`LoopGuard`] applies.
     #[must_use]
     pub fn loop_guard(mut self, guard: LoopGuard) -> Self {
         self.settings.hooks.loop_guard = guard;
         self
     }
 
-    /// Runs every tool without asking first, unless a rule of the configuration asks or denies.
+    /// Runs every tool without approval, unless a rule of the configuration says ask or deny.
     ///
-    /// By default a person is asked before a tool runs that is neither `read_only` nor `auto_execute` and does not ask by
-    /// itself; without an approver it is denied. This is for hosts that have decided elsewhere what may run. What a tool
-    /// asks by itself, or an inspector demands, is asked all the same.
+    /// By default a person is asked before a tool runs that is neither `read_only` nor `auto_execute` and does not ask
+    /// for approval itself; without an approver the call is denied. Use this in a host that decides elsewhere which
+    /// tools may run. Approvals that a tool requests itself, or that an inspector demands, are still asked for.
     ///
     /// ```
     /// use toolkit::prelude::*;

@@ -1,12 +1,12 @@
-//! Names and aliases of tools, to their places: a table that owns no text and hashes cheaply. Nobody can choose what is
-//! in it to make it slow but whoever writes the tools.
+//! An index from names and aliases to tools: a hash table that owns no text and hashes cheaply. Only authors of tools
+//! choose its keys, so it needs no protection against chosen collisions.
 
 use crate::tool::Tool;
 
-/// Where each name leads.
+/// An index from names to tools.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
-    /// At most half of them are taken.
+    /// At most half of the slots are used.
     slots: Vec<Entry>,
     taken: usize,
 }
@@ -14,9 +14,10 @@ pub(crate) struct Index {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     hash: u32,
-    /// The tool's place; `NOWHERE` in a free slot. No `Option`: whether a slot is free is nothing that a processor could guess.
+    /// The tool's index; `NOWHERE` in a free slot. Not an `Option`, because a branch on a free slot is unpredictable
+    /// for a processor.
     place: u32,
-    /// Which of the tool's aliases it is, from 1; 0 for its name.
+    /// The number of the tool's alias, from 1; 0 for its name.
     alias: u32,
 }
 
@@ -25,12 +26,12 @@ const NOWHERE: u32 = u32::MAX;
 const FREE: Entry = Entry { hash: 0, place: NOWHERE, alias: 0 };
 
 impl Index {
-    /// Room for so many names.
+    /// Creates an index with room for this many names.
     pub(super) fn with_capacity(names: usize) -> Self {
         Self { slots: vec![FREE; names * 2], taken: 0 }
     }
 
-    /// The place of the tool of this name or alias.
+    /// Returns the index of the tool of this name or alias.
     pub(crate) fn get(&self, name: &str, tools: &[Tool]) -> Option<usize> {
         if self.slots.is_empty() {
             return None;
@@ -50,7 +51,8 @@ impl Index {
         }
     }
 
-    /// Adds the name of the tool at `place`, or its `alias` of that number, from 1. It must not be there yet.
+    /// Adds the name of the tool at `place`, or its alias of the number `alias`, from 1. The name must not be in the
+    /// index yet.
     pub(super) fn insert(&mut self, name: &str, place: usize, alias: usize) {
         if self.slots.len() < (self.taken + 1) * 2 {
             let mut larger = Self::with_capacity((self.taken + 1) * 2);
@@ -60,7 +62,7 @@ impl Index {
         self.put(Entry { hash: hash(name), place: small(place), alias: small(alias) });
     }
 
-    /// Makes room for a tool that comes in at `place`.
+    /// Adjusts the indices for a tool that is inserted at `place`.
     pub(super) fn shift_up(&mut self, place: usize) {
         let place = small(place);
         for entry in &mut self.slots {
@@ -68,7 +70,7 @@ impl Index {
         }
     }
 
-    /// Takes out all names of the tool at `place`, which goes.
+    /// Removes all names of the tool at `place`, which is removed.
     pub(super) fn remove_place(&mut self, place: usize, tool: &Tool) {
         for (alias, name) in std::iter::once(tool.name()).chain(tool.aliases()).enumerate() {
             self.remove(name, place, alias);
@@ -79,7 +81,7 @@ impl Index {
         }
     }
 
-    /// Takes out a name, where it leads there: an alias may lead to another tool.
+    /// Removes a name if it leads to this tool: an alias may lead to another one.
     fn remove(&mut self, name: &str, place: usize, alias: usize) {
         if self.slots.is_empty() {
             return;
@@ -95,7 +97,7 @@ impl Index {
             free = self.after(free);
         }
         self.taken -= 1;
-        // What stands behind moves up, as far as it may: a search ends at the first free slot.
+        // Entries behind it move up as far as possible, because a search ends at the first free slot.
         let mut at = self.after(free);
         while !self.slots[at].is_free() {
             let entry = self.slots[at];
@@ -109,7 +111,7 @@ impl Index {
         self.slots[free] = FREE;
     }
 
-    /// How many steps it is from one slot to another, round in a circle.
+    /// Returns the number of steps from one slot to another, wrapping around.
     fn distance(&self, from: usize, to: usize) -> usize {
         if to >= from { to - from } else { to + self.slots.len() - from }
     }
@@ -123,7 +125,7 @@ impl Index {
         self.taken += 1;
     }
 
-    /// The next slot, round in a circle.
+    /// Returns the next slot, wrapping around.
     fn after(&self, slot: usize) -> usize {
         if slot + 1 == self.slots.len() { 0 } else { slot + 1 }
     }
@@ -148,13 +150,13 @@ fn small(count: usize) -> u32 {
     small.expect("a program has fewer than 2^32 - 1 tools")
 }
 
-/// Where a hash belongs among so many slots: its upper bits, which all bytes of a name have a part in, decide.
+/// Returns the slot of a hash: its upper bits, which depend on all bytes of a name.
 fn slot(hash: u32, slots: usize) -> usize {
     ((u64::from(hash) * slots as u64) >> 32) as usize
 }
 
 fn hash(name: &str) -> u32 {
-    // As rustc's own tables do it: a rotation, an exclusive or and a product for each eight bytes.
+    // Like the hash tables of rustc: a rotation, an exclusive or and a product for each eight bytes.
     let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     let (words, rest) = name.as_bytes().as_chunks::<8>();
     let hash = words.iter().fold(name.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_out_is_gone_and_the_rest_is_found() {
-        // Few slots, so that names stand in each other's way.
+        // Few slots, so that names collide.
         let mut tools: Vec<Tool> = Vec::new();
         let mut index = Index::default();
         let mut random = 1_u64;
@@ -220,7 +222,7 @@ mod tests {
             slots.dedup();
             slots.len()
         };
-        // Of 1,000 balls in 2,048 bins, 791 bins have one by chance.
+        // In 1,000 random draws of 2,048 slots, about 791 distinct slots are drawn.
         assert!(hashes(&|number| format!("tool_{number}")) > 600);
         assert!(hashes(&|number| format!("{number}_of_a_longer_name")) > 600);
         assert!(hashes(&|number| format!("{number:08}")) > 600);

@@ -1,23 +1,23 @@
-//! A caller whose file access is bounded more narrowly.
+//! Callers with narrower bounds for file access.
 
 use super::Toolkit;
 use crate::caller::Caller;
 use std::path::{Path, PathBuf};
 
 impl Toolkit {
-    /// The workspace of a caller: what it names, else what the [builder](crate::Builder::default_workspace) does, else the process's
-    /// working directory.
+    /// Returns the workspace of a caller: its own, or else that of the [builder](crate::Builder::default_workspace), or
+    /// else the process's working directory.
     pub fn workspace_of(&self, caller: &Caller) -> PathBuf {
         let workspace = caller.workspace.as_deref().or(self.0.settings.workspace.as_deref());
         workspace.unwrap_or(Path::new(".")).to_owned()
     }
 
-    /// The caller with file access bounded by `roots` too: only what they have in common with the caller's boundary so far, the workspace
-    /// and the directories that count as within it, is within. That may be nothing. Relative paths and rules belong to the
-    /// workspace as before.
+    /// Returns the caller with file access limited to `roots` too: only the intersection of the roots with the caller's
+    /// current boundary (the workspace and the directories that count as part of it) is within the new boundary. It may
+    /// be empty. Relative paths and rules still refer to the workspace.
     ///
-    /// Links are followed first, and a root that is not there has nothing in common with anything. It blocks for as long as looking at a
-    /// few directories takes.
+    /// Links are resolved first, and a root that does not exist contributes nothing. Blocks while a few directories are
+    /// read.
     ///
     /// ```
     /// use toolkit::{Caller, Toolkit};

@@ -1,4 +1,4 @@
-//! Whose a tool is: core, a plugin's, a channel's; and which names are core's alone.
+//! The owners of tools (core, a plugin, a channel), and the names reserved for core tools.
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::link::Links;
@@ -13,40 +13,40 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// What is known of crates, plugins and names; it does not change once the toolkit is built.
+/// The known crates, plugins and names; they do not change once the toolkit is built.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
     links: Links,
     plugins: Vec<Plugin>,
-    /// The place in `plugins`, by crate.
+    /// The index in `plugins`, by crate.
     by_crate: HashMap<&'static str, usize, RandomState>,
     has_blocked: bool,
-    /// Names and aliases of core tools, also of those that are switched off, to the tool.
+    /// Names and aliases of core tools, including disabled ones, with their tools.
     reserved: BTreeMap<Box<str>, Box<str>>,
-    /// Names of core tools to come, which are nobody's yet.
+    /// Names of planned core tools, which no tool has yet.
     planned: BTreeSet<Box<str>>,
-    /// Names of tools that are switched off.
+    /// Names of disabled tools.
     withheld: BTreeSet<Box<str>>,
-    /// Ids of plugins, those that go first before others.
+    /// Ids of plugins, in order of precedence.
     prefer: Vec<String>,
 }
 
-/// What a toolkit is put together from.
+/// The inputs of a toolkit.
 pub(super) struct Known<'a> {
     pub(super) links: Links,
-    /// Every linked tool, also those that are switched off.
+    /// Every linked tool, including disabled ones.
     pub(super) linked: &'a [&'static ToolDef],
-    /// What the host adds by hand.
+    /// The tools that the host adds directly.
     pub(super) added: &'a [Tool],
-    /// What crates say of themselves.
+    /// The plugin definitions of crates.
     pub(super) plugins: Vec<&'static PluginDef>,
-    /// Ids of plugins, those that go first before others.
+    /// Ids of plugins, in order of precedence.
     pub(super) prefer: &'a [String],
-    /// Names of core tools to come.
+    /// Names of planned core tools.
     pub(super) planned: Vec<&'static str>,
 }
 
-/// Whose a tool is.
+/// The owner of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Placing {
     pub(crate) source: Source,
@@ -55,7 +55,7 @@ pub(crate) struct Placing {
 }
 
 impl Origins {
-    /// What is known of these crates, and what is wrong with them.
+    /// Collects the crates, and reports their problems.
     pub(super) fn collect(
         known: Known<'_>,
         problems: &mut Vec<String>,
@@ -66,8 +66,8 @@ impl Origins {
         let locations = linked.iter().map(|def| &def.location);
         let locations = locations.chain(added.iter().filter_map(Tool::def).map(|def| &def.location));
         let mut crates: BTreeMap<&'static str, &Location> = BTreeMap::new();
-        // Tools of one crate stand together, and there may be thousands. A definition that is written by hand may not say
-        // where.
+        // Tools of one crate are adjacent, and there may be thousands. A definition that is written by hand may have no
+        // location.
         let mut last = "";
         for location in locations {
             let name = location.crate_name();
@@ -180,17 +180,17 @@ impl Origins {
         }
     }
 
-    /// Notes the name of a tool that is switched off.
+    /// Records the name of a disabled tool.
     pub(super) fn withhold(&mut self, name: &str) {
         self.withheld.insert(name.into());
     }
 
-    /// The order of the crates, and which are core.
+    /// Returns the order of the crates, and the set of core crates.
     pub(super) fn links(&self) -> &Links {
         &self.links
     }
 
-    /// Whether the tool is of a crate that the host calls core.
+    /// Returns true if the tool is of a core crate.
     pub(crate) fn is_core(&self, tool: &Tool) -> bool {
         tool.def().is_some()
             && matches!(tool.source(), Source::Core | Source::Channel { .. } | Source::Runtime)
@@ -201,7 +201,7 @@ impl Origins {
         self.links.is_core(crate_name)
     }
 
-    /// Where a crate stands among all others that are no more or less core than it: less goes first.
+    /// Returns the rank of a crate among crates that are equally core or not; lower takes precedence.
     pub(super) fn rank(&self, location: &Location) -> (usize, usize) {
         let crate_name = location.crate_name();
         let preferred = || {
@@ -212,23 +212,23 @@ impl Origins {
         (preferred.unwrap_or(usize::MAX), self.links.rank(crate_name))
     }
 
-    /// The plugin that a crate is, if it is none of the core.
+    /// Returns the plugin of a crate that is not core.
     fn plugin(&self, location: &Location) -> Cow<'_, Plugin> {
         let known = self.plugin_of_crate(location.crate_name());
         known.map_or_else(|| Cow::Owned(Plugin::of_crate(location)), Cow::Borrowed)
     }
 
-    /// The plugins, by crate.
+    /// Returns the plugins, by crate.
     pub(super) fn plugins(&self) -> &[Plugin] {
         &self.plugins
     }
 
-    /// The plugin that a crate is, if it is one.
+    /// Returns the plugin of a crate, if it has one.
     pub(crate) fn plugin_of_crate(&self, crate_name: &str) -> Option<&Plugin> {
         self.by_crate.get(crate_name).map(|place| &self.plugins[*place])
     }
 
-    /// Whose a tool is that is written there.
+    /// Returns the owner of a tool with this source location.
     pub(crate) fn placing(&self, location: &Location, channel: Option<&'static str>) -> Placing {
         let crate_name = location.crate_name();
         if crate_name.is_empty() {
@@ -247,7 +247,7 @@ impl Origins {
         Placing { source, plugin: id, optional: plugin.is_some_and(|plugin| plugin.optional) }
     }
 
-    /// The tool, knowing whose it is. What a host said of one that it made itself stands, but for `Core`.
+    /// Sets the owner of the tool. The source of a tool that the host created itself stays, except `Core`.
     pub(crate) fn place(&self, tool: Tool) -> Tool {
         match self.placing_of(&tool) {
             Some(Placing { source, plugin, optional }) => tool.placed(source, plugin, optional),
@@ -255,7 +255,7 @@ impl Origins {
         }
     }
 
-    /// Whose the tool is; `None` where that stands as the host said it.
+    /// Returns the owner of the tool; `None` if the source set by the host stays.
     pub(super) fn placing_of(&self, tool: &Tool) -> Option<Placing> {
         if !matches!(tool.source(), Source::Core | Source::Runtime) {
             return None;
@@ -266,7 +266,7 @@ impl Origins {
         })
     }
 
-    /// The id of the plugin that is written there, if it is blocked.
+    /// Returns the id of the plugin with this source location, if it is blocked.
     pub(super) fn blocked_plugin(&self, location: &Location) -> Option<&Arc<str>> {
         if !self.has_blocked {
             return None;
@@ -275,7 +275,7 @@ impl Origins {
         plugin.blocked.then_some(&plugin.id)
     }
 
-    /// The core tool of this name or alias, also one that is switched off.
+    /// Returns the core tool of this name or alias, even if it is disabled.
     pub(crate) fn core_tool_of(&self, name: &str) -> Option<&str> {
         if self.reserved.is_empty() {
             return None;
@@ -283,17 +283,17 @@ impl Origins {
         self.reserved.get(name).map(|tool| &**tool)
     }
 
-    /// Whether the name is kept for a core tool to come.
+    /// Returns true if the name is reserved for a planned core tool.
     pub(crate) fn is_planned(&self, name: &str) -> bool {
         self.planned.contains(name)
     }
 
-    /// The core tool that a plugin of this id would be mistaken for.
+    /// Returns the core tool that a plugin of this id would be confused with.
     pub(crate) fn core_tool_of_id(&self, id: &str) -> Option<&str> {
         self.core_tool_of(&id.to_lowercase().replace(['-', '.'], "_")).or_else(|| self.core_tool_of(id))
     }
 
-    /// Whether a tool of this name is switched off.
+    /// Returns true if a tool of this name is disabled.
     pub(crate) fn is_withheld(&self, name: &str) -> bool {
         self.withheld.contains(name)
     }

@@ -1,6 +1,6 @@
-//! Keys of configured permission rules that mean nothing here.
+//! Finds unknown keys of configured permission rules.
 //!
-//! A rule whose key is misspelled would deny nothing, so it is refused.
+//! A rule with a misspelled key would deny nothing, so it is rejected.
 
 use crate::config::{ConfigProblem, Configuration};
 use crate::escape::escape_line;
@@ -13,17 +13,17 @@ use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use std::collections::BTreeSet;
 
-/// The most problems that are told.
+/// The maximum number of problems reported.
 const MAX_TOLD: usize = 20;
 
-/// Names that are keys of permission rules, beside those of tools that are there: kinds that a tool of this crate asks under and
-/// does not state, and tools that a factory makes.
+/// Names that are keys of permission rules, in addition to those of existing tools: kinds that a tool of this crate
+/// asks under without stating them, and tools that a factory creates.
 pub struct LinkedKeys(pub &'static [&'static str]);
 
 inventory::collect!(LinkedKeys);
 
-/// Says which further names are keys of `permission`: kinds that a tool asks under beside the one that it states, and tools that
-/// are made while the program runs. An unknown key is an error.
+/// Registers further keys of `permission`: kinds that a tool asks under in addition to the one that it states, and
+/// tools that are created while the program runs. An unknown key is an error.
 ///
 /// ```
 /// toolkit::permission_keys!["deploy", "release"];
@@ -35,14 +35,14 @@ macro_rules! permission_keys {
     };
 }
 
-/// Everything that a key can mean.
+/// The set of known keys.
 pub(super) struct KnownKeys {
     names: BTreeSet<String>,
     servers: ServerNames,
 }
 
 impl KnownKeys {
-    /// `further` are those that the host and its sources of tools name.
+    /// Collects the keys. `further` are the keys that the host and its sources of tools name.
     pub(super) fn new<'a>(
         tools: impl IntoIterator<Item = &'a Tool>,
         further: impl IntoIterator<Item = String>,
@@ -53,7 +53,7 @@ impl KnownKeys {
             names.extend([tool.name(), tool.permission()].into_iter().chain(tool.aliases()).map(folded));
             names.extend(tool.source().remote_id().map(|id| folded(&id)));
         }
-        // Also those that are switched off, and those of core crates that are not compiled in.
+        // Includes disabled tools, and tools of core crates that are not compiled in.
         for Linked(def) in inventory::iter::<Linked>() {
             let ToolDef { name, permission, aliases, .. } = def;
             names.extend([*name].into_iter().chain(*permission).chain(aliases.iter().copied()).map(folded));
@@ -68,12 +68,12 @@ impl KnownKeys {
         Self { names, servers }
     }
 
-    /// Returns true if a key, in lower case, means something.
+    /// Returns true if a key, in lower case, is known.
     pub(super) fn has(&self, key: &str) -> bool {
         if key.contains('*') {
             return self.servers.may_match(key) || self.names.iter().any(|name| matches(key, name));
         }
-        // A client and its tools come while the program runs.
+        // A client and its tools are added while the program runs.
         let is_pattern_of = |name: &&String| name.contains('*') && matches(name, key);
         self.names.contains(key)
             || self.servers.has(key)
@@ -85,7 +85,7 @@ impl KnownKeys {
         self.names.iter().map(String::as_str).collect()
     }
 
-    /// What is wrong with the keys of a configuration, each with its place.
+    /// Returns the problems with the keys of a configuration, each with its place.
     pub(super) fn problems(&self, configuration: &Configuration) -> Vec<String> {
         let (sources, restrictions) = configuration.permissions();
         let all = sources.into_iter().chain(restrictions.into_iter().map(|(_, settings)| settings));
@@ -116,7 +116,7 @@ impl KnownKeys {
     }
 }
 
-/// The keys of all rules, each with its pointer.
+/// Returns the keys of all rules, each with its pointer.
 fn keys(settings: &PermissionSettings) -> Vec<(String, String)> {
     let step = |name: &str| name.replace('~', "~0").replace('/', "~1");
     let mut keys = Vec::new();

@@ -1,4 +1,4 @@
-//! Tools that a factory made for one caller: whose they are, and whether they are right.
+//! Validates tools that a factory created for one caller, and sets their owner.
 
 use super::Inner;
 use super::change::RegisterError;
@@ -8,11 +8,11 @@ use crate::service::FactoryDef;
 use crate::tool::Tool;
 
 impl Inner {
-    /// The tool as its factory's crate brings it.
+    /// Returns the tool with the owner of its factory's crate.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// Returns the problem with the tool.
     pub(crate) fn product(&self, tool: &Tool, factory: &FactoryDef) -> Result<Tool, RegisterError> {
         let Placing { source, plugin, optional } =
             self.origins.placing(&factory.location, tool.stated().channel);

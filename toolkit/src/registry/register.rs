@@ -1,4 +1,4 @@
-//! Tools that come and go while the process runs.
+//! Adds and removes tools while the process runs.
 
 use super::Toolkit;
 use super::change::{RegisterError, ToolChange, ToolWatch};
@@ -14,23 +14,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 use tokio::sync::watch;
 
-/// The tools of now. Whoever reads takes a snapshot; whoever writes makes the next one beside it.
+/// The current tools. A reader takes a snapshot; a writer creates the next snapshot beside it.
 pub(crate) struct Registry {
-    /// Locked to take or change what it points to, and for nothing that takes longer.
+    /// Locked only to clone or replace the pointer.
     current: RwLock<Tools>,
-    /// That of `current`, for those who only want to know whether something has changed.
+    /// The version of `current`, for readers that only check if something has changed.
     version: AtomicU64,
-    /// Locked while the next snapshot is made.
+    /// Locked while the next snapshot is created.
     writing: Mutex<Writing>,
     changed: watch::Sender<u64>,
 }
 
-/// What whoever writes needs.
+/// The state of writers.
 struct Writing {
-    /// The last number of a registration.
+    /// The number of the last registration.
     last: u64,
-    /// The snapshot before the current one, with the same content by now, where nobody held it any more. To count
-    /// references of 10,000 tools for a copy takes longer than all else of a change.
+    /// The snapshot before the current one, updated to the same content, if no reader held it any more. Cloning 10,000
+    /// reference counts for a copy takes longer than the rest of a change.
     spare: Option<Listing>,
 }
 
@@ -56,22 +56,22 @@ impl Registry {
         }
     }
 
-    /// The tools of now.
+    /// Returns a snapshot of the current tools.
     pub(crate) fn snapshot(&self) -> Tools {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many changes there were.
+    /// Returns the number of changes so far.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Changes the tools, all at once or, with an error, not at all. Readers go on with what was.
+    /// Changes the tools atomically: with an error, nothing changes. Readers keep their snapshots.
     pub(super) fn change<T, E>(
         &self,
         change: impl FnOnce(&mut Edit, &mut u64) -> Result<T, E>,
     ) -> Result<T, E> {
-        // What a change that panicked did is lost with it.
+        // The work of a change that panicked is lost with it.
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let spare = writing.spare.take();
         let mut edit = spare.map_or_else(|| self.snapshot().edit(), Edit::of);
@@ -86,12 +86,12 @@ impl Registry {
         let version = next.version();
         let before = {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-            // Whoever sees the version finds at least these tools.
+            // A reader that sees the version finds at least these tools.
             self.version.store(version, Ordering::Release);
             std::mem::replace(&mut *current, next)
         };
         self.changed.send_replace(version);
-        // A toolbox that holds it keeps it as it is.
+        // A toolbox that holds it keeps it unchanged.
         if let Some(mut spare) = before.into_listing() {
             spare.follow(steps);
             writing.spare = Some(spare);
@@ -100,12 +100,12 @@ impl Registry {
     }
 }
 
-/// While the process runs.
+/// Changes while the process runs.
 impl Toolkit {
-    /// Adds a tool, from any thread. Toolboxes made from now on have it.
+    /// Adds a tool, from any thread. Toolboxes created from now on have it.
     ///
-    /// The rules are those of the start, but for that what is there stays: a tool never takes a name or alias of a core
-    /// tool, nor of any other.
+    /// The rules are those of building a toolkit, except that existing tools have precedence: a tool never takes a name
+    /// or alias of a core tool, nor of any other tool.
     ///
     /// ```
     /// use toolkit::Tool;
@@ -123,38 +123,39 @@ impl Toolkit {
     ///
     /// # Errors
     ///
-    /// What is wrong with the tool, or whose the name is. Nothing has changed then.
+    /// Returns the problem with the tool, or the owner of the name. Nothing has changed then.
     pub fn register(&self, tool: Tool) -> Result<(), RegisterError> {
         self.apply([ToolChange::Register(tool)])
     }
 
-    /// Takes out the tool of this name, from any thread. Calls under way go on; further ones get an error, also those of
-    /// toolboxes that were made before.
+    /// Removes the tool of this name, from any thread. Running calls go on; further calls get an error, even in
+    /// toolboxes that were created before.
     ///
     /// # Errors
     ///
-    /// When there is no tool of this name; an alias is none.
+    /// Returns an error if there is no tool of this name; an alias is not accepted.
     pub fn unregister(&self, name: &str) -> Result<(), RegisterError> {
         self.apply([ToolChange::Unregister(name.to_owned())])
     }
 
-    /// Puts a tool in the place of the one of its name, from any thread. Toolboxes that were made before go on with what
-    /// their model has seen.
+    /// Replaces the tool of the same name, from any thread. Toolboxes that were created before keep the tool that their
+    /// model has seen.
     ///
     /// # Errors
     ///
-    /// As [`register`](Self::register); when there is none of its name, or one that came from elsewhere.
+    /// Returns the errors of [`register`](Self::register), and an error if there is no tool of its name, or one from
+    /// another source.
     pub fn replace(&self, tool: Tool) -> Result<(), RegisterError> {
         self.apply([ToolChange::Replace(tool)])
     }
 
-    /// Makes several changes at once, in this order: nobody sees some of them without the others.
+    /// Makes several changes atomically, in this order: no reader sees some of them without the others.
     ///
     /// # Errors
     ///
-    /// The first change that cannot be made. Nothing has changed then.
+    /// Returns the error of the first change that cannot be made. Nothing has changed then.
     pub fn apply(&self, changes: impl IntoIterator<Item = ToolChange>) -> Result<(), RegisterError> {
-        // Code of others runs before anything is locked.
+        // Code of tools runs before anything is locked.
         let changes = changes
             .into_iter()
             .map(|change| {
@@ -179,17 +180,18 @@ impl Toolkit {
         })
     }
 
-    /// Lets a source have these tools and no others, at once: those that a server lists now. What has the name of a tool
-    /// that it had replaces it.
+    /// Atomically sets the tools of a source: those that a server lists now. A tool with the name of one that the
+    /// source had replaces it.
     ///
-    /// Gives back why tools were left out; the others are there. What is core, or a plugin's, cannot be replaced so.
+    /// Returns the reasons for tools that were left out; the others are registered. Tools of core crates or plugins
+    /// cannot be replaced like this.
     #[must_use = "it says which tools are not there"]
     pub fn replace_source(
         &self,
         source: &Source,
         tools: impl IntoIterator<Item = Tool>,
     ) -> Vec<RegisterError> {
-        // Who linked a tool decided it at the start.
+        // Linked tools are fixed at the start.
         if matches!(source, Source::Core | Source::Plugin { .. }) {
             let refused = |tool: Tool| RegisterError::NotItsOwn {
                 tool: tool.name().to_owned(),
@@ -228,7 +230,7 @@ impl Toolkit {
         errors
     }
 
-    /// Tells when tools come or go, from now on.
+    /// Returns a watch that notifies when tools are added or removed, from now on.
     ///
     /// ```
     /// # use toolkit::Tool;
@@ -244,7 +246,7 @@ impl Toolkit {
         ToolWatch::new(self.0.registry.changed.subscribe())
     }
 
-    /// The tool, knowing whose it is and with the host's services.
+    /// Returns the tool with its owner and the host's services.
     fn made_ready(&self, tool: Tool) -> Result<Tool, RegisterError> {
         let tool = self.0.origins.place(tool);
         let mut problems = faults(&tool);
@@ -275,7 +277,7 @@ fn replace(edit: &mut Edit, tool: Tool, origins: &Origins) -> Result<(), Registe
     edit.insert(tool, registration, origins)
 }
 
-/// The place of the tool of this very name.
+/// Returns the index of the tool of exactly this name.
 fn place_of(edit: &Edit, name: &str) -> Result<usize, RegisterError> {
     if let Some(place) = edit.place(name).filter(|place| edit.tools()[*place].name() == name) {
         return Ok(place);
@@ -285,7 +287,7 @@ fn place_of(edit: &Edit, name: &str) -> Result<usize, RegisterError> {
     Err(RegisterError::NotThere { tool: name.to_owned(), advice })
 }
 
-/// The tools, where they are one value with what else is shared.
+/// The tools, which are part of the shared state.
 impl super::Inner {
     pub(crate) fn tools(&self) -> Tools {
         self.registry.snapshot()

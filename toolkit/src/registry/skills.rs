@@ -8,11 +8,10 @@ use crate::prepare::Preparation;
 use crate::skills::{DIRECTORY, LinkedSkills, SkillPlace, SkillSource, SkillSources};
 use std::path::PathBuf;
 
-/// The kind of permission to use a skill.
+/// The kind of permission for using a skill.
 const KIND: &str = "skill";
 
-/// Of the linked crates, those whose skills count in a toolkit. No plugin that is blocked, or there for those alone who name
-/// it, brings any.
+/// Returns the linked skills that are available in a toolkit. Plugins that are blocked or optional are left out.
 pub(super) fn linked(origins: &Origins) -> Vec<(&'static LinkedSkills, Option<&'static str>)> {
     let mut skills: Vec<&'static LinkedSkills> = inventory::iter::<LinkedSkills>().collect();
     skills.sort_by_key(|skills| (!origins.is_core_crate(skills.crate_name()), skills.module, skills.texts));
@@ -24,7 +23,7 @@ pub(super) fn linked(origins: &Origins) -> Vec<(&'static LinkedSkills, Option<&'
 }
 
 impl SkillSources {
-    /// Those of one caller. Blocks, to find out where the workspace really is.
+    /// Returns the sources of one caller. Blocks to resolve the real path of the workspace.
     fn of(toolkit: &Inner, caller: &Caller) -> Self {
         let configuration = &toolkit.settings.configuration;
         let mut all = Self::default();
@@ -33,7 +32,7 @@ impl SkillSources {
         let is_trusted = configuration.trusts_workspace(workspace);
         if is_trusted {
             let (owner, place) = ("the workspace".to_owned(), SkillPlace::Directory(directory.clone()));
-            // Those that were trusted when there were none are no skills.
+            // A workspace that was trusted without skills has no trusted skills.
             let trusted = Some(configuration.trusted_skills(workspace).unwrap_or_default());
             all.sources.push(SkillSource { owner, place, trusted });
         }
@@ -62,25 +61,25 @@ impl SkillSources {
 }
 
 impl ToolContext {
-    /// Where the skills of the caller come from. Blocks, for a moment.
+    /// Returns the sources of the caller's skills. Blocks briefly.
     pub fn skill_sources(&self) -> SkillSources {
         SkillSources::of(&self.scope().toolkit, self.caller())
     }
 
-    /// Whether the caller may use a skill, by its name: what the rules say of the kind `skill`. Where they say nothing, it
-    /// may.
+    /// Returns the decision about the use of a skill, by its name: the decision of the rules of the kind `skill`.
+    /// Without a rule, it is allowed.
     pub fn may_use_skill(&self, name: &str) -> Decision {
         decide(&self.scope().toolkit, self.caller(), name)
     }
 }
 
 impl Preparation {
-    /// Where the skills of a caller come from. Blocks, for a moment.
+    /// Returns the sources of a caller's skills. Blocks briefly.
     pub fn skill_sources(&self, caller: &Caller) -> SkillSources {
         self.toolkit().map_or_else(SkillSources::default, |toolkit| SkillSources::of(toolkit, caller))
     }
 
-    /// Whether a caller may use a skill, as [`ToolContext::may_use_skill`].
+    /// Returns the decision about a caller's use of a skill, as [`ToolContext::may_use_skill`] does.
     pub fn may_use_skill(&self, caller: &Caller, name: &str) -> Decision {
         self.toolkit().map_or(Decision::Allow, |toolkit| decide(toolkit, caller, name))
     }

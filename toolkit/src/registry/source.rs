@@ -1,4 +1,4 @@
-//! Tools that come from elsewhere once they are needed.
+//! Sources that fetch tools when they are needed.
 
 use super::{Inner, Toolkit};
 use crate::escape::escape_line;
@@ -8,10 +8,10 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
-/// When what may have come has come.
+/// A future that is ready when a source has fetched its tools.
 pub type Bringing<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// Brings tools from elsewhere, such as those of a server, when somebody first needs them.
+/// A source of tools from elsewhere, such as a server, that fetches them when they are first needed.
 ///
 /// ```
 /// use std::sync::Once;
@@ -42,25 +42,26 @@ pub type Bringing<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// # Ok(()) }
 /// ```
 pub trait ToolSource: fmt::Debug + Send + Sync + 'static {
-    /// Registers the tools with [`Toolkit::replace_source`] or [`Toolkit::register`], and comes back once they are there, or once
-    /// it is clear that they will take long. It is called before each toolbox is made, by any number of tasks at once; what was
-    /// brought before need not be brought again.
+    /// Registers the tools with [`Toolkit::replace_source`] or [`Toolkit::register`], and returns once they are
+    /// registered, or once it is clear that fetching will take long. It is called before each toolbox is created,
+    /// possibly by several tasks at once; tools that are already registered need not be fetched again.
     ///
-    /// All sources are waited for together, no longer than [`Builder::prepare_timeout`](crate::Builder::prepare_timeout). What comes
-    /// later is in later toolboxes, so let a task of its own do what may take longer. To keep the toolkit there, take a
-    /// [`WeakToolkit`]: the toolkit owns its sources.
+    /// All sources are awaited together, at most for [`Builder::prepare_timeout`](crate::Builder::prepare_timeout).
+    /// Tools that arrive later are in later toolboxes, so use a separate task for anything that may take longer. A task
+    /// that keeps a reference to the toolkit needs a [`WeakToolkit`], because the toolkit owns its sources.
     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a>;
 
-    /// The names that rules of `permission` may have as their key for tools that it may bring, such as `mcp:docs` and
-    /// `docs__*`. A configured key that means nothing is an error; nothing needs to be started for it.
+    /// Returns the names that rules of `permission` may use as keys for tools of this source, such as `mcp:docs` and
+    /// `docs__*`. An unknown key in the configuration is an error; nothing needs to be started for this method.
     fn permission_keys(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Why no tool of this name is there, where it would be one of this source's: its server cannot be reached, say, or its definition
-    /// cannot be used. As a clause: "the MCP server `docs` cannot be reached: …". `None` where the name is none of this source's.
+    /// Returns the reason why a tool of this source does not exist, if the name would be one of its tools: an
+    /// unreachable server, or an invalid definition, for example. The reason is a clause: "the MCP server `docs` cannot
+    /// be reached: …". `None` if the name does not belong to this source.
     ///
-    /// It is asked when a call names a tool that is not there, and must not block.
+    /// It is called when a call names a missing tool, and must not block.
     fn absence(&self, name: &str) -> Option<String> {
         let _ = name;
         None
@@ -81,24 +82,24 @@ impl<T: ToolSource + ?Sized> ToolSource for Arc<T> {
     }
 }
 
-/// A toolkit that is not kept alive by this. Cheap to clone.
+/// A weak reference to a toolkit. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct WeakToolkit(Weak<Inner>);
 
 impl WeakToolkit {
-    /// The toolkit, as long as somebody has it.
+    /// Returns the toolkit, if it still exists.
     pub fn upgrade(&self) -> Option<Toolkit> {
         self.0.upgrade().map(Toolkit)
     }
 }
 
 impl Toolkit {
-    /// The same toolkit, without keeping it alive: for what it owns, or what outlives it.
+    /// Returns a weak reference to the toolkit: for values that it owns, or that outlive it.
     pub fn downgrade(&self) -> WeakToolkit {
         WeakToolkit(Arc::downgrade(&self.0))
     }
 
-    /// Lets every source bring its tools.
+    /// Lets every source fetch its tools.
     pub(super) async fn brought(&self) {
         let Inner { sources, settings, .. } = &*self.0;
         if !sources.is_empty() {
@@ -109,7 +110,8 @@ impl Toolkit {
 }
 
 impl Inner {
-    /// Why no tool of this name is there, if a source knows. One that panics knows nothing.
+    /// Returns the reason why a tool of this name does not exist, if a source knows it. A source that panics is
+    /// ignored.
     pub(crate) fn absence(&self, name: &str) -> Option<String> {
         let why = self.sources.iter().find_map(|source| guard(name, || source.absence(name)).ok().flatten());
         why.map(|why| escape_line(&why).into_owned())
@@ -123,7 +125,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
 
-    /// Brings a tool after so many milliseconds.
+    /// A source that registers a tool after a number of milliseconds.
     #[derive(Debug)]
     struct After(u64, &'static str, AtomicU32);
 

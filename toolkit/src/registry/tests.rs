@@ -1,4 +1,4 @@
-//! Which tools a toolkit has of those that crates bring.
+//! Tests which tools of linked crates a toolkit selects.
 
 mod changes;
 
@@ -18,25 +18,25 @@ fn location(module: &'static str, line: u32) -> Location {
     Location { module, package: module, version: "1.0.0", file: "lib.rs", line, column: 1 }
 }
 
-/// A tool of a crate.
+/// Returns a tool of a crate.
 fn def(module: &'static str, name: &'static str, aliases: &'static [&'static str]) -> ToolDef {
     ToolDef { name, aliases, location: location(module, 1), ..ToolDef::BASE }
 }
 
-/// A crate that says which plugin it is.
+/// Returns the plugin definition of a crate.
 fn plugin(module: &'static str, id: &'static str) -> PluginDef {
     PluginDef { id, location: location(module, 9), ..PluginDef::BASE }
 }
 
 #[derive(Default)]
 struct Case {
-    /// In the order of `link!`: core or not.
+    /// The linked crates in the order of `link!`, with a flag for core crates.
     links: &'static [(&'static str, bool)],
     linked: Vec<ToolDef>,
     added: Vec<Tool>,
     plugins: Vec<PluginDef>,
     prefer: &'static [&'static str],
-    /// Names of core tools to come.
+    /// Names of planned core tools.
     planned: &'static [&'static str],
 }
 
@@ -53,7 +53,7 @@ impl Case {
             self.linked.into_iter().map(|def| &*Box::leak(Box::new(def))).collect();
         let prefer: Vec<String> = self.prefer.iter().map(|id| (*id).to_owned()).collect();
         let mut outcomes = Vec::new();
-        // Whatever the linker's order is.
+        // The linker's order has no effect.
         for _ in 0..2 {
             linked.reverse();
             let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ impl Case {
 }
 
 impl Chosen {
-    /// Name and crate of each tool.
+    /// Returns name and crate of each tool.
     fn crates(&self) -> Vec<(&str, &str)> {
         self.tools.iter().map(|tool| (tool.name(), tool.crate_name())).collect()
     }
@@ -294,12 +294,12 @@ fn a_name_of_a_core_tool_to_come_is_nobodys() {
         assert!(problem.contains("is reserved for a builtin tool to come; give"), "{problem}");
         assert!(case(linked, &[]).choose().problems.is_empty());
     }
-    // Once the core tool is there, it has the name, and the others are told as for any core tool.
+    // Once the core tool exists, it has the name, and the others are reported as for any core tool.
     let chosen = case(vec![def("core", "browser", &[]), def("acme", "browser", &[])], planned).choose();
     assert!(chosen.problems.is_empty(), "{:?}", chosen.problems);
     assert_eq!(chosen.crates(), [("browser", "core"), ("read", "core")]);
     assert!(chosen.origins.reserved_names().eq(["browser", "read", "web_search"]));
-    // The host may add by hand what it wants.
+    // The host may add any tool directly.
     let own = Tool::builder("web_search").build(|_, _| async {}).expect("a tool");
     let chosen = Case { links: &[("core", true)], added: vec![own], planned, ..Case::default() }.choose();
     assert!(chosen.problems.is_empty(), "{:?}", chosen.problems);

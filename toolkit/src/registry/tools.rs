@@ -1,4 +1,4 @@
-//! The tools of a toolkit at one moment.
+//! Snapshots of the tools of a toolkit.
 
 use super::change::RegisterError;
 use super::index::Index;
@@ -11,31 +11,32 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The tools of a toolkit at one moment, by name: a slice of [`Tool`]s that never changes. Cheap to clone.
+/// A snapshot of the tools of a toolkit, by name: a slice of [`Tool`]s that never changes. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Tools(Arc<Listing>);
 
-/// In whole arrays of small things, which calls and hosts read without following a tree.
+/// The content of a snapshot, in arrays of small values, which calls and hosts read without traversing a tree.
 #[derive(Clone, Default)]
 pub(super) struct Listing {
-    /// By name, in that order.
+    /// The tools, sorted by name.
     tools: Vec<Tool>,
-    /// Names and aliases, to the place in `tools`.
+    /// The index from names and aliases to `tools`.
     index: Index,
-    /// What tells a tool from another one that got its name later; the same for one that replaced it.
+    /// Registration numbers, which distinguish a tool from a later one of the same name; a replacement keeps the
+    /// number.
     registrations: Vec<u64>,
     version: u64,
-    /// How many of them are to be made ready for a caller.
+    /// The number of tools that need a preparation.
     preparing: usize,
 }
 
-/// Of a tool that only one toolbox has.
+/// The registration number of a tool that only one toolbox has.
 const UNREGISTERED: u64 = 0;
-/// Of what was there when the toolkit was built.
+/// The registration number of tools that were there when the toolkit was built.
 pub(super) const FIRST: u64 = 1;
 
 impl Tools {
-    /// Of tools by name, none of them twice. An alias never takes a name, nor an alias that an earlier crate has.
+    /// Builds a listing of tools sorted by unique names. An alias never takes a name, nor an alias of an earlier crate.
     pub(super) fn build(tools: Vec<Tool>, origins: &Origins, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut index = Index::with_capacity(tools.len());
         for (place, tool) in tools.iter().enumerate() {
@@ -61,27 +62,27 @@ impl Tools {
         Self(Arc::new(Listing { tools, index, registrations, version: 0, preparing }))
     }
 
-    /// The place of the tool of this name or alias.
+    /// Returns the index of the tool of this name or alias.
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.0.index.get(name, &self.0.tools)
     }
 
-    /// The tool of this name or alias.
+    /// Returns the tool of this name or alias.
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.place(name).map(|place| &self.0.tools[place])
     }
 
-    /// How many changes there were until this moment.
+    /// Returns the number of changes before this snapshot.
     pub(crate) fn version(&self) -> u64 {
         self.0.version
     }
 
-    /// Whether any of them is to be made ready for a caller.
+    /// Returns true if any tool needs a preparation.
     pub(crate) fn prepare(&self) -> bool {
         self.0.preparing > 0
     }
 
-    /// Whether the tool at this place is still one of `now`, or was replaced by one of its own.
+    /// Returns true if the tool at this index is still in `now`, or was replaced there by its source.
     pub(crate) fn is_still_in(&self, place: usize, now: &Self) -> bool {
         let registration = self.0.registrations[place];
         registration == UNREGISTERED
@@ -92,7 +93,7 @@ impl Tools {
                 .is_ok_and(|place| now.0.registrations[place] == registration)
     }
 
-    /// The same tools, to be changed; what is changed is the next version.
+    /// Copies the tools for a change; the result is the next version.
     pub(super) fn edit(&self) -> Edit {
         let Listing { tools, index, registrations, version, preparing } = &*self.0;
         // Room for one more, so that adding one copies once.
@@ -107,12 +108,12 @@ impl Tools {
         Edit::of(listing)
     }
 
-    /// The list itself, where nobody else looks at it any more.
+    /// Returns the listing, if this is its last reference.
     pub(super) fn into_listing(self) -> Option<Listing> {
         Arc::try_unwrap(self.0).ok()
     }
 
-    /// These with tools of one toolbox alone: the versions stay the same.
+    /// Copies the tools and adds tools of one toolbox: the versions stay the same.
     pub(crate) fn for_one_toolbox(
         &self,
         origins: &Origins,
@@ -147,17 +148,17 @@ impl fmt::Debug for Tools {
     }
 }
 
-/// A list that is being changed, and that nobody sees yet; and what was changed about it.
+/// A listing that is being changed and not visible yet, with the changes made to it.
 pub(crate) struct Edit(Listing, Vec<Op>);
 
-/// One step of a change, by which another list of the same content becomes the same.
+/// A step of a change, which can be repeated on another listing of the same content.
 pub(super) enum Op {
     Insert { place: usize, tool: Tool, registration: u64 },
     Remove { place: usize },
 }
 
 impl Listing {
-    /// Goes through the steps that were made with another list of this very content.
+    /// Repeats the steps that were made with another listing of the same content.
     pub(super) fn follow(&mut self, steps: Vec<Op>) {
         for step in steps {
             match step {
@@ -168,7 +169,7 @@ impl Listing {
         self.version += 1;
     }
 
-    /// Adds a tool whose names nobody has, where it belongs.
+    /// Inserts a tool with unused names at its index.
     fn insert(&mut self, place: usize, tool: Tool, registration: u64) {
         self.index.shift_up(place);
         self.preparing += usize::from(prepares(&tool));
@@ -193,13 +194,13 @@ impl Edit {
         Self(listing, Vec::new())
     }
 
-    /// The next version, and the steps to it.
+    /// Returns the next version, and the steps to it.
     pub(super) fn finish(mut self) -> (Tools, Vec<Op>) {
         self.0.version += 1;
         (Tools(Arc::new(self.0)), self.1)
     }
 
-    /// The list, where nothing was changed about it.
+    /// Returns the listing, if it was not changed.
     pub(super) fn unchanged(self) -> Option<Listing> {
         self.1.is_empty().then_some(self.0)
     }
@@ -212,7 +213,7 @@ impl Edit {
         self.0.index.get(name, &self.0.tools)
     }
 
-    /// Adds a tool; none of its names may be taken.
+    /// Adds a tool; its names must be unused.
     pub(super) fn insert(
         &mut self,
         tool: Tool,
@@ -228,23 +229,23 @@ impl Edit {
         Ok(())
     }
 
-    /// Takes out the tool at this place; says by which registration it was there.
+    /// Removes the tool at this index; returns it and its registration number.
     pub(super) fn remove(&mut self, place: usize) -> (Tool, u64) {
         self.1.push(Op::Remove { place });
         self.0.remove(place)
     }
 
-    /// Puts another tool in the place of one of its name, for one toolbox alone. Its aliases stay those of the first.
+    /// Replaces a tool by one of the same name, for one toolbox only. The aliases stay those of the first.
     pub(crate) fn put(&mut self, place: usize, tool: Tool) {
         debug_assert_eq!(self.0.tools[place].name(), tool.name(), "a prepared tool keeps its name");
         self.0.tools[place] = tool;
     }
 
-    /// Adds a tool for one toolbox alone.
+    /// Adds a tool for one toolbox only.
     ///
     /// # Errors
     ///
-    /// Whose the name is that it has, or one of its aliases.
+    /// Returns the owner of the tool's name or of one of its aliases, if it is taken.
     pub(crate) fn add(&mut self, tool: Tool, origins: &Origins) -> Result<(), RegisterError> {
         self.insert(tool, UNREGISTERED, origins)
     }
@@ -262,7 +263,7 @@ impl Edit {
             });
         }
         for (number, name) in std::iter::once(tool.name()).chain(tool.aliases()).enumerate() {
-            // Lists speak of core tools also where none of the name is linked: a server must not be what they mean.
+            // Lists may name core tools that are not linked: a server's tool must not take such a name.
             let meant = || tool.source().is_remote().then(|| policy::core_name(name)).flatten();
             if !is_core && let Some(core) = origins.core_tool_of(name).or_else(meant) {
                 return Err(RegisterError::Reserved {
@@ -290,12 +291,12 @@ impl Edit {
     }
 }
 
-/// What comes from elsewhere is told as it is.
+/// Returns true if the tool needs a preparation. Tools of other sources are shown unchanged.
 fn prepares(tool: &Tool) -> bool {
     tool.def().is_some_and(|def| def.prepare.is_some() || has_placeholder(tool.description()))
 }
 
-/// Why a tool cannot answer to an alias, if it cannot.
+/// Returns the reason why a tool cannot have an alias, if there is one.
 fn alias_fault(tool: &Tool, alias: &str, index: &Index, tools: &[Tool], origins: &Origins) -> Option<String> {
     if let Some(other) = index.get(alias, tools) {
         return Some(format!("it already names `{}`", tools[other].name()));

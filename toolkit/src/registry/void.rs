@@ -1,6 +1,6 @@
-//! Configured keys that change nothing in this program.
+//! Finds configured keys that have no effect in this program.
 //!
-//! Whoever writes one relies on it, so each is a warning.
+//! The author of such a key relies on it, so each causes a warning.
 
 use crate::config::Configuration;
 use crate::diagnostic::{Diagnostic, Level};

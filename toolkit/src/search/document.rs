@@ -1,19 +1,19 @@
-//! The texts of a tool that it is found by, and how much each says of it.
+//! The searchable texts of a tool, and their weights.
 
 use super::words::is_empty_word;
 use crate::tool::Tool;
 use serde_json::Value;
 
-/// How many words of a tool are looked at: servers send what they like.
+/// The maximum number of words of a tool that are indexed, because servers send texts of any size.
 pub(super) const MAX_WORDS: usize = 500;
-/// How much of one text is looked at, in bytes.
+/// The maximum length of one text that is indexed, in bytes.
 const MAX_BYTES: usize = 8 * 1024;
-/// How many parameters are looked at, those within others included.
+/// The maximum number of parameters that are indexed, including nested ones.
 const MAX_PARAMETERS: usize = 128;
-/// How deep.
+/// The maximum depth of parameters that are indexed.
 const DEEPEST: usize = 4;
 
-/// Where a text stands.
+/// The place of a text in a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Name,
@@ -28,19 +28,20 @@ pub(super) enum Field {
 }
 
 impl Field {
-    /// What one word in it weighs, given how many words it has.
+    /// Returns the weight of one word in a text with this number of words.
     ///
-    /// Lengths are held against fixed ones and not against the mean of all tools: otherwise what one tool says would change
-    /// how another is ranked.
+    /// Lengths are compared with fixed lengths and not with the mean of all tools: otherwise the texts of one tool
+    /// would change the rank of another.
     pub(super) fn weight(self, words: usize) -> f32 {
-        // Its weight, how much its length counts, and the length that changes nothing.
+        // The weight, the influence of the length, and the length that changes nothing.
         let (weight, influence, usual) = match self {
             Self::Name => (4.0, 0.4, 3.0),
             Self::Alias | Self::Title => (2.0, 0.4, 3.0),
             Self::Group => (1.5, 0.0, 1.0),
             Self::Summary => (1.6, 0.4, 10.0),
             Self::Description => (0.8, 0.6, 20.0),
-            // Each is a text of its own, so what counts is how many there are: the name says it by saturation.
+            // Each is a text of its own, so their number is the length; a repeated word adds little because of
+            // saturation.
             Self::Parameter => (0.6, 0.3, 2.0),
             Self::ParameterDescription => (0.25, 0.5, 8.0),
         };
@@ -49,7 +50,7 @@ impl Field {
         weight / (1.0 - influence + influence * length)
     }
 
-    /// Whether the word says nothing where it stands. In names each word was chosen.
+    /// Returns true if the word is not significant in this field. In names every word is significant.
     pub(super) fn leaves_out(self, word: &str) -> bool {
         !matches!(self, Self::Name | Self::Alias) && is_empty_word(word)
     }
@@ -59,7 +60,7 @@ impl Field {
 pub(super) struct Document<'a>(pub(super) &'a Tool);
 
 impl Document<'_> {
-    /// Hands over each text.
+    /// Calls back with each text.
     pub(super) fn each_text(&self, mut each: impl FnMut(Field, &str)) {
         let tool = self.0;
         each(Field::Name, tool.name());
@@ -79,7 +80,7 @@ impl Document<'_> {
     }
 }
 
-/// The parameters that a schema states, and what it says of them.
+/// Collects the parameters in a schema, and their descriptions.
 fn parameters(schema: &Value, depth: usize, left: &mut usize, each: &mut impl FnMut(Field, &str)) {
     let Some(depth) = depth.checked_sub(1) else { return };
     for (name, parameter) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
@@ -115,12 +116,12 @@ fn parameters(schema: &Value, depth: usize, left: &mut usize, each: &mut impl Fn
     }
 }
 
-/// The beginning of a text, where it is too long.
+/// Returns the beginning of a text, if it is too long.
 fn start(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_BYTES)]
 }
 
-/// Where the first sentence ends, or the first paragraph.
+/// Returns the end of the first sentence, or of the first paragraph.
 fn end_of_sentence(text: &str) -> usize {
     let ends = |(at, sign): &(usize, char)| match sign {
         '.' | '!' | '?' => text[at + 1..].chars().next().is_none_or(char::is_whitespace),

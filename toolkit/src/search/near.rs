@@ -1,9 +1,9 @@
-//! Words that are probably meant where one is written that no tool has.
+//! Finds similar words for a word that no tool has.
 
 use super::segment::{Segment, Shape};
 use std::cmp::Reverse;
 
-/// How many changes a word may be away: a short one means something else with one letter changed.
+/// Returns the maximum number of changes for a word: a short word with one letter changed is another word.
 pub(super) fn most_changes(word: &str) -> u8 {
     match word.chars().count() {
         0..=3 => 0,
@@ -12,10 +12,10 @@ pub(super) fn most_changes(word: &str) -> u8 {
     }
 }
 
-/// The words of the index nearest to this one, with their distance and how many tools have them: the nearest alone, those
-/// that most tools have first, and four at most.
+/// Returns the words of the index nearest to this one, with their distance and the number of tools that have them: only
+/// those at the smallest distance, the most frequent first, at most four.
 ///
-/// `count` says how many tools have a word, of those that may be found.
+/// `count` returns the number of tools that have a word, among those that may be found.
 pub(super) fn nearest_words<'a>(
     word: &str,
     segments: impl Iterator<Item = &'a Segment>,
@@ -29,7 +29,7 @@ pub(super) fn nearest_words<'a>(
     for segment in segments {
         for number in segment.maybe_near(shape, most) {
             let other = segment.word(number);
-            // A slip in the first letter is rare, and would make every short word near to many.
+            // A misspelled first letter is rare, and would make every short word similar to many.
             let most = if other.chars().next() == word.chars().next() { most } else { most - 1 };
             if most == 0 {
                 continue;

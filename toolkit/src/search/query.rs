@@ -1,4 +1,4 @@
-//! From what is asked for to the words of the index that may be meant.
+//! Maps the words of a query to words of the index.
 
 use super::near::{most_changes, nearest_words};
 use super::scope::Scope;
@@ -6,28 +6,28 @@ use super::synonyms::{plain_verb, synonyms};
 use super::words::{each_word, is_empty_word, stem_of};
 use std::collections::HashSet;
 
-/// How many words of a query count.
+/// The maximum number of words of a query that count.
 const MAX_WORDS: usize = 32;
-/// How much of a query is looked at, in bytes.
+/// The maximum length of a query that is read, in bytes.
 const MAX_BYTES: usize = 1_024;
-/// How many longer words a beginning stands for.
+/// The maximum number of longer words that a prefix stands for.
 const MAX_LONGER: usize = 8;
 
-/// What a synonym counts.
+/// The weight of a synonym.
 const SYNONYM: f32 = 0.7;
-/// What a longer word counts that begins with the word, and a shorter one that it begins with.
+/// The weight of a longer word that begins with the word, and of a shorter one that is its prefix.
 const LONGER: f32 = 0.6;
-/// What a word counts that is one change away, and one that is two.
+/// The weights of a word with one change, and of a word with two.
 const NEAR: [f32; 2] = [0.8, 0.5];
 
-/// One word that is asked for, and what of the index it may be.
+/// One word of a query, with the words of the index that it may mean.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// The words of the index, each once, and what each counts, 1 for the word itself.
+    /// The words of the index, each once, with their weights; the weight of the word itself is 1.
     pub(super) readings: Vec<(String, f32)>,
 }
 
-/// What a query asks for.
+/// Returns the words of a query with their possible meanings.
 pub(super) fn wanted(query: &str, scope: &Scope<'_>) -> Vec<Wanted> {
     let mut words = Vec::new();
     each_word(&query[..query.floor_char_boundary(MAX_BYTES)], |word| {
@@ -37,10 +37,10 @@ pub(super) fn wanted(query: &str, scope: &Scope<'_>) -> Vec<Wanted> {
     });
     let words = with_plain_verbs(words);
     let full: Vec<String> = words.iter().filter(|word| !is_empty_word(word)).cloned().collect();
-    // Where a query has nothing else, names have such words too.
+    // If a query has only insignificant words, they are used, because names contain such words too.
     let words = if full.is_empty() { words } else { full };
     let mut stems: Vec<String> = words.iter().map(|word| stem_of(word)).collect();
-    // "web hook" where tools say "webhook".
+    // "web hook", if tools say "webhook".
     let joined = words.windows(2).map(|pair| stem_of(&pair.concat())).filter(|stem| scope.count(stem) > 0);
     let joined: Vec<String> = joined.collect();
     stems.extend(joined);
@@ -49,7 +49,7 @@ pub(super) fn wanted(query: &str, scope: &Scope<'_>) -> Vec<Wanted> {
     stems.into_iter().flat_map(|stem| read(&stem, scope)).collect()
 }
 
-/// Verbs of two words in one.
+/// Replaces verbs of two words by a single verb.
 fn with_plain_verbs(words: Vec<String>) -> Vec<String> {
     let mut plain: Vec<String> = Vec::with_capacity(words.len());
     for word in words {
@@ -61,7 +61,7 @@ fn with_plain_verbs(words: Vec<String>) -> Vec<String> {
     plain
 }
 
-/// What one word may be: usually one thing, two where it was written together.
+/// Returns the meanings of one word: usually one, or two if the word is a compound.
 fn read(stem: &str, scope: &Scope<'_>) -> Vec<Wanted> {
     let is_there = scope.count(stem) > 0;
     let mut readings = Readings::default();
@@ -81,7 +81,7 @@ fn read(stem: &str, scope: &Scope<'_>) -> Vec<Wanted> {
             readings.add(&stem[..end], LONGER);
         }
     }
-    // A word that stands for something is not taken for a slip.
+    // A word with synonyms is not treated as misspelled.
     if !is_there && synonyms(stem).is_empty() {
         if let Some(halves) = halves(stem, scope).filter(|_| readings.is_weak()) {
             return halves.map(Wanted::exactly).into();
@@ -89,7 +89,7 @@ fn read(stem: &str, scope: &Scope<'_>) -> Vec<Wanted> {
         if most_changes(stem) > 0 {
             for (near, changes) in nearest_words(stem, scope.segments(), |word| scope.count(word)) {
                 let weight = NEAR[usize::from(changes.clamp(1, 2)) - 1];
-                // What is meant has synonyms too.
+                // The corrected word has synonyms too.
                 for other in synonyms(&near).iter().filter(|other| scope.count(other) > 0) {
                     readings.add(other, weight * SYNONYM);
                 }
@@ -100,7 +100,7 @@ fn read(stem: &str, scope: &Scope<'_>) -> Vec<Wanted> {
     if readings.0.is_empty() { Vec::new() } else { vec![Wanted { readings: readings.0 }] }
 }
 
-/// The two words of the index that a word is put together of, the most even ones.
+/// Splits a compound into two words of the index, the most evenly sized ones.
 fn halves(stem: &str, scope: &Scope<'_>) -> Option<[String; 2]> {
     let length = stem.len();
     let mut places: Vec<usize> =
@@ -122,7 +122,7 @@ impl Wanted {
 struct Readings(Vec<(String, f32)>);
 
 impl Readings {
-    /// Adds a reading; of one word the best counts.
+    /// Adds a meaning; of several with the same word, the highest weight counts.
     fn add(&mut self, word: &str, weight: f32) {
         match self.0.iter_mut().find(|(known, _)| known == word) {
             Some((_, known)) => *known = known.max(weight),

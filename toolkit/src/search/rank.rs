@@ -1,14 +1,15 @@
-//! Which tools fit a query best: BM25 over fields of different weight (Robertson, Zaragoza and Taylor, 2004).
+//! Ranks tools by relevance: BM25 over fields of different weight (Robertson, Zaragoza and Taylor, 2004).
 
 use super::query::Wanted;
 use super::scope::{NOWHERE, Scope};
 
-/// How soon saying a word again adds nothing; a usual value.
+/// The saturation of repeated words; a usual value.
 const SATURATION: f32 = 1.2;
-/// What a tool keeps that has one word of many: so much, and the rest by how much of what is asked it has.
+/// The share of a tool's score that does not depend on how much of the query it matches; the rest is scaled by the
+/// matched share.
 const KEPT: f32 = 0.4;
 
-/// The scores of the tools by their places in the toolbox, those that have none left out.
+/// Returns the scores of the tools by their indices in the toolbox, without those that have none.
 pub(super) fn ranked(wanted: &[Wanted], scope: &Scope<'_>, places: usize) -> Vec<(u32, f32)> {
     let mut total = vec![0.0_f32; places];
     let mut share = vec![0.0_f32; places];
@@ -20,7 +21,7 @@ pub(super) fn ranked(wanted: &[Wanted], scope: &Scope<'_>, places: usize) -> Vec
             word.readings.iter().find(|(_, weight)| *weight >= 1.0).map(|(word, _)| rarity(word, scope));
         let mut most = 0.0_f32;
         for (reading, weight) in &word.readings {
-            // A rare synonym of a common word says no more than the word.
+            // A rare synonym of a common word counts no more than the word.
             let rarity = own.map_or_else(|| rarity(reading, scope), |own| own.min(rarity(reading, scope)));
             most = most.max(weight * rarity);
             for part in scope.parts {
@@ -44,7 +45,7 @@ pub(super) fn ranked(wanted: &[Wanted], scope: &Scope<'_>, places: usize) -> Vec
         for place in touched.drain(..) {
             let place = place as usize;
             total[place] += best[place];
-            // How much of the word it has, whichever way it says it.
+            // The share of the word that the tool has, by any of its meanings.
             share[place] += most.min(best[place]);
             best[place] = 0.0;
         }
@@ -57,7 +58,7 @@ pub(super) fn ranked(wanted: &[Wanted], scope: &Scope<'_>, places: usize) -> Vec
         .collect()
 }
 
-/// How much a word tells tools apart: the fewer have it, the more.
+/// Returns the rarity of a word: the fewer tools have it, the higher.
 #[expect(clippy::cast_precision_loss, reason = "nobody has sixteen million tools")]
 fn rarity(word: &str, scope: &Scope<'_>) -> f32 {
     let (count, tools) = (scope.count(word) as f32, scope.tools as f32);

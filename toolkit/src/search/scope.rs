@@ -1,24 +1,24 @@
-//! What a search may find: the tools of one toolbox, wherever they are indexed.
+//! The scope of a search: the tools of one toolbox, from all segments.
 
 use super::segment::Segment;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Says of a document that it is no tool that may be found.
+/// Marks a document that is not a tool in the scope.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// A segment, with the place in the toolbox of each of its documents.
+/// A segment, with the index in the toolbox of each of its documents.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) segment: Arc<Segment>,
     pub(super) places: Vec<u32>,
 }
 
-/// What a search may find. It knows of no other tool: neither what is found nor in which order depends on one.
+/// The scope of a search. Tools outside of it influence neither the results nor their order.
 pub(super) struct Scope<'a> {
     pub(super) parts: &'a [Part],
-    /// How many tools there are.
+    /// The number of tools.
     pub(super) tools: usize,
     counts: RefCell<HashMap<String, usize>>,
 }
@@ -28,7 +28,7 @@ impl<'a> Scope<'a> {
         Self { parts, tools, counts: RefCell::default() }
     }
 
-    /// How many tools have this word.
+    /// Returns the number of tools that have this word.
     pub(super) fn count(&self, word: &str) -> usize {
         if let Some(count) = self.counts.borrow().get(word) {
             return *count;
@@ -38,7 +38,7 @@ impl<'a> Scope<'a> {
         count
     }
 
-    /// The shortest words that begin so, but for the beginning itself.
+    /// Returns the shortest words with this prefix, except the prefix itself.
     pub(super) fn beginning_with(&self, beginning: &str, most: usize) -> Vec<String> {
         let mut longer: Vec<(usize, &str)> = self
             .parts

@@ -1,4 +1,4 @@
-//! Which words stand in which tools: an index that never changes.
+//! An immutable index from words to tools.
 
 use super::document::{Document, MAX_WORDS};
 use super::words::{each_word, stem_of};
@@ -6,22 +6,22 @@ use crate::tool::{Tool, WeakTool};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// How many words are told apart: whoever sends more of them than a language has means harm.
+/// The maximum number of different words: a larger number can only come from an attack.
 const MAX_STEMS: usize = 500_000;
 
-/// That a word stands in a tool.
+/// The occurrence of a word in a tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Posting {
     pub(super) document: u32,
-    /// How much of the tool it is about.
+    /// The weight of the word in the tool.
     pub(super) weight: f32,
 }
 
-/// How a word looks, to tell quickly that another cannot be near it.
+/// A summary of a word, to rule out quickly that another word is similar.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     length: u8,
-    /// One bit for each letter that is in it.
+    /// One bit for each letter in the word.
     letters: u32,
 }
 
@@ -31,14 +31,14 @@ impl Shape {
         Self { length: u8::try_from(word.chars().count()).unwrap_or(u8::MAX), letters }
     }
 
-    /// Whether so few changes may lead from one to the other. Each changes two letters at most.
+    /// Returns true if this number of changes may lead from one to the other. Each change affects two letters at most.
     pub(super) fn may_be_near(self, other: Self, changes: u8) -> bool {
         self.length.abs_diff(other.length) <= changes
             && (self.letters ^ other.letters).count_ones() <= 2 * u32::from(changes)
     }
 }
 
-/// A tool that was indexed.
+/// An indexed tool.
 #[derive(Debug)]
 pub(super) struct Indexed {
     name: Box<str>,
@@ -50,26 +50,26 @@ impl Indexed {
         &self.name
     }
 
-    /// Whether it is this very tool.
+    /// Returns true if it is exactly this tool.
     pub(super) fn is(&self, tool: &Tool) -> bool {
         self.tool.is(tool)
     }
 }
 
-/// The words of some tools. It keeps no tool alive.
+/// The words of some tools. It does not keep the tools alive.
 #[derive(Debug, Default)]
 pub(super) struct Segment {
     documents: Vec<Indexed>,
-    /// Sorted.
+    /// The words, sorted.
     words: Vec<Box<str>>,
     shapes: Vec<Shape>,
-    /// Where the postings of a word begin; one more than there are words.
+    /// The start of the postings of each word; one more entry than there are words.
     starts: Vec<u32>,
     postings: Vec<Posting>,
 }
 
 impl Segment {
-    /// Of these tools, in this order. A tool whose types state a schema that is not valid is found by its other texts.
+    /// Builds a segment of these tools, in this order. A tool with an invalid schema is found by its other texts.
     pub(super) fn build<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Self {
         let mut builder = Builder::default();
         let documents: Vec<Indexed> = tools
@@ -95,13 +95,13 @@ impl Segment {
         self.words.binary_search_by(|other| (**other).cmp(word)).ok()
     }
 
-    /// The words that begin so, in order.
+    /// Returns the words with this prefix, in order.
     pub(super) fn beginning_with(&self, beginning: &str) -> impl Iterator<Item = usize> {
         let first = self.words.partition_point(|word| &**word < beginning);
         (first..self.words.len()).take_while(move |number| self.words[*number].starts_with(beginning))
     }
 
-    /// The words to which so few changes may lead.
+    /// Returns the words that may be reached with this number of changes.
     pub(super) fn maybe_near(&self, shape: Shape, changes: u8) -> impl Iterator<Item = usize> {
         let near =
             move |(number, other): (usize, &Shape)| shape.may_be_near(*other, changes).then_some(number);
@@ -113,15 +113,15 @@ impl Segment {
     }
 }
 
-/// Words by number as they come.
+/// Builds a segment, with numbers for words.
 #[derive(Default)]
 struct Builder {
     /// The number of each stem.
     stems: HashMap<Box<str>, u32, RandomState>,
-    /// The number of the stem of each form that was met, so that each is worked out once.
+    /// The number of the stem of each word form, so that each is computed once.
     forms: HashMap<Box<str>, u32, RandomState>,
     postings: Vec<Vec<Posting>>,
-    /// What the tool that is being added has of each word.
+    /// The weight of each word in the tool that is being added.
     counts: Vec<(u32, f32)>,
 }
 
@@ -152,7 +152,7 @@ impl Builder {
         self.counts = counts;
     }
 
-    /// The number of a word's stem; none where there are too many.
+    /// Returns the number of a word's stem; `None` if there are too many.
     fn number(&mut self, word: &str) -> Option<u32> {
         if let Some(number) = self.forms.get(word) {
             return Some(*number);

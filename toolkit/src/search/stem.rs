@@ -1,7 +1,8 @@
-//! What forms of an English word have in common: the algorithm of M. F. Porter, "An algorithm for suffix stripping" (1980),
-//! whose rules stand here by the numbers of its steps.
+//! Reduces English words to stems: the algorithm of M. F. Porter, "An algorithm for suffix stripping" (1980), with its
+//! rules named by the numbers of its steps.
 
-/// The stem of a word in lower case. A word with other signs than the letters a to z stays as it is, but for an `s` at its end.
+/// Returns the stem of a word in lower case. A word with characters other than a to z is unchanged, except that a final
+/// `s` is removed.
 pub(super) fn stem(word: &str) -> String {
     if word.len() < 3 {
         return word.to_owned();
@@ -22,7 +23,7 @@ pub(super) fn stem(word: &str) -> String {
     String::from_utf8(stem.0).unwrap_or_else(|_| word.to_owned())
 }
 
-/// Step 2. The first that fits decides.
+/// Step 2. The first matching rule applies.
 const DOUBLE: &[(&str, &str)] = &[
     ("ational", "ate"),
     ("tional", "tion"),
@@ -57,7 +58,7 @@ const SINGLE: &[(&str, &str)] = &[
     ("ness", ""),
 ];
 
-/// Step 4, but for "ion".
+/// Step 4, except for "ion".
 const ENDINGS: &[&str] = &[
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
     "al", "er", "ic", "ou",
@@ -74,7 +75,7 @@ impl Stem {
         }
     }
 
-    /// How often a consonant follows a vowel before `end`.
+    /// Returns the number of times that a consonant follows a vowel before `end`.
     fn measure(&self, end: usize) -> usize {
         (1..end).filter(|at| self.is_consonant(*at) && !self.is_consonant(at - 1)).count()
     }
@@ -83,7 +84,7 @@ impl Stem {
         (0..end).any(|at| !self.is_consonant(at))
     }
 
-    /// Whether what is before `end` ends with consonant, vowel, consonant, the last of them no w, x or y.
+    /// Returns true if the text before `end` ends with consonant, vowel, consonant, and the last one is not w, x or y.
     fn ends_short(&self, end: usize) -> bool {
         end >= 3
             && self.is_consonant(end - 1)
@@ -97,7 +98,7 @@ impl Stem {
         length >= 2 && self.0[length - 1] == self.0[length - 2] && self.is_consonant(length - 1)
     }
 
-    /// Where a suffix begins, if it is there and something is before it.
+    /// Returns the start of a suffix, if the word has it and has text before it.
     fn before(&self, suffix: &str) -> Option<usize> {
         self.0.ends_with(suffix.as_bytes()).then(|| self.0.len() - suffix.len()).filter(|end| *end > 0)
     }
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn words_and_their_stems() {
-        // From the paper, step by step, then forms that tools are asked for by.
+        // From the paper, step by step, then word forms of typical queries.
         for (word, expected) in [
             ("caresses", "caress"),
             ("ponies", "poni"),

@@ -1,10 +1,10 @@
-//! Words that people and makers of tools use for the same thing.
+//! Words that users and authors of tools use for the same thing.
 
 use super::words::stem_of;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Each line is a group; a word may stand in several. Verbs of tools first, then what tools deal with.
+/// Each line is a group; a word may be in several. Verbs of tools come first, then their objects.
 const GROUPS: &[&str] = &[
     "create add make new insert open start register",
     "delete remove erase drop destroy discard trash",
@@ -108,7 +108,7 @@ const GROUPS: &[&str] = &[
     "deploy release rollout ship",
 ];
 
-/// Verbs of two words, and the plain verb that tools have for each.
+/// Verbs of two words, each with the single verb that tools use.
 const PHRASES: &[(&str, &str, &str)] = &[
     ("bring", "back", "restore"),
     ("call", "off", "cancel"),
@@ -141,14 +141,14 @@ const PHRASES: &[(&str, &str, &str)] = &[
     ("write", "down", "record"),
 ];
 
-/// The plain verb for one of two words: "create" for "setting up".
+/// Returns the single verb for a verb of two words: "create" for "setting up".
 pub(super) fn plain_verb(first: &str, second: &str) -> Option<&'static str> {
     let first = stem_of(first);
     let found = PHRASES.iter().find(|(verb, particle, _)| *particle == second && stem_of(verb) == first);
     found.map(|(.., plain)| *plain)
 }
 
-/// The stems of what means the same as a stem, sorted; none where nothing does.
+/// Returns the stems of synonyms of a stem, sorted; empty if there are none.
 pub(super) fn synonyms(stem: &str) -> &'static [String] {
     static BY_STEM: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
         let mut by_stem: HashMap<String, Vec<String>> = HashMap::new();

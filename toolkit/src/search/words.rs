@@ -1,13 +1,13 @@
-//! From a text to the words that it is found by.
+//! Splits texts into searchable words.
 
 use super::stem::stem;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// The longest word that is told from others; what is beyond is cut off.
+/// The maximum length of a word; the rest is cut off.
 const LONGEST: usize = 40;
 
-/// Words that say nothing of what a tool does. Sorted.
+/// Words without information about a tool. Sorted.
 const EMPTY: &[&str] = &[
     "a",
     "able",
@@ -131,14 +131,15 @@ const EMPTY: &[&str] = &[
     "your",
 ];
 
-/// Hands over each word of a text, in lower case and without accents: what stands between signs that are no letters or digits,
-/// and the parts of a `camelCase` name. A sign of a script that has no blanks between words is a word of its own.
+/// Calls back with each word of a text, in lower case and without accents. Words are separated by characters other than
+/// letters and digits, and by the case changes of a `camelCase` name. A character of a script without spaces between
+/// words is a word of its own.
 pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     let mut word = String::new();
     let mut before: Option<char> = None;
     let mut chars = text.chars().peekable();
     while let Some(sign) = chars.next() {
-        // An apostrophe within a word is no end of it: "customer's".
+        // An apostrophe within a word does not end it: "customer's".
         let is_inner = matches!(sign, '\'' | '’') && chars.peek().is_some_and(|next| next.is_alphabetic());
         if is_inner && !word.is_empty() {
             continue;
@@ -178,17 +179,17 @@ fn hand_over(word: &mut String, each: &mut impl FnMut(&str)) {
     }
 }
 
-/// Chinese, and the Japanese syllables.
+/// Returns true for Chinese characters and the Japanese syllables.
 fn is_unspaced(sign: char) -> bool {
     matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
-/// Whether a word says nothing of what a tool does.
+/// Returns true if a word has no information about a tool.
 pub(super) fn is_empty_word(word: &str) -> bool {
     EMPTY.binary_search(&word).is_ok()
 }
 
-/// What forms of one word have in common. Two words of one stem are the same to a search.
+/// Returns the stem of a word. Two words with the same stem are the same to a search.
 pub(super) fn stem_of(word: &str) -> String {
     stem(word)
 }

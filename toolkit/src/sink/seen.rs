@@ -1,4 +1,4 @@
-//! What is remembered of a stream: its two ends, and counts.
+//! Keeps the two ends of a stream, and its counts.
 
 use crate::cut::{Ends, OutputLimits};
 use memchr::{memchr, memchr_iter, memrchr};
@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 const NEWLINE: u8 = b'\n';
 
-/// The two ends of what went by.
+/// The two ends of the bytes that were streamed.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     head: Vec<u8>,
@@ -30,12 +30,12 @@ impl Seen {
         self.bytes == 0
     }
 
-    /// The last byte.
+    /// Returns the last byte.
     pub(super) fn last(&self) -> Option<u8> {
         self.last
     }
 
-    /// The next bytes of the stream.
+    /// Adds the next bytes of the stream.
     pub(super) fn add(&mut self, bytes: &[u8]) {
         self.newlines += memchr_iter(NEWLINE, bytes).count() as u64;
         self.last = bytes.last().copied().or(self.last);
@@ -56,7 +56,7 @@ impl Seen {
 
     fn add_to_tail(&mut self, bytes: &[u8]) {
         let from = self.bytes - self.tail.len() as u64;
-        // What gives way: first what is there, then what comes and is too much by itself.
+        // Drops the excess: first from the kept bytes, then from the new ones.
         let (before, last) = bytes.split_at(bytes.len().saturating_sub(self.tail_bytes));
         let old = (self.tail.len() + last.len()).saturating_sub(self.tail_bytes);
         if let Some(at) = memrchr(NEWLINE, before) {

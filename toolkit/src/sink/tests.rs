@@ -1,4 +1,4 @@
-//! What a stream does under way: its clones, its end, its file.
+//! Tests of a stream while it is written: its clones, its end, its file.
 
 use super::*;
 use crate::caller::Caller;
@@ -43,7 +43,7 @@ fn files(data: &TempDir) -> Vec<PathBuf> {
     session.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// Holds the only thread for blocking work until it is told to go on.
+/// Blocks the only thread for blocking work until it is released.
 fn hold() -> impl FnOnce() {
     let (release, held) = mpsc::channel::<()>();
     drop(spawn_blocking(move || held.recv()));
@@ -199,7 +199,7 @@ fn writing_after_the_end_is_refused() {
         assert_eq!(left_over.write(b"b").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
         assert_eq!(left_over.write(b"").await.unwrap(), 0);
 
-        // Also one that was waiting.
+        // A write that was waiting fails too.
         let release = hold();
         let sink = sink(data.path(), 10);
         let mut writer = sink.clone();
@@ -226,7 +226,7 @@ fn a_dropped_stream_leaves_no_file() {
         drop(idle);
         assert!(files(&data).is_empty());
 
-        // During one.
+        // During a write.
         let release = hold();
         let mut busy = sink(data.path(), 10);
         busy.write_all(&[b'x'; 11]).await.unwrap();
@@ -332,7 +332,7 @@ fn without_a_place_the_answer_is_there() {
     });
 }
 
-/// Runs a test of this binary in a process that may write so many bytes to a file at most, as on a full disk.
+/// Runs a test of this binary in a process with a limit on file sizes, which simulates a full disk.
 #[cfg(unix)]
 fn on_a_full_disk(test: &str, data: &Path) -> Vec<String> {
     let output = Command::new("sh")
@@ -371,7 +371,7 @@ fn a_full_disk_is_told() {
     }
 }
 
-/// In a process whose files cannot grow beyond a block.
+/// Runs in a process whose files cannot grow beyond a block.
 #[cfg(unix)]
 fn write_to_a_full_disk(data: &Path) {
     run(async {

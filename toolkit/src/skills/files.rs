@@ -1,4 +1,4 @@
-//! The `SKILL.md` files of a directory of skills, and by what all of them together are known again.
+//! Reads the `SKILL.md` files of a directory of skills, and computes a hash of all of them.
 
 use crate::escape::escape_line;
 use sha2::{Digest as _, Sha256};
@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 
 /// The file that makes a directory a skill.
 const FILE: &str = "SKILL.md";
-/// The longest such file, in bytes, and the most bytes of all of a directory.
+/// The maximum size of such a file, in bytes, and below it the maximum size of all files of a directory.
 const MAX_BYTES: u64 = 256 * 1024;
 const MAX_BYTES_OF_ALL: u64 = 32 * 1024 * 1024;
-/// The most entries of a directory of skills that are looked at.
+/// The maximum number of entries of a directory of skills that are read.
 const MAX_ENTRIES: usize = 1_000;
 
-/// The skills of a directory as they were found: each a directory in it with a `SKILL.md`.
+/// The skills found in a directory: each is a subdirectory with a `SKILL.md`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillFiles {
-    /// By the name of their directory.
+    /// The files, sorted by the name of their directory.
     pub files: Vec<SkillFile>,
-    /// What is wrong with the directory itself.
+    /// The problem with the directory itself, if there is one.
     pub fault: Option<String>,
 }
 
@@ -31,11 +31,11 @@ pub struct SkillFiles {
 pub struct SkillFile {
     /// Its path, below the real path of the directory of skills.
     pub path: PathBuf,
-    /// The real path of the directory that it stands in by its name, and what it holds; or why it does not count.
+    /// The real path of its directory, and its content; or the reason why it is ignored.
     pub content: Result<(PathBuf, String), String>,
 }
 
-/// Which links are followed.
+/// The symbolic links that are followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
     Within,
@@ -43,13 +43,14 @@ enum Links {
 }
 
 impl SkillFiles {
-    /// Reads those of a directory, of which none need be there. No link that leads out of the directory is followed, and what
-    /// is too large is not read: a file of more than 256 KiB, what is beyond 32 MiB or 1,000 entries. Blocks.
+    /// Reads the skills of a directory, which may have none. A link that leads out of the directory is not followed,
+    /// and oversized content is not read: files of more than 256 KiB, and everything beyond 32 MiB or 1,000 entries.
+    /// Blocks.
     pub fn read(directory: &Path) -> Self {
         Self::read_with(directory, Links::Within)
     }
 
-    /// The same of a directory that the user keeps, whose links lead where the user wants. Blocks.
+    /// Reads the skills of a directory that the user maintains, whose links may lead anywhere. Blocks.
     pub fn read_linked(directory: &Path) -> Self {
         Self::read_with(directory, Links::Anywhere)
     }
@@ -84,7 +85,7 @@ impl SkillFiles {
         found
     }
 
-    /// The SHA-256 of the names and contents of all of them, in hexadecimal digits; `None` where there are none.
+    /// Returns the SHA-256 of the names and contents of all files, in hexadecimal; `None` if there are none.
     pub fn sha256(&self) -> Option<String> {
         if self.files.is_empty() {
             return None;
@@ -99,7 +100,7 @@ impl SkillFiles {
             add(name.as_encoded_bytes());
             match &file.content {
                 Ok((_, text)) => add(text.as_bytes()),
-                // One that does not count now is another one when it does.
+                // A file that is ignored now changes the hash once it is valid.
                 Err(_) => add(b"\xFF"),
             }
         }
@@ -107,7 +108,7 @@ impl SkillFiles {
     }
 }
 
-/// The names in a directory, sorted, and whether these are all.
+/// Returns the names in a directory, sorted, and true if they are complete.
 fn names(directory: &Path) -> (Vec<OsString>, bool) {
     let Ok(entries) = fs::read_dir(directory) else { return (Vec::new(), true) };
     let mut names: Vec<_> = entries.flatten().take(MAX_ENTRIES + 1).map(|entry| entry.file_name()).collect();
@@ -123,7 +124,7 @@ fn read_whole(root: &Path, file: &Path, links: Links, left: &mut u64) -> Result<
     if links == Links::Within && !real.starts_with(root) {
         return Err("it is a link that leads out of the directory of skills".to_owned());
     }
-    // Looked at first: opening a pipe would wait for somebody to write into it.
+    // Checked first, because opening a pipe would wait for a writer.
     let before = real.symlink_metadata().map_err(cannot)?;
     if !before.is_file() {
         return Err("it is not a regular file".to_owned());
@@ -141,7 +142,7 @@ fn read_whole(root: &Path, file: &Path, links: Links, left: &mut u64) -> Result<
         format!("with those before it, it has more than {} MiB", MAX_BYTES_OF_ALL / 1024 / 1024)
     })?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    // What belongs to a file that is a link stands beside the link.
+    // The files that belong to a linked file are beside the link.
     let base = file.parent().unwrap_or(root).canonicalize().map_err(cannot)?;
     if links == Links::Within && !base.starts_with(root) {
         return Err("its directory is a link that leads out of the directory of skills".to_owned());

@@ -1,4 +1,4 @@
-//! What came of a call in a test.
+//! The result of a call in a test.
 
 use super::place::TestWorkspace;
 use crate::ask::PendingAsk;
@@ -10,30 +10,30 @@ use crate::output::ToolOutput;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// A call that is over, with all that there was to see of it.
+/// A finished call, with everything that can be observed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TestCall {
     /// Its result.
     pub result: ToolResult,
-    /// What happened in its session while it ran, in order; calls that it made itself are among it.
+    /// The events in its session while it ran, in order, including those of calls that it made itself.
     pub events: Vec<CallEvent>,
-    /// What was asked while it ran, in order.
+    /// The questions asked while it ran, in order.
     pub asks: Vec<PendingAsk>,
     pub(super) workspace: TestWorkspace,
 }
 
 impl TestCall {
-    /// The text that the model gets: the answer's or the error's.
+    /// Returns the text that the model gets: that of the output or the error.
     pub fn text(&self) -> String {
         self.result.text()
     }
 
-    /// The structured data of the answer.
+    /// Returns the structured data of the output.
     ///
     /// # Panics
     ///
-    /// When the call failed, or its answer has none.
+    /// Panics if the call failed, or its output has none.
     #[track_caller]
     pub fn details(&self) -> &Value {
         match &self.expect_ok().details {
@@ -42,11 +42,11 @@ impl TestCall {
         }
     }
 
-    /// The answer.
+    /// Returns the output.
     ///
     /// # Panics
     ///
-    /// When the call failed; with its error and what was asked.
+    /// Panics if the call failed; the message contains the error and the questions asked.
     #[track_caller]
     pub fn expect_ok(&self) -> &ToolOutput {
         match &self.result.outcome {
@@ -57,11 +57,12 @@ impl TestCall {
         }
     }
 
-    /// The error.
+    /// Returns the error.
     ///
     /// # Panics
     ///
-    /// When the call succeeded, or failed in another way; with what came instead and what was asked.
+    /// Panics if the call succeeded, or failed with another kind; the message contains the actual result and the
+    /// questions asked.
     #[track_caller]
     pub fn expect_error(&self, kind: ToolErrorKind) -> &ToolError {
         match &self.result.outcome {
@@ -79,22 +80,22 @@ impl TestCall {
         }
     }
 
-    /// The text of a file of the workspace, as it is now.
+    /// Returns the current text of a file of the workspace.
     ///
     /// # Panics
     ///
-    /// When there is none, or it is not UTF-8.
+    /// Panics if there is no such file, or it is not UTF-8.
     #[track_caller]
     pub fn file(&self, path: &str) -> String {
         self.workspace.read(path)
     }
 
-    /// The workspace, as it is now.
+    /// Returns the workspace in its current state.
     pub fn workspace(&self) -> &TestWorkspace {
         &self.workspace
     }
 
-    /// How far it said it got, in order.
+    /// Returns the progress that it reported, in order.
     pub fn progress(&self) -> impl Iterator<Item = &Progress> {
         self.own_events().filter_map(|event| match event {
             Event::Progress(progress) => Some(progress),
@@ -102,7 +103,7 @@ impl TestCall {
         })
     }
 
-    /// The parts of its answer that it gave while it ran, in order.
+    /// Returns the partial output that it sent while it ran, in order.
     pub fn partial(&self) -> impl Iterator<Item = &Content> {
         self.own_events().filter_map(|event| match event {
             Event::Partial { content } => Some(content),
@@ -110,7 +111,7 @@ impl TestCall {
         })
     }
 
-    /// Its events without those of other calls.
+    /// Returns its events without those of other calls.
     fn own_events(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().filter(|event| event.call_id == self.result.id).map(|event| &event.event)
     }

@@ -1,4 +1,4 @@
-//! What a change of a definition means for those who know the old one.
+//! Determines what a changed definition breaks for models and calls that know the old one.
 
 mod branch;
 mod finding;
@@ -19,25 +19,25 @@ use subset::Comparison;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// How bad it is.
+    /// The severity of the change.
     pub severity: Severity,
-    /// A JSON pointer into the snapshot that says it; into the old one for what is gone.
+    /// A JSON pointer into the new snapshot, or into the old one for removed parts.
     pub pointer: String,
-    /// What changed, for the author.
+    /// A description of the change, for the author.
     pub text: String,
 }
 
-/// How bad a change is for a model, or a recorded call, that knows the old definition.
+/// The severity of a change for a model, or a recorded call, that knows the old definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// What worked goes on working.
+    /// Old calls still work.
     Compatible,
-    /// What worked goes on working, but may do something else.
+    /// Old calls still work, but may have another effect.
     Notice,
-    /// It could not be shown that everything that worked goes on working.
+    /// It could not be proved that every old call still works.
     MayBreak,
-    /// Something that worked does not work any more.
+    /// Some old calls do not work any more.
     Breaking,
 }
 
@@ -58,12 +58,12 @@ impl fmt::Display for Change {
     }
 }
 
-/// What `new` changes for a model, or a recorded call, that knows `old`: the worst first.
+/// Returns the changes from `old` to `new` for a model, or a recorded call, that knows `old`, the most severe first.
 ///
-/// Where nothing is [`MayBreak`](Severity::MayBreak) or worse, every call whose arguments fitted the old schema fits
-/// the new one, and every structured output of the new tool fits the old schema. Repairs of arguments that do not fit
-/// are left out of account. What cannot be decided, such as whether one regular expression is stricter than another,
-/// is reported as `MayBreak`.
+/// If no change is [`MayBreak`](Severity::MayBreak) or worse, all arguments that matched the old schema match the new
+/// one, and every structured output of the new tool matches the old schema. Repairs of invalid arguments are not
+/// considered. Undecidable cases, for example if one regular expression is stricter than another, are reported as
+/// `MayBreak`.
 ///
 /// ```
 /// use serde_json::json;
@@ -122,7 +122,7 @@ impl Changes {
         }
     }
 
-    /// What `given` allows and `demand` does not.
+    /// Finds values that `given` allows and `demand` does not.
     fn schemas(&mut self, given: &Value, demand: &Value, view: View) {
         let findings: Vec<Finding> = Comparison::new(given, demand, view).run();
         for finding in findings {
@@ -191,7 +191,7 @@ fn annotations(old: Annotations, new: Annotations, changes: &mut Changes) {
         "it is no longer idempotent: who repeats a call does it twice",
         "it is idempotent now",
     );
-    // What is not stated counts as the worse, as in the Model Context Protocol.
+    // A hint that is not stated counts as the worse value, as in the Model Context Protocol.
     let (was, is) = (old.destructive_hint.unwrap_or(true), new.destructive_hint.unwrap_or(true));
     hint(
         "destructiveHint",

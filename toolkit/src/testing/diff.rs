@@ -1,13 +1,13 @@
-//! Two texts, line by line.
+//! Compares two texts by lines.
 
 use std::fmt::Write as _;
 
-/// As many equal lines stand around those that differ.
+/// The number of equal lines shown around differing ones.
 const CONTEXT: usize = 3;
-/// Texts with more lines than this are not matched up, which takes time and memory with the product of their lines.
+/// The maximum number of lines for a comparison, whose time and memory grow with the product of both numbers of lines.
 const MAX_LINES: usize = 4_000;
 
-/// The lines that differ, `-` for those of `old` and `+` for those of `new`, with some equal ones around.
+/// Returns the differing lines, marked `-` for `old` and `+` for `new`, with some equal lines around them.
 pub(super) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let lines = matched(&old, &new);
@@ -38,13 +38,13 @@ fn matched<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     lines
 }
 
-/// By the longest common subsequence.
+/// Compares by the longest common subsequence.
 fn changed<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     if old.len() > MAX_LINES || new.len() > MAX_LINES {
         let old = old.iter().map(|line| ('-', *line));
         return old.chain(new.iter().map(|line| ('+', *line))).collect();
     }
-    // `longest[i][j]`: how many lines of `old[i..]` and `new[j..]` match.
+    // `longest[i][j]`: the number of lines of `old[i..]` and `new[j..]` that match.
     let mut longest = vec![vec![0_u16; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {

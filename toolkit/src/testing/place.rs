@@ -1,13 +1,13 @@
-//! A directory of its own for each test.
+//! A temporary directory for each test.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 use tempfile::TempDir;
 
-/// The workspace of a [`TestToolbox`](super::TestToolbox): a directory that is removed with the last handle on it.
+/// The workspace of a [`TestToolbox`](super::TestToolbox): a directory that is removed with its last handle.
 ///
-/// Paths are relative to it, with `/` between their parts. What goes wrong panics and names the file.
+/// Paths are relative to it, with `/` as separator. Errors panic and name the file.
 #[derive(Debug, Clone)]
 pub struct TestWorkspace(Arc<Place>);
 
@@ -23,7 +23,7 @@ impl TestWorkspace {
     pub(super) fn new() -> Self {
         let make = || {
             let directory = tempfile::Builder::new().prefix("toolkit-test-").tempdir()?;
-            // Tools answer with real paths.
+            // Tools return real paths.
             let root = directory.path().canonicalize()?;
             let (workspace, data) = (root.join("workspace"), root.join("data"));
             fs::create_dir(&workspace)?;
@@ -36,21 +36,21 @@ impl TestWorkspace {
         }
     }
 
-    /// The directory.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.0.workspace
     }
 
-    /// Where the toolkit keeps what it keeps, outside the workspace.
+    /// Returns the toolkit's data directory, which is outside the workspace.
     pub fn data_dir(&self) -> &Path {
         &self.0.data
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     ///
     /// # Panics
     ///
-    /// When there is none, or it is not UTF-8.
+    /// Panics if there is no such file, or it is not UTF-8.
     #[track_caller]
     pub fn read(&self, path: &str) -> String {
         match String::from_utf8(self.read_bytes(path)) {
@@ -59,11 +59,11 @@ impl TestWorkspace {
         }
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     ///
     /// # Panics
     ///
-    /// When there is none.
+    /// Panics if there is no such file.
     #[track_caller]
     pub fn read_bytes(&self, path: &str) -> Vec<u8> {
         match fs::read(self.inside(path)) {
@@ -74,11 +74,11 @@ impl TestWorkspace {
         }
     }
 
-    /// Writes a file, and the directories above it.
+    /// Writes a file, and creates the directories above it.
     ///
     /// # Panics
     ///
-    /// When that cannot be done, or the path leads out of the workspace.
+    /// Panics if that fails, or if the path leads out of the workspace.
     #[track_caller]
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let file = self.inside(path);
@@ -88,16 +88,16 @@ impl TestWorkspace {
         }
     }
 
-    /// Whether something is there: a file, a directory, or a link to nothing.
+    /// Returns true if the path exists: a file, a directory, or a dangling link.
     pub fn contains(&self, path: &str) -> bool {
         self.inside(path).symlink_metadata().is_ok()
     }
 
-    /// Every file, sorted; of links only that they are there.
+    /// Returns every file, sorted. Links are listed and not followed.
     ///
     /// # Panics
     ///
-    /// When a directory cannot be read.
+    /// Panics if a directory cannot be read.
     #[track_caller]
     pub fn files(&self) -> Vec<String> {
         let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! A tool's definition as a file, kept beside the tests.
+//! Snapshots of a tool's definition, kept in files beside the tests.
 
 use super::compatibility::compatibility;
 use super::diff::diff;
@@ -13,26 +13,26 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// All that a model knows of a tool, and the names that it never sees but may be called by.
+/// A snapshot of all that a model knows of a tool, and the aliases that it never sees but may use.
 ///
-/// As a file it is indented JSON with one order: that of the fields here, and of the function's parameters.
+/// The file is indented JSON with a fixed order: that of the fields here, and of the function's parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// The name to call it by.
+    /// The name of the tool.
     pub name: String,
-    /// Other names that it answers to.
+    /// Its aliases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// Its name for people.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does.
+    /// Its description.
     pub description: String,
-    /// What it does to the world.
+    /// Its effects on the environment.
     pub annotations: Annotations,
-    /// Other names of parameters and of properties within them, by JSON pointer into the input schema.
+    /// Aliases of parameters and of nested properties, by JSON pointer into the input schema.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameter_aliases: BTreeMap<String, Vec<String>>,
     /// The JSON Schema of its arguments.
@@ -42,7 +42,7 @@ pub struct Snapshot {
     pub output_schema: Option<Value>,
 }
 
-/// Why a snapshot could not be read, written or matched.
+/// An error in reading, writing or comparing a snapshot.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
@@ -51,42 +51,42 @@ pub enum SnapshotError {
     File {
         /// The file.
         path: PathBuf,
-        /// What happened.
+        /// The system's error.
         #[source]
         error: io::Error,
     },
-    /// The text is no snapshot.
+    /// The text is not a snapshot.
     #[error("{}not a snapshot of a tool: {error}", path.as_ref().map_or_else(String::new, |path| format!("{}: ", path.display())))]
     Format {
         /// The file, if it came from one.
         path: Option<PathBuf>,
-        /// What is wrong with it.
+        /// The problem with the text.
         #[source]
         error: serde_json::Error,
     },
-    /// There is no file yet, and none was to be written.
+    /// There is no file yet, and writing was not requested.
     #[error("{}: there is no snapshot yet; write it with {UPDATE}=1 and keep it with the code", path.display())]
     Absent {
         /// The file.
         path: PathBuf,
     },
-    /// The definition is another than the one in the file.
+    /// The definition differs from the one in the file.
     #[error("{report}")]
     Different {
-        /// The differing lines, what they mean for a model that knows the old ones, and what to do.
+        /// The differing lines, their effect on a model that knows the old ones, and a solution.
         report: String,
     },
 }
 
-/// Names the environment variable that lets snapshots be written.
+/// The name of the environment variable that enables writing snapshots.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
 impl Snapshot {
-    /// The definition of `tool` as it is now.
+    /// Creates a snapshot of the current definition of `tool`.
     ///
     /// # Errors
     ///
-    /// When the types of its parameters state a schema that is not valid.
+    /// Returns an error if the types of its parameters produce an invalid schema.
     pub fn of(tool: &Tool) -> Result<Self, ToolError> {
         let mut parameter_aliases = BTreeMap::new();
         collect_aliases(&tool.compiled()?.annotated, "", &mut parameter_aliases);
@@ -94,11 +94,11 @@ impl Snapshot {
         Ok(Self { aliases, parameter_aliases, ..Self::from(tool.definition()?) })
     }
 
-    /// Reads a file.
+    /// Reads a snapshot from a file.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is no snapshot.
+    /// Returns an error if the file cannot be read, or is not a snapshot.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, SnapshotError> {
         let path = path.as_ref();
         let text =
@@ -107,11 +107,11 @@ impl Snapshot {
             .map_err(|error| SnapshotError::Format { path: Some(path.to_owned()), error })
     }
 
-    /// Writes a file, and the directories above it.
+    /// Writes the snapshot to a file, and creates the directories above it.
     ///
     /// # Errors
     ///
-    /// When that cannot be done.
+    /// Returns an error if that fails.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), SnapshotError> {
         let path = path.as_ref();
         let directory = path.parent().unwrap_or(Path::new("."));
@@ -120,35 +120,35 @@ impl Snapshot {
             .map_err(|error| SnapshotError::File { path: path.to_owned(), error })
     }
 
-    /// From the text of a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
     ///
-    /// When it is no snapshot.
+    /// Returns an error if the text is not a snapshot.
     pub fn from_json(text: &str) -> Result<Self, SnapshotError> {
         serde_json::from_str(text).map_err(|error| SnapshotError::Format { path: None, error })
     }
 
-    /// The text of a file: indented JSON with a final newline, the same for the same definition.
+    /// Returns the text of a file: indented JSON with a final newline, the same for the same definition.
     ///
     /// # Panics
     ///
-    /// Never.
+    /// Never panics.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("all keys are strings");
         text.push('\n');
         text
     }
 
-    /// Demands that the definition is the one in the file.
+    /// Asserts that the definition is the one in the file.
     ///
-    /// A relative path starts at the package whose test it is. With `UPDATE_SNAPSHOTS=1` in the environment the file
-    /// is written instead, but never where `CI` is set too.
+    /// A relative path starts at the package of the test. With `UPDATE_SNAPSHOTS=1` in the environment the file is
+    /// written instead, unless `CI` is set too.
     ///
     /// # Panics
     ///
-    /// When the definition is another one, with the lines that differ and what that means for a model that knows
-    /// the old ones; when there is no file.
+    /// Panics if the definition differs, with the differing lines and their effect on a model that knows the old ones,
+    /// and if there is no file.
     #[track_caller]
     pub fn assert_matches(&self, path: impl AsRef<Path>) {
         let is_set = |name| {
@@ -160,11 +160,11 @@ impl Snapshot {
         }
     }
 
-    /// As [`Snapshot::assert_matches`], for a test that decides for itself what to do.
+    /// Compares like [`Snapshot::assert_matches`], but returns an error instead of panicking.
     ///
     /// # Errors
     ///
-    /// As the panics there.
+    /// Returns an error in the cases in which that method panics.
     pub fn compare(&self, path: &Path, update: Update) -> Result<(), SnapshotError> {
         let text = match fs::read_to_string(path) {
             Ok(text) => Some(text.replace("\r\n", "\n")),
@@ -207,7 +207,7 @@ impl Snapshot {
         report
     }
 
-    /// The input schema with the aliases at the properties that have them.
+    /// Returns the input schema with aliases added to their properties.
     pub(super) fn annotated_input(&self) -> Value {
         let mut schema = self.input_schema.clone();
         for (pointer, aliases) in &self.parameter_aliases {
@@ -219,17 +219,17 @@ impl Snapshot {
     }
 }
 
-/// Whether a snapshot that does not match may be written.
+/// The handling of a snapshot that does not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update {
-    /// It is an error.
+    /// A mismatch is an error.
     Never,
     /// The file is written.
     Write,
 }
 
 impl From<Definition> for Snapshot {
-    /// Without aliases, of which a definition knows nothing.
+    /// Without aliases, which a definition does not contain.
     fn from(definition: Definition) -> Self {
         let Definition { name, title, description, input_schema, output_schema, annotations } = definition;
         Self {

@@ -1,4 +1,4 @@
-//! A tool on a test bench.
+//! Calls a tool in a test.
 
 use super::call::TestCall;
 use super::place::TestWorkspace;
@@ -16,14 +16,14 @@ use std::iter::from_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A tool with all that its calls need, apart from everything else: a workspace and a data directory of its own,
-/// services, a person who answers by a script.
+/// A tool with everything that its calls need, isolated from everything else: its own workspace and data directory,
+/// services, and a scripted approver.
 ///
-/// Its calls take the path that every call takes. They belong to one session, so that what a tool keeps for its
-/// session is there at the next call. Nothing but the tools named here can be called.
+/// Its calls take the same path as every call. They belong to one session, so that a tool's session state is there at
+/// the next call. Only the tools added here can be called.
 ///
-/// What a test is about is the tool: nobody asks before it runs, unless [`asking_first`](Self::asking_first) says so or
-/// it asks by itself, and it can be called the same way as often as a test likes.
+/// The test is about the tool: no approval is needed before it runs, unless [`asking_first`](Self::asking_first) is
+/// used or the tool asks itself, and the same call can be repeated as often as needed.
 ///
 /// See the [module](super) for examples.
 #[derive(Debug)]
@@ -39,11 +39,11 @@ pub struct TestToolbox {
 }
 
 impl TestToolbox {
-    /// For `tool`: `TestToolbox::new(tool_ref!(edit))`.
+    /// Creates a toolbox for `tool`: `TestToolbox::new(tool_ref!(edit))`.
     ///
     /// # Panics
     ///
-    /// When there can be no temporary directory.
+    /// Panics if no temporary directory can be created.
     #[track_caller]
     pub fn new(tool: Tool) -> Self {
         let workspace = TestWorkspace::new();
@@ -61,7 +61,7 @@ impl TestToolbox {
         }
     }
 
-    /// Adds a tool, for a tool that calls it or for [`call_tool`](Self::call_tool).
+    /// Adds a tool that the tested tool calls, or for [`call_tool`](Self::call_tool).
     #[must_use]
     #[track_caller]
     pub fn tool(self, tool: Tool) -> Self {
@@ -75,25 +75,25 @@ impl TestToolbox {
         self.build(|builder| builder.service(service))
     }
 
-    /// Provides a service that is shared, or a trait object.
+    /// Provides a shared service, or a trait object.
     #[must_use]
     #[track_caller]
     pub fn shared_service<T: ?Sized + Service>(self, service: Arc<T>) -> Self {
         self.build(|builder| builder.shared_service(service))
     }
 
-    /// Decides which tools exist for the caller.
+    /// Sets the policy, which decides which tools exist for the caller.
     #[must_use]
     #[track_caller]
     pub fn policy(self, policy: impl Policy) -> Self {
         self.build(|builder| builder.policy(policy))
     }
 
-    /// Anything else that a host can decide.
+    /// Changes any other setting of the host.
     ///
     /// # Panics
     ///
-    /// As all that makes the toolkit another: after the first call, which built it.
+    /// Panics after the first call, which builds the toolkit, like every method that changes the toolkit.
     #[must_use]
     #[track_caller]
     pub fn build(mut self, change: impl FnOnce(Builder) -> Builder) -> Self {
@@ -103,11 +103,11 @@ impl TestToolbox {
         self
     }
 
-    /// Puts a file into the workspace.
+    /// Writes a file into the workspace.
     ///
     /// # Panics
     ///
-    /// When that cannot be done, or the path leads out of the workspace.
+    /// Panics if that fails, or if the path leads out of the workspace.
     #[must_use]
     #[track_caller]
     pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
@@ -115,11 +115,11 @@ impl TestToolbox {
         self
     }
 
-    /// Answers what tools ask. Without it everything asked is denied.
+    /// Sets the approver. Without one, every approval is denied.
     ///
     /// # Panics
     ///
-    /// After the first call.
+    /// Panics after the first call.
     #[must_use]
     #[track_caller]
     pub fn approve(mut self, approver: ScriptedApprover) -> Self {
@@ -128,12 +128,12 @@ impl TestToolbox {
         self
     }
 
-    /// Asks before a tool runs that is neither `read_only` nor `auto_execute` and asks nothing by itself, as other hosts
-    /// do.
+    /// Asks for approval before a tool runs that is neither `read_only` nor `auto_execute` and does not ask itself, as
+    /// other hosts do.
     ///
     /// # Panics
     ///
-    /// After the first call.
+    /// Panics after the first call.
     #[must_use]
     #[track_caller]
     pub fn asking_first(self) -> Self {
@@ -143,21 +143,21 @@ impl TestToolbox {
         })
     }
 
-    /// Changes on whose behalf the tool is called: `.caller(|caller| caller.with_model("m"))`.
+    /// Changes the caller of the tool: `.caller(|caller| caller.with_model("m"))`.
     #[must_use]
     pub fn caller(mut self, change: impl FnOnce(Caller) -> Caller) -> Self {
         self.caller = change(self.caller);
         self
     }
 
-    /// A time limit, or a token that cancels.
+    /// Sets a time limit, or a cancellation token.
     #[must_use]
     pub fn options(mut self, options: impl Into<CallOptions>) -> Self {
         self.options = options.into();
         self
     }
 
-    /// Where the tool works.
+    /// Returns the workspace.
     pub fn workspace(&self) -> &TestWorkspace {
         &self.workspace
     }
@@ -166,25 +166,25 @@ impl TestToolbox {
     ///
     /// # Panics
     ///
-    /// When the toolkit cannot be built, for instance because a service is missing.
+    /// Panics if the toolkit cannot be built, for example because a service is missing.
     pub async fn call(&self, arguments: impl Into<CallArguments>) -> TestCall {
         self.run(self.name.clone(), arguments.into()).await
     }
 
-    /// Calls another tool of these, or this one by an alias.
+    /// Calls another of these tools, or this one by an alias.
     ///
     /// # Panics
     ///
-    /// As [`call`](Self::call).
+    /// Panics in the same cases as [`call`](Self::call).
     pub async fn call_tool(&self, name: &str, arguments: impl Into<CallArguments>) -> TestCall {
         self.run(name.to_owned(), arguments.into()).await
     }
 
-    /// The toolbox itself, for what a test wants to do on its own.
+    /// Returns the toolbox, for other uses in a test.
     ///
     /// # Panics
     ///
-    /// As [`call`](Self::call).
+    /// Panics in the same cases as [`call`](Self::call).
     pub async fn toolbox(&self) -> Toolbox {
         self.toolkit().toolbox(&self.caller).await
     }
@@ -225,13 +225,13 @@ impl TestToolbox {
         })
     }
 
-    /// What the host of a test provides.
+    /// Applies the settings of a test's host.
     fn host(&self, builder: Builder) -> Builder {
         builder.data_dir(self.workspace.data_dir()).approver(self.approver.clone()).default_policy(EveryTool)
     }
 }
 
-/// Who puts a tool on a bench wants it there, be it optional or not.
+/// A policy under which every tool exists, because a test needs its tool even if it is optional.
 #[derive(Debug)]
 struct EveryTool;
 

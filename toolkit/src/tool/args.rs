@@ -1,4 +1,4 @@
-//! The arguments of a tool that was made at run time.
+//! Arguments of tools created at run time.
 
 use super::Tool;
 use crate::arguments::{self, Arguments, InvalidArguments, KEPT_SECRET, Problem};
@@ -6,7 +6,7 @@ use crate::error::ToolError;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The arguments of a call, as the function of a tool that was made at run time takes them: they fit its schema.
+/// The arguments of a call of a tool created at run time. They match its schema.
 ///
 /// ```
 /// use serde_json::json;
@@ -42,12 +42,12 @@ impl DynamicArgs {
         Self { tool, values: arguments.take_all() }
     }
 
-    /// All of them: a JSON object.
+    /// Returns all arguments as a JSON object.
     pub fn value(&self) -> &Value {
         &self.values
     }
 
-    /// All of them, by name.
+    /// Returns all arguments, by name.
     pub fn into_map(self) -> Map<String, Value> {
         match self.values {
             Value::Object(members) => members,
@@ -55,11 +55,12 @@ impl DynamicArgs {
         }
     }
 
-    /// One that must be there.
+    /// Returns a required argument.
     ///
     /// # Errors
     ///
-    /// `InvalidArguments`, with the words that a tool's own schema would use, where it is absent or no `T`.
+    /// Returns `InvalidArguments`, with the text of a schema validation error, if the argument is absent or does not
+    /// decode to `T`.
     pub fn required<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
         match self.values.get(key) {
             Some(value) => self.decode(key, value),
@@ -67,11 +68,11 @@ impl DynamicArgs {
         }
     }
 
-    /// One that may be absent; `null` is absent too.
+    /// Returns an optional argument; `null` counts as absent.
     ///
     /// # Errors
     ///
-    /// `InvalidArguments`, where it is there and no `T`.
+    /// Returns `InvalidArguments` if the argument is present and does not decode to `T`.
     pub fn optional<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ToolError> {
         match self.values.get(key) {
             None | Some(Value::Null) => Ok(None),
@@ -92,7 +93,7 @@ impl DynamicArgs {
         })
     }
 
-    // The tool's name and usage are added where all errors of arguments get them.
+    // The tool's name and usage are added in the same place as for all argument errors.
     fn refused(&self, key: &str, expected: &str, actual: String) -> ToolError {
         let expected = self
             .tool

@@ -1,13 +1,13 @@
-//! Arguments that are fixed: taken out of what models see, and given to the function.
+//! Bound arguments: hidden from models, and passed to the function.
 
 use crate::schema::Compiled;
 use serde_json::{Map, Value};
 
-/// Arguments by name, with what they are fixed to.
+/// The bound arguments, by name, with their values.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bindings(Map<String, Value>);
 
-/// What a schema can say at its root that may speak of an argument without naming it under `properties`.
+/// Keywords at the root of a schema that may apply to an argument without naming it under `properties`.
 const BEYOND: [&str; 16] = [
     "$ref",
     "$dynamicRef",
@@ -44,11 +44,11 @@ impl Bindings {
         self.0.keys().cloned().collect()
     }
 
-    /// The schema, with annotations, without what is bound.
+    /// Returns the schema, with annotations, without the bound arguments.
     ///
     /// # Errors
     ///
-    /// Why something cannot be bound, as what follows the tool's name.
+    /// Returns the reason why an argument cannot be bound, as text to follow the tool's name.
     pub(super) fn narrow(&self, whole: &Compiled) -> Result<Value, String> {
         let mut schema = whole.annotated.clone();
         let Some(root) = schema.as_object_mut() else { return Err("takes no arguments".to_owned()) };
@@ -74,7 +74,7 @@ impl Bindings {
     }
 }
 
-/// Whether a value fits its argument.
+/// Checks that a value matches its argument's schema.
 fn fits(name: &str, property: Value, whole: &Compiled, value: &Value) -> Result<(), String> {
     let mut document = Map::new();
     for key in ["$schema", "$defs", "definitions"] {
@@ -93,6 +93,6 @@ fn fits(name: &str, property: Value, whole: &Compiled, value: &Value) -> Result<
     }
     let expected = whole.schema.get("properties").and_then(|properties| properties.get(name));
     let expected = expected.map_or_else(|| "another value".to_owned(), |schema| whole.describe_type(schema));
-    // The value is not shown: it may be a secret that was bound so that models do not see it.
+    // The value is not shown: it may be a secret that was bound to hide it from models.
     Err(format!("cannot have `{name}` bound to this value: it takes {expected}"))
 }

@@ -1,4 +1,4 @@
-//! Tools that are made at run time: from a closure and a JSON Schema.
+//! Tools created at run time from a closure and a JSON Schema.
 
 use super::{Changes, DynamicArgs, Made, NO_SERVICES, Origin, Tool, output_check};
 use crate::arguments::Arguments;
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 pub(super) type Handler = dyn Fn(ToolContext, DynamicArgs) -> BoxFuture<'static> + Send + Sync;
 
-/// A tool that was made at run time.
+/// The definition of a tool created at run time.
 pub(crate) struct Dynamic {
     pub(super) name: Box<str>,
     pub(super) title: Option<Box<str>>,
@@ -27,10 +27,10 @@ pub(crate) struct Dynamic {
     pub(super) icon: Option<Box<str>>,
     pub(super) deprecated: Option<Box<str>>,
     pub(super) permission: Option<Box<str>>,
-    /// With annotations.
+    /// The schema with annotations.
     pub(super) schema: Value,
     pub(super) output_schema: Option<Value>,
-    /// All that is no text.
+    /// The attributes other than texts.
     pub(super) stated: ToolDef,
     handler: Arc<Handler>,
 }
@@ -41,27 +41,28 @@ impl Dynamic {
     }
 }
 
-/// Why there can be no such tool.
+/// An error in creating a tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the tool `{tool}` cannot be made: {problem}")]
 #[non_exhaustive]
 pub struct InvalidTool {
     /// The tool.
     pub tool: String,
-    /// What is wrong with it.
+    /// The problem with it.
     pub problem: String,
 }
 
 impl Tool {
-    /// A tool made at run time, of a name, the JSON Schema of its arguments and an async closure.
+    /// Creates a tool from a name, the JSON Schema of its arguments and an async closure.
     ///
-    /// What it does is the `description` at the schema's root. The schema is enforced as it is: unknown arguments are
-    /// refused where it says `"additionalProperties": false`. See [`DynamicArgs`] for an example, and
-    /// [`Tool::builder`] for what else can be stated.
+    /// The description is the `description` at the schema's root. The schema is enforced as it is: unknown arguments
+    /// are rejected if it says `"additionalProperties": false`. See [`DynamicArgs`] for an example, and
+    /// [`Tool::builder`] for more attributes.
     ///
     /// # Errors
     ///
-    /// When the schema is not valid, is not that of an object, refers to another document, or leads round in a circle.
+    /// Returns an error if the schema is not valid, is not the schema of an object, refers to another document, or has
+    /// a cycle of references.
     #[track_caller]
     pub fn from_fn<F, A>(
         name: impl Into<String>,
@@ -75,7 +76,7 @@ impl Tool {
         Self::builder(name).input_schema(schema).build(run)
     }
 
-    /// Starts a tool that is made at run time.
+    /// Creates a builder for a tool at run time.
     ///
     /// ```
     /// use serde_json::json;
@@ -114,7 +115,7 @@ impl Tool {
     }
 }
 
-/// States a tool that is made at run time.
+/// Builds a tool at run time.
 #[derive(Clone)]
 pub struct ToolBuilder {
     name: String,
@@ -144,129 +145,130 @@ macro_rules! texts {
 
 impl ToolBuilder {
     texts! {
-        /// Its name for people.
+        /// Sets the display name.
         title;
-        /// What it does, for the model; otherwise what the root of its schema says.
+        /// Sets the description for the model; by default it is the description at the root of the schema.
         description;
-        /// An icon for user interfaces.
+        /// Sets an icon for user interfaces.
         icon;
-        /// Why it should no longer be used, and what instead.
+        /// Marks the tool as deprecated, with the reason and a replacement.
         deprecated;
-        /// The kind of permission it asks for; otherwise its name.
+        /// Sets the kind of permission; by default it is the tool's name.
         permission;
     }
 
-    /// Puts it into a group.
+    /// Adds the tool to a group.
     #[must_use]
     pub fn group(mut self, group: impl Into<String>) -> Self {
         self.groups.push(group.into().into_boxed_str());
         self
     }
 
-    /// Another name that it answers to, never advertised.
+    /// Adds an alias, which is accepted and never advertised.
     #[must_use]
     pub fn alias(mut self, alias: impl Into<String>) -> Self {
         self.aliases.push(alias.into().into_boxed_str());
         self
     }
 
-    /// The JSON Schema of its arguments; without one it takes none.
+    /// Sets the JSON Schema of the arguments; without one, the tool takes none.
     #[must_use]
     pub fn input_schema(mut self, schema: impl Into<Value>) -> Self {
         self.schema = Some(schema.into());
         self
     }
 
-    /// The JSON Schema of its structured output, [`ToolOutput::details`](crate::ToolOutput::details). Output that does not fit is an error.
+    /// Sets the JSON Schema of the structured output, [`ToolOutput::details`](crate::ToolOutput::details). Output that
+    /// does not match is an error.
     #[must_use]
     pub fn output_schema(mut self, schema: impl Into<Value>) -> Self {
         self.output_schema = Some(schema.into());
         self
     }
 
-    /// It changes nothing.
+    /// Marks that the tool changes nothing.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.stated.read_only = true;
         self
     }
 
-    /// Whether it may destroy something.
+    /// Sets if the tool may destroy something.
     #[must_use]
     pub fn destructive(mut self, destructive: bool) -> Self {
         self.stated.destructive = Some(destructive);
         self
     }
 
-    /// Calling it twice with the same arguments does no more than once.
+    /// Marks that repeating a call with the same arguments has no further effect.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.stated.idempotent = true;
         self
     }
 
-    /// Whether it deals with things outside this machine.
+    /// Sets if the tool accesses anything outside this machine.
     #[must_use]
     pub fn open_world(mut self, open_world: bool) -> Self {
         self.stated.open_world = Some(open_world);
         self
     }
 
-    /// It is there only where an allow list names it.
+    /// Makes the tool exist only if an allow list names it.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.stated.optional = true;
         self
     }
 
-    /// It may run without asking.
+    /// Lets the tool run without approval.
     #[must_use]
     pub fn auto_execute(mut self) -> Self {
         self.stated.auto_execute = true;
         self
     }
 
-    /// How long a call may take; otherwise the host's default.
+    /// Sets the time limit of a call; by default it is the host's.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.stated.timeout = Some(timeout);
         self
     }
 
-    /// How many of its calls may run at once, at least 1; otherwise any number.
+    /// Sets the maximum number of simultaneous calls, at least 1; by default there is none.
     #[must_use]
     pub fn concurrency(mut self, calls: u32) -> Self {
         self.stated.concurrency = Some(calls);
         self
     }
 
-    /// How its output is cut; otherwise to the host's limits.
+    /// Sets the limits of the output; by default they are the host's.
     #[must_use]
     pub fn truncate(mut self, truncate: Truncate) -> Self {
         self.stated.truncate = Some(truncate);
         self
     }
 
-    /// Words its argument errors.
+    /// Sets the function that formats argument errors.
     #[must_use]
     pub fn format_error(mut self, format: FormatError) -> Self {
         self.stated.format_error = Some(format);
         self
     }
 
-    /// Where it comes from; otherwise from the host. See [`Tool::with_source`].
+    /// Sets the source; by default it is the host. See [`Tool::with_source`].
     #[must_use]
     pub fn source(mut self, source: Source) -> Self {
         self.source = source;
         self
     }
 
-    /// Makes the tool of an async closure.
+    /// Builds the tool with an async closure.
     ///
     /// # Errors
     ///
-    /// When a schema is not valid, that of the arguments is not that of an object, refers to another document, or leads
-    /// round in a circle.
+    /// Returns an error if a schema is not valid, or if the schema of the arguments is not the schema of an object,
+    /// refers to another document, or has a cycle of references.
     pub fn build<F, A>(self, run: F) -> Result<Tool, InvalidTool>
     where
         F: Fn(ToolContext, DynamicArgs) -> A + Send + Sync + 'static,
@@ -288,7 +290,7 @@ impl ToolBuilder {
             return Err(fault(format!("the schema of its arguments is not valid: {problem}")));
         }
         let said = root_text(&mut schema, self.description.as_deref());
-        // What is left out of the root is said of every tool's arguments: they are an object.
+        // The part left out of the root applies to every tool's arguments: they are an object.
         let compiled = Compiled::foreign(&name, schema.clone()).map_err(|error| fault(error.to_string()))?;
         if let Some(schema) = &output_schema
             && let Some(problem) = output_fault(schema)
@@ -322,13 +324,13 @@ impl ToolBuilder {
             plugin: None,
             changes: None::<Box<Changes>>,
         });
-        // It was needed to look for mistakes, and will be needed again.
+        // It was compiled for validation, and will be needed again.
         let _ = tool.0.compiled.set(Ok(Box::new(compiled)));
         Ok(tool)
     }
 }
 
-/// The description at the root, which is the tool's where it has no other; a schema shows it only once.
+/// Returns the description at the root, which is the tool's if it has no other; a schema shows it only once.
 fn root_text(schema: &mut Value, own: Option<&str>) -> String {
     let Some(root) = schema.as_object_mut() else { return String::new() };
     root.entry("type").or_insert_with(|| "object".into());

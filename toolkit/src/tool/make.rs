@@ -1,4 +1,4 @@
-//! A tool made from another: under another name, with services of its own, with arguments fixed.
+//! Creates variants of a tool: with another name, with its own services, with bound arguments.
 
 use super::{Changes, Inner, Made, NO_SERVICES, Origin, Tool};
 use crate::error::ToolError;
@@ -22,7 +22,7 @@ impl From<Made> for Tool {
 }
 
 impl Tool {
-    /// The same tool under another name.
+    /// Returns the tool with another name.
     ///
     /// ```standalone_crate
     /// # use toolkit::prelude::*;
@@ -40,19 +40,19 @@ impl Tool {
     ///
     /// # Panics
     ///
-    /// Never; a name that is not [valid](crate::is_valid_name) is an error when the toolkit is built.
+    /// Never panics; a name that is not [valid](crate::is_valid_name) is an error when the toolkit is built.
     #[must_use]
     pub fn named(&self, name: impl Into<String>) -> Self {
         Made { name: Some(name.into().into_boxed_str()), ..self.0.made.clone() }.into()
     }
 
-    /// The same tool with a service of its own.
+    /// Returns the tool with a service of its own.
     #[must_use]
     pub fn with_state<T: Service>(&self, state: T) -> Self {
         self.with_shared_state(Arc::new(state))
     }
 
-    /// The same tool with a service of its own, shared or as a trait object.
+    /// Returns the tool with a service of its own, shared or as a trait object.
     #[must_use]
     pub fn with_shared_state<T: ?Sized + Service>(&self, state: Arc<T>) -> Self {
         let mut made = self.0.made.clone();
@@ -60,7 +60,7 @@ impl Tool {
         made.into()
     }
 
-    /// The same tool with one argument fixed: models neither see it nor can they send it.
+    /// Returns the tool with one argument bound: models can neither see nor send it.
     ///
     /// ```
     /// # use toolkit::prelude::*;
@@ -80,39 +80,39 @@ impl Tool {
     ///
     /// # Panics
     ///
-    /// Never; an argument that the tool does not take, or a value that does not fit it, is an error when the toolkit is
+    /// Never panics; an unknown argument, or a value that does not match its schema, is an error when the toolkit is
     /// built or the tool is registered.
     #[must_use]
     pub fn bind(&self, argument: impl Into<String>, value: impl Into<Value>) -> Self {
         self.changed(|changes| changes.bindings.add(argument.into(), value.into()))
     }
 
-    /// The same tool with another text on what it does.
+    /// Returns the tool with another description.
     #[must_use]
     pub fn with_description(&self, description: impl Into<String>) -> Self {
         self.changed(|changes| changes.description = Some(description.into().into()))
     }
 
-    /// The same tool, come from elsewhere: for hosts that bring in the tools of servers and clients.
+    /// Returns the tool with another source: for hosts that add the tools of servers and clients.
     ///
-    /// [`Source::Core`] is nothing that can be said here: the toolkit knows which tools are core.
+    /// [`Source::Core`] has no effect here: the toolkit decides which tools are core.
     #[must_use]
     pub fn with_source(&self, source: Source) -> Self {
         Made { source, ..self.0.made.clone() }.into()
     }
 
-    /// The same tool, there only where an allow list names it.
+    /// Returns the tool as an optional one, which exists only if an allow list names it.
     #[must_use]
     pub fn optional(&self) -> Self {
         self.changed(|changes| changes.optional = true)
     }
 
-    /// The same tool with another schema of its arguments, with annotations.
+    /// Returns the tool with another schema of its arguments, with annotations.
     fn with_annotated_schema(&self, schema: Value) -> Self {
         self.changed(|changes| changes.schema = Some(Arc::new(schema)))
     }
 
-    /// A linked tool, as the registry knows it.
+    /// Creates a linked tool, with the registry's data.
     pub(crate) fn linked(
         def: &'static ToolDef,
         source: Source,
@@ -125,11 +125,11 @@ impl Tool {
         Made { from, name: None, services, source, plugin, changes }.into()
     }
 
-    /// The same tool as one caller sees it. Its calls count among those of the tool.
+    /// Returns the tool as one caller sees it. Its calls count toward the limit of the original tool.
     ///
     /// # Errors
     ///
-    /// When what is left of the schema is not valid.
+    /// Returns an error if the narrowed schema is not valid.
     pub(crate) fn prepared(&self, prepared: Prepared) -> Result<Self, ToolError> {
         let Some(schema) = prepared.schema else { return Ok(self.described(prepared.description)) };
         let tool = self.with_description(prepared.description).with_annotated_schema(schema);
@@ -137,7 +137,7 @@ impl Tool {
         Ok(tool.counted_as(self))
     }
 
-    /// The same tool with another text for one caller. Its calls count among those of the tool.
+    /// Returns the tool with another description for one caller. Its calls count toward the limit of the original tool.
     pub(crate) fn described(&self, description: impl Into<String>) -> Self {
         self.with_description(description).counted_as(self)
     }
@@ -149,7 +149,7 @@ impl Tool {
         self
     }
 
-    /// The same tool as the registry knows it.
+    /// Returns the tool with the registry's data.
     pub(crate) fn placed(&self, source: Source, plugin: Option<Arc<str>>, optional: bool) -> Self {
         let optional = optional && !self.is_optional();
         if *self.source() == source && self.0.made.plugin == plugin && !optional {
@@ -162,7 +162,7 @@ impl Tool {
         made.into()
     }
 
-    /// The same tool with the host's services beside those of its own, if it has any.
+    /// Returns the tool with the host's services, in addition to its own.
     pub(crate) fn with_services(self, services: &Services) -> Self {
         if self.services().is_empty() {
             return self;

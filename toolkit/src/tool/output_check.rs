@@ -1,4 +1,4 @@
-//! The check of a dynamic tool's structured output against the schema that the tool states.
+//! Validates a dynamic tool's structured output by the tool's schema.
 
 use super::dynamic::Handler;
 use crate::error::ToolError;
@@ -9,18 +9,18 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-/// The most problems that an error names.
+/// The maximum number of problems in an error.
 const MAX_PROBLEMS: usize = 5;
-/// The most characters of one problem: it may repeat a value of any length.
+/// The maximum number of characters of one problem, which may repeat a value of any length.
 const MAX_PROBLEM: usize = 300;
 
-/// A schema of structured output, compiled when the first output comes.
+/// A schema of structured output, compiled when the first output arrives.
 struct OutputCheck {
     schema: Value,
     validator: OnceLock<Option<Validator>>,
 }
 
-/// Returns a handler whose structured output fits `schema`; other output becomes an error that keeps the text.
+/// Returns a handler whose structured output matches `schema`; other output becomes an error that keeps the text.
 pub(super) fn checked(handler: Arc<Handler>, schema: Value) -> Arc<Handler> {
     let check = Arc::new(OutputCheck { schema, validator: OnceLock::new() });
     Arc::new(move |context, args| {
@@ -32,7 +32,7 @@ pub(super) fn checked(handler: Arc<Handler>, schema: Value) -> Arc<Handler> {
 impl OutputCheck {
     fn apply(&self, output: ToolOutput) -> Result<ToolOutput, ToolError> {
         let Some(details) = &output.details else { return Ok(output) };
-        // It was valid when the tool was made.
+        // The schema was valid when the tool was created.
         let validator = self.validator.get_or_init(|| validator(&self.schema).ok());
         let Some(validator) = validator else { return Ok(output) };
         if validator.is_valid(details) {

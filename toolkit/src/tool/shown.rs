@@ -1,5 +1,5 @@
-//! A tool as models see it: its definition and its schemas. They are those that are enforced, but for the limits of wide
-//! number types, which are not shown.
+//! The view of a tool that models get: its definition and its schemas. The schemas are the enforced ones, except for
+//! the limits of wide number types, which are not shown.
 
 use super::{Origin, Tool};
 use crate::definition::Definition;
@@ -10,33 +10,34 @@ use crate::schema::{self, Compiled};
 use serde_json::{Map, Value};
 
 impl Tool {
-    /// The JSON Schema of its arguments.
+    /// Returns the JSON Schema of the arguments.
     ///
     /// # Errors
     ///
-    /// When the types of its parameters state a schema that is not valid, or what is bound does not fit it.
+    /// Returns an error if the types of the parameters produce an invalid schema, or if a bound value does not match
+    /// it.
     pub fn input_schema(&self) -> Result<&Value, ToolError> {
         Ok(self.compiled()?.shown())
     }
 
-    /// The JSON Schema of its structured output.
+    /// Returns the JSON Schema of the structured output.
     pub fn output_schema(&self) -> Option<&Value> {
         if let Some(dynamic) = self.dynamic() {
             return dynamic.output_schema.as_ref();
         }
         let make = self.stated().output_schema?;
-        // A schema that panics is the author's own `JsonSchema`; the tool works without.
+        // A schema that panics is the author's own `JsonSchema`; the tool works without it.
         self.0
             .output_schema
             .get_or_init(|| guard(self.name(), || schema::of_output(make)).ok().map(Box::new))
             .as_deref()
     }
 
-    /// The tool as a model sees it.
+    /// Returns the tool's definition as a model sees it.
     ///
     /// # Errors
     ///
-    /// As [`Tool::input_schema`].
+    /// Returns the same errors as [`Tool::input_schema`].
     pub fn definition(&self) -> Result<Definition, ToolError> {
         Ok(Definition {
             name: self.name().to_owned(),
@@ -52,7 +53,7 @@ impl Tool {
         self.0
             .compiled
             .get_or_init(|| {
-                // Types and defaults bring code of their author's along.
+                // Types and defaults run their author's code.
                 guard(self.name(), || self.compile())
                     .flatten()
                     .map(Box::new)
@@ -82,7 +83,7 @@ impl Tool {
         }
     }
 
-    /// The schema with annotations, before anything is bound.
+    /// Returns the schema with annotations, before arguments are bound.
     pub(crate) fn annotated_schema(&self) -> Value {
         match (self.changes().and_then(|changes| changes.schema.as_deref()), &self.0.made.from) {
             (Some(schema), _) => schema.clone(),
@@ -91,12 +92,12 @@ impl Tool {
         }
     }
 
-    /// How it takes its arguments, where that is known without asking it.
+    /// Returns the form of the arguments, if it is known statically.
     pub(crate) fn input(&self) -> Option<&'static Input> {
         self.def().map(|def| &def.input)
     }
 
-    /// The arguments that are fixed: what the function gets beside those of the call.
+    /// Returns the bound arguments, which the function gets in addition to those of the call.
     pub fn bound_arguments(&self) -> Option<&Map<String, Value>> {
         self.changes().map(|changes| changes.bindings.values()).filter(|values| !values.is_empty())
     }

@@ -1,17 +1,17 @@
-//! A tool that is remembered and not kept.
+//! Weak references to tools.
 
 use super::{Inner, Tool};
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Tells a tool from every other one, also once it is gone, and keeps nothing of it alive.
+/// Identifies a tool, even after it is dropped, without keeping it alive.
 #[derive(Clone)]
 pub(crate) struct WeakTool(Weak<Inner>);
 
 impl WeakTool {
-    /// Whether it is this very tool.
+    /// Returns true if it is exactly this tool.
     pub(crate) fn is(&self, tool: &Tool) -> bool {
-        // The place of what is gone is not given to another while this is here.
+        // The address of a dropped tool is not reused while this reference exists.
         std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&tool.0))
     }
 }
@@ -23,7 +23,7 @@ impl fmt::Debug for WeakTool {
 }
 
 impl Tool {
-    /// Whether it is this very tool, under whatever name it came.
+    /// Returns true if both refer to the same tool, under any name.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -1,4 +1,4 @@
-//! A tool that asks a person.
+//! Questions that a tool asks a person.
 
 use crate::approvals::{Allowed, Asker, Memory};
 use crate::approver::Approver;
@@ -17,18 +17,18 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 impl ToolContext {
-    /// Asks whether something may be done, and waits for the answer, for hours if need be.
+    /// Asks for permission, and waits for the answer, for hours if necessary.
     ///
-    /// A person is asked only where it is not decided yet. First the [rules](crate::Permissions) count: what they deny is
-    /// denied, what they allow goes ahead. Then what was allowed before, for the session or always in this workspace, as
-    /// [`Approvals`](crate::Approvals) says: exactly this, asked by this tool. Then the question waits for an answer,
-    /// together with other calls of the session that ask the same at that time, and the answer is remembered for as long
-    /// as it says.
+    /// A person is asked only if it is not decided yet. The [rules](crate::Permissions) are applied first: a denial ends the call's
+    /// question, and a rule that allows answers it. Then earlier approvals are applied, for the session or always in this workspace,
+    /// as described at [`Approvals`](crate::Approvals): for exactly the same question of this tool. Otherwise the question waits for
+    /// an answer, together with other calls of the session that ask the same at that time, and the answer is remembered for its
+    /// scope.
     ///
-    /// While it waits the call's clock stands still, and other calls of the session, and of the tool, can run in its
-    /// place. With the answer it waits for its turn again. A function that drops the question instead goes on at once
-    /// as far as its next await, and from there in its turn. Where a function has several calls of its own under way,
-    /// one of which asks, it keeps its turn: the others need it.
+    /// While it waits, the call's timeout is paused, and other calls of the session, and of the tool, can run in its place. After
+    /// the answer it waits for its turn again. A function that drops the question instead continues immediately until its next
+    /// await, and from there in its turn. If a function has several calls of its own running, one of which asks, it keeps its turn,
+    /// because the other calls need it.
     ///
     /// ```
     /// use toolkit::prelude::*;
@@ -54,7 +54,7 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// `Denied`, with the rule and its place, or with the person's word for the model, or saying why nobody could be
+    /// `Denied`, with the rule and its place, or with the person's message to the model, or with the reason why no person could be
     /// asked; `Aborted` once the call is cancelled or over.
     pub async fn ask(&self, ask: Ask) -> Result<(), ToolError> {
         self.check_cancelled()?;
@@ -82,12 +82,13 @@ impl ToolContext {
         }
     }
 
-    /// What the rules say of an action of this tool that is asked for unless a rule says otherwise.
+    /// Returns the decision of the rules about an action of this tool; without a matching rule, the action has to be asked for.
     pub fn decide(&self, request: &PermissionRequest<'_>) -> Decided {
         self.scope().toolkit.settings.permissions.decide(self.caller(), &request.for_tool(self.tool()))
     }
 
-    /// Whether `autoExecute: true` answers the question: it is of the tool's own kind, and nothing about it raised it.
+    /// Returns true if `autoExecute: true` answers the question: it is of the tool's own kind, and neither its flags nor its paths
+    /// raised it.
     fn runs_unasked(&self, ask: &Ask) -> bool {
         let tool = self.tool();
         !ask.raised
@@ -96,8 +97,8 @@ impl ToolContext {
             && self.scope().toolkit.settings.permissions.runs_unasked(tool)
     }
 
-    /// As [`ask`](Self::ask), but for rules that allow: for a tool that has looked at those itself, with more than a question
-    /// shows. What rules deny stays denied, and what a person allowed before stays allowed.
+    /// Asks as [`ask`](Self::ask) does, but does not apply rules that allow: for a tool that has already evaluated them, with more
+    /// information than a question shows. Rules that deny and earlier approvals still apply.
     ///
     /// # Errors
     ///
@@ -115,15 +116,15 @@ impl ToolContext {
         self.ask_person(ask, "tool").await
     }
 
-    /// Whether what was allowed before, for the session or always, answers this question: nobody would be asked.
+    /// Returns true if an earlier approval, for the session or always, answers this question, so that no person would be asked.
     ///
-    /// Reads a small file, and blocks for that. What cannot be read answers nothing.
+    /// Reads a small file, so it blocks. An unreadable file answers nothing.
     pub fn recalls(&self, ask: &Ask) -> bool {
         matches!(self.memory().recall(ask), Ok(Some(_)))
     }
 
-    /// Asks a person, whatever the rules say: for what has been decided to be asked. What was allowed before answers it.
-    /// `asker` is who asks, for the history.
+    /// Asks a person regardless of the rules, if no earlier approval answers the question: for operations that have to be asked
+    /// about. `asker` is recorded in the history as the source of the question.
     pub(crate) async fn ask_person(&self, ask: Ask, asker: &str) -> Result<(), ToolError> {
         self.check_cancelled()?;
         let number = self.note_ask(|asks| asks.begin(asker, &ask));
@@ -167,26 +168,26 @@ impl ToolContext {
         }
     }
 
-    /// Notes a question for the history, where there is one.
+    /// Records a question for the history, if there is one.
     fn note_ask(&self, begin: impl FnOnce(&AskLog) -> AskNumber) -> Option<AskNumber> {
         self.scope().toolkit.settings.history.is_some().then(|| begin(&self.live().asks))
     }
 
-    /// What is remembered of answers to this tool, for this caller.
+    /// Returns the remembered approvals of this tool, for this caller.
     fn memory(&self) -> Memory {
         let (scope, caller, tool) = (self.scope(), self.caller(), self.tool());
         let approvals = scope.toolkit.settings.approvals.clone();
         Memory::new(Asker::of(caller, tool), Arc::clone(&scope.session), approvals, caller.workspace_dir())
     }
 
-    /// Asks a person for a value, and waits for it as [`ToolContext::ask`] does. `None` when the person declines.
+    /// Asks a person for a value, and waits for it as [`ToolContext::ask`] does. Returns `None` if the person declines.
     ///
     /// `T` is a struct of plain fields: strings, numbers, booleans, enums without content. Put `#[toolkit::args]` on it.
     ///
     /// # Errors
     ///
-    /// `Denied` when nobody could be asked, `Aborted` when the person dismissed the question or the call is cancelled or
-    /// over, `Failed` when `T` is another kind of type.
+    /// `Denied` when no person could be asked, `Aborted` when the person dismissed the question or the call is cancelled or over,
+    /// `Failed` when `T` is another kind of type.
     pub async fn elicit<T: ToolArg>(&self, message: impl Into<String>) -> Result<Option<T>, ToolError> {
         match self.elicit_value(Elicitation::of::<T>(message)?).await? {
             None => Ok(None),
@@ -197,16 +198,16 @@ impl ToolContext {
     }
 
     /// Asks a person for a value by a schema that is known at run time only, as [`elicit`](Self::elicit) does for a type. The answer
-    /// fits the schema. `None` when the person declines.
+    /// matches the schema. Returns `None` if the person declines.
     ///
     /// # Errors
     ///
-    /// `Denied` when nobody could be asked, `Aborted` when the person dismissed the question or the call is cancelled or over.
+    /// `Denied` when no person could be asked, `Aborted` when the person dismissed the question or the call is cancelled or over.
     pub async fn elicit_value(&self, elicitation: Elicitation) -> Result<Option<Value>, ToolError> {
         self.put(Question::Elicit(elicitation)).await?.into_value()
     }
 
-    /// Puts a question to a person, whatever any rule says of it.
+    /// Asks a person a question, regardless of the rules.
     pub(crate) async fn put(&self, question: Question) -> Result<Answer, ToolError> {
         let settings = &self.scope().toolkit.settings;
         self.check_cancelled()?;
@@ -223,7 +224,7 @@ impl ToolContext {
             let _ = asked.set(ask.id().to_owned());
         });
         let answer = self.unless_cancelled(answer).await?;
-        // A question that was refused before it was put has no event.
+        // A question that was refused before it was added to the list has no event.
         if let Some(ask_id) = asked.get() {
             self.send(|| Event::answered(ask_id, &answer));
         }
@@ -234,7 +235,7 @@ impl ToolContext {
         Ok(answer)
     }
 
-    /// Who is asked: the call's own approver, else the toolkit's.
+    /// Returns the call's own approver, or else the toolkit's.
     fn approver(&self) -> Arc<dyn Approver> {
         self.approver.clone().unwrap_or_else(|| self.scope().toolkit.settings.shared_approver())
     }
@@ -250,7 +251,8 @@ impl ToolContext {
         }
     }
 
-    /// Nobody needs an answer once the call is over; a thread or a task that outlives it would wait for hours.
+    /// Waits for the answer until the call is cancelled or over: a thread or a task that outlives the call would otherwise wait for
+    /// hours.
     async fn unless_cancelled(&self, answer: impl Future<Output = Answer>) -> Result<Answer, ToolError> {
         let cancelled = pin!(self.cancellation_token().cancelled());
         match select(pin!(answer), cancelled).await {
@@ -260,12 +262,12 @@ impl ToolContext {
     }
 }
 
-/// The rule that decided.
+/// Returns the name of the rule that decided.
 fn named(rule: Option<&DecidedRule>) -> String {
     rule.map_or_else(|| "a default".to_owned(), ToString::to_string)
 }
 
-/// What the rules deny.
+/// Returns the error for an operation that the rules deny.
 fn denied(ask: &Ask, rule: Option<&DecidedRule>) -> ToolError {
     let by = rule.map_or_else(|| "by default".to_owned(), |rule| format!("by the rule {rule}"));
     ToolError::denied(format!(

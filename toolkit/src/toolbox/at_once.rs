@@ -1,4 +1,4 @@
-//! Several pieces of foreign code at once, none of which can hold up or harm the others.
+//! Runs several pieces of foreign code concurrently, so that none can delay or break the others.
 
 use super::run::timer;
 use crate::error::{ToolError, ToolErrorKind};
@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Something to do, with a name for errors.
+/// A task, with a name for errors.
 pub(super) struct Job<'a, T> {
     name: &'a str,
     future: Option<MakingFuture<'a, T>>,
@@ -37,7 +37,7 @@ impl<T> Future for Job<'_, T> {
     }
 }
 
-/// What it holds may panic when it is dropped.
+/// Values that it holds may panic when they are dropped.
 impl<T> Drop for Job<'_, T> {
     fn drop(&mut self) {
         let future = self.future.take();
@@ -45,7 +45,7 @@ impl<T> Drop for Job<'_, T> {
     }
 }
 
-/// Waits for all of them, but no longer than `limit`. One that panics is over.
+/// Waits for all futures, but no longer than `limit`. A future that panics counts as done.
 pub(crate) async fn all_within<'a, F>(futures: impl Iterator<Item = F>, limit: Duration)
 where
     F: Future<Output = ()> + Send + 'a,
@@ -59,8 +59,8 @@ where
     at_once(futures.map(job).collect(), limit).await;
 }
 
-/// The results in the order of the jobs. One that panics is an error, and so is one that is not ready after `limit`; without
-/// a runtime that has timers there is no limit.
+/// Returns the results in the order of the jobs. A job that panics, or is not ready after `limit`, is an error; without
+/// a runtime with timers there is no limit.
 pub(super) async fn at_once<T>(jobs: Vec<Job<'_, T>>, limit: Duration) -> Vec<Result<T, ToolError>> {
     let mut results: Vec<Option<Result<T, ToolError>>> = Vec::new();
     results.resize_with(jobs.len(), || None);
@@ -73,7 +73,7 @@ pub(super) async fn at_once<T>(jobs: Vec<Job<'_, T>>, limit: Duration) -> Vec<Re
             let Some((place, result)) = next else { return Poll::Ready(()) };
             results[place] = Some(result);
         }
-        // Most are ready at once, and need none.
+        // Most are ready at once, and need no timer.
         match waits.get_or_insert_with(|| deadline.and_then(timer)) {
             Some(timer) => timer.as_mut().poll(task),
             None => Poll::Pending,

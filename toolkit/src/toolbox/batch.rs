@@ -1,14 +1,14 @@
-//! Several calls at once.
+//! Runs several calls concurrently.
 
 use super::{CallOptions, Toolbox};
 use crate::call::{ToolCall, ToolResult};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 impl Toolbox {
-    /// Runs several calls, as a model asks for them in one message. The results come in the order asked.
+    /// Runs several calls, as a model requests them in one message. The results are in the order of the calls.
     ///
-    /// They go through the session's gate in that order too: calls that only read run together, every other one
-    /// alone. Dropped, it leaves none of them running.
+    /// They go through the session's gate in that order too: calls that only read run together, every other call runs
+    /// alone. Dropping the future leaves none of them running.
     pub async fn call_all(
         &self,
         calls: impl IntoIterator<Item = ToolCall>,

@@ -1,7 +1,7 @@
-//! What stands between a call's turn and its function: inspectors, the loop guard, the question before a tool runs.
+//! The steps between a call's turn and its function: inspectors, the loop guard, the approval before a tool runs.
 //!
-//! It is a part of the function's own stage: cancelled, timed and dropped with it, and what it asks stops the clock and
-//! lets others go on like any question of a tool.
+//! They are part of the function's own stage: they are cancelled, timed and dropped with it, and their questions stop
+//! the clock and let other calls run, like any question of a tool.
 
 mod first;
 mod inspect;
@@ -13,7 +13,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use serde_json::{Value, json};
 
-/// Whether the function can begin at once.
+/// Returns true if the function can start at once.
 pub(super) fn is_free(context: &ToolContext) -> bool {
     let settings = &context.scope().toolkit.settings;
     settings.hooks.inspectors.is_empty()
@@ -22,8 +22,7 @@ pub(super) fn is_free(context: &ToolContext) -> bool {
         && !context.scope().session.recent.is_alarmed()
 }
 
-/// Everything that has to be said before the function may begin: what it gets then. `key` is the call's for the loop
-/// guard.
+/// Runs all steps before the function, and returns the arguments for it. `key` is the call's key for the loop guard.
 pub(super) async fn before(
     context: &ToolContext,
     arguments: Arguments,
@@ -34,12 +33,12 @@ pub(super) async fn before(
         super::repeats::mind(context, key, &arguments).await?;
     }
     first::ask(context, &arguments).await?;
-    // What was judged until here may have taken long.
+    // The steps so far may have taken long.
     context.check_cancelled()?;
     Ok(arguments)
 }
 
-/// The arguments in full, as a person may read them.
+/// Returns the complete arguments, for a person to read.
 pub(super) fn shown(context: &ToolContext, arguments: &Value) -> Option<String> {
     let mut shown = arguments.clone();
     if let Ok(compiled) = context.tool().compiled() {
@@ -50,7 +49,7 @@ pub(super) fn shown(context: &ToolContext, arguments: &Value) -> Option<String> 
     (!is_empty).then(|| format!("{shown:#}"))
 }
 
-/// Notes for user interfaces that somebody other than the tool asked a person.
+/// Notes for user interfaces that a component other than the tool asked a person.
 pub(super) fn note_asked(context: &ToolContext, by: &str, kind: &str, title: &str) {
     let asked = json!({ "by": by, "kind": kind, "title": title });
     context.live().tell(|told| match told.metadata.get_mut("asked") {

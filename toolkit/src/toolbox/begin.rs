@@ -1,4 +1,4 @@
-//! Everything before a tool's function runs: find, policy, arguments.
+//! The steps before a tool's function runs: finding the tool, the policy, validating the arguments.
 
 use super::repeats::note_refused;
 use super::report::Report;
@@ -18,7 +18,7 @@ use crate::tool_def::ToolDef;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A call that has begun: its arguments fit, or it has its outcome already.
+/// A call that has begun: its arguments are valid, or it already has an outcome.
 pub(super) struct Begun {
     context: ToolContext,
     start: Start,
@@ -37,7 +37,7 @@ impl Begun {
         start.outcome = Some(outcome);
     }
 
-    /// The result of a call that has its outcome. Nothing can be done with it afterwards.
+    /// Takes the result of a call that has an outcome. The call cannot be used afterwards.
     pub(super) fn take_result(&mut self) -> ToolResult {
         let outcome =
             self.start.outcome.take().unwrap_or_else(|| Err(ToolError::failed("it has no outcome")));
@@ -46,14 +46,14 @@ impl Begun {
 }
 
 impl Toolbox {
-    /// What can be said before the function runs. Not async: see [`Toolbox::call`].
+    /// Runs the synchronous steps before the function. Not async: see [`Toolbox::call`].
     pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Begun {
         let Scope { toolkit, tools, .. } = &*self.0;
         let found = self.place(&call.name).and_then(|place| {
             let tool = &tools[place];
             within(tool, &options).map(|()| (place, tool))
         });
-        // What another tool calls, no model has named.
+        // A tool called by another tool was not named by a model.
         if let (Ok((place, _)), None) = (&found, &options.above) {
             self.0.note_called(*place);
         }
@@ -80,20 +80,20 @@ impl Toolbox {
     }
 }
 
-/// What takes the secrets of this very call out of what is told of it: the values of arguments marked so.
+/// Returns the redactor for the secrets of this call, which are the values of arguments marked as secret.
 fn own_redactor(compiled: &Compiled, arguments: &CallArguments, redactor: &Redactor) -> Option<Redactor> {
     if !compiled.has_secrets {
         return None;
     }
     let mut value = match arguments {
         CallArguments::Json(value) => value.clone(),
-        // What is no JSON is not repeated in any error.
+        // Text that is not JSON is not repeated in any error.
         CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_default(),
     };
     Some(redactor.with_own(history::secrets::strip(compiled, &mut value)))
 }
 
-/// What only reads must not change anything by a detour.
+/// Rejects calls by a read-only tool of tools that are not read-only.
 fn within(tool: &Tool, options: &CallOptions) -> Result<(), ToolError> {
     if options.within_read_only && !tool.annotations().read_only_hint {
         return Err(ToolError::denied(format!(
@@ -104,15 +104,15 @@ fn within(tool: &Tool, options: &CallOptions) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Arguments that fit the tool and what was repaired for it, or every problem with them; and what takes the secrets among
-/// them out of what is told.
+/// Validates the arguments, and returns them with their repairs, or with every problem; also returns the redactor for
+/// the secrets among them.
 fn prepare(tool: &Tool, arguments: CallArguments, settings: &Settings) -> (Prepared, Option<Redactor>) {
     let compiled = match tool.compiled() {
         Ok(compiled) => compiled,
         Err(error) => return (Err(error), None),
     };
     let arguments = match arguments::certain(compiled, arguments) {
-        // Nothing of the tool's own has run for them.
+        // No code of the tool has run for them.
         Ok(arguments) if !compiled.has_secrets => return (Ok((arguments, Vec::new())), None),
         Ok(mut arguments) => CallArguments::Json(arguments.take_all()),
         Err(arguments) => arguments,
@@ -128,7 +128,8 @@ fn prepare(tool: &Tool, arguments: CallArguments, settings: &Settings) -> (Prepa
 
 type Prepared = Result<(Arguments, Vec<Repair>), ToolError>;
 
-/// The arguments that fit the schema, but that their types refuse: reported beside those that do not fit it.
+/// Returns problems of arguments that match the schema but do not decode, to be reported together with schema
+/// violations.
 fn undecodable(tool: &Tool, arguments: &Value, known: &[Problem]) -> Vec<Problem> {
     let parameters = tool.def().map(ToolDef::parameters).unwrap_or_default();
     let undecodable = parameters.iter().filter_map(|parameter| {
@@ -145,7 +146,7 @@ fn undecodable(tool: &Tool, arguments: &Value, known: &[Problem]) -> Vec<Problem
     undecodable.collect()
 }
 
-/// Says what the schema expects where a type refused a value.
+/// Adds the schema's expectation if a type rejected a value.
 fn add_expected(compiled: &Compiled, problems: &mut InvalidArguments) {
     for problem in &mut problems.problems {
         let schema = compiled.schema.pointer(&format!("/properties{}", problem.pointer));
@@ -157,7 +158,7 @@ fn add_expected(compiled: &Compiled, problems: &mut InvalidArguments) {
     }
 }
 
-/// What is wrong with the arguments, as the tool words it.
+/// Formats the problems with the arguments, with the tool's own function if it has one.
 fn refuse(tool: &Tool, mut problems: InvalidArguments) -> ToolError {
     if let Ok(compiled) = tool.compiled() {
         add_expected(compiled, &mut problems);
@@ -174,7 +175,7 @@ fn refuse(tool: &Tool, mut problems: InvalidArguments) -> ToolError {
     }
 }
 
-/// Completes what a type itself said of an argument while it was decoded.
+/// Completes a type's own error about an argument from decoding.
 pub(super) fn complete(tool: &Tool, error: ToolError) -> ToolError {
     match error.problems() {
         Some(problems) if problems.tool.is_empty() => {

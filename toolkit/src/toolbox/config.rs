@@ -1,13 +1,12 @@
-//! What is configured of the tool that was called.
+//! Access to the configuration of the called tool.
 
 use crate::arg::ToolArg;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 
 impl ToolContext {
-    /// The section of the configuration that belongs to this tool: the one that a
-    /// [`ConfigSection`](crate::ConfigSection) names for it, else `tools.settings.<tool>` without `enabled` and
-    /// `autoExecute`. One that is absent decodes from `{}`.
+    /// Returns the configuration section of this tool: the one that a [`ConfigSection`](crate::ConfigSection) declares for it,
+    /// otherwise `tools.settings.<tool>` without `enabled` and `autoExecute`. An absent section decodes from `{}`.
     ///
     /// ```
     /// use toolkit::prelude::*;
@@ -39,18 +38,19 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// It does not fit the type: the tool is unavailable. What is there is checked when the configuration is loaded, if a
-    /// section says of which type it is.
+    /// When the section does not match the type; the tool is then unavailable. A section is validated when the configuration is
+    /// loaded, if a `ConfigSection` declares its type.
     pub fn config<T: ToolArg>(&self) -> Result<T, ToolError> {
         let configuration = &self.scope().toolkit.settings.configuration;
         configuration.of_tool(self.tool_name()).map_err(|error| ToolError::unavailable(error.to_string()))
     }
-    /// A section of the configuration by its path with dots, for what several tools share. One that is absent decodes from `{}`.
-    /// A crate registers it with [`ConfigSection::at`](crate::ConfigSection::at).
+    /// Returns a section of the configuration by its path with dots, for settings that several tools share. An absent section
+    /// decodes from `{}`. A crate registers it with [`ConfigSection::at`](crate::ConfigSection::at).
     ///
     /// # Errors
     ///
-    /// It does not fit the type, or it names a variable or a file that is not there: the tool is unavailable.
+    /// When the section does not match the type, or refers to a variable or a file that does not exist; the tool is then
+    /// unavailable.
     pub fn config_section<T: ToolArg>(&self, path: &str) -> Result<T, ToolError> {
         let configuration = &self.scope().toolkit.settings.configuration;
         configuration.section(path).map_err(|error| ToolError::unavailable(error.to_string()))

@@ -50,7 +50,7 @@ impl CallHost for Scope {
 }
 
 impl ToolContext {
-    /// A context outside any toolkit, for calling a tool function directly, as tests do.
+    /// Creates a context outside any toolkit, for calling a tool function directly, as in tests.
     ///
     /// ```
     /// use toolkit::prelude::*;

@@ -6,18 +6,18 @@ use crate::discovery::Showing;
 use std::collections::HashSet;
 
 impl Toolbox {
-    /// The tools as a provider is told of them, by name.
+    /// Returns the definitions of the tools for a provider, by name.
     ///
-    /// A tool whose types state a schema that is not valid is missing here; calling it says why.
+    /// A tool whose types have an invalid schema is missing here; calling it returns the reason.
     pub fn definitions_for(&self, dialect: Dialect) -> Definitions {
         dialect.definitions(self.definitions())
     }
 
-    /// The same for a provider that finds tools itself, where this toolbox [leaves some to be found](crate::Discovery): every
-    /// definition, with a mark at those that the provider is not to show from the beginning, and its own tool in place of `tool_search`.
-    /// What is sent stays the same throughout a session, whatever is found.
+    /// Returns the definitions for a provider that finds tools itself, if this toolbox [defers some](crate::Discovery): every
+    /// definition, with a mark on those that the provider should not show from the beginning, and the provider's own tool instead of
+    /// `tool_search`. The definitions stay the same throughout a session, whatever is found.
     ///
-    /// Anthropic's Messages and OpenAI's Responses do so (`defer_loading`); for the others it is
+    /// Anthropic's Messages and OpenAI's Responses support this (`defer_loading`); for the others this is
     /// [`definitions_for`](Self::definitions_for).
     pub fn definitions_deferring(&self, dialect: Dialect) -> Definitions {
         if !dialect.has_finder() || !self.defers() {
@@ -26,7 +26,7 @@ impl Toolbox {
         let all = self.all_definitions().into_iter().filter(|(_, showing)| *showing != Showing::Search);
         let (mut deferred, shown): (Vec<_>, Vec<_>) =
             all.partition(|(_, showing)| showing.is_deferred_natively());
-        // What was found stands elsewhere in that list.
+        // The position of found tools in that list depends on the session.
         deferred.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
         let names: HashSet<String> = deferred.iter().map(|(definition, _)| definition.name.clone()).collect();
         let all = shown.into_iter().chain(deferred).map(|(definition, _)| definition);

@@ -1,4 +1,4 @@
-//! What a toolbox shows of many tools, and how the others are found.
+//! Selects the tools that a toolbox shows, and searches the others.
 
 use super::own::Own;
 use super::{Scope, Toolbox};
@@ -10,17 +10,17 @@ use crate::tool::Tool;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-/// What is shown in one toolbox, where its toolkit leaves something out.
+/// The shown tools of one toolbox, if its toolkit hides some.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    /// The place of the tool that finds others.
+    /// The index of the search tool.
     search: Option<usize>,
-    /// The places of what is not shown from the beginning, in order.
+    /// The indices of tools that are not shown from the beginning, in order.
     deferred: Vec<usize>,
 }
 
 impl Toolbox {
-    /// Decides what is shown. What the session was shown before stays.
+    /// Selects the tools to show. Tools that the session was shown before stay.
     pub(super) fn disclose(&mut self) {
         let Some(discovery) = &self.0.toolkit.discovery else { return };
         let shown = self.0.shown(discovery);
@@ -29,12 +29,13 @@ impl Toolbox {
         }
     }
 
-    /// The tools that fit a query best, `limit` at most, the best first; of two that fit as well the one whose name comes first. It
-    /// looks at names, titles, groups, descriptions and parameters, forgives slips, and knows plurals and other words for the
-    /// same. A tool whose very name or alias the query has comes before all others.
+    /// Returns the tools that match a query best, at most `limit`, the best first; of equally good ones, the first by
+    /// name. It searches names, titles, groups, descriptions and parameters, tolerates misspellings, and knows plurals
+    /// and synonyms. A tool whose exact name or alias is in the query comes before all others.
     ///
-    /// Nothing is found that is not in this toolbox, and nothing that is not changes what is found. The first search of a toolkit
-    /// indexes its tools, for 10,000 of them in about a tenth of a second. Of a query the first 1,024 bytes and 32 words count.
+    /// Only tools of this toolbox are found, and other tools do not influence the result. The first search of a toolkit
+    /// indexes its tools, which takes about a tenth of a second for 10,000 tools. Only the first 1,024 bytes and 32
+    /// words of a query count.
     ///
     /// ```
     /// use toolkit::prelude::*;
@@ -74,8 +75,8 @@ impl Toolbox {
         hits.map(|(place, score)| SearchHit { tool: &tools[place], score }).collect::<Vec<_>>()
     }
 
-    /// Shows tools of this toolbox from now on in the session, as [`definitions`](Self::definitions) does with what was found: for
-    /// hosts that search in a way of their own. Hands back those that were not shown before. A session remembers 256.
+    /// Shows tools of this toolbox in the session from now on, like found tools in [`definitions`](Self::definitions):
+    /// for hosts with their own search. Returns those that were not shown before. A session remembers 256.
     pub fn reveal<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         let Some(shown) = &self.0.shown else { return Vec::new() };
         let is_deferred = |name: &&str| {
@@ -85,18 +86,18 @@ impl Toolbox {
         self.0.session.listed.find(names.into_iter().filter(is_deferred))
     }
 
-    /// How a tool's definition reaches a model now; `None` where there is no tool of this name or alias.
+    /// Returns how a tool's definition reaches a model now; `None` if there is no tool of this name or alias.
     pub fn showing(&self, name: &str) -> Option<Showing> {
         let place = self.0.tools.place(name).filter(|place| self.0.is_allowed(*place))?;
         Some(self.0.showing(place))
     }
 
-    /// Whether anything is not shown from the beginning.
+    /// Returns true if some tools are not shown from the beginning.
     pub fn defers(&self) -> bool {
         self.0.shown.as_ref().is_some_and(|shown| !shown.deferred.is_empty())
     }
 
-    /// The tools whose definitions a model gets now, in the order of [`definitions`](Self::definitions).
+    /// Returns the tools whose definitions a model gets now, in the order of [`definitions`](Self::definitions).
     pub fn shown(&self) -> Vec<&Tool> {
         let tools = &self.0.tools;
         if self.0.shown.is_none() {
@@ -110,8 +111,9 @@ impl Toolbox {
         shown
     }
 
-    /// Every definition, with how it reaches a model: what [`definitions`](Self::definitions) has, in its order, then what is not shown,
-    /// by name. For providers that defer definitions themselves: see [`Showing::is_deferred_natively`].
+    /// Returns every definition, with how it reaches a model: those of [`definitions`](Self::definitions), in its
+    /// order, then those that are not shown, by name. For providers that defer definitions themselves: see
+    /// [`Showing::is_deferred_natively`].
     pub fn all_definitions(&self) -> Vec<(Definition, Showing)> {
         let deferred = self.0.shown.as_ref().map_or(&[][..], |shown| &shown.deferred);
         let left = deferred.iter().filter(|place| self.0.showing(**place) == Showing::Deferred);
@@ -132,7 +134,7 @@ impl Shown {
 }
 
 impl Scope {
-    /// What is shown, and what there is to say of it.
+    /// Selects the tools to show, and returns a message about the selection, if there is one.
     fn shown(&self, discovery: &Discovery) -> (Shown, Option<String>) {
         let search = self.search_tool();
         let places =
@@ -165,7 +167,7 @@ impl Scope {
                 always.insert(Box::<str>::from(name));
             }
         });
-        // What was shown when there was less of it stays.
+        // Tools that were shown when there were fewer stay shown.
         let deferred: Vec<usize> =
             deferred.into_iter().filter(|place| !always.contains(tools[*place].name())).collect();
         let many =
@@ -188,7 +190,7 @@ impl Scope {
         }
     }
 
-    /// The place of the tool that finds others, if it is the toolkit's own.
+    /// Returns the index of the search tool, if it is the toolkit's own.
     fn search_tool(&self) -> Option<usize> {
         let own = self.toolkit.search_tool.as_ref()?;
         self.tools.place(own.name()).filter(|place| own.is_same(&self.tools[*place]))
@@ -208,7 +210,7 @@ impl Scope {
         }
     }
 
-    /// Notes that a tool was called: who calls it knows it, so that it is shown from now on.
+    /// Records that a tool was called: the model knows it, so it is shown from now on.
     pub(super) fn note_called(&self, place: usize) {
         if let Some(shown) = &self.shown
             && shown.defers(place)
@@ -217,7 +219,7 @@ impl Scope {
         }
     }
 
-    /// The places of the tools whose names or aliases stand in a query as they are.
+    /// Returns the indices of the tools whose exact names or aliases are in a query.
     fn named_in(&self, query: &str, may_be_found: impl Fn(usize) -> bool) -> Vec<usize> {
         let query = &query[..query.floor_char_boundary(MAX_BYTES)];
         let words = query
@@ -233,8 +235,8 @@ impl Scope {
     }
 }
 
-/// How much of a query is looked at for names.
+/// The maximum length of a query that is searched for names.
 const MAX_BYTES: usize = 1_024;
 
-/// What is made at the first search of a toolbox.
+/// The index that is built at the first search of a toolbox.
 pub(super) type OnceSearched = OnceLock<Searched>;

@@ -1,14 +1,14 @@
-//! Why a tool is in a toolbox, or isn't.
+//! Explains why a tool is in a toolbox or not.
 
 use super::Toolbox;
 use crate::policy::{self, Explanation, LayerVerdict, PolicyVerdict};
 
 impl Toolbox {
-    /// Why the tool of this name or alias is in this toolbox, or isn't: what each layer of the policy says of it now, and
-    /// what else kept it out.
+    /// Explains why the tool of this name or alias is in this toolbox or not: the current verdict of each layer of the
+    /// policy, and other reasons that exclude it.
     ///
-    /// It speaks of what this toolbox has, tools that were made for its caller included. Of a name that it does not have it
-    /// says what [`Toolkit::explain`](crate::Toolkit::explain) does; `None` where nothing knows the name.
+    /// The explanation includes tools that were created for the caller of this toolbox. For other names it is the same
+    /// as that of [`Toolkit::explain`](crate::Toolkit::explain); `None` if the name is unknown.
     pub fn explain(&self, name: &str) -> Option<Explanation> {
         let toolkit = &self.0.toolkit;
         if let Some(place) = self.0.tools.place(name) {
@@ -26,13 +26,13 @@ impl Toolbox {
         Some(explanation)
     }
 
-    /// The tools that are not there for this caller, by name, and why.
+    /// Returns the tools that do not exist for this caller, by name, with the reasons.
     pub fn denied(&self) -> Vec<Explanation> {
         let denied = (0..self.0.tools.len()).filter(|place| !self.0.is_allowed(*place));
         denied.map(|place| self.explained(place)).collect()
     }
 
-    /// What is said of the tool at a place of this toolbox.
+    /// Explains the tool at an index of this toolbox.
     fn explained(&self, place: usize) -> Explanation {
         let tool = &self.0.tools[place];
         let policy = self.0.toolkit.settings.policy.as_deref();
@@ -51,7 +51,7 @@ impl Toolbox {
     }
 }
 
-/// Adds what kept a tool out beside the policy.
+/// Adds a reason other than the policy that excludes a tool.
 fn keep_out(explanation: &mut Explanation, why: &str) {
     explanation.exists = false;
     explanation.layers.push(LayerVerdict::new("this caller", PolicyVerdict::Denies, why));

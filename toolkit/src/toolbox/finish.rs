@@ -1,4 +1,4 @@
-//! What a tool answered, made ready for whoever called: complete, and cut to size.
+//! Completes a tool's result for its caller, and truncates it.
 
 use super::begin::complete;
 use crate::arguments::Repair;
@@ -15,10 +15,10 @@ use std::pin::Pin;
 
 type Outcome = Result<ToolOutput, ToolError>;
 
-/// What is left to do where an output has to be cut and kept. It takes the outcome and gives another one.
+/// A future that truncates and saves an output. It takes the outcome and returns the new one.
 pub(super) type Finishing<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
-/// Adds to an answer what was said of it while it came about, and cuts it to size: at once, or as what is returned.
+/// Completes a result with the facts collected during the call, and truncates it: at once, or with the returned future.
 pub(super) fn finish<'a>(
     context: &'a ToolContext,
     outcome: &mut Outcome,
@@ -53,7 +53,7 @@ pub(super) fn finish<'a>(
         },
         Err(error) => {
             let limits = limits.unwrap_or(context.scope().toolkit.settings.limits);
-            // Shorter than any limit that makes sense.
+            // Shorter than any sensible limit.
             if stream.is_none() && (error.message().len() <= 256 || error.is_cut()) {
                 return None;
             }
@@ -67,7 +67,7 @@ pub(super) fn finish<'a>(
             }
         }
     };
-    // What was streamed is known as a whole only to the file that it is kept in.
+    // Streamed output is only complete in its file.
     let is_reviewed_now = is_reviewed && stream.is_some();
     Some(if is_reviewed_now { Box::pin(reviewed(context, finishing)) } else { finishing })
 }
@@ -78,7 +78,7 @@ async fn reviewed(context: &ToolContext, finishing: Finishing<'_>) -> Outcome {
     outcome
 }
 
-/// Adds what is known of an answer beside it.
+/// Completes a result with the facts known outside of it.
 fn complete_outcome(context: &ToolContext, outcome: &mut Outcome, repairs: &[Repair]) {
     match outcome {
         Ok(output) => {
@@ -100,7 +100,7 @@ fn complete_outcome(context: &ToolContext, outcome: &mut Outcome, repairs: &[Rep
     }
 }
 
-/// What a tool wrote before it failed is a part of the answer.
+/// Adds the output that a tool wrote before it failed to the error.
 async fn error_with_stream(
     context: &ToolContext,
     error: ToolError,
@@ -129,7 +129,7 @@ fn cutter(context: &ToolContext, limits: OutputLimits) -> Cutter<'_> {
     }
 }
 
-/// Some providers refuse a result without content.
+/// Adds content to an empty result, because some providers reject it.
 fn add_content(output: &mut ToolOutput) {
     if output.content.is_empty() {
         output.content.push(Content::text("Done."));

@@ -1,4 +1,4 @@
-//! A tool that calls a tool.
+//! Calls that a tool makes.
 
 use super::{CallOptions, Toolbox};
 use crate::call::{CallArguments, ToolCall};
@@ -8,17 +8,17 @@ use crate::live::Reason;
 use crate::output::ToolOutput;
 use std::sync::Arc;
 
-/// How many calls may stand above one another.
+/// The deepest nesting of calls.
 const DEEPEST: u32 = 16;
 
 impl ToolContext {
     /// Calls another tool of the same caller, by name.
     ///
-    /// The call goes the one path that all calls go: policy, arguments, output limits. Its id is this call's with a
-    /// number after a `/`. It is cancelled with this one. Calls go up to 16 deep.
+    /// The call is processed like every call: policy, arguments, output limits. Its id is this call's id with a number
+    /// after a `/`. It is cancelled together with this call. Calls can be nested 16 deep.
     ///
-    /// Calls that are made at once are let through like those of a model: those that only read together, others
-    /// alone. A tool that is `read_only` can only call tools that are; it would not be, otherwise.
+    /// Simultaneous calls are scheduled like those of a model: read-only calls run together, others alone. A `read_only`
+    /// tool can only call `read_only` tools, because otherwise it would not be read-only.
     ///
     /// ```
     /// use serde_json::json;
@@ -46,14 +46,14 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// What the called tool answers, or `Failed` where calls go too deep.
+    /// The error of the called tool, or `Failed` when calls are nested too deep.
     pub async fn call(
         &self,
         name: impl Into<String>,
         arguments: impl Into<CallArguments>,
     ) -> Result<ToolOutput, ToolError> {
         let (call, options) = self.nested(name.into(), arguments.into())?;
-        // A person may be asked by another call that this one made: then its pass is with others.
+        // If another nested call is asking a person, this call's pass has been given to others.
         self.live().has_pass().await;
         let away = self.live().leave(Reason::Calling);
         let result = Toolbox::of(self.shared_scope()).call_with(call, options).await;

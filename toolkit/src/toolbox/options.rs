@@ -1,4 +1,4 @@
-//! How a host wants a call to be run.
+//! A host's options for a single call.
 
 use crate::approver::Approver;
 use crate::context::Above;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How a host wants a call to be run.
+/// A host's options for a single call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,28 +30,28 @@ pub struct CallOptions {
 }
 
 impl CallOptions {
-    /// Nothing special.
+    /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What ends the call: its result is then `Aborted`.
+    /// Sets the token that cancels the call: its result is then `Aborted`.
     #[must_use]
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.cancel = Some(token);
         self
     }
 
-    /// How long the call may take, whatever the tool says of itself. [`Duration::MAX`] is no limit.
+    /// Sets the time limit of the call, overriding the tool's own. [`Duration::MAX`] is no limit.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Who is asked what this call asks, and the calls that it makes, instead of the toolkit's approver: for a host whose
-    /// calls come from several people. Calls of one session that ask the same at once are one question, which the approver
-    /// of the first of them brings to a person.
+    /// Sets the approver for this call and the calls that it makes, instead of the toolkit's approver: for a host whose
+    /// calls come from several people. If calls of one session ask the same question at the same time, it is asked
+    /// once, by the approver of the first of them.
     ///
     /// ```
     /// use toolkit::prelude::*;
@@ -77,8 +77,9 @@ impl CallOptions {
         self
     }
 
-    /// Gives the call, and the calls that it makes, something of the host's: a tool that knows of it takes it with
-    /// [`ToolContext::attached`](crate::ToolContext::attached). One value; a later one takes the place of an earlier.
+    /// Attaches a host's value to the call and the calls that it makes; a tool gets it with
+    /// [`ToolContext::attached`](crate::ToolContext::attached). There is one value; a later one replaces an earlier
+    /// one.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -107,8 +108,9 @@ impl CallOptions {
         self
     }
 
-    /// Gives the call, and the calls that it makes, the messages of its session so far:
-    /// [`ToolContext::messages`](crate::ToolContext::messages). A host that calls several tools for one message shares the list.
+    /// Sets the messages of the session so far, for the call and the calls that it makes:
+    /// [`ToolContext::messages`](crate::ToolContext::messages). A host that runs several calls for one message shares
+    /// the list.
     ///
     /// ```
     /// use toolkit::prelude::*;

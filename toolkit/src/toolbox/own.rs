@@ -1,4 +1,4 @@
-//! What one toolbox has of its own: tools that were made ready for its caller, and what factories made for it.
+//! The tools of one toolbox only: tools that were prepared for its caller, and tools that factories created for it.
 
 use super::at_once::{Job, at_once};
 use super::{Scope, Toolbox};
@@ -14,17 +14,17 @@ use crate::tool::Tool;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How many tools one factory can make.
+/// The maximum number of tools of one factory.
 const MAX_PRODUCTS: usize = 10_000;
 
-/// What came of a job.
+/// The result of a job.
 enum Made {
     Ready(Prepared),
     Products(Vec<Tool>),
 }
 
 impl Made {
-    /// The tool that was prepared, or why it is not there.
+    /// Returns the prepared tool, or the reason why it is hidden.
     fn ready(self, tool: &Tool) -> Result<Result<Tool, String>, ToolError> {
         let Self::Ready(prepared) = self else { return Err(ToolError::failed("it was not prepared")) };
         match prepared.hidden {
@@ -41,10 +41,10 @@ impl Made {
     }
 }
 
-/// What was made or left out for the caller of one toolbox.
+/// The tools that were created or left out for the caller of one toolbox.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
-    /// Those that are not there, and why.
+    /// The tools that are left out, with the reasons.
     left: HashMap<Box<str>, String>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -54,7 +54,7 @@ impl Own {
         &self.diagnostics
     }
 
-    /// Why the tool was left out, if it was.
+    /// Returns the reason why the tool was left out, if it was.
     pub(super) fn why_left(&self, tool: &Tool) -> Option<&str> {
         self.left.get(tool.name()).map(String::as_str)
     }
@@ -63,7 +63,7 @@ impl Own {
         self.diagnostics.push(diagnostic);
     }
 
-    /// What a preparation has to say.
+    /// Adds the diagnostics of a preparation.
     fn say(&mut self, tool: &Tool, said: &[(Level, String)]) {
         for (level, message) in said {
             self.diagnostics.push(of_tool(tool, *level, message.clone()));
@@ -88,7 +88,7 @@ impl Own {
 }
 
 impl Toolbox {
-    /// Makes everything ready for the caller, all at once.
+    /// Prepares everything for the caller, concurrently.
     pub(crate) async fn ready(mut self) -> Self {
         let Scope { toolkit, tools, .. } = &*self.0;
         if (tools.prepare() || !toolkit.factories.is_empty())
@@ -186,20 +186,20 @@ fn of_tool(tool: &Tool, level: Level, message: String) -> Diagnostic {
     tool.plugin_id().into_iter().fold(diagnostic, Diagnostic::with_plugin)
 }
 
-/// The tool with its placeholders filled in, if that is all there is to do.
+/// Returns the tool with its placeholders filled in, if it needs no other preparation.
 fn filled(tool: &Tool, caller: &Caller) -> Option<Tool> {
     let is_all = tool.def()?.prepare.is_none() && has_placeholder(tool.description());
     is_all.then(|| tool.described(fill(tool.description(), caller)))
 }
 
 impl Scope {
-    /// The places in `tools` of what may be used: of what could be used before, what is still there.
+    /// Returns the indices in `tools` of allowed tools: those that were allowed before and still exist.
     fn still_allowed(&self, tools: &Tools, own: &Own) -> Vec<usize> {
         let is_allowed = |tool: &Tool| {
             let policy = self.toolkit.settings.policy.as_ref();
             match self.tools.place(tool.name()) {
                 Some(place) => self.is_allowed(place),
-                // One that only this toolbox has.
+                // A tool of this toolbox only.
                 None => policy.is_none_or(|policy| check(&**policy, &self.caller, tool).is_ok()),
             }
         };

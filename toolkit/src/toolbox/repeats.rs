@@ -1,5 +1,4 @@
-//! The loop guard on a call's path: what is done before a call that had the same answer too often, and what is noted of
-//! each answer.
+//! The loop guard in a call's path: acts before a call that had the same result too often, and records each result.
 
 use super::before::{note_asked, shown};
 use crate::arguments::Arguments;
@@ -13,22 +12,22 @@ use serde_json::Value;
 
 type Outcome = Result<ToolOutput, ToolError>;
 
-/// The kind of permission that a person is asked for.
+/// The kind of permission to ask for.
 const KIND: &str = "repeat";
 
-/// Errors of more bytes may name the file of a whole output.
+/// The size in bytes up to which an error cannot name the file of a saved output.
 const SHORT: usize = 256;
 
-/// What the loop guard knows the call by; nothing where it does not look at it.
+/// Returns the loop guard's key of the call; `None` if the guard ignores the call.
 pub(super) fn key(context: &ToolContext, arguments: &Arguments) -> Option<u64> {
     let caller = context.caller();
-    // A program repeats itself as it likes.
+    // A program may repeat calls.
     let is_model = caller.agent.is_some() || caller.model.is_some();
     let is_on = is_model && context.scope().toolkit.settings.hooks.loop_guard.is_on();
     (is_on && context.above().is_none()).then(|| call_key(context.tool_name(), arguments))
 }
 
-/// Asks before a call, or refuses it, where it had the same answer too often.
+/// Asks before a call, or denies it, if it had the same result too often.
 pub(super) async fn mind(context: &ToolContext, key: u64, arguments: &Arguments) -> Result<(), ToolError> {
     let (guard, recent) =
         (context.scope().toolkit.settings.hooks.loop_guard, &context.scope().session.recent);
@@ -62,14 +61,14 @@ async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolErr
     Ok(())
 }
 
-/// Notes what a call answered, and tells the model where it was the same too often.
+/// Records the result of a call, and tells the model if it was the same too often.
 pub(super) fn note(context: &ToolContext, key: u64, outcome: &mut Outcome) {
     if context.live_if_made().is_some_and(|live| live.is_kept_back()) {
         return;
     }
     let changes = match outcome {
         Ok(_) => true,
-        // Nobody waits for an answer to it.
+        // The result of an aborted call is not used.
         Err(error) if error.kind() == ToolErrorKind::Aborted => return,
         Err(error) => !matches!(error.kind(), ToolErrorKind::Denied | ToolErrorKind::InvalidArguments),
     };
@@ -82,7 +81,7 @@ pub(super) fn note(context: &ToolContext, key: u64, outcome: &mut Outcome) {
     }
 }
 
-/// The same for a call that was refused before it could run: it is the same where it was refused with the same words.
+/// Records a call that was rejected before it could run: two rejections are the same if their texts are.
 #[cold]
 pub(super) fn note_refused(context: &ToolContext, error: ToolError) -> ToolError {
     let guard = context.scope().toolkit.settings.hooks.loop_guard;
@@ -124,7 +123,7 @@ fn tell(context: &ToolContext, answers: u32, outcome: &mut Outcome) {
     }
 }
 
-/// Where whole outputs of the session are, if the outcome may name one.
+/// Returns the directory of the session's saved outputs, if the outcome may name one.
 fn kept_in(context: &ToolContext, outcome: &Outcome) -> Option<String> {
     let may_name_one = match outcome {
         Ok(output) => output.metadata.contains_key("truncation"),

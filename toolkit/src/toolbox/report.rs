@@ -1,4 +1,4 @@
-//! What is told of a call to those that watch, and recorded: exactly one end, whatever comes.
+//! Reports a call to event subscribers and the history: exactly one end in any case.
 
 use super::Scope;
 use crate::call::ToolCall;
@@ -12,23 +12,23 @@ use crate::tool::Tool;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What will be told of a call.
+/// The data for the events and the record of a call.
 pub(super) struct Report {
-    /// When it began; unknown where nobody watches.
+    /// The start time; `None` if there are no subscribers.
     began: Option<Instant>,
-    /// What will be recorded, where there is a history.
+    /// The record, if there is a history.
     recorded: Option<RecordedCall>,
     waits: bool,
 }
 
 impl Report {
-    /// Before anything of the call is known to be right.
+    /// Starts the report, before the call is validated.
     pub(super) fn begin(scope: &Scope, call: &ToolCall, found: Option<&Tool>) -> Self {
         let recorded = scope.toolkit.settings.history.as_ref().map(|_| {
             let caller = Arc::clone(&scope.caller);
-            // One that is refused is recorded with its tool too.
+            // A rejected call is recorded with its tool too.
             let tool = found.or_else(|| scope.tools.get(&call.name)).cloned();
-            // What is recorded of a call goes where its id is.
+            // The recorded texts of a call are stored after its id.
             let mut id = String::with_capacity(call.id.len() + USUAL);
             id.push_str(&call.id);
             RecordedCall::new(caller, id, &call.name, tool, &call.arguments)
@@ -36,12 +36,12 @@ impl Report {
         Self { began: scope.toolkit.events.is_watched().then(Instant::now), recorded, waits: false }
     }
 
-    /// The function runs.
+    /// Reports that the function runs.
     pub(super) fn start(context: &ToolContext) {
         context.send(|| Event::Started);
     }
 
-    /// The call has to wait. Recorded, so that it is known should the process end before it does.
+    /// Reports that the call has to wait. It is recorded, so that it is known if the process ends before the call does.
     pub(super) fn wait(&mut self, context: &ToolContext) {
         if let (false, Some(recorded), Some(history)) = (self.waits, &mut self.recorded, history(context)) {
             record(history, recorded.started());
@@ -69,7 +69,7 @@ impl Report {
         }
     }
 
-    /// Whoever called is gone.
+    /// Reports that the caller dropped the call.
     pub(super) fn interrupt(&mut self, context: &ToolContext) {
         context.send(|| Event::Interrupted);
         if let (Some(mut recorded), Some(history)) = (self.recorded.take(), history(context)) {
@@ -79,7 +79,7 @@ impl Report {
     }
 }
 
-/// What it wanted leave for; few calls want any.
+/// Adds the questions that the call asked; few calls ask any.
 fn add_asks(context: &ToolContext, recorded: &mut RecordedCall) {
     let Some(live) = context.live_if_made() else { return };
     let mut asks = live.asks.take();
@@ -97,8 +97,8 @@ fn history(context: &ToolContext) -> Option<&dyn History> {
     context.scope().toolkit.settings.history.as_deref()
 }
 
-/// A history that fails must not take the call's result with it, nor the process: a dropped call is recorded while it is
-/// dropped.
+/// Records a call. A history that panics must neither lose the call's result nor abort the process: a dropped call is
+/// recorded while it is dropped.
 fn record(history: &dyn History, record: Record) {
     if guard("history", || history.record(record)).is_err() {
         tracing::error!(target: "toolkit", "the history stopped on an internal error, and a call is not recorded");

@@ -1,4 +1,4 @@
-//! Running a tool's function: to its end, its cancellation, its time limit or its panic, with one outcome.
+//! Runs a tool's function until its end, cancellation, time limit or panic, with one outcome.
 
 mod block;
 mod services;
@@ -35,50 +35,50 @@ use turn::{Entering, Lent};
 
 type Outcome = Result<ToolOutput, ToolError>;
 
-/// What a call begins with, and in the end its outcome.
+/// The input of a running call, and at the end its outcome.
 pub(super) struct Start {
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
-    /// The host's word on how long it may take.
+    /// The host's time limit for this call.
     pub(super) timeout: Option<Duration>,
     pub(super) within_read_only: bool,
     pub(super) report: Report,
     pub(super) outcome: Option<Outcome>,
-    /// What the loop guard knows the call by.
+    /// The loop guard's key of the call.
     pub(super) key: Option<u64>,
 }
 
-/// A call under way. Nothing is set up for waiting until it has to wait.
+/// A running call. Nothing is set up for waiting until it has to wait.
 pub(super) struct Running<'a> {
     context: &'a ToolContext,
     start: &'a mut Start,
     stage: Stage<'a>,
     pass: Option<Pass<'a>>,
     place: Option<OwnedSemaphorePermit>,
-    /// Where the place is while the function runs on a thread: it counts for as long as it really runs.
+    /// The place while the function runs on a thread: it is occupied for as long as the thread runs.
     lent: Option<Lent>,
     waits: Option<Box<Waits<'a>>>,
     span: Span,
 }
 
 enum Stage<'a> {
-    /// It waits for its turn.
+    /// The call waits for its turn.
     Entering,
     /// The function runs.
     Function(BoxFuture<'a>),
-    /// Its output is cut and kept.
+    /// The output is truncated and saved.
     Finishing(Finishing<'a>),
     Over,
 }
 
-/// What a call that has to wait waits for beside its function.
+/// The resources and events that a call waits for beside its function.
 #[derive(Default)]
 struct Waits<'a> {
     cancelled: Option<Pin<Box<WaitForCancellationFuture<'a>>>>,
     entering: Option<Entering<'a>>,
-    /// What `entering` brings, with what was free at once.
+    /// The resources that `entering` will bring, with those that were free at once.
     wanted: Given,
-    /// When the function first had to wait.
+    /// The time at which the function first had to wait.
     since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -98,7 +98,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Goes on with the call; when it is ready, the outcome is where it began.
+    /// Polls the call; when it is ready, the outcome is in `start`.
     pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<()> {
         let polled = if self.span.is_none() {
             self.advance(task)
@@ -116,7 +116,7 @@ impl<'a> Running<'a> {
             Stage::Entering => self.enter(task),
             Stage::Function(_) => self.step(task),
             Stage::Finishing(finishing) => {
-                // The host's own wording of hints is in it.
+                // It may call the host's own function for notes on truncation.
                 let finished = guard(self.context.tool_name(), || finishing.as_mut().poll(task));
                 let Poll::Ready(outcome) = finished.unwrap_or_else(|panicked| Poll::Ready(Err(panicked)))
                 else {
@@ -175,7 +175,7 @@ impl<'a> Running<'a> {
         self.stepped(begun, task)
     }
 
-    /// Starts with what stands before the function.
+    /// Starts with the steps before the function.
     fn enter_behind(&mut self, task: &mut Context<'_>) -> Poll<()> {
         if let Runs::Blocking(_) = self.context.tool().run() {
             self.lent = self.place.take().map(|place| Arc::new(Mutex::new(Some(place))));
@@ -185,7 +185,7 @@ impl<'a> Running<'a> {
         self.step(task)
     }
 
-    /// Lets the function go on.
+    /// Polls the function.
     fn step(&mut self, task: &mut Context<'_>) -> Poll<()> {
         if let Some(live) = self.context.live_if_made() {
             let duty = live.duty();
@@ -199,9 +199,9 @@ impl<'a> Running<'a> {
         self.stepped(polled, task)
     }
 
-    /// The function was polled: it has its outcome, panicked, or has to wait.
+    /// Handles a poll of the function: it has an outcome, panicked, or has to wait.
     fn stepped(&mut self, polled: Result<(), ToolError>, task: &mut Context<'_>) -> Poll<()> {
-        // What panics after the outcome was there is a destructor; the outcome stands all the same.
+        // A panic after the outcome comes from a destructor; the outcome stays.
         if self.start.outcome.is_some() {
             return Poll::Ready(());
         }
@@ -218,12 +218,12 @@ impl<'a> Running<'a> {
         self.stop(stopped)
     }
 
-    /// The call ends before its function does, if it does.
+    /// Ends the call before its function ends, if it has to stop.
     fn stop(&mut self, stopped: Poll<ToolError>) -> Poll<()> {
         stopped.map(|error| self.start.outcome = Some(Err(error)))
     }
 
-    /// The function is over: its answer is made ready.
+    /// Completes the result when the function is over.
     fn conclude(&mut self, task: &mut Context<'_>) -> Poll<()> {
         self.leave();
         let Some(outcome) = &mut self.start.outcome else { return Poll::Pending };
@@ -239,7 +239,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Ends the call with its one outcome.
+    /// Ends the call with its outcome.
     fn end(&mut self) {
         self.stage = Stage::Over;
         if let (Some(key), Some(outcome)) = (self.start.key, &mut self.start.outcome) {
@@ -251,7 +251,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Lets go of everything. What the function holds may panic when it is dropped; the outcome stands all the same.
+    /// Drops everything. Values that the function holds may panic when they are dropped; the outcome stays.
     fn leave(&mut self) {
         if let stage @ (Stage::Function(_) | Stage::Finishing(_)) = &mut self.stage {
             let stage = mem::replace(stage, Stage::Over);
@@ -266,7 +266,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// The function, once everything is said that has to be said before it.
+/// Runs the function after all steps before it.
 fn behind(
     context: &ToolContext,
     arguments: Arguments,
@@ -285,7 +285,7 @@ fn behind(
     })
 }
 
-/// Lets the function go on; whatever it is, it is dropped as soon as it has its outcome.
+/// Polls the function; it is dropped as soon as it has an outcome.
 fn poll_function(stage: &mut Stage<'_>, outcome: &mut Option<Outcome>, task: &mut Context<'_>) {
     if let Stage::Function(future) = stage
         && let Poll::Ready(ready) = future.as_mut().poll(task)

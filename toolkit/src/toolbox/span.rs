@@ -10,7 +10,7 @@ use crate::output::ToolOutput;
 use tracing::field::{Empty, display};
 use tracing::{Level, Span, span_enabled};
 
-/// The span of a call; none where nobody listens.
+/// Creates the span of a call; disabled if there is no subscriber.
 pub(super) fn of(context: &ToolContext) -> Span {
     if !span_enabled!(target: "toolkit", Level::INFO) {
         return Span::none();
@@ -40,7 +40,7 @@ pub(super) fn of(context: &ToolContext) -> Span {
     span
 }
 
-/// Notes how the call ended.
+/// Records the outcome of the call.
 pub(super) fn end(span: &Span, outcome: &Result<ToolOutput, ToolError>) {
     if let Err(error) = outcome
         && !span.is_disabled()

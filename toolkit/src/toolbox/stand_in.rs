@@ -1,4 +1,4 @@
-//! A tool that acts for tools of others.
+//! Calls on behalf of another tool.
 
 use super::{Toolbox, ask_for};
 use crate::context::ToolContext;
@@ -7,11 +7,11 @@ use crate::tool::Tool;
 use serde_json::{Map, Value};
 
 impl ToolContext {
-    /// Lets this call do what `tool` does, which need not be registered: for a tool that serves several owners, each with rules of its
-    /// own.
+    /// Checks that this call may act as `tool`, which need not be registered: for a tool that serves several owners, each with its own
+    /// rules.
     ///
-    /// The policy decides whether the caller has `tool`, and the rules for permissions whether a person is asked, as before a call of
-    /// it with these arguments.
+    /// The policy decides if the caller has `tool`, and the permission rules decide if a person is asked, as before a call of `tool`
+    /// with these arguments.
     ///
     /// ```
     /// use serde_json::Map;
@@ -43,7 +43,7 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// `Denied`, where the policy keeps `tool` from the caller, a rule denies it, or a person does.
+    /// `Denied` when the policy withholds `tool` from the caller, or a rule or a person denies it.
     pub async fn stand_in(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<(), ToolError> {
         self.check_cancelled()?;
         Toolbox::of(self.shared_scope()).admits(tool)?;

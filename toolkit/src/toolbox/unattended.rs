@@ -1,4 +1,4 @@
-//! Tools that could only be refused, since nobody can be asked for the caller.
+//! Leaves out tools that could only be denied, since no person can be asked for the caller.
 
 use super::own::Own;
 use super::{Scope, Toolbox};
@@ -8,22 +8,22 @@ use crate::permission::{Decided, Decision, Permissions};
 use crate::tool::Tool;
 use std::sync::Arc;
 
-/// The kind of permission to change files: without a rule that allows it, each change is asked about.
+/// The kind of permission to change files: without a rule that allows it, each change needs approval.
 const EDIT: &str = "edit";
 
-/// Why each call of a tool needs an approval.
+/// The reason why each call of a tool needs an approval.
 struct Asked {
-    /// The rule that asks, or the lack of one that allows.
+    /// The rule that asks, or the missing rule that would allow.
     why: String,
-    /// What of the configuration would let calls run.
+    /// The configuration that would allow calls.
     way_out: String,
 }
 
 impl Toolbox {
-    /// Leaves out tools of which every call needs an approval, where the caller is [unattended](crate::Caller::unattended).
+    /// Leaves out tools whose every call needs an approval, if the caller is [unattended](crate::Caller::unattended).
     ///
-    /// A tool stays if a call of it might run: if a rule or setting allows some of what it does, if an answer was remembered for it, or if
-    /// it decides by its arguments whether it asks.
+    /// A tool stays if a call of it might run: if a rule or setting allows some of its actions, if an approval was
+    /// remembered for it, or if it decides by its arguments if it asks.
     pub(super) fn leave_out_what_cannot_run(&mut self) {
         let scope = &*self.0;
         let Some(unattended) = scope.caller.unattended.clone() else { return };
@@ -62,7 +62,7 @@ impl Toolbox {
     }
 }
 
-/// What holds for each call of a tool, whatever its arguments are.
+/// The result that applies to each call of a tool, whatever its arguments are.
 enum Each {
     /// Some call may run.
     May,
@@ -91,7 +91,7 @@ impl Scope {
         if permissions.must_ask(tool) {
             return Each::Asks(asked(tool, permissions, None));
         }
-        // What it asks under other kinds depends on its arguments.
+        // Questions under other kinds depend on the arguments.
         let is_edit = kind == EDIT && !tool.annotations().read_only_hint;
         if is_edit && let Err(decided) = permissions.may_allow(tool, caller) {
             return match decided.decision {
@@ -102,7 +102,7 @@ impl Scope {
         Each::May
     }
 
-    /// Whom an answer was remembered for, in this session or workspace.
+    /// Returns the askers for which an approval was remembered, in this session or workspace.
     fn remembered(&self) -> Vec<Asker> {
         let approvals = &self.toolkit.settings.approvals;
         Memory::askers(&self.session, approvals, self.caller.workspace_dir())

@@ -1,98 +1,98 @@
-//! A step of an agent: a call of a tool, from its beginning to its end.
+//! Steps of an agent: tool calls, from beginning to end.
 
 use crate::call::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One step of what an agent does, as a user interface shows it.
+/// A step of an agent, for user interfaces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Step {
-    /// What identifies it: the call's id.
+    /// The id of the step: the call's id.
     pub id: String,
-    /// What kind of step it is.
+    /// The type of the step.
     #[serde(rename = "type")]
     pub kind: StepType,
     /// The headline.
     pub title: String,
-    /// More of it, in one line.
+    /// A description in one line.
     pub description: String,
-    /// How far it is.
+    /// The status of the step.
     pub status: StepStatus,
-    /// When it began, in milliseconds since 1970.
+    /// The start time, in milliseconds since 1970.
     pub timestamp: u64,
     /// The turn of the conversation that it belongs to, counted from 0.
     pub turn_index: u32,
     /// The call's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The call, without what is secret in it.
+    /// The call, with secrets redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<ToolCall>,
-    /// What the model thought before, where the host knows it.
+    /// The model's reasoning before the step, if the host knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
-    /// What came of it, in text.
+    /// The result, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// What came of it, in a line.
+    /// A summary of the result, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Why it failed.
+    /// The error, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What an agent that it was delegated to answered.
+    /// The result of an agent to which the step was delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_agent_result: Option<Value>,
 }
 
-/// How far a step is.
+/// The status of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum StepStatus {
-    /// The model asked for it.
+    /// The model requested it.
     Pending,
-    /// It runs.
+    /// The call is running.
     Running,
-    /// It is over.
+    /// The call succeeded.
     Completed,
-    /// It is over, and went wrong.
+    /// The call failed.
     Failed,
-    /// A person is asked.
+    /// The call waits for a person's answer.
     AwaitingConfirmation,
 }
 
-/// What kind of step it is: what a user interface draws it as.
+/// The type of a step, which determines how a user interface draws it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum StepType {
     /// A command.
     #[serde(rename = "bash")]
     Bash,
-    /// A command about which a person is asked.
+    /// A command that waits for a person's approval.
     #[serde(rename = "bash-confirm")]
     BashConfirm,
-    /// A file is read.
+    /// Reading a file.
     #[serde(rename = "read")]
     Read,
-    /// A file is written.
+    /// Writing a file.
     #[serde(rename = "write")]
     Write,
-    /// A file is changed.
+    /// Changing a file.
     #[serde(rename = "edit")]
     Edit,
-    /// Files are listed.
+    /// Listing files.
     #[serde(rename = "glob")]
     Glob,
-    /// Files are searched.
+    /// Searching files.
     #[serde(rename = "grep")]
     Grep,
-    /// A skill is used.
+    /// Using a skill.
     #[serde(rename = "skill")]
     Skill,
-    /// A task is given to another agent.
+    /// Delegating a task to another agent.
     #[serde(rename = "delegate")]
     Delegate,
     /// Any other call.
@@ -102,7 +102,7 @@ pub enum StepType {
 }
 
 impl Step {
-    /// The step that a call is, before it runs.
+    /// Creates the step of a call that is not running yet.
     pub fn pending(call: ToolCall, kind: StepType, timestamp: u64, turn_index: u32) -> Self {
         Self {
             id: call.id.clone(),
@@ -122,7 +122,7 @@ impl Step {
         }
     }
 
-    /// Takes what came of the call.
+    /// Adds the result of the call.
     pub fn finish(&mut self, result: &ToolResult) {
         match &result.outcome {
             Ok(output) => {

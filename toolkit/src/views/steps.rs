@@ -1,4 +1,4 @@
-//! The steps of a session, from its calls and what is told of them.
+//! Derives the steps of a session from its calls and events.
 
 use super::step::{Step, StepStatus, StepType};
 use crate::ask::Question;
@@ -11,12 +11,14 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How many steps are followed at once. Of more, the oldest is forgotten: it is shown as it was.
+/// The maximum number of steps that are tracked at once. Beyond it, the oldest is dropped, and stays in the state last
+/// shown.
 pub const MAX_OPEN_STEPS: usize = 10_000;
 
-/// Which tools are steps of which kind: by name, else by group; any other is [`StepType::ToolCall`].
+/// Maps tools to step types: by name, or else by group; any other tool is a [`StepType::ToolCall`].
 ///
-/// The core knows no tool; who brings tools says what they are drawn as, `builtin_tools::step_types()` for instance.
+/// The core knows no tool; the crate that defines tools provides the mapping, `builtin_tools::step_types()` for
+/// example.
 #[derive(Debug, Clone, Default)]
 pub struct StepTypes {
     names: BTreeMap<String, StepType>,
@@ -24,28 +26,28 @@ pub struct StepTypes {
 }
 
 impl StepTypes {
-    /// No kinds but the general one.
+    /// Creates an empty mapping.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The tool of this name is such a step. What is said later counts.
+    /// Maps the tool of this name to a type. A later mapping replaces an earlier one.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>, kind: StepType) -> Self {
         self.names.insert(name.into(), kind);
         self
     }
 
-    /// All tools of this group are such steps, but those that are named.
+    /// Maps all tools of this group to a type, except those mapped by name.
     #[must_use]
     pub fn group(mut self, group: impl Into<String>, kind: StepType) -> Self {
         self.groups.insert(group.into(), kind);
         self
     }
 
-    /// What a call of the tool is.
+    /// Returns the step type of a call of the tool.
     pub fn of(&self, tool: &Tool) -> StepType {
-        // Who runs elsewhere may call itself what it wants.
+        // A remote tool may have any name.
         if tool.source().is_remote() {
             return StepType::ToolCall;
         }
@@ -54,7 +56,7 @@ impl StepTypes {
     }
 }
 
-/// Follows the calls of a session, and says what their steps have become.
+/// Tracks the calls of a session, and returns changed steps.
 ///
 /// ```
 /// use serde_json::json;
@@ -88,20 +90,20 @@ impl StepTypes {
 pub struct Steps {
     types: StepTypes,
     open: HashMap<String, Open>,
-    /// In the order in which they began.
+    /// The steps in the order in which they began.
     order: VecDeque<String>,
 }
 
-/// A step that is not over.
+/// A step that has not finished.
 #[derive(Debug, Clone)]
 struct Open {
     step: Step,
-    /// The ids of the questions of its call that wait for an answer.
+    /// The ids of unanswered questions of its call.
     asked: BTreeSet<String>,
 }
 
 impl Open {
-    /// Marks the step as running, unless another question of its call still waits.
+    /// Marks the step as running, unless another question of its call is unanswered.
     fn go_on(&mut self) {
         if self.asked.is_empty() {
             self.step.status = StepStatus::Running;
@@ -110,13 +112,13 @@ impl Open {
 }
 
 impl Steps {
-    /// Follows nothing yet.
+    /// Creates a tracker without steps.
     pub fn new(types: StepTypes) -> Self {
         Self { types, ..Self::default() }
     }
 
-    /// Begins with a call that a model asked for, before it runs. What is secret among its arguments is left out; arguments of which
-    /// nobody can tell, since they are no JSON or there is no such tool, are left out whole.
+    /// Adds a call that a model requested, before it runs. Secret arguments are left out; if secrets cannot be
+    /// identified, because the arguments are not JSON or the tool does not exist, all arguments are left out.
     pub fn call(&mut self, toolbox: &Toolbox, call: &ToolCall, turn_index: u32) -> Step {
         let tool = toolbox.tool(&call.name);
         let kind = tool.map_or(StepType::ToolCall, |tool| self.types.of(tool));
@@ -137,8 +139,7 @@ impl Steps {
         step
     }
 
-    /// Takes what happened to a call; the step as it is then, where that changed something of it. One that is over is followed no
-    /// more.
+    /// Applies an event of a call; returns the step if it changed. A finished step is no longer tracked.
     pub fn event(&mut self, event: &CallEvent) -> Option<Step> {
         let open = self.open.get_mut(&event.call_id)?;
         match &event.event {
@@ -185,7 +186,7 @@ impl Steps {
     }
 }
 
-/// The arguments without what is secret.
+/// Returns the arguments without secrets.
 fn shown(tool: &Tool, arguments: &CallArguments) -> Option<CallArguments> {
     let mut value = match arguments {
         CallArguments::Json(value) => value.clone(),

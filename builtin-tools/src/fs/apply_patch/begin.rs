@@ -32,7 +32,7 @@ const DELETE: &str = "*** Delete File:";
 const MOVE: &str = "*** Move to:";
 const END_OF_FILE: &str = "*** End of File";
 
-/// The meaning of a line of the patch that belongs to no hunk.
+/// The meaning of a line of the patch outside of hunks.
 enum Header<'a> {
     Add(&'a str),
     Update(&'a str),
@@ -70,7 +70,7 @@ pub(super) fn parse<'a>(
         let problem = "this line stands after `*** End Patch`; leave it out";
         return Err(PatchError::new(end + 2 + index, problem));
     }
-    // A patch that came with CRLF has them on its own lines too.
+    // A patch that was converted to CRLF has CRLF on its own lines too.
     let came_with_returns = lines[begin].ends_with('\r');
     let indent = &lines[begin][..lines[begin].len() - lines[begin].trim_start().len()];
     let body = &lines[begin + 1..end];
@@ -95,7 +95,7 @@ pub(super) fn parse<'a>(
     Ok((changes, directory))
 }
 
-/// Returns true if a line may stand after it: the end of a here-document, of a quotation, of a code block.
+/// Returns true if a line may follow the patch: the end of a here-document, of a quotation, of a code block.
 fn is_after(line: &str) -> bool {
     let line = line.trim();
     let is_word =
@@ -106,7 +106,7 @@ fn is_after(line: &str) -> bool {
 struct Reader<'l, 'a> {
     lines: &'l [&'a str],
     at: usize,
-    /// How many lines stand before these.
+    /// Number of lines before these.
     before: usize,
 }
 
@@ -216,7 +216,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(Action::Update { to, is_copy: false, hunks })
     }
 
-    /// Returns true if what follows the empty lines here is no part of a hunk that would begin with them.
+    /// Returns true if the line after the empty lines here does not continue a hunk.
     fn next_begins_hunk(&self) -> bool {
         let next = self.lines[self.at..].iter().find(|line| !line.trim().is_empty());
         next.is_none_or(|line| line.starts_with("@@") || Header::of(line).is_some())
@@ -267,7 +267,7 @@ pub(super) fn anchor(line: &str) -> Option<&str> {
     (!names_nothing).then_some(text)
 }
 
-/// Returns true if a line says that the one before has no ending.
+/// Returns true if a line states that the one before has no line ending.
 pub(super) fn is_open_mark(line: &str) -> bool {
     line.starts_with("\\ No newline") || line.starts_with("\\ no newline")
 }

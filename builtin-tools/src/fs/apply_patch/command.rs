@@ -3,11 +3,11 @@
 use super::patch::{Action, Change};
 use std::path::{Component, Path};
 
-/// Reads a line before the patch: the directory that paths belong to, if it names one.
+/// Parses a line before the patch, and returns the directory for relative paths, if the line names one.
 ///
 /// # Errors
 ///
-/// Where it is neither such a command nor the fence of a code block: a command that is passed over would seem to have been run.
+/// If it is neither such a command nor a code fence: a skipped command would seem to have run.
 pub(super) fn before(line: &str) -> Result<Option<&str>, String> {
     let line = line.trim();
     if line.is_empty() || line.starts_with("```") {
@@ -80,7 +80,7 @@ pub(super) fn join<'a>(
     }
 }
 
-/// Returns true if a command does nothing but hand on what follows, as it stands there.
+/// Returns true if a command only passes on the text that follows, unchanged.
 fn is_call(command: &str) -> bool {
     const WORDS: [&str; 22] = [
         "apply_patch",
@@ -121,7 +121,7 @@ fn is_call(command: &str) -> bool {
     words.all(|word| word == "-" || WORDS.contains(&word)) && !plain.contains(['>', '<', '&', '*', '`'])
 }
 
-/// Returns true if what a directory is called is where it is, whatever links there are: no `..` after a name.
+/// Returns true if the path has no `..` after a name, which a symlink could redirect.
 fn goes_straight(directory: &str) -> bool {
     let is_up = |component: &Component<'_>| *component == Component::ParentDir;
     !Path::new(directory).components().skip_while(is_up).any(|component| is_up(&component))
@@ -139,7 +139,7 @@ fn inner(line: &str) -> &str {
     }
 }
 
-/// A word of a shell that stands for nothing but itself.
+/// Returns a shell word without its quotes, if it is a literal.
 fn word(text: &str) -> Option<&str> {
     let unquoted = ['"', '\'']
         .iter()
@@ -151,7 +151,7 @@ fn word(text: &str) -> Option<&str> {
 }
 
 impl Change<'_> {
-    /// Has its paths belong to a directory.
+    /// Resolves the paths of the patch relative to a directory.
     pub(super) fn move_into(&mut self, directory: &str) {
         let within = |path: &mut String| {
             if let Some(joined) = Path::new(directory).join(&*path).to_str() {

@@ -1,4 +1,4 @@
-//! The files that a patch names: where they are, and what may be done with them.
+//! The files that a patch names: their locations, and the permissions for them.
 
 use super::patch::{Action, Patch};
 use crate::fs::edit::check_readable;
@@ -10,9 +10,9 @@ use toolkit::{Access, Before, Proposal, Repaired, Target, ToolErrorKind, Workspa
 /// A name in a patch.
 pub(super) struct Name {
     path: String,
-    /// True if something has to be there at first.
+    /// True if the file must exist before the patch.
     has_to_exist: bool,
-    /// True if what is there at first matters.
+    /// True if the content before the patch matters.
     is_read: bool,
     end: End,
 }
@@ -20,9 +20,9 @@ pub(super) struct Name {
 /// The state of a name after the patch.
 #[derive(Debug, Clone, Copy, Default)]
 struct End {
-    /// True if nothing has it afterwards.
+    /// True if the path is free afterwards.
     goes: bool,
-    /// True if its content is to be under another afterwards.
+    /// True if the content is moved or copied to another path.
     is_carried: bool,
 }
 
@@ -63,12 +63,12 @@ pub(super) fn names(parsed: &Patch<'_>) -> Vec<Name> {
 /// The places of names in the list of files.
 pub(super) type Places = HashMap<String, usize>;
 
-/// The files of a patch, each once, by whatever names.
+/// The files of a patch, each once, under any of its names.
 #[derive(Default)]
 pub(super) struct Files {
     pub(super) proposals: Vec<Proposal>,
     pub(super) places: Places,
-    /// Notes on what was repaired.
+    /// Notes on repaired paths.
     pub(super) notes: Vec<String>,
     pub(super) taken: Taken,
 }
@@ -76,9 +76,9 @@ pub(super) struct Files {
 /// The files of which more is taken than their content.
 #[derive(Default)]
 pub(super) struct Taken {
-    /// The places of those that go.
+    /// Indexes of the files that are removed.
     going: Vec<usize>,
-    /// The places of those whose content gets another name.
+    /// Indexes of the files whose content gets another path.
     carried: Vec<usize>,
     /// Real paths that may be read by now.
     readable: HashSet<PathBuf>,
@@ -89,9 +89,9 @@ pub(super) struct Taken {
 pub(super) struct Directory(pub(super) PathBuf);
 
 impl Directory {
-    /// Refuses a directory that is known not to exist before a person is asked.
+    /// Refuses a directory that is known not to exist, before approval is requested.
     pub(super) async fn check(&self, workspace: &Workspace) -> Result<(), ToolError> {
-        // What must not be written, or is a directory, is an error here; the files say so better.
+        // Errors for protected paths and directories are left to the checks of the files, which report them better.
         let Ok(proposal) = workspace.propose(&self.0).await else { return Ok(()) };
         match proposal.before(0).await {
             Ok(Before::Absent | Before::File(_)) => Err(self.absent()),
@@ -103,7 +103,7 @@ impl Directory {
     pub(super) fn check_targets(&self, targets: &[Target], places: &Places) -> Result<(), ToolError> {
         for (path, place) in places {
             let Ok(within) = Path::new(path).strip_prefix(&self.0) else { continue };
-            // What leads out of the directory again does not tell of it.
+            // A path that leads out of the directory discloses nothing about it.
             let is_below = within.components().all(|part| matches!(part, Component::Normal(_)));
             let own = within.components().count().saturating_sub(1);
             if is_below && targets[*place].missing_directories() > own {
@@ -122,7 +122,7 @@ impl Directory {
     }
 }
 
-/// Looks at where the files are to be written.
+/// Resolves the paths that the files are to be written to.
 pub(super) async fn propose(
     ctx: &ToolContext,
     workspace: &Workspace,
@@ -160,8 +160,8 @@ pub(super) async fn propose(
     Ok(files)
 }
 
-/// Has a file allowed to be read, asking where `read` would: under another name, anybody might read it. The real path; `None`
-/// where nothing is, since the patch makes it.
+/// Requests permission to read a file, as `read` would: under another name, others might read it. Returns the real path;
+/// `None` if there is no file, since the patch creates it.
 async fn read_access(ctx: &ToolContext, path: &Path) -> Result<Option<PathBuf>, ToolError> {
     match ctx.check_file_access(path, Access::Read).await {
         Ok(real) => Ok(Some(real)),
@@ -171,11 +171,12 @@ async fn read_access(ctx: &ToolContext, path: &Path) -> Result<Option<PathBuf>, 
 }
 
 impl Taken {
-    /// Checks the files once it is known where they are, which outside the workspace is not before it was allowed.
+    /// Checks the files once their locations are known, which for files outside the workspace is only after approval.
     ///
     /// # Errors
     ///
-    /// Where a link would have what it leads to taken away, or what needs leave to be read would get another name without it.
+    /// Returns an error if a link would lead to the removal of its target, or if a file would get another name without
+    /// permission to read it.
     pub(super) async fn check(mut self, ctx: &ToolContext, targets: &[Target]) -> Result<(), ToolError> {
         if let Some(target) = self.going.iter().map(|place| &targets[*place]).find(|target| target.is_link())
         {
@@ -192,7 +193,7 @@ impl Taken {
                     target.shown()
                 ))
             };
-            // What the patch makes itself is nobody's secret.
+            // A file that the patch itself creates needs no permission.
             if !self.readable.contains(target.path()) && target.read(0).map_or(true, |there| there.is_some())
             {
                 return Err(needs_leave());

@@ -1,8 +1,9 @@
 //! The hunks of one file, as parts of it that are replaced.
 //!
-//! Lines that stay keep every byte. Where a hunk is in the file byte for byte, new lines are as the patch has them, with
-//! their carriage returns; else they end as those that they replace or stand next to. Where a hunk has no old lines, `Said`
-//! tells which it is. The last line has an ending afterwards if it had one before, unless the patch says otherwise.
+//! Unchanged lines keep every byte. If a hunk matches the file byte for byte, new lines are as in the patch, including
+//! carriage returns; otherwise they get the line endings of the lines that they replace or are next to. For a hunk without
+//! old lines, `Said` decides between the two. The last line has an ending afterwards if it had one before, unless the patch
+//! says otherwise.
 
 use super::indent::indented;
 use super::lines::{Level, Lines};
@@ -23,7 +24,8 @@ pub(crate) struct Patched {
     pub(crate) loose: Vec<(usize, usize, Level)>,
     /// The hunks that are on another line than the patch states: their number, the line in the file, and the one stated.
     pub(crate) moved: Vec<(usize, usize, usize)>,
-    /// The hunks that come after the block that they name: their number, the line in the file, and the one it begins with.
+    /// Hunks that come after the block that they name: their number, the line in the file, and the line at which the block
+    /// begins.
     pub(crate) left: Vec<(usize, usize, usize)>,
 }
 
@@ -34,7 +36,7 @@ pub(crate) struct NotApplied {
     pub(crate) why: Misplaced,
 }
 
-/// The most lines of a file: a list of them is made.
+/// Maximum number of lines of a file: a list of them is made.
 const MAX_LINES: usize = 16_000_000;
 
 /// Applies hunks to a file of less than 4 GiB.
@@ -55,7 +57,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
 }
 
 fn apply_lines(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
-    // Who does not know of the byte order mark leaves it.
+    // A patch without a byte order mark keeps the file's.
     let knows_mark = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.starts_with('\u{FEFF}'));
     if count_lines(file) > MAX_LINES {
         return Err(NotApplied { hunk: 0, why: Misplaced::TooAlike });
@@ -70,11 +72,11 @@ fn apply_lines(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
         if placed.level > Level::Endings {
             loose.push((index + 1, placed.at + 1, placed.level));
         }
-        // Where there are no old lines, the line before is stated.
+        // Without old lines, the header states the line before.
         let line = placed.at + usize::from(hunk.old().next().is_some());
         moved.extend(hunk.at.filter(|stated| *stated != line).map(|stated| (index + 1, line, stated)));
         left.extend(search.left_block(hunk, &placed).map(|block| (index + 1, placed.at + 1, block)));
-        // Empty lines that stay make no difference any more, and may be none of the file's.
+        // Unchanged empty lines make no difference any more, and may not be in the file.
         let hunk = match hunk.padding.max(placed.missing) {
             0 => Cow::Borrowed(hunk),
             last => Cow::Owned(hunk.without_last(last)),
@@ -113,26 +115,26 @@ fn with_texts<'a>(hunk: &Hunk<'a>, texts: &'a [String]) -> Hunk<'a> {
     hunk
 }
 
-/// How new lines end.
+/// Line endings of new lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Endings {
-    /// As the patch has them.
+    /// The endings in the patch.
     Verbatim,
-    /// As the lines that they replace or stand next to.
+    /// The endings of the lines that they replace or are next to.
     Neighbours,
     /// All alike.
     Each(&'static [u8]),
 }
 
-/// The signs in all hunks of a file of whether the patch knows how the file's lines end. A hunk without old lines
-/// does not tell by itself.
+/// Evidence from all hunks of a file whether the patch contains the file's line endings. A hunk without old lines gives
+/// none by itself.
 struct Said {
-    /// A line of the patch has a carriage return, or is said to have no ending, so what others end with is meant.
+    /// A line of the patch has a carriage return, or is marked as having no ending, so the other endings are meant
+    /// literally.
     knows_endings: bool,
     /// All old lines are in the file byte for byte.
     is_exact: bool,
-    /// How often lines of the file end with a carriage return and a line feed, and with a line feed alone. Not counted
-    /// where it does not matter.
+    /// Number of lines of the file that end with `\r\n`, and that end with `\n` alone. Not counted if it does not matter.
     crlf: usize,
     lf: usize,
 }
@@ -166,8 +168,8 @@ impl Said {
                 _ => Endings::Neighbours,
             };
         }
-        // What states a line, and that none go there, was made by a program from the file as it is. That no line of it has
-        // a carriage return tells nothing only where all lines of the file do.
+        // A hunk with a line number and without old lines was generated by a program from the file as it is. The absence of
+        // carriage returns in it is inconclusive only if all lines of the file have one.
         let is_of_program = hunk.at.is_some_and(|at| at <= lines.count()) && self.is_exact && self.lf > 0;
         if self.knows_endings || is_of_program {
             Endings::Verbatim
@@ -179,7 +181,7 @@ impl Said {
 
 /// Lines next to each other, of which some go and some come.
 struct Run<'a> {
-    /// The first that goes, or before which the new ones come.
+    /// Index of the first removed line, or of the line before which new ones are inserted.
     at: usize,
     gone: Vec<&'a str>,
     come: Vec<&'a str>,
@@ -209,7 +211,7 @@ impl<'a> Run<'a> {
         runs
     }
 
-    /// Without the lines that it takes away and brings back, at both ends.
+    /// Removes lines at both ends that are removed and added again.
     fn trimmed(mut self) -> Self {
         let start = self.gone.iter().zip(&self.come).take_while(|(gone, come)| gone == come).count();
         self.gone.drain(..start);
@@ -239,7 +241,7 @@ impl<'a> Run<'a> {
                 return ending;
             }
             let replaced = run.gone.len().checked_sub(1).map(|last| run.at + last.min(index));
-            // The line before may be the last one, without an ending. Where none is before, the first one tells.
+            // The line before may be the last one, without an ending. Without a line before, the first line decides.
             let known = [replaced, run.at.checked_sub(1), run.at.checked_sub(2), Some(0)];
             known.into_iter().flatten().find_map(|line| lines.ending(line)).unwrap_or(b"\n")
         };

@@ -1,4 +1,4 @@
-//! The indentation of new lines whose old lines are in the file with another indentation than the patch has.
+//! Indentation of new lines, if the file indents the old lines differently from the patch.
 
 use super::lines::{Level, Lines};
 use super::patch::{Hunk, Sign};
@@ -6,13 +6,13 @@ use super::place::Placed;
 use crate::fs::edit::{Block, Reindent, Step, align, is_blank, opens_block, step_above};
 use crate::fs::fold::{self, Looseness};
 
-/// The texts of a hunk's lines with the indentation that they have or get in the file; none where the old lines are
-/// indented as in the file, and `None` where it is not clear how a new line is to be indented.
+/// Returns the texts of a hunk's lines with the indentation that they have or get in the file; empty if the old lines are
+/// indented as in the file, and `None` if the indentation of a new line is ambiguous.
 pub(super) fn indented(lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> Option<Vec<String>> {
     if placed.level < Level::Trimmed {
         return Some(Vec::new());
     }
-    // What stands for a space is one here, as it was for the comparison.
+    // Unicode spaces count as spaces, as in the comparison.
     let seen = |line: &[u8]| match placed.level {
         Level::Unicode | Level::Compatible => fold::fold(line, Looseness::Unicode),
         _ => line.to_vec(),
@@ -97,8 +97,9 @@ fn steps(hunk: &Hunk<'_>) -> Vec<Step> {
     steps
 }
 
-/// The new lines of a hunk whose first old line alone has lost indentation: the other lines are indented as in the file, so the
-/// first new line that lost it too gets it, and all others have it. `None` where another line has lost it.
+/// Returns the new lines of a hunk in which only the first old line has lost its indentation: the other lines are indented as
+/// in the file, so the first new line gets the indentation if it lost it too, and all others have it. `None` if another line
+/// has lost it.
 fn first_lost(old: &[&str], there: &[Vec<u8>], new: &[&str]) -> Option<Vec<String>> {
     let mut texts = (0..old.len()).filter(|at| !is_blank(old[*at]));
     let first = texts.next()?;
@@ -121,7 +122,7 @@ fn first_lost(old: &[&str], there: &[Vec<u8>], new: &[&str]) -> Option<Vec<Strin
     new.iter().enumerate().map(line).collect()
 }
 
-/// Old lines that all have lost their indentation, though those of the file are at several depths.
+/// Old lines that have all lost their indentation, though those of the file are at several depths.
 struct Flattened<'a> {
     old: &'a [&'a str],
     there: &'a [Vec<u8>],
@@ -129,7 +130,7 @@ struct Flattened<'a> {
 }
 
 impl Flattened<'_> {
-    /// The new lines with the indentation of the lines that they replace or stand between, where that is clear.
+    /// Returns the new lines with the indentation of the lines that they replace or are between, if that is unambiguous.
     fn indent(&self, steps: &[Step]) -> Option<Vec<String>> {
         let mut olds = self.old.iter().filter(|old| !is_blank(old)).map(|old| depth(old.as_bytes()));
         let asked = olds.next()?;
@@ -184,7 +185,7 @@ impl Flattened<'_> {
         let own = |new: usize| depth(self.new[new].as_bytes()).to_vec();
         let Some(&first) = come.first() else { return Some(Vec::new()) };
         if come.iter().any(|new| own(*new) != asked) {
-            // Lines that kept their indentation begin where the line is that they replace or follow.
+            // Lines that kept their indentation have that of the line that they replace or follow.
             let mut neighbours = gone
                 .first()
                 .copied()
@@ -202,7 +203,7 @@ impl Flattened<'_> {
         if !gone.is_empty() && has_form_of_gone {
             return Some(gone.iter().map(|old| there(*old)).collect());
         }
-        // How deep the lines below one that opens a block are is not known.
+        // The depth of the lines below one that opens a block is unknown.
         if come.iter().any(|new| opens(self.new[*new])) {
             return None;
         }

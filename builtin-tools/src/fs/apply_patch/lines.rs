@@ -9,7 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// How loosely the lines of a patch are compared with those of the file. Each also overlooks what those before it do.
+/// Looseness of the comparison between the lines of a patch and those of the file. Each level also ignores what the levels
+/// before it ignore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// Byte for byte.
@@ -22,8 +23,8 @@ pub(crate) enum Level {
     Trimmed,
     /// Typographic quotes, dashes and spaces are the plain ones.
     Unicode,
-    /// Characters that Unicode says are forms of others are those: full-width letters, ligatures, letters with accents that
-    /// are composed in another way (NFKC).
+    /// Characters that are compatible in Unicode (NFKC) are equal: full-width letters, ligatures, letters with accents
+    /// composed differently.
     Compatible,
 }
 
@@ -44,7 +45,7 @@ impl Level {
         }
     }
 
-    /// A line as it is seen.
+    /// Returns a line in the form for comparison at this level.
     pub(super) fn see(self, line: &[u8]) -> Cow<'_, [u8]> {
         let without_return = || line.strip_suffix(b"\r").unwrap_or(line);
         match self {
@@ -77,12 +78,12 @@ impl Level {
 /// The lines of a file.
 pub(super) struct Lines<'f> {
     pub(super) bytes: &'f [u8],
-    /// Where each begins, and last where the file ends.
+    /// Offset of each line, followed by the length of the file.
     starts: Vec<u32>,
 }
 
 impl<'f> Lines<'f> {
-    /// Of a file of less than 4 GiB, from `start` on.
+    /// Splits the content of a file of less than 4 GiB into lines, from `start` on.
     pub(super) fn of(bytes: &'f [u8], start: usize) -> Self {
         let at = |at: usize| u32::try_from(at).expect("files that are patched are smaller than 4 GiB");
         let mut starts = vec![at(start)];
@@ -97,7 +98,7 @@ impl<'f> Lines<'f> {
         self.starts.len() - 1
     }
 
-    /// Where a line begins; of the one after the last, where the file ends.
+    /// Returns the offset at which a line begins; for the index after the last line, the length of the file.
     pub(super) fn start(&self, line: usize) -> usize {
         self.starts[line] as usize
     }
@@ -113,7 +114,7 @@ impl<'f> Lines<'f> {
         line.strip_suffix(b"\n").unwrap_or(line)
     }
 
-    /// How a line ends; `None` if it is the last one and does not.
+    /// Returns the ending of a line; `None` if it is the last one and has none.
     pub(super) fn ending(&self, line: usize) -> Option<&'static [u8]> {
         let line = self.whole(line);
         match line {
@@ -124,7 +125,7 @@ impl<'f> Lines<'f> {
     }
 }
 
-/// Where lines of some texts are, at one level.
+/// Positions of the lines with given texts, at one level.
 pub(super) struct Index {
     level: Level,
     hasher: RandomState,
@@ -132,9 +133,9 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Of the texts that are wanted. One pass over the file.
+    /// Creates the index of the wanted texts, in one pass over the file.
     pub(super) fn of<'w>(lines: &Lines<'_>, level: Level, wanted: impl Iterator<Item = &'w str>) -> Self {
-        // As many lines are hashed as the file has; the keys are secret, so nobody can choose lines that are slow to find.
+        // Every line of the file is hashed; the hash keys are random, so lines cannot be chosen to be slow to find.
         let hasher = RandomState::default();
         let key = |line: &[u8]| hasher.hash_one(&*level.see(line));
         let mut places: HashMap<u64, Vec<u32>, RandomState> =
@@ -155,16 +156,16 @@ impl Index {
     }
 }
 
-/// A block of lines that is looked for.
+/// A block of lines to search for.
 pub(super) struct Block<'a> {
     index: Arc<Index>,
     seen: Vec<Cow<'a, [u8]>>,
-    /// The line of it that the fewest lines of the file are like, and where it is in the block.
+    /// The rarest line of the block in the file, with its index in the block.
     rarest: (usize, &'a str),
 }
 
 impl<'a> Block<'a> {
-    /// Of texts that the index has.
+    /// Creates a search for texts that the index contains.
     pub(super) fn of(texts: &[&'a str], index: Arc<Index>) -> Self {
         let rarest = texts.iter().enumerate().min_by_key(|(_, text)| index.places(text).len());
         let rarest = rarest.map_or((0, ""), |(at, text)| (at, *text));
@@ -172,7 +173,7 @@ impl<'a> Block<'a> {
         Self { index, seen, rarest }
     }
 
-    /// Returns true if it stands at a line.
+    /// Returns true if the text is at a line.
     pub(super) fn is_at(&self, lines: &Lines<'_>, at: usize, budget: &mut Budget) -> bool {
         at.checked_add(self.seen.len()).is_some_and(|end| end <= lines.count())
             && self.seen.iter().enumerate().all(|(offset, seen)| {
@@ -181,7 +182,7 @@ impl<'a> Block<'a> {
             })
     }
 
-    /// The first few lines in a range at which it stands.
+    /// Returns the first few lines in a range at which the text is.
     pub(super) fn places(
         &self,
         lines: &Lines<'_>,
@@ -206,7 +207,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// How much may be compared for one file before it is given up: where many lines are alike, it could be hours.
+/// Limit on the comparisons for one file: with many equal lines, they could take hours.
 pub(super) struct Budget(usize);
 
 impl Budget {

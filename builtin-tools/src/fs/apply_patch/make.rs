@@ -1,4 +1,4 @@
-//! A patch that was worked out, put into the files: all of it or nothing.
+//! Applies the computed changes of a patch to the files: all of them or none.
 
 use super::outcome::{Fate, Known, Mode, Outcome};
 use std::collections::BTreeMap;
@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use toolkit::prelude::*;
 use toolkit::{Expected, FileVersion, Taken, Target, WriteOptions, Written};
 
-/// How a file was before, and what it takes to bring it back.
+/// A completed step, with the data needed to undo it.
 enum Done {
-    /// Something was written where a file was, or nothing.
+    /// A file was written over an existing one, or created.
     Written { at: usize, version: FileVersion, taken: Option<Taken> },
     /// A file was removed, but for certain only at the end.
     Removed { at: usize, taken: Taken },
@@ -16,13 +16,13 @@ enum Done {
     Moved { from: usize, to: usize },
 }
 
-/// Writes each file, one after the other; `tell` gets how many are done, before each. What was replaced or removed is there
-/// until all is done, so that to bring it back needs no more room on the disk and loses nothing of it. Returns what was
-/// written, by the places of the files. Blocks.
+/// Writes the files one after the other; `tell` gets the number of completed files, before each. Replaced and removed files
+/// are kept until all are done, so that restoring them needs no disk space and loses nothing. Returns the new versions, by
+/// the indexes of the files. Blocks.
 ///
 /// # Errors
 ///
-/// The first failure; then what was written before is as it was, or the error says what is not.
+/// Returns the first failure; then the earlier changes are undone, or the error lists those that are not.
 pub(super) fn make(
     targets: &[Target],
     known: &[Known],
@@ -33,12 +33,12 @@ pub(super) fn make(
     let modes = &outcome.modes;
     let mut files = Files { targets, known, versions, modes, done: Vec::new(), written: BTreeMap::new() };
     let mut order: Vec<&(usize, Fate)> = outcome.files.iter().collect();
-    // In the order of the patch, but what gets the mode of another does so before anything becomes of that one, and a file is
-    // moved before another comes in its place. What is only to be found in the old files goes last.
+    // In the order of the patch, except: a file that gets the mode of another is written before that other changes, and a
+    // file is moved away before another takes its place. Files whose content remains only in the old files are removed last.
     order.sort_by_key(|(at, fate)| match fate {
         Fate::Added(_) if modes.get(at).is_some_and(|mode| mode.like.is_some()) => 0,
         Fate::Changed(_) if modes.get(at).is_some_and(|mode| mode.like.is_some()) => 1,
-        // It comes where one was moved away.
+        // The file is created where one was moved away.
         Fate::Added(_) if known[*at].content.is_some() => 3,
         Fate::Added(_) | Fate::Changed(_) | Fate::Moved { .. } => 2,
         Fate::Deleted => 4,
@@ -115,12 +115,13 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Brings back what was changed, the last first, and says what came of it.
+    /// Undoes the changes, the last first, and returns the error with the result.
     fn undo(&mut self, error: ToolError) -> ToolError {
         let mut left = Vec::new();
         let count = self.done.len();
         while let Some(done) = self.done.pop() {
-            // What is written into a place that a file was moved to has the file's old content again before it goes back.
+            // If a file was written at a path from which another was moved away, it gets that file's old content before the
+            // move is undone.
             let from = self.done.iter().rev().find_map(|before| match (before, &done) {
                 (Done::Moved { from, to }, Done::Written { at, .. }) if to == at => Some(*from),
                 _ => None,

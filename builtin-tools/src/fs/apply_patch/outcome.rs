@@ -13,27 +13,27 @@ use std::collections::BTreeMap;
 use toolkit::escape_line;
 use toolkit::prelude::*;
 
-/// A file that a patch names, by whatever names.
+/// A file that a patch names, under any of its names.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
-    /// Its name in texts.
+    /// Name of the file in messages.
     pub(super) shown: String,
-    /// Its content; `None` where nothing is.
+    /// Content; `None` if there is no file.
     pub(super) content: Option<Vec<u8>>,
-    /// True if it is executable; `None` where nothing is, or the system has no bit for that.
+    /// True if it is executable; `None` if there is no file, or the system has no executable bit.
     pub(super) executable: Option<bool>,
     /// True if errors may quote it.
     pub(super) is_readable: bool,
-    /// True if the session knows all of it.
+    /// True if the session has read the whole file.
     pub(super) is_read: bool,
 }
 
-/// The outcome for the files, each by its place in the list of those that are known.
+/// The outcome for the files, each by its index in the list of known files.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// In the order of the patch.
+    /// The files with their outcome, in the order of the patch.
     pub(super) files: Vec<(usize, Fate)>,
-    /// The modes that files get, where those are not of what is there before.
+    /// Modes of the files that do not keep the mode of the existing file.
     pub(super) modes: BTreeMap<usize, Mode>,
     /// Notes for the model on texts that were found in a looser form only.
     pub(super) notes: Vec<String>,
@@ -42,22 +42,22 @@ pub(super) struct Outcome {
 /// The outcome for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is made.
+    /// The file is created.
     Added(Vec<u8>),
-    /// It changes.
+    /// The file is changed.
     Changed(Vec<u8>),
-    /// It goes.
+    /// The file is deleted.
     Deleted,
-    /// It comes from another place, with this content.
+    /// The file is moved here from another path, with this content.
     Moved { from: usize, content: Vec<u8> },
 }
 
 /// The mode that a file gets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Mode {
-    /// The file that it comes from.
+    /// Index of the source file.
     pub(super) like: Option<usize>,
-    /// True if it is executable, if that is no other's.
+    /// The executable bit, unless it comes from another file.
     pub(super) executable: Option<bool>,
 }
 
@@ -93,14 +93,14 @@ impl Outcome {
     }
 }
 
-/// A file as it is at a point of the patch.
+/// State of a file at a point of the patch.
 struct State<'a> {
     content: Option<Content<'a>>,
-    /// Where its content was before, if it was moved here.
+    /// Index of the file that the content was moved from.
     from: Option<usize>,
-    /// The file whose mode it has: the one that its content was in first.
+    /// Index of the file that determines the mode: the one that the content was in first.
     mode_of: Option<usize>,
-    /// True if it is executable, where the patch says so.
+    /// The executable bit, if the patch sets it.
     executable: Option<bool>,
     is_touched: bool,
 }
@@ -110,11 +110,11 @@ impl State<'_> {
         Self { content: None, from: None, mode_of: None, executable: None, is_touched: true };
 }
 
-/// Works out what a patch makes of files; `find` gives the place in the list of a name in the patch.
+/// Computes the effect of a patch on files; `find` returns the index of a path in the patch.
 ///
 /// # Errors
 ///
-/// The first change that is not possible: where in the patch, and what is there instead.
+/// Returns the first impossible change: its position in the patch, and the reason.
 pub(super) fn work_out(
     patch: &Patch<'_>,
     known: &[Known],
@@ -122,7 +122,7 @@ pub(super) fn work_out(
 ) -> Result<Outcome, ToolError> {
     let mut states = Vec::with_capacity(known.len());
     for file in known {
-        // Only a file of which the text changes has to be text.
+        // Only a file whose text changes must be text.
         let content = file.content.as_deref().map(Content::verbatim);
         let mode_of = content.is_some().then_some(states.len());
         states.push(State { content, mode_of, is_touched: false, ..State::ABSENT });
@@ -155,7 +155,7 @@ pub(super) fn work_out(
         let mode = if is_new || state.mode_of == Some(index) {
             Mode { like: state.mode_of.filter(|_| is_new), executable: state.executable }
         } else {
-            // What comes into the place of another brings its mode; what is made where one was moved away is new.
+            // A file moved over another brings its mode; a file created where one was moved away is new.
             let brought = state.mode_of.map_or(Some(false), |of| known[of].executable);
             // A file that is written itself may have another mode by then.
             let like = state.mode_of.filter(|&of| !sources[of].is_there);
@@ -189,7 +189,7 @@ pub(super) fn work_out(
 /// The facts about a file's place when all changes are made.
 struct Source {
     is_there: bool,
-    /// Where its content was before.
+    /// Index of the file that the content was moved from.
     from: Option<usize>,
     /// True if it has nothing of a file that was there before.
     is_new: bool,
@@ -200,7 +200,7 @@ impl Source {
         Self { is_there: state.content.is_some(), from: state.from, is_new: state.mode_of.is_none() }
     }
 
-    /// Returns true if the file that was at this place is there no more, so that it can be given another.
+    /// Returns true if the original file at this index is gone, so that another can take its place.
     fn leaves(&self, at: usize, known: &[Known]) -> bool {
         known[at].content.is_some() && (!self.is_there || self.is_new)
     }
@@ -228,7 +228,7 @@ fn step(
                 ));
             }
             let content = Content::verbatim(Cow::Owned(content.clone().into_bytes()));
-            // What is deleted and made anew is the same file.
+            // A file that is deleted and created again is the same file.
             let mode_of = states[at].mode_of;
             states[at] = State { content: Some(content), mode_of, ..State::ABSENT };
         }
@@ -236,7 +236,7 @@ fn step(
             let Some(content) = states[at].content.take() else {
                 return wrong(format!("{shown} does not exist, so it cannot be deleted"));
             };
-            // A diff that has all lines knows them; and what the patch made itself is known.
+            // A complete diff shows all lines; and the content that the patch itself creates is known.
             let origin = states[at].mode_of.filter(|_| hunks.is_empty()).map(|of| &known[of]);
             if origin.is_some_and(|origin| !origin.is_read) {
                 return wrong(format!(
@@ -295,7 +295,7 @@ fn step(
     Ok(())
 }
 
-/// Where hunks were found, if not just as and where the patch says.
+/// Hunks that were found elsewhere than the patch says, or only by a looser comparison.
 #[derive(Default)]
 struct Found {
     loose: Vec<(usize, usize, Level)>,
@@ -326,7 +326,7 @@ fn patched<'a>(
     Ok((content.with_bytes(bytes), Found { loose: patched.loose, moved: patched.moved, left: patched.left }))
 }
 
-/// Why a hunk is not applied, in words for the model.
+/// Explains to the model why a hunk is not applied.
 fn explain(error: &NotApplied, hunks: &[Hunk<'_>], shown: &str, content: Option<&[u8]>) -> String {
     let hunk = &hunks[error.hunk];
     let which = format!("hunk {} of {shown} (patch line {})", error.hunk + 1, hunk.line);

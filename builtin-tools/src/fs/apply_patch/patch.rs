@@ -1,9 +1,9 @@
-//! A parsed patch, whichever format it is written in.
+//! A parsed patch, in any format.
 
 /// A patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Patch<'a> {
-    /// In the order in which they are made.
+    /// The changes in the order in which they are applied.
     pub(crate) changes: Vec<Change<'a>>,
     /// The directory that the patch is applied in, where a command before it names one. The paths have it by now.
     pub(super) directory: Option<&'a str>,
@@ -20,22 +20,22 @@ pub(crate) struct Change<'a> {
     pub(crate) or_path: Option<String>,
     /// The change to it.
     pub(crate) action: Action<'a>,
-    /// True if the file is to be executable, where the patch says so.
+    /// The executable bit, if the patch sets it.
     pub(crate) executable: Option<bool>,
 }
 
 /// The change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action<'a> {
-    /// It is made.
+    /// The file is created.
     Add(String),
-    /// It is removed; it has to be as the hunks say, where there are any.
+    /// The file is deleted; its content must match the hunks, if there are any.
     Delete(Vec<Hunk<'a>>),
-    /// It is changed.
+    /// The file is changed.
     Update {
-        /// Where it goes, if it goes elsewhere.
+        /// Destination, if the file is moved or copied.
         to: Option<String>,
-        /// True if it stays as well where it is.
+        /// True if the original is kept.
         is_copy: bool,
         /// The changes in its content.
         hunks: Vec<Hunk<'a>>,
@@ -47,22 +47,22 @@ pub(crate) enum Action<'a> {
 pub(crate) struct Hunk<'a> {
     /// The line of the patch on which it begins, counted from 1.
     pub(crate) line: usize,
-    /// Lines that stand somewhere before it, the outermost first.
+    /// Lines that precede the hunk somewhere, the outermost first.
     pub(crate) anchors: Vec<&'a str>,
-    /// The first line of the file that it is about, where the patch says so: counted from 1, and the line before it where
-    /// it has no old lines.
+    /// First line of the file that the hunk is about, if the patch states it: counted from 1; without old lines, the line
+    /// before it.
     pub(crate) at: Option<usize>,
     /// The lines, old and new.
     pub(crate) lines: Vec<HunkLine<'a>>,
-    /// How many empty lines at the end may belong to the patch rather than to the file.
+    /// Number of empty lines at the end that may belong to the patch rather than to the file.
     pub(crate) padding: usize,
-    /// How many blank lines that stay, each with its sign, stand before those.
+    /// Number of signed, unchanged blank lines before that padding.
     pub(super) last_blanks: usize,
-    /// True if it is said to be at the end of the file.
+    /// True if the patch states that the hunk is at the end of the file.
     pub(crate) at_end: bool,
-    /// True if the last of the old lines is said to have no line ending.
+    /// True if the patch states that the last old line has no line ending.
     pub(crate) old_is_open: bool,
-    /// True if the last of the new lines is said to have none.
+    /// True if the patch states that the last new line has no line ending.
     pub(crate) new_is_open: bool,
 }
 
@@ -71,18 +71,18 @@ pub(crate) struct Hunk<'a> {
 pub(crate) struct HunkLine<'a> {
     /// The change to it.
     pub(crate) sign: Sign,
-    /// The text; a carriage return at its end belongs to it.
+    /// The text, including a carriage return at its end.
     pub(crate) text: &'a str,
 }
 
 /// The change to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// It stays.
+    /// The line is unchanged.
     Keep,
-    /// It goes.
+    /// The line is removed.
     Gone,
-    /// It comes.
+    /// The line is added.
     Come,
 }
 
@@ -92,12 +92,12 @@ impl<'a> Hunk<'a> {
         self.lines.iter().filter(|line| line.sign != Sign::Come).map(|line| line.text)
     }
 
-    /// Without the empty lines at its end that may belong to the patch.
+    /// Returns the hunk without the empty lines at its end that may belong to the patch.
     pub(crate) fn without_padding(&self) -> Self {
         self.without_last(self.padding)
     }
 
-    /// Without so many lines at its end, which are those that may belong to the patch and further ones.
+    /// Returns the hunk without its last `lines` lines, which may belong to the patch.
     pub(super) fn without_last(&self, lines: usize) -> Self {
         let mut hunk = self.clone();
         hunk.lines.truncate(self.lines.len() - lines);
@@ -105,7 +105,7 @@ impl<'a> Hunk<'a> {
         hunk
     }
 
-    /// Adds the line that begins with a sign; `None` if none does.
+    /// Adds a line that begins with a sign; returns `None` without a sign.
     pub(crate) fn push(&mut self, line: &'a str) -> Option<Sign> {
         let (sign, text) = match line.as_bytes().first() {
             None => (Sign::Keep, ""),
@@ -136,7 +136,7 @@ impl<'a> Hunk<'a> {
     }
 }
 
-/// Why a patch cannot be read.
+/// The reason for which a patch cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PatchError {
     /// The line of the patch, counted from 1.
@@ -151,23 +151,23 @@ impl PatchError {
     }
 }
 
-/// The most bytes of a patch.
+/// Maximum number of bytes of a patch.
 const MAX_BYTES: usize = 32 << 20;
-/// The most files of a patch.
+/// Maximum number of files of a patch.
 const MAX_CHANGES: usize = 500;
-/// The most hunks of a patch.
+/// Maximum number of hunks of a patch.
 const MAX_HUNKS: usize = 100_000;
 
 /// Reads a patch.
 ///
 /// # Errors
 ///
-/// Where it is in no format that is understood, or too large.
+/// If its format is unknown, or it is too large.
 pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
     if input.len() > MAX_BYTES {
         return Err(PatchError::new(1, "the patch has more than 32 MiB; make several of it"));
     }
-    // The mark of a file that the patch came from; one that a line of it has stands behind its sign.
+    // The byte order mark of the patch file; one that belongs to a line comes after its sign.
     let input = input.strip_prefix('\u{feff}').unwrap_or(input);
     let lines: Vec<&str> = input.strip_suffix('\n').unwrap_or(input).split('\n').collect();
     let begin = lines.iter().position(|line| line.trim() == super::begin::BEGIN);

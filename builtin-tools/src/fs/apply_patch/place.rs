@@ -1,65 +1,64 @@
-//! Where the hunks of a patch belong in a file.
+//! Location of the hunks of a patch in a file.
 //!
-//! A hunk belongs where its old lines are: exactly, or, where they are nowhere, with more and more overlooked. Where they
-//! are in several places, these decide, in this order, and nothing else does: the number of the line that the patch
-//! states, if they are right there; `*** End of File`, if they are there; that a hunk comes after the one before it; and the
-//! blocks that begin with the lines named after `@@`. What is left in several places is an error, and so is a place before
-//! the lines that are named.
+//! A hunk is located by its old lines: by exact comparison, or, if they are not found, by increasingly loose ones. If they are
+//! in several places, the following decide, in this order, and nothing else does: the line number that the patch states, if
+//! they are right there; `*** End of File`, if they are there; that a hunk comes after the one before it; and the blocks that
+//! begin with the lines named after `@@`. If several places remain, it is an error, and so is a place before the named lines.
 
 use super::lines::{Block, Budget, Index, Level, Lines};
 use super::patch::{Hunk, Sign};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most places that are named.
+/// Maximum number of places that are named.
 const MAX_NAMED: usize = 10;
-/// The most blocks that are looked into.
+/// Maximum number of blocks that are looked into.
 const MAX_BLOCKS: usize = 1_000;
 
-/// Where a hunk belongs.
+/// Location of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placed {
     /// The first of its lines in the file, counted from 0.
     pub(super) at: usize,
     pub(super) level: Level,
-    /// How many blank lines at the end of the hunk the file does not have: it ends before them.
+    /// Number of blank lines at the end of the hunk that the file lacks: the hunk ends before them.
     pub(super) missing: usize,
 }
 
-/// Why a hunk has no place.
+/// The reason for which a hunk cannot be located.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Misplaced {
-    /// Its old lines are nowhere.
+    /// The old lines are not in the file.
     Absent,
-    /// They are in several places.
+    /// The old lines are in several places.
     Ambiguous {
-        /// How loosely they were compared.
+        /// Looseness of the comparison.
         level: Level,
         /// The first lines of the first few, counted from 1.
         lines: Vec<usize>,
     },
-    /// It has no old lines, and the line that it names is nowhere, or comes before what the hunk before changes.
+    /// The hunk has no old lines, and the line named after `@@` is absent, or comes before the changes of the previous hunk.
     NoAnchor,
-    /// A line that it names is nowhere, or not after those that it names before, though its old lines may be somewhere.
+    /// An anchor is absent, or not after the anchors before it, though the old lines may be in the file.
     AnchorAbsent {
-        /// Which of them, counted from 0.
+        /// Index of the anchor, counted from 0.
         anchor: usize,
     },
-    /// Its old lines are only before the line that it names.
+    /// The old lines are only before the line named after `@@`.
     BeforeAnchor {
-        /// Where its old lines are, counted from 1.
+        /// Line at which the old lines begin, counted from 1.
         line: usize,
         /// The first line that it names.
         anchor: usize,
     },
-    /// Its old lines are there with another indentation, and no one rule says how the new ones are to be indented.
+    /// The old lines are present with another indentation, and no single rule determines the indentation of the new lines.
     Indented {
-        /// Where they are, counted from 1.
+        /// Line at which they begin, counted from 1.
         line: usize,
     },
     /// The file has too many lines that are alike.
     TooAlike,
-    /// It changes the same lines as the one before.
+    /// The hunk changes the same lines as the one before.
     Overlaps,
 }
 
@@ -67,7 +66,7 @@ pub(crate) enum Misplaced {
 pub(super) struct Placer<'f, 'h> {
     lines: &'f Lines<'f>,
     hunks: &'h [Hunk<'h>],
-    /// One for each level, made when it is needed.
+    /// An index for each level, created on first use.
     indexes: [Option<Arc<Index>>; Level::ALL.len()],
     budget: Budget,
 }
@@ -77,13 +76,13 @@ impl<'f, 'h> Placer<'f, 'h> {
         Self { lines, hunks, indexes: Default::default(), budget: Budget::new() }
     }
 
-    /// The place of a hunk, where those before it end before the line `from`.
+    /// Locates a hunk; the hunks before it end before the line `from`.
     pub(super) fn place(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Placed, Misplaced> {
         let old = hunk.old().count();
         if old == 0 {
             return self.place_new_lines(hunk, from);
         }
-        // Where all old lines may be none, they are.
+        // If all old lines may be padding, they are.
         if old == hunk.padding {
             return self.place_new_lines(&hunk.without_padding(), from);
         }
@@ -100,8 +99,8 @@ impl<'f, 'h> Placer<'f, 'h> {
         }
     }
 
-    /// The place of a hunk at the end of the file without blank lines at its end, which the file does not have: where the last
-    /// line has an ending, some take what comes after it for a line.
+    /// Locates a hunk at the end of the file without its final blank lines, which the file does not have: some count the end
+    /// after the last line ending as a line.
     fn place_at_end(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Option<Placed>, Misplaced> {
         let old = hunk.old().count();
         for missing in hunk.padding + 1..=hunk.padding + hunk.last_blanks {
@@ -118,7 +117,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         Ok(None)
     }
 
-    /// Lines that come where none go or stay around them.
+    /// Locates a hunk that only adds lines, without context.
     fn place_new_lines(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Placed, Misplaced> {
         let at = |at| Placed { at, level: Level::Endings, missing: 0 };
         let count = self.lines.count();
@@ -140,7 +139,7 @@ impl<'f, 'h> Placer<'f, 'h> {
     fn place_lines(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Option<Placed>, Misplaced> {
         let old: Vec<&str> = hunk.old().collect();
         let count = self.lines.count();
-        // What is said to be at the end is looked for there first, however loosely.
+        // A hunk marked as being at the end is searched for there first, by any comparison.
         if let Some(at) = count.checked_sub(old.len()).filter(|_| hunk.at_end) {
             for level in Level::ALL {
                 let block = Block::of(&old, self.index(level));
@@ -150,7 +149,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             }
         }
         for level in Level::ALL {
-            // Lines without text are everywhere, if only what is in them does not count.
+            // Blank lines are everywhere once their content is ignored.
             if level > Level::Endings && old.iter().all(|line| line.trim().is_empty()) {
                 break;
             }
@@ -185,8 +184,8 @@ impl<'f, 'h> Placer<'f, 'h> {
         Ok(None)
     }
 
-    /// Checks that the changes of a hunk come after the lines that it names, or that these are among its own, which end
-    /// before the line `end`: else it would be in the wrong place.
+    /// Checks that the changes of a hunk come after its anchors, or that these are among its own lines, which end before the
+    /// line `end`: otherwise the location would be wrong.
     fn check_anchors(&mut self, hunk: &Hunk<'_>, end: usize) -> Result<(), Misplaced> {
         match self.earliest(hunk)? {
             Some(anchor) if anchor >= end => {
@@ -197,8 +196,8 @@ impl<'f, 'h> Placer<'f, 'h> {
         }
     }
 
-    /// Where the last of the lines that a hunk names can be at the earliest, each after the one before it. One that is new in
-    /// the hunk, as when it gives a function another head, need not be there.
+    /// Returns the earliest line of the last anchor of a hunk, with each anchor after the one before it. An anchor that the
+    /// hunk itself adds, such as the new signature of a function, may be absent.
     fn earliest(&mut self, hunk: &Hunk<'_>) -> Result<Option<usize>, Misplaced> {
         let mut last = None;
         for (anchor, text) in hunk.anchors.iter().enumerate() {
@@ -208,7 +207,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             match self.lines_of(text, last.map_or(0, |last| last + 1), 1).first() {
                 Some(line) => last = Some(*line),
                 None if is_new() => {}
-                // Where many lines are alike, it may only not have been found.
+                // With many similar lines, the search may only have reached its limit.
                 None if self.budget.is_spent() => return Err(Misplaced::TooAlike),
                 None => return Err(Misplaced::AnchorAbsent { anchor }),
             }
@@ -216,7 +215,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         Ok(last)
     }
 
-    /// The line, counted from 1, that begins the block which a hunk names and is not in, though it comes after it.
+    /// Returns the line, counted from 1, that begins the block named by a hunk, if the hunk comes after that block.
     pub(super) fn left_block(&mut self, hunk: &Hunk<'_>, placed: &Placed) -> Option<usize> {
         let end = placed.at + hunk.old().count();
         let lines: Vec<usize> = self.anchors(hunk)?.into_iter().filter(|line| *line < end).collect();
@@ -224,7 +223,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             return None;
         }
         let last = lines.into_iter().max()?;
-        // What is no block has no end either.
+        // A line that does not begin a block has no end of a block either.
         let depth = |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let next = (last + 1..placed.at)
             .map(|line| self.lines.text(line))
@@ -233,7 +232,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         is_block.then_some(last + 1)
     }
 
-    /// The one place in the blocks that begin with what the hunk names; else the one after the only line of that text.
+    /// Returns the only place in the blocks that begin with the anchors; else the one after the only line with that text.
     fn anchored(&mut self, hunk: &Hunk<'_>, block: &Block<'_>, from: usize) -> Option<usize> {
         let anchors = self.anchors(hunk)?;
         let mut inside = Vec::new();
@@ -255,7 +254,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         }
     }
 
-    /// The lines that the last of a hunk's names is about, within the blocks of those before it if that is to be had.
+    /// Returns the lines that match the last anchor, within the blocks of the anchors before it if possible.
     fn anchors(&mut self, hunk: &Hunk<'_>) -> Option<Vec<usize>> {
         let mut blocks: Vec<Range<usize>> = std::iter::once(0..self.lines.count()).collect();
         let mut found: Vec<usize> = Vec::new();
@@ -271,7 +270,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The first few lines from one on that have this text, or else those that begin with it and then not with more of a word.
+    /// Returns the first few lines, from one on, that have this text, or else those that begin with it at a word boundary.
     fn lines_of(&mut self, anchor: &str, from: usize, most: usize) -> Vec<usize> {
         let count = self.lines.count();
         for level in [Level::Trimmed, Level::Unicode, Level::Compatible] {
@@ -294,7 +293,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         lines
     }
 
-    /// Where the block that begins with a line ends: at the next line that is indented no more and begins with a word.
+    /// Returns the end of the block that begins with a line: the next line that is not indented deeper and begins with a word.
     fn block_end(&mut self, first: usize) -> usize {
         let depth = |line: &[u8]| line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let begun = depth(self.lines.text(first));
@@ -326,7 +325,7 @@ fn ambiguous(level: Level, places: &[usize]) -> Misplaced {
     Misplaced::Ambiguous { level, lines: places.iter().take(MAX_NAMED).map(|at| at + 1).collect() }
 }
 
-/// Where the lines end that a hunk changes, if it is at a line: what comes after may belong to the next hunk too.
+/// Returns the end of the lines that a hunk at a given line changes: the lines after it may also belong to the next hunk.
 pub(super) fn changed_until(hunk: &Hunk<'_>, at: usize) -> usize {
     let (mut line, mut end) = (at, at);
     for hunk_line in &hunk.lines {

@@ -1,4 +1,4 @@
-//! The question to a person about a patch, and the state of the files that must still hold after the answer.
+//! The permission prompt for a patch, and the state of the files that must still be the same after the answer.
 
 use super::files::Places;
 use super::outcome::{Fate, Known, work_out};
@@ -13,19 +13,19 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{Before, FileVersion, Proposal, Seen, Target, Workspace};
 
-/// A question to a person, and the state of the files that must still hold after the answer.
+/// A permission prompt, and the state of the files that must still be the same after the answer.
 #[derive(Default)]
 pub(super) struct Question {
-    /// The diffs of all files; `None` where a file may not be looked at before it is allowed.
+    /// The diffs of all files; `None` if a file may not be read before approval.
     pub(super) diffs: Option<Vec<(PathBuf, String)>>,
-    /// The files that change, and how many other names each has, which keep what they have.
+    /// The changed files with other names, and how many each has; the other names keep the old content.
     pub(super) other_names: Vec<(String, u64)>,
     asked: Option<Asked>,
 }
 
 struct Asked {
     versions: Vec<Option<FileVersion>>,
-    /// By what the change is known again; `None` if the diff does not have all of it.
+    /// Hash by which the change is recognised; `None` if the diff is incomplete.
     change: Option<u64>,
     hasher: RandomState,
 }
@@ -81,12 +81,12 @@ pub(super) async fn question(
 }
 
 impl Question {
-    /// Returns true if a file is another version than the one that was asked about.
+    /// Returns true if a file has another version than the approved one.
     fn is_other(&self, look: &Look) -> bool {
         self.asked.as_ref().is_some_and(|asked| (0..look.versions.len()).any(|at| asked.differs(look, at)))
     }
 
-    /// Refuses files that another hand changed since the session has seen them, or since it was asked.
+    /// Refuses files that others have changed since the session has seen them, or since approval was requested.
     pub(super) fn check(
         &self,
         look: &Look,
@@ -98,7 +98,7 @@ impl Question {
                 Some(version) => check_seen(workspace, target.path(), target.shown(), version)?,
                 None => Seen::Never,
             };
-            // What this session made of it meanwhile is no other hand.
+            // Changes that this session made meanwhile do not count.
             if seen != Seen::Same && self.asked.as_ref().is_some_and(|asked| asked.differs(look, at)) {
                 return Err(ToolError::failed(format!(
                     "{} was changed by something else while the person was asked; nothing was changed. Read it again, then \
@@ -122,7 +122,7 @@ impl Question {
         Ok(())
     }
 
-    /// Why the patch cannot be applied, where other calls may have done something about it.
+    /// Returns the error for a patch that cannot be applied, with a note if the files have changed since the question.
     pub(super) fn changed_since(&self, look: &Look, error: ToolError) -> ToolError {
         if self.is_other(look) { meanwhile(&format!(": {error}")) } else { error }
     }
@@ -158,7 +158,7 @@ impl Look {
         for target in targets {
             let content = target.read(look.room())?;
             look.versions.push(content.as_ref().map(|content| content.version.clone()));
-            // Leave to write is none to read.
+            // Permission to write does not include reading.
             let is_readable = content.is_none() || may_tell(workspace, target.path());
             let executable = content.as_ref().and_then(|content| content.executable);
             let is_read = content.as_ref().is_none_or(|content| is_read(workspace, target.path(), content));
@@ -169,7 +169,7 @@ impl Look {
         Ok(look)
     }
 
-    /// How many bytes the next file may have.
+    /// Returns the maximum number of bytes of the next file.
     fn room(&self) -> u64 {
         let taken: usize = self.known.iter().filter_map(|file| file.content.as_ref()).map(Vec::len).sum();
         MAX_BYTES.saturating_sub(taken) as u64

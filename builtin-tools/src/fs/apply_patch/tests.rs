@@ -6,7 +6,7 @@ use super::*;
 use crate::fs::edit::MAX_BYTES;
 use crate::fs::splice::splice;
 
-/// The file after the hunks of the only change of a patch, or what is wrong.
+/// Returns the file after the hunks of the only change of a patch, or the error.
 fn patched(file: &str, patch: &str) -> Result<String, String> {
     let patch = parse(patch).map_err(|error| format!("line {}: {}", error.line, error.problem))?;
     let [change] = &patch.changes[..] else { return Err(format!("{} changes", patch.changes.len())) };
@@ -52,7 +52,7 @@ fn hunks_go_where_they_belong() {
         ("a \r\nb\n", "@@\n+x\n a", Ok("x\r\na \r\nb\n")),
         ("\u{FEFF}a\nb\n", "@@\n-a\n+x\n b", Ok("\u{FEFF}x\nb\n")),
         ("\u{FEFF}a\nb\n", "@@\n+x\n a", Ok("\u{FEFF}x\na\nb\n")),
-        // Looser forms; what stays keeps its bytes.
+        // Looser forms; unchanged lines keep their bytes.
         ("a  \nb\n", "@@\n a\n-b\n+x", Ok("a  \nx\n")),
         ("\ta\n\tb\n", "@@\n     a\n-    b\n+\tx", Ok("\ta\n\tx\n")),
         ("say “a”\nb\n", "@@\n say \"a\"\n-b\n+x", Ok("say “a”\nx\n")),
@@ -108,7 +108,7 @@ fn hunks_go_where_they_belong() {
         ("a\n\nb\n", "@@\n+x\n\n", Ok("a\n\nb\nx\n")),
         ("  a\n", "@@\n-a\n+x\n\n", Ok("  x\n")),
         ("a\nb\n\na\nb\n", "\n a\n-b\n+x", Ok("a\nb\n\na\nx\n")),
-        // What there is of them in the file counts.
+        // The file's own number of blank lines counts.
         ("a\r\n\r\nb\r\n", "@@\n \n+x", Ok("a\r\n\r\nx\r\nb\r\n")),
         ("a\n  \nb\n", "@@\n \n+x", Err("hunk 1: Absent")),
     ] {
@@ -149,14 +149,14 @@ fn lines_that_are_named_say_where_hunks_belong() {
         ("a\nb\r\nc\n", "@@ b\n+x", Ok("a\nb\r\nx\nc\n")),
         ("a\nb\nb\n", "@@ b\n+x", Err("hunk 1: Ambiguous { level: Trimmed, lines: [2, 3] }")),
         ("a\n", "@@ b\n+x", Err("hunk 1: NoAnchor")),
-        // It comes after what the hunk before changes.
+        // The hunk comes after the changes of the hunk before.
         ("a\nb\n", "@@\n-a\n+x\n@@ a\n+y", Ok("x\ny\nb\n")),
         ("a\nb\nc\n", "@@\n-c\n+x\n@@ a\n+y", Err("hunk 2: NoAnchor")),
         // One within another is not the same line.
         ("A\n  A\n    x\n", "@@ A\n@@   A\n+    y", Ok("A\n  A\n    y\n    x\n")),
-        // What is not in the block is after it.
+        // If the lines are not in the block, they are found after it.
         ("x\n# A\n\nx\n", "@@ # A\n-x\n+y", Ok("x\n# A\n\ny\n")),
-        // A line that is named has to be there, and not after what changes.
+        // An anchor must exist, and not be after the change.
         ("a\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
         ("a\nb\na\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
         ("a\nb\n", "@@ nowhere\n-c\n+x", Err("hunk 1: Absent")),
@@ -175,18 +175,18 @@ fn lines_that_are_named_say_where_hunks_belong() {
             "@@ class B:\n@@   def f():\n-    x\n+    z",
             Err("hunk 1: AnchorAbsent { anchor: 1 }"),
         ),
-        // A word is not another that begins with it.
+        // An anchor matches whole words only.
         ("def gamma():\n    x\n", "@@ def g\n-    x\n+    y", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
         ("def g(a):\n    x\n", "@@ def g\n-    x\n+    y", Ok("def g(a):\n    y\n")),
         ("def g_h():\n    x\n", "@@ def g\n-    x\n+    y", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
         ("def gö():\n    x\n", "@@ def g\n-    x\n+    y", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
-        // It names what it makes of the line.
+        // The anchor is the changed form of the line.
         (
             "def g(a):\n    x\n",
             "@@ def g(a, b):\n-def g(a):\n+def g(a, b):\n     x",
             Ok("def g(a, b):\n    x\n"),
         ),
-        // A block is not what ends with the next word at its depth: one that is named within it comes after it.
+        // A block ends at the next word at its depth: an anchor nested in it comes after it.
         (
             "class A {\npublic:\n  void f() {\n    x;\n  }\n};\n",
             "@@ class A {\n@@   void f() {\n-    x;\n+    y;",
@@ -255,7 +255,7 @@ fn so_large_may_a_file_get() {
     }
 }
 
-/// Which hunks are after the block that they name, on which line, and where it begins.
+/// Checks which hunks are found to lie after the block that they name, at which line, and where the block begins.
 #[test]
 fn a_hunk_after_its_block_is_known() {
     for (file, hunks, expected) in [
@@ -263,12 +263,12 @@ fn a_hunk_after_its_block_is_known() {
         ("f:\n  x\ng:\n  y\n", "@@ f:\n-  y\n+  z", Some((1, 4, 1))),
         ("f:\n  x\n# g\n\n  y\n", "@@ f:\n-  y\n+  z", Some((1, 5, 1))),
         ("f\n{\nx\n}\ny\n", "@@ f\n-y\n+z", Some((1, 5, 1))),
-        // Right behind it, and before what begins the same way.
+        // Directly after the block, and before a line that begins the same way.
         ("f:\n  x\na\nf:\n", "@@ f:\n-a\n+b", Some((1, 3, 1))),
-        // What it names is among its own lines.
+        // The anchor is among the hunk's own lines.
         ("f:\n  x\na\nf:\n", "@@ f:\n-a\n f:\n+b", None),
         ("f:\n  x\na\nf:\n", "@@ -4 +4 @@\n@@ f:\n-f:\n+g:", None),
-        // What is no block has no end.
+        // A line that does not begin a block has no end.
         ("f:\nb\n  x\na\n", "@@ f:\n-a\n+b", None),
         ("f:\n  \nb\na\n", "@@ f:\n-a\n+b", None),
     ] {
@@ -305,13 +305,13 @@ fn unified_diffs() {
         ("a\n", "--- f\n+++ f\n@@ -1,0 +2,2 @@\n+b\n+c\n", Ok("a\nb\nc\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\nx\nb\n")),
         ("a\r\nb\n", "--- f\n+++ f\n@@ -1,2 +1,2 @@\n-a\r\n+a\n b\n", Ok("a\nb\n")),
-        // Without lines around it a program's line is as the program says, next to whatever it stands.
+        // Without context a program's line is taken literally, whatever lines it is next to.
         ("a\r\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\r\nx\nb\n")),
         ("a\nb\r\nc\r\n", "--- f\n+++ f\n@@ -2,0 +3 @@\n+x\n", Ok("a\nb\r\nx\nc\r\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\r\n", Ok("a\nx\r\nb\n")),
         ("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n@@ -2 +3 @@\n-b\r\n+y\r\n", Ok("a\r\nx\ny\r\n")),
         ("a\r\n", "--- f\n+++ f\n@@ -0,0 +1 @@\n+x\ry\n", Ok("x\ry\na\r\n")),
-        // Who does not know of carriage returns gets the file's.
+        // A patch without carriage returns gets the file's.
         ("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\r\nx\r\nb\r\n")),
         ("a\r\nb\r\nc\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n@@ -3,0 +4 @@\n+y\n", Ok("x\r\nb\r\nc\ny\r\n")),
         ("a\r\nb\r\n", "--- f\r\n+++ f\r\n@@ -1,2 +1,2 @@\r\n-a\r\n+x\r\n b\r\n", Ok("x\r\nb\r\n")),
@@ -321,7 +321,7 @@ fn unified_diffs() {
             "--- f\n+++ f\n@@ -0,0 +1 @@\n+x\n@@ -2 +3 @@\n-b\n\\ No newline at end of file\n+b\n",
             Ok("x\na\r\nb\n"),
         ),
-        // Lines that look like those of the format.
+        // Lines that look like the format's own.
         (
             "-- a\n++ b\nc\n",
             "--- f\n+++ f\n@@ -1,3 +1,3 @@\n--- a\n+++ b\n+x\n ++ b\n-c\n",
@@ -333,7 +333,7 @@ fn unified_diffs() {
         ("a\nb\nc\nd\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n b\n-c\n+y\n", Ok("x\nb\ny\nd\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+x\n b\n", Ok("x\nb\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,5 +1,5 @@\n-a\n+x\n b\n", Ok("x\nb\n")),
-        // Empty lines at the end are the patch's, but for one whose sign is lost and that has to be there by the numbers.
+        // Empty lines at the end belong to the patch, except for one without its sign that the line counts require.
         ("a\nb\n", "--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+x\n b\n\n\n", Ok("x\nb\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,5 +1,5 @@\n-a\n+x\n b\n\n\n", Ok("x\nb\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,6 +1,6 @@\n-a\n+x\n b\n\n\n", Err("hunk 1: Absent")),

@@ -3,7 +3,8 @@
 use super::begin::{anchor, is_open_mark, unquoted};
 use super::patch::{Action, Change, Hunk, PatchError, Sign, without_return};
 
-/// So many lines at the end of a patch may be missing, if as many old ones as new ones are: lines that stay.
+/// Maximum number of unchanged lines that may be missing at the end of a patch, if old and new lines lack the same
+/// number.
 const MAX_MISSING: usize = 3;
 
 /// The problem with a hunk without lines.
@@ -21,13 +22,13 @@ pub(super) fn first(lines: &[&str]) -> Option<usize> {
     (0..lines.len()).find(|&index| lines[index].starts_with("diff --git ") || names_at(lines, index))
 }
 
-/// Returns true if the names of a file stand here.
+/// Returns true if the header of a file begins here.
 fn names_at(lines: &[&str], at: usize) -> bool {
     let begins = |at: usize, with: &str| lines.get(at).is_some_and(|line| line.starts_with(with));
     begins(at, "--- ") && begins(at + 1, "+++ ")
 }
 
-/// Which lines a hunk is about.
+/// The line numbers in the header of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HunkHeader {
     pub(super) old_start: usize,
@@ -36,7 +37,7 @@ pub(super) struct HunkHeader {
 }
 
 impl HunkHeader {
-    /// Of `@@ -1,3 +1,4 @@ section`.
+    /// Parses `@@ -1,3 +1,4 @@ section`.
     pub(super) fn of(line: &str) -> Option<Self> {
         let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
         let (new, _) = rest.split_once(" @@")?;
@@ -49,9 +50,10 @@ impl HunkHeader {
     }
 }
 
-/// Reads the changes; `before` lines of the patch stand before these.
+/// Parses the changes; `before` lines of the patch precede these.
 pub(super) fn parse<'a>(lines: &[&'a str], before: usize) -> Result<Vec<Change<'a>>, PatchError> {
-    // What came with CRLF has them on the lines of the format too; else those of hunks are the file's.
+    // A patch that was converted to CRLF has CRLF on the lines of the format too; otherwise the carriage returns belong
+    // to the file.
     let is_of_format = |line: &&&str| line.starts_with("@@ -") || line.starts_with("+++ ");
     let mut of_format = lines.iter().filter(is_of_format).peekable();
     let came_with_returns = of_format.peek().is_some() && of_format.all(|line| line.ends_with('\r'));
@@ -93,7 +95,7 @@ impl<'a> Reader<'a> {
 
     /// The next file's change.
     fn section(&mut self) -> Result<Option<Change<'a>>, PatchError> {
-        // What stands between, as the message of a commit, says nothing of files.
+        // Text in between, such as a commit message, is skipped.
         while let Some(line) = self.lines.get(self.at) {
             if line.starts_with("diff --git ") || names_at(&self.lines, self.at) {
                 break;
@@ -132,7 +134,7 @@ impl<'a> Reader<'a> {
                 self.at += 2;
                 break;
             }
-            // Only git says anything between.
+            // Only git writes lines in between.
             if names.git.is_none() {
                 break;
             }
@@ -144,7 +146,7 @@ impl<'a> Reader<'a> {
                 names.to = Some(to?);
             } else if let Some(mode) = line.strip_prefix("new file mode ") {
                 names.is_new = true;
-                // What is made is none anyway.
+                // A new file is not executable by default.
                 names.executable = self.executable(mode)?.filter(|executable| *executable);
             } else if let Some(mode) = line.strip_prefix("new mode ") {
                 names.executable = self.executable(mode)?;
@@ -153,7 +155,7 @@ impl<'a> Reader<'a> {
             } else if line.starts_with("deleted file mode ") {
                 names.is_deleted = true;
             } else if let Some(index) = line.strip_prefix("index ") {
-                // The mode stands here if it does not change.
+                // An unchanged mode is stated here.
                 index.split_once(' ').map_or(Ok(None), |(_, mode)| self.executable(mode))?;
             } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
                 return Err(self.wrong("a binary file cannot be patched; only text can"));
@@ -186,7 +188,7 @@ impl<'a> Reader<'a> {
         Ok(name.into_owned())
     }
 
-    /// A name with what may stand after it; `None` for no file.
+    /// Returns a file name without the text that may follow it; `None` for `/dev/null`.
     fn file_name(&self, name: &str) -> Result<Option<String>, PatchError> {
         let name = if name.starts_with('"') { name } else { name.split('\t').next().unwrap_or(name) };
         let name = self.whole_name(name)?;
@@ -209,7 +211,7 @@ impl<'a> Reader<'a> {
         rest.any(|at| self.lines[at].starts_with(['+', '-']))
     }
 
-    /// A hunk whose line with `@@` has no line numbers, as a model writes it: it ends where the next one begins.
+    /// Parses a hunk whose line with `@@` has no line numbers, as models write it: it ends where the next one begins.
     fn hunk_without_numbers(&mut self) -> Result<Hunk<'a>, PatchError> {
         let mut hunk = Hunk { line: self.before + self.at + 1, ..Hunk::default() };
         hunk.anchors.extend(anchor(self.lines[self.at]));
@@ -239,7 +241,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 continue;
             }
-            // Of lines beyond the count, those count that cannot be anything else: counts are often wrong.
+            // Lines beyond the count belong to the hunk if they cannot be anything else: counts are often wrong.
             let is_other = names_at(&self.lines, self.at) || line.is_empty() || line == "-- ";
             let is_padding = || self.lines[self.at..].iter().all(|line| line.is_empty());
             if old == 0 && is_other || old == new && old <= MAX_MISSING && is_padding() {
@@ -265,7 +267,7 @@ impl<'a> Reader<'a> {
         if hunk.lines.is_empty() {
             return Err(self.wrong(NO_LINES));
         }
-        // Where something was said to be counted, an empty line is one of the file's.
+        // With line counts, an empty line belongs to the file.
         if hunk.padding > 0 {
             (hunk.padding, hunk.last_blanks) = (0, 0);
         }
@@ -345,7 +347,7 @@ fn halves(names: &str) -> Option<String> {
     }
 }
 
-/// Names without what git puts before them, if both have it.
+/// Returns the names without git's prefixes, if both have them.
 fn without_prefixes((old, new): (Option<String>, Option<String>)) -> (Option<String>, Option<String>) {
     let stripped = |name: &Option<String>, prefixes: &[&str]| {
         let name = name.as_ref()?;

@@ -72,7 +72,7 @@ fn a_line_for_which_there_is_no_room_is_left_out() {
     let before = "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n".len();
     for (line, room) in [
         (&b"ab\n"[..], "+ab\n".len()),
-        // What is not UTF-8 takes more room than it has bytes.
+        // Invalid UTF-8 takes more room than it has bytes.
         (b"\xff\xff\n", "+\u{fffd}\u{fffd}\n".len()),
     ] {
         for (most_bytes, is_cut) in [(before + room, false), (before + room - 1, true)] {
@@ -155,7 +155,7 @@ proptest! {
     }
 }
 
-/// What changes make of `old`, each of which has to come after the one before, with lines that stay between them.
+/// Applies the changes to `old`; each must come after the one before, with unchanged lines between them.
 fn made_of(changes: &[Change], old: &[u8], new: &[u8]) -> Vec<u8> {
     let (mut at, mut made) = (Part { lines: 0..0, bytes: 0..0 }, Vec::new());
     for change in changes {
@@ -181,7 +181,7 @@ proptest! {
         ending in "[ab]{0,2}",
         changes in prop::collection::vec((0..MANY_LINES, 0_usize..40, "([ab]?\\n){0,40}"), 0..6),
     ) {
-        // Lines that are all the same are the hardest to tell apart; some are others.
+        // Identical lines are the hardest to distinguish; some lines differ.
         let old: String = (0..count).map(|at| if at % 97 == 0 { format!("{at}\n") } else { format!("{line}\n") }).collect();
         let old = old + &ending;
         let mut new: Vec<&str> = old.split_inclusive('\n').collect();
@@ -222,7 +222,7 @@ fn lines_that_are_the_same_are_found_among_others() {
     assert_eq!(same, [(1..2, 2..3)]);
 }
 
-/// How many lines are new and gone.
+/// Returns the numbers of added and removed lines.
 fn counts(old: &str, new: &str) -> (usize, usize) {
     let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
     (made.added, made.removed)
@@ -230,7 +230,7 @@ fn counts(old: &str, new: &str) -> (usize, usize) {
 
 #[test]
 fn of_few_lines_the_shortest_changes_are_found() {
-    // To find soon what goes on alike would be to find what was put before it.
+    // An early match of equal lines would have to match the inserted lines.
     let (moved, after) = (numbered(1..=ANCHOR, "moved "), numbered(1..=20, "after "));
     let kept = |word: &str| numbered(1..=15, "kept ") + word + &numbered(16..=30, "kept ");
     let old = format!("{}{moved}{after}", kept("old\n"));
@@ -244,7 +244,7 @@ fn of_very_many_lines_those_between_changes_far_from_each_other_are_known_to_sta
     let old = format!("{between}b\n");
     for (come, last, expected) in [
         (FARTHEST - 1, "c\n", (FARTHEST, 1)),
-        // It is not looked for where a longer change ends, unless it is the only one.
+        // The end of a longer change is not searched for, unless it is the only one.
         (FARTHEST, "c\n", (MAX_LINES + FARTHEST + 1, MAX_LINES + 1)),
         (FARTHEST, "b\n", (FARTHEST, 0)),
     ] {
@@ -323,7 +323,8 @@ fn spliced() -> impl Strategy<Value = (String, Vec<Splice>)> {
 }
 
 proptest! {
-    /// It may say of equal lines that another of them changed.
+    /// Checks the diff of splices against the full diff, which may choose another one of several equal lines as
+    /// changed.
     #[test]
     fn the_diff_of_splices_says_as_much_as_that_of_the_whole((old, splices) in spliced()) {
         let new = splice(old.as_bytes(), &splices);
@@ -331,7 +332,7 @@ proptest! {
         let whole = diff("f", Some(old.as_bytes()), Some(&new));
         prop_assert_eq!(made.added + whole.removed, whole.added + made.removed);
         prop_assert_eq!(made.text.is_empty(), old.as_bytes() == new);
-        // It makes of the old text the new one, and has as much around each change.
+        // The diff converts the old text to the new one, and has the same context around each change.
         prop_assert_eq!(apply(old.as_bytes(), &made.text), new, "{}", made.text);
         let lines = count_lines(old.as_bytes());
         for hunk in made.text.split("\n@@ -").skip(1) {

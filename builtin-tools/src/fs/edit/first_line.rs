@@ -1,30 +1,30 @@
 //! The first line of an old text that begins within the indentation of a line.
 //!
-//! An old text that has lost the indentation of its first line alone is in the file as it was given. The indentation before
-//! it stays, so a new text whose first line has all of its indentation would be indented twice there. A new text that lost
-//! it too is right as it is. The other lines tell which of the two a new text is: they begin at the beginning of their
-//! lines. Where they contradict each other, nothing is guessed.
+//! An old text that has lost only the indentation of its first line matches the file exactly. The indentation before the
+//! match stays, so a new text whose first line has its full indentation would be indented twice there. A new text that lost
+//! it too is correct as it is. The other lines show which of the two applies, since they begin at the start of their lines.
+//! If they contradict each other, it is an error rather than a guess.
 
 use super::frame::{Unclear, is_blank, opens_block};
 use super::locate::{Located, is_within_bounds};
 use super::plan::Replacement;
 use crate::fs::fold::indentation;
 
-/// How the first line of a new text is meant.
+/// Interpretation of the first line of a new text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// As text that comes where the old text begins, behind the indentation that is there.
+    /// Text that replaces the old text, after the existing indentation.
     Text,
-    /// As a whole line, with its indentation.
+    /// A whole line, with its indentation.
     Line,
 }
 
-/// Widens the places that were found to whole lines where the first line of the new text is one, and returns the
-/// indentation by which each became longer; `None` where nothing has to be widened.
+/// Extends the matches to whole lines if the first line of the new text is one, and returns the indentation by which each
+/// became longer; `None` if nothing has to be extended.
 ///
 /// # Errors
 ///
-/// When it is not clear how the first line is to be indented, or the places have different indentations.
+/// If the indentation of the first line is ambiguous, or the matches have different indentations.
 pub(super) fn widen(
     file: &[u8],
     found: &mut Located,
@@ -34,7 +34,7 @@ pub(super) fn widen(
     let mut last = "";
     for range in &found.ranges {
         let missing = before(file, range.start);
-        // Many places have the same indentation, which is read once.
+        // Many matches have the same indentation, which is evaluated once.
         if decided.is_some() && missing == last {
             continue;
         }
@@ -60,7 +60,7 @@ pub(super) fn widen(
     Ok(Some(missing.to_owned()))
 }
 
-/// The spaces and tabs before `at`, where nothing else is before them on the line.
+/// Returns the spaces and tabs before `at`, if nothing else precedes it on the line.
 fn before(file: &[u8], at: usize) -> &str {
     // From the place backwards: a line may be long, and have many places.
     let spaces = file[..at].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -69,10 +69,10 @@ fn before(file: &[u8], at: usize) -> &str {
     std::str::from_utf8(text).ok().filter(|_| is_first).unwrap_or_default()
 }
 
-/// How the first line of `new` is meant, where `missing` stands in the file before that of `old`; `None` where that is not
-/// clear.
+/// Returns the interpretation of the first line of `new`, where `missing` precedes the first line of `old` in the file;
+/// `None` if it is ambiguous.
 fn reading(missing: &str, old: &str, new: &str) -> Option<Reading> {
-    // What follows would be indented twice by what is left of the first line.
+    // The rest of the first line would indent the following text twice.
     if new.is_empty() {
         return Some(if old.ends_with('\n') { Reading::Line } else { Reading::Text });
     }
@@ -104,16 +104,16 @@ fn reading(missing: &str, old: &str, new: &str) -> Option<Reading> {
     if !is_shifted_whole || is_put_around {
         return Some(Reading::Line);
     }
-    // All lines became deeper by what is missing: what the new lines say must be the same for that to be meant.
+    // All lines became deeper by the missing indentation: this is intended only if the new lines have the same text.
     let is_same = first_old.trim() == first_new.trim() && olds.texts == news.texts;
     is_same.then_some(Reading::Text)
 }
 
 /// The lines after the first.
 struct Rest<'a> {
-    /// The least indentation of those with text.
+    /// Minimum indentation of the lines with text.
     depth: Option<&'a str>,
-    /// Their texts without their indentation.
+    /// Texts of the lines without their indentation.
     texts: Vec<&'a str>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// How many characters an indentation has more than another, where one begins as the other.
+/// Returns the difference in length of two indentations, if one is a prefix of the other.
 fn shift(from: &str, to: &str) -> Option<isize> {
     (to.starts_with(from) || from.starts_with(to)).then(|| to.len().checked_signed_diff(from.len()))?
 }

@@ -1,9 +1,9 @@
-//! The indentation of new lines whose old lines are in the file with another indentation than they were given with.
+//! Indentation of new lines, if the file indents the old lines differently from the request.
 //!
-//! Whoever gets the indentation of the old lines wrong may get that of the new lines wrong by the same rule, or may give the
-//! new lines as the file has them. Shifting the latter would move code to another block without an error, and so would
-//! keeping the former. Lines that are in both texts, and new lines in place of old ones, tell which of the two it is. Where
-//! they contradict each other or say nothing, nothing is guessed.
+//! A caller who gets the indentation of the old lines wrong may get that of the new lines wrong by the same rule, or may
+//! give the new lines with the file's indentation. Shifting the latter would move code to another block without an error,
+//! and so would keeping the former. Lines that are in both texts, and new lines that replace old ones, show which of the two
+//! applies. If they contradict each other or are inconclusive, it is an error rather than a guess.
 
 use super::indent::Reindent;
 use crate::fs::fold::indentation;
@@ -11,38 +11,38 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// The most lines, old and new, that are aligned one by one; of more, only those that are equal at both ends are.
+/// Maximum number of lines, old and new, that are aligned individually; beyond it, only equal lines at both ends are.
 const MAX_ALIGNED: usize = 4_000;
-/// How many lines above a block are searched for one that is indented less.
+/// Maximum number of lines above a block that are searched for one with less indentation.
 const MAX_ABOVE: usize = 500;
 
-/// The text whose indentation the new lines have.
+/// The text whose indentation the new lines follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// That of the old lines as they were given: the same rule turns it into the file's.
+    /// The indentation of the old lines as given; the same rule converts it to that of the file.
     Asked,
-    /// That of the file already.
+    /// The indentation of the file.
     File,
 }
 
-/// The new line, counted from 0, whose indentation is not clear.
+/// The new line, counted from 0, whose indentation is ambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unclear(pub(crate) usize);
 
 /// The change to a line, by its place among the old or the new ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It stays, and was given once for both: its indentation says nothing of the new lines.
+    /// An unchanged line that was given once for both texts: its indentation gives no information about the new lines.
     Context { old: usize, new: usize },
-    /// It is among the old and among the new lines, whatever its indentation.
+    /// A line in both the old and the new text, whatever its indentation.
     Both { old: usize, new: usize },
-    /// It is removed.
+    /// A removed line.
     Gone(usize),
-    /// It is added.
+    /// An added line.
     Come(usize),
 }
 
-/// Old lines where they were found, and the lines that come in their place. None has its ending.
+/// Old lines at their match, and the lines that replace them, without line endings.
 pub(crate) struct Block<'a> {
     /// The old lines as they were given.
     pub(crate) old: Vec<&'a str>,
@@ -52,7 +52,7 @@ pub(crate) struct Block<'a> {
     pub(crate) new: Vec<&'a str>,
     /// The change to each line, in order.
     steps: Vec<Step>,
-    /// How much deeper the block is than the nearest line above it that is indented less, in bytes.
+    /// Difference in indentation, in bytes, from the nearest line above the block that is indented less.
     step_above: Option<usize>,
     /// True for each old line that is removed, and for each new one that is added.
     gone: Vec<bool>,
@@ -62,11 +62,11 @@ pub(crate) struct Block<'a> {
     /// The line that each is below: the nearest before it that is indented less.
     old_parents: Vec<Option<usize>>,
     new_parents: Vec<Option<usize>>,
-    /// The old lines with text, one for each pair of an indentation as it was given and as it is in the file.
+    /// The old lines with text, one for each pair of a requested indentation and the file's.
     depths: Vec<usize>,
 }
 
-/// Aligns the lines of two texts, whatever their indentation.
+/// Aligns the lines of two texts, ignoring indentation.
 pub(crate) fn align(old: &[&str], new: &[&str]) -> Vec<Step> {
     let text = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).collect() };
     let (olds, news) = (text(old), text(new));
@@ -93,7 +93,8 @@ pub(crate) fn align(old: &[&str], new: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// How much deeper a line is indented than the nearest one above that is indented less; `above` begins with the nearest.
+/// Returns the difference in indentation from the nearest line above that is indented less; `above` begins with the nearest
+/// line.
 pub(crate) fn step_above<'l>(first: &[u8], above: impl Iterator<Item = &'l [u8]>) -> Option<usize> {
     let depth = indentation(first);
     let mut above = above.take(MAX_ABOVE).filter(|line| !line.trim_ascii().is_empty());
@@ -104,16 +105,16 @@ pub(crate) fn step_above<'l>(first: &[u8], above: impl Iterator<Item = &'l [u8]>
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Vote {
     For(Frame),
-    /// It fits both frames, or none.
+    /// The line fits both frames, or neither.
     Unclear,
-    /// It fits both frames, and would make another block of what comes if it was [`Frame::Asked`].
+    /// The line fits both frames, but as [`Frame::Asked`] it would start another block for the lines after it.
     Doubtful,
-    /// It has the same indentation in both.
+    /// The line has the same indentation in both frames.
     Neutral,
 }
 
 impl Vote {
-    /// For the only frame that fits.
+    /// Returns the vote for the only frame that fits.
     fn of(asked: bool, file: bool) -> Self {
         match (asked, file) {
             (true, false) => Self::For(Frame::Asked),
@@ -124,7 +125,7 @@ impl Vote {
 }
 
 impl<'a> Block<'a> {
-    /// Of as many lines of the file as old ones; `steps` says what becomes of all lines.
+    /// Creates a block of as many lines of the file as old ones; `steps` aligns all lines.
     pub(crate) fn new(
         old: Vec<&'a str>,
         there: Vec<&'a [u8]>,
@@ -163,7 +164,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The new lines with the indentation that they get in the file, and whose indentation they had.
+    /// Returns the new lines with the indentation that they get in the file, and the frame that they followed.
     pub(crate) fn indent(&self, rule: &Reindent) -> Result<(Vec<String>, Frame), Unclear> {
         let frame = self.frame(rule)?;
         match frame {
@@ -242,11 +243,11 @@ impl<'a> Block<'a> {
         if came == asked && came == there {
             return Vote::Neutral;
         }
-        // It was put below a new line, which tells instead.
+        // The line was put below a new line, which decides instead.
         if is_below_any(&self.new_parents, &self.come, new) {
             return Vote::Unclear;
         }
-        // Without the line above it, it may have been moved there, and what is below it with it.
+        // Without the line above, the line may have been moved, together with the lines below it.
         match self.old_parents[old] {
             Some(parent) if self.gone[parent] => Vote::of(
                 came == asked || came == self.asked(parent),
@@ -299,7 +300,7 @@ impl<'a> Block<'a> {
                 return vote;
             }
         }
-        // Between two lines of the block it is most probably as deep as one of them.
+        // Between two lines of the block, it is most probably as deep as one of them.
         if let (Some(before), Some(after)) = (before, after)
             && let vote @ Vote::For(_) = self.compare(first, &[before, after])
         {
@@ -310,18 +311,18 @@ impl<'a> Block<'a> {
         if vote != Vote::Unclear {
             return vote;
         }
-        // A function after the block may be as deep as the block's first line is, or be a part of what is in it.
+        // A function after the block may be as deep as the block's first line, or be part of the block.
         let begins_anew =
             after.is_none() && opens_block(self.new[first]) && first > 0 && is_blank(self.new[first - 1]);
         match before {
             _ if is_known && begins_anew => Vote::Doubtful,
-            // It is below the line before by the one, and nowhere by the other.
+            // In one frame it is below the line before, in the other it is not.
             Some(before) if !is_known => Vote::of(deeper(self.asked(before)), deeper(self.there(before))),
             _ => Vote::Unclear,
         }
     }
 
-    /// For the frame in which a new line has the indentation of one of some old lines.
+    /// Returns the vote for the frame in which a new line has the indentation of one of the old lines.
     fn compare(&self, new: usize, lines: &[usize]) -> Vote {
         let came = self.came(new);
         let is_asked = lines.iter().any(|old| self.asked(*old) == came);
@@ -332,7 +333,7 @@ impl<'a> Block<'a> {
         Vote::of(is_asked, is_there)
     }
 
-    /// Refuses what the rule does not say for certain.
+    /// Refuses lines whose indentation the rule does not determine.
     fn check_asked(&self, rule: &Reindent) -> Result<(), Unclear> {
         let Some(&first_old) = self.depths.first() else { return Ok(()) };
         let news: Vec<usize> = self.news().collect();
@@ -417,7 +418,7 @@ fn parents(lines: &[&str]) -> Vec<Option<usize>> {
     lines.iter().enumerate().map(parent).collect()
 }
 
-/// Returns true if a line is below one of those that are marked.
+/// Returns true if a line is below one of the marked lines.
 fn is_below_any(parents: &[Option<usize>], marked: &[bool], line: usize) -> bool {
     std::iter::successors(parents[line], |above| parents[*above]).any(|above| marked[above])
 }
@@ -436,7 +437,7 @@ fn rule_vote(rule: &Reindent, came: &[u8]) -> Option<Vote> {
     Some(Vote::of(is_of_asked, !came.contains(&foreign)))
 }
 
-/// Returns true if what comes after a line is expected to be indented more.
+/// Returns true if the lines after this one are expected to be indented deeper.
 pub(crate) fn opens_block(line: &str) -> bool {
     let line = line.trim_end();
     let word = line.rsplit(|character: char| !character.is_alphanumeric()).next();

@@ -1,32 +1,32 @@
-//! The rule by which lines are indented in another way than they were asked for, and new lines indented alike.
+//! The rule that converts the requested indentation to the file's, and its application to new lines.
 
 use crate::fs::fold::indentation;
 
-/// The most spaces that stand for a tab.
+/// Maximum number of spaces per tab.
 const MAX_SPACES_A_TAB: usize = 8;
 
-/// The indentation of a line that was asked for, and of that in the file.
+/// The requested indentation of a line, and the file's.
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
-/// A rule that turns the indentation of each line that was asked for into that of the line in the file.
+/// A rule that converts the requested indentation of each line to that of the line in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reindent {
-    /// Lines begin with `to` where `from` was asked for. What comes after it is the same.
+    /// Lines begin with `to` instead of the requested `from`. The rest of the indentation is the same.
     Begin {
         from: Vec<u8>,
         to: Vec<u8>,
         /// True if spaces come after tabs, or tabs after spaces, in the lines there are.
         is_mixed: bool,
     },
-    /// Spaces were asked for where the file has tabs: so many for a tab, and so many more in each line.
+    /// Spaces were requested, and the file has tabs: the number of spaces per tab, and the number of extra ones in each line.
     ToTabs { spaces: usize, more: isize },
-    /// Tabs were asked for where the file has spaces: so many for a tab, and so many more in each line.
+    /// Tabs were requested, and the file has spaces: the number of spaces per tab, and the number of extra ones in each line.
     ToSpaces { spaces: usize, more: isize },
 }
 
 impl Reindent {
-    /// The one rule that all lines follow; those without text don't count. `file` has as many lines as `old`, and they
-    /// are the same but for white space at both ends.
+    /// Returns the one rule that all lines follow; blank lines don't count. `file` has as many lines as `old`, and they
+    /// differ only in white space at both ends.
     pub(crate) fn between(old: &str, file: &[u8]) -> Option<Self> {
         let lines = old.split('\n').zip(file.split(|&byte| byte == b'\n'));
         let has_text = |line: &&str| !line.trim().is_empty();
@@ -52,7 +52,7 @@ impl Reindent {
         begin(&pairs)
     }
 
-    /// Appends a new line, indented alike. `false` where the rule does not say how.
+    /// Appends a new line with converted indentation. Returns `false` if the rule does not determine it.
     #[must_use]
     pub(crate) fn indent(&self, line: &str, into: &mut Vec<u8>) -> bool {
         let (indent, text) = line.as_bytes().split_at(indentation(line.as_bytes()));
@@ -78,8 +78,8 @@ impl Reindent {
     /// Returns true if the rule holds for other depths too, though all old lines are at one: `pair`. The depths of the new
     /// lines differ from it by multiples of `step`, and the file is indented by `above` more than above, where that is known.
     ///
-    /// Of one depth it is not known how much of it is one level: two tabs for four spaces may be a tab for two spaces, or
-    /// a tab for four and one level that was left out.
+    /// With a single depth, the width of a level is unknown: two tabs for four spaces may mean a tab for two spaces, or a tab
+    /// for four and one omitted level.
     pub(super) fn is_clear_of_one_depth(&self, pair: Pair<'_>, step: usize, above: Option<usize>) -> bool {
         let (asked, there) = (pair.0.len(), pair.1.len());
         match self {
@@ -105,7 +105,7 @@ impl Reindent {
                     is_clear.then(|| [to, rest].concat())
                 }
                 None => {
-                    // A line that is further to the left than all that were asked for.
+                    // A line that is indented less than all requested ones.
                     let byte = *from.first()?;
                     let is_alike = only(byte) && from.iter().chain(to).all(|&one| one == byte);
                     let length = (to.len() + indent.len()).checked_sub(from.len())?;
@@ -115,7 +115,7 @@ impl Reindent {
             Self::ToTabs { spaces, more } => {
                 let columns = indent.len().checked_add_signed(-more).filter(|_| only(b' '))?;
                 let (tabs, rest) = (columns / spaces, columns % spaces);
-                // What is less than one tab deep is at no depth that the file has.
+                // An indentation of less than one tab is at no depth of the file.
                 (tabs > 0 || rest == 0).then(|| [vec![b'\t'; tabs], vec![b' '; rest]].concat())
             }
             Self::ToSpaces { spaces, more } => {
@@ -138,8 +138,8 @@ fn begin(pairs: &[Pair<'_>]) -> Option<Reindent> {
     pairs.iter().all(follows).then(|| Reindent::Begin { from: from.to_vec(), to: to.to_vec(), is_mixed })
 }
 
-/// How many spaces stand for a tab, and how many are more in each line, if that is the same for all pairs of a number of
-/// spaces and one of tabs. Where all lines are at one depth, nothing is more.
+/// Returns the number of spaces per tab, and the number of extra spaces in each line, if they are the same for all pairs of a
+/// number of spaces and a number of tabs. With all lines at one depth, there are no extra spaces.
 fn unit(pairs: &[(usize, usize)]) -> Option<(usize, isize)> {
     let &(spaces, tabs) = pairs.first()?;
     let other = pairs.iter().find(|pair| pair.1 != tabs);
@@ -161,7 +161,7 @@ fn indent_of(line: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    /// `new` indented by the rule between the two others; what went wrong if it could not be.
+    /// Returns `new` indented by the rule between the two others, or the error.
     fn turned(old: &str, file: &str, new: &str) -> String {
         let Some(rule) = Reindent::between(old, file.as_bytes()) else { return "no rule".to_owned() };
         let mut text = Vec::new();
@@ -191,7 +191,7 @@ mod tests {
             ("  a\n    b", "\ta\n\t\t\tb", "", "no rule"),
             ("  a\n    b\n", "\t\ta\n\tb\n", "", "no rule"),
             ("         a", "\ta", "", "no rule"),
-            // How wide a tab is was never said.
+            // The width of a tab is unknown.
             ("a", "\ta", "a\n    b", "not \"    b\""),
             ("a\n b", "\ta\n\t b", "a\n   b", "\ta\n\t   b"),
         ] {
@@ -206,7 +206,7 @@ mod tests {
             ("    a\n      b", "  a\n    b", "   y", " y"),
             ("    a\n      b", "  a\n    b", "\t\t\tx", "not \"\\t\\t\\tx\""),
             ("  a\n  b", "\ta\n\tb", " x", "not \" x\""),
-            // A tab is as wide as the lines say that are there.
+            // The existing lines show the width of a tab.
             ("    a\n            b", "\ta\n\t\t\tb", "        x", "\t\tx"),
             ("        a\n        b", "\t\ta\n\t\tb", "            y", "\t\t\ty"),
             ("     a\n     b", "\t\ta\n\t\tb", "       y", "no rule"),

@@ -1,8 +1,8 @@
-//! Where a text stands in a file.
+//! Search for a text in a file.
 //!
-//! The exact text is looked for first, then looser forms of it, one after the other, until one is there. What stands in
-//! several places is never chosen among, and a looser form is taken within bounds only: it has as many lines as was asked
-//! for, and at most twice the bytes and 128 more for each line.
+//! The exact text is searched for first, then looser forms of it, one after the other, until one is found. Several
+//! matches are an error, and a looser match is limited: it has as many lines as the text, and at most twice the bytes and
+//! 128 more for each line.
 
 use super::indent::Reindent;
 use super::plan::MAX_PLACES;
@@ -11,47 +11,48 @@ use crate::fs::splice::LineNumbers;
 use memchr::memmem::Finder;
 use std::ops::Range;
 
-/// The most lines that are named where a text stands in several places.
+/// Maximum number of listed lines if a text is in several places.
 const MAX_NAMED: usize = 10;
-/// A looser match has at most so many times the bytes that were asked for, and [`MAX_MORE_A_LINE`] more a line.
+/// Maximum length of a looser match, as a multiple of the requested bytes; [`MAX_MORE_A_LINE`] bytes are added for each
+/// line.
 const MAX_TIMES: usize = 2;
 /// See [`MAX_TIMES`].
 const MAX_MORE_A_LINE: usize = 128;
-/// How many bytes are compared at most to find the places whose indentation follows one rule: as much as reading a large
-/// file. A text of many equal lines in a file of many more could take hours otherwise.
+/// Maximum number of bytes compared to find matches whose indentation follows one rule: as many as reading a large file.
+/// Without it, a text of many equal lines could take hours in a file with many more of them.
 const MAX_COMPARED: usize = 64 << 20;
 
-/// Where a text stands.
+/// Location of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Located {
     pub(super) looseness: Looseness,
-    /// The bytes in the file: one range, or several where all were asked for.
+    /// The ranges of bytes in the file: one, or several if all matches were requested.
     pub(super) ranges: Vec<Range<usize>>,
     /// The rule that the indentation follows, if it was overlooked.
     pub(super) reindent: Option<Reindent>,
 }
 
-/// Why there is no place.
+/// The reason for which no location was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Miss {
     /// The text is nowhere.
     Absent,
-    /// It is in several places.
+    /// The text is in several places.
     Several {
-        /// How loosely it was compared.
+        /// Looseness of the comparison.
         looseness: Looseness,
-        /// In how many places it is, without overlaps.
+        /// Number of matches, without overlaps.
         count: usize,
-        /// On which lines the first few begin.
+        /// Lines on which the first few begin.
         lines: Vec<usize>,
     },
 }
 
-/// Looks for `old`, which is not empty; for all of its places if `all` says so.
+/// Searches for `old`, which is not empty; for all matches if `all` is true.
 ///
-/// A match that overlooks more than line endings must be in one place, even where all are asked for.
+/// A match that ignores more than line endings must be unique, even if all are requested.
 pub(super) fn locate(file: &[u8], old: &str, all: bool) -> Result<Located, Miss> {
-    // In a file of mixed endings, those with the other ending are meant as well by all.
+    // In a file of mixed endings, all matches include those with the other ending.
     let begins_exact = !(all && old.contains('\n')) || old.contains('\r') || old.starts_with('\u{FEFF}');
     let found = if begins_exact { exact(file, old, all)? } else { Vec::new() };
     if !found.is_empty() {
@@ -75,14 +76,14 @@ pub(super) fn locate(file: &[u8], old: &str, all: bool) -> Result<Located, Miss>
     indented(file, old)
 }
 
-/// Returns true if a place is not much longer than the text that was asked for.
+/// Returns true if a match is not much longer than the requested text.
 pub(super) fn is_within_bounds(range: &Range<usize>, old: &str) -> bool {
     range.len() <= MAX_TIMES * old.len() + MAX_MORE_A_LINE * old.split_inclusive('\n').count()
 }
 
 /// The places of the exact text.
 fn exact(file: &[u8], old: &str, all: bool) -> Result<Vec<Range<usize>>, Miss> {
-    // A line feed that a carriage return stands before is the second half of a line ending.
+    // A line feed after a carriage return is the second half of a line ending.
     let takes_halves = !old.starts_with('\n') || old.contains('\r');
     let is_place = |at: usize| takes_halves || at == 0 || file[at - 1] != b'\r';
     search(file, old.as_bytes(), all, is_place).map_err(|found| found.into_miss(Looseness::Exact))
@@ -92,7 +93,7 @@ fn exact(file: &[u8], old: &str, all: bool) -> Result<Vec<Range<usize>>, Miss> {
 fn folded(file: &[u8], old: &str, all: bool, looseness: Looseness) -> Result<Vec<Range<usize>>, Miss> {
     let (mut needle, mut seen) = (fold::fold(old.as_bytes(), looseness), fold::fold_file(file, looseness));
     let length = needle.len();
-    // White space that was asked for at the end of a line is only overlooked at the end of one.
+    // Requested white space at the end of a line is only ignored at the end of a line.
     let last = old.rsplit('\n').next().unwrap_or(old).as_bytes();
     let typographic = looseness >= Looseness::Unicode;
     if looseness >= Looseness::Trailing && fold::trim_end(last, typographic).len() < last.len() {
@@ -111,12 +112,12 @@ fn end_with_newline(text: &mut Vec<u8>) {
     }
 }
 
-/// The one place of whole lines whose indentation is another by one rule.
+/// Finds the unique match of whole lines whose indentation differs by one rule.
 fn indented(file: &[u8], old: &str) -> Result<Located, Miss> {
     let looseness = Looseness::Indentation;
     let (mut needle, mut seen) = (vec![b'\n'], vec![b'\n']);
     needle.append(&mut fold::fold(old.as_bytes(), looseness));
-    // Also where the last line is blank: then a blank line is asked for.
+    // Also if the last line is blank: then a blank line is requested.
     if !old.ends_with('\n') {
         needle.push(b'\n');
     }
@@ -130,7 +131,7 @@ fn indented(file: &[u8], old: &str) -> Result<Located, Miss> {
     let mut seen_lines = LineNumbers::new(&seen);
     let mut starts = LineStarts::new(file);
     while let Some(at) = finder.find(&seen[from..]).map(|at| from + at) {
-        // It begins with the line feed before it.
+        // The match begins with the line feed before it.
         let line = seen_lines.of(at);
         let range = starts.of(line).lines(old);
         let cost = needle.len() + range.len();
@@ -158,7 +159,7 @@ fn indented(file: &[u8], old: &str) -> Result<Located, Miss> {
     }
 }
 
-/// Beginnings of lines, for lines that are asked for in order.
+/// Starts of lines, for lines that are requested in order.
 struct LineStarts<'a> {
     file: &'a [u8],
     at: usize,
@@ -170,7 +171,7 @@ impl<'a> LineStarts<'a> {
         Self { file, at: fold::mark(file), line: 1 }
     }
 
-    /// Goes to a line, counted from 1.
+    /// Advances to a line, counted from 1.
     fn of(&mut self, line: usize) -> &Self {
         while self.line < line {
             let end = memchr::memchr(b'\n', &self.file[self.at..]);
@@ -180,7 +181,7 @@ impl<'a> LineStarts<'a> {
         self
     }
 
-    /// As many lines from here as `old` has, without the ending of the last if that has none.
+    /// Returns as many lines from here as `old` has, without the last ending if `old` lacks it.
     fn lines(&self, old: &str) -> Range<usize> {
         let mut end = self.at;
         let (mut ending, lines) = (0, old.split_inclusive('\n').count());
@@ -194,7 +195,7 @@ impl<'a> LineStarts<'a> {
     }
 }
 
-/// Several places where one was looked for.
+/// Several matches of a text that should have one.
 struct Places {
     count: usize,
     lines: Vec<usize>,
@@ -206,7 +207,7 @@ impl Places {
     }
 }
 
-/// All places of `needle` without overlaps, or the only one; none if it is nowhere.
+/// Returns all matches of `needle` without overlaps, or the only one; empty if there is none.
 fn search(
     bytes: &[u8],
     needle: &[u8],
@@ -222,7 +223,7 @@ fn search(
         from = at + 1;
     };
     if all {
-        // One more than can be replaced says that there are too many.
+        // One match more than the maximum shows that there are too many.
         let places = std::iter::successors(next(0), |at| next(at + needle.len())).take(MAX_PLACES + 1);
         return Ok(places.map(|at| at..at + needle.len()).collect());
     }

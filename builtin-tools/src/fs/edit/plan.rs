@@ -1,4 +1,4 @@
-//! The changes that one call of `edit` makes in a file: all of its replacements against the original, or none.
+//! The changes of one call of `edit` in a file: all of its replacements against the original, or none.
 
 use super::first_line::widen;
 use super::frame::{Frame, Unclear};
@@ -9,19 +9,19 @@ use crate::fs::returns::Returns;
 use crate::fs::splice::{LineNumbers, Splice};
 use std::ops::Range;
 
-/// The most places that one call replaces.
+/// Maximum number of places that one call replaces.
 pub(super) const MAX_PLACES: usize = 1_000_000;
-/// The most bytes that a file has after an edit.
+/// Maximum number of bytes that a file has after an edit.
 pub(crate) const MAX_BYTES: usize = 256 << 20;
 
-/// A text and what comes in its place.
+/// A text and its replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Replacement<'a> {
-    /// The text that goes.
+    /// The old text.
     pub(crate) old: &'a str,
-    /// The text that comes.
+    /// The new text.
     pub(crate) new: &'a str,
-    /// True if it is replaced in all of its places.
+    /// True if all matches are replaced.
     pub(crate) all: bool,
 }
 
@@ -39,22 +39,22 @@ pub(crate) struct Plan {
 pub(crate) struct Part {
     /// The differences that were overlooked to find its text.
     pub(crate) looseness: Looseness,
-    /// In how many places its text is replaced.
+    /// Number of replaced matches.
     pub(crate) count: usize,
     /// The bytes of the first place in the original.
     pub(crate) first: Range<usize>,
     /// The line of the original on which the first place begins, counted from 1.
     pub(crate) line: usize,
-    /// True if everything that is the same in the old and the new text stays as the file has it.
+    /// True if the parts that are equal in the old and the new text are kept as they are in the file.
     pub(crate) is_minimal: bool,
-    /// The text whose indentation the new text had, where the old text has another than the file.
+    /// The frame that the new text's indentation followed, if the old text's indentation differs from the file's.
     pub(crate) frame: Option<Frame>,
 }
 
-/// Why nothing changes.
+/// The reason for which nothing changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlanError {
-    /// The replacement that it is about, counted from 0.
+    /// Index of the replacement, counted from 0.
     pub(crate) index: usize,
     /// The problem.
     pub(crate) problem: Problem,
@@ -63,20 +63,20 @@ pub(crate) struct PlanError {
 /// A problem with a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// There is no text that goes.
+    /// The old text is empty.
     Empty,
     /// The new text is the old text.
     Identical,
-    /// The text that goes is not in one place.
+    /// The old text does not have exactly one match.
     Miss(Miss),
-    /// The text was found with another indentation, and it is not clear how a line of what comes is to be indented.
+    /// The text was found with another indentation, and the indentation of a new line is ambiguous.
     NotIndented {
         /// The line on which the text begins.
         line: usize,
-        /// The line of what comes, counted from 1.
+        /// The new line, counted from 1.
         new_line: usize,
     },
-    /// It changes the same place as another replacement.
+    /// The replacement changes the same place as another one.
     Overlaps {
         /// The other one, counted from 0.
         other: usize,
@@ -85,7 +85,7 @@ pub(crate) enum Problem {
     },
     /// The file would become too large.
     TooLarge,
-    /// The file would stay as it is.
+    /// The file would be unchanged.
     NothingChanges,
 }
 
@@ -161,17 +161,18 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
     Ok(Plan { splices, parts })
 }
 
-/// Returns true if a replacement says itself where carriage returns are.
+/// Returns true if a replacement states its carriage returns itself.
 fn knows_returns(replacement: &Replacement<'_>) -> bool {
     replacement.old.contains('\r') || replacement.new.contains('\r')
 }
 
-/// The file as it is searched.
+/// Returns the file in the form that is searched.
 fn with_line_feeds<'a>(file: &'a [u8], returns: Option<&'a Returns<'_>>) -> &'a [u8] {
     returns.map_or(file, |returns| &returns.with_line_feeds)
 }
 
-/// Where the old text is, with the replacement without its last line ending where the last line of the file has none.
+/// Finds the old text; at the end of a file without a final line feed, the last line feed of the replacement may be
+/// missing.
 fn find<'a>(file: &[u8], replacement: &Replacement<'a>) -> Result<(Located, Replacement<'a>), Miss> {
     locate(file, replacement.old, replacement.all).map(|found| (found, *replacement)).or_else(|miss| {
         let open = open_ended(file, replacement);
@@ -182,7 +183,7 @@ fn find<'a>(file: &[u8], replacement: &Replacement<'a>) -> Result<(Located, Repl
 /// A replacement of lines without the line ending that its last line has and the last line of the file has not.
 fn open_ended<'a>(file: &[u8], replacement: &Replacement<'a>) -> Option<Replacement<'a>> {
     let without = |text: &'a str| text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n'));
-    // A last line without text says too little of where it is.
+    // A last line that is blank is not specific enough.
     let has_last_line = |old: &&str| old.rsplit('\n').next().is_some_and(|line| !line.trim().is_empty());
     let old = without(replacement.old).filter(has_last_line).filter(|_| !file.ends_with(b"\n"))?;
     Some(Replacement { old, new: without(replacement.new).unwrap_or(replacement.new), all: false })

@@ -1,10 +1,10 @@
-//! The changes in a place that was found: those between the old and the new text, and nothing else of the place.
+//! Computes the changes at a match: only the differences between the old and the new text.
 //!
-//! Where the places are the exact text, all of it goes and the new text comes. Else the old text and the new one are
-//! compared, and what is the same in both stays as the file has it, with its line endings, quotes and white space.
+//! An exact match is replaced entirely by the new text. Otherwise the old text and the new one are compared, and the parts
+//! that are equal in both stay as they are in the file, with its line endings, quotes and white space.
 //!
-//! New lines end as those that they replace: the first as the first, and so on, further ones as the last. Where no line
-//! ending is replaced, they end as the line that they are put into, or as the last one before it.
+//! New lines get the endings of those that they replace: the first that of the first, and so on, further ones that of the
+//! last. If no line ending is replaced, they get that of the line that they are put into, or of the last one before it.
 
 use super::Replacement;
 use super::frame::{Block, Frame, Unclear, align, is_blank, step_above};
@@ -15,19 +15,19 @@ use crate::fs::splice::Splice;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 use std::ops::{Range, RangeInclusive};
 
-/// The most lines, old and new, that are compared one by one; of more, what is the same at both ends stays.
+/// Maximum number of lines, old and new, that are compared individually; beyond it, equal lines at both ends are kept.
 const MAX_LINES: usize = 4_000;
 
-/// The most words that are compared one by one where lines changed; of more, what is the same at both ends stays.
+/// Maximum number of words compared individually in changed lines; beyond it, equal words at both ends are kept.
 const MAX_WORDS: usize = 4_000;
 
 /// The changes where the old text was found.
 pub(super) struct Rewritten {
-    /// In order, each with the beginning of the place that it belongs to.
+    /// The splices in order, each with the start of its match.
     pub(super) splices: Vec<(usize, Splice)>,
-    /// True if everything that is the same in the old and the new text stays as the file has it.
+    /// True if the parts that are equal in the old and the new text are kept as they are in the file.
     pub(super) is_minimal: bool,
-    /// The text whose indentation the new text had, where the old text has another than the file.
+    /// The frame that the new text's indentation followed, if the old text's indentation differs from the file's.
     pub(super) frame: Option<Frame>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Rewritten {
 ///
 /// # Errors
 ///
-/// When it is not clear how a line of the new text is to be indented.
+/// If the indentation of a line of the new text is ambiguous.
 pub(super) fn rewrite(
     file: &[u8],
     replacement: &Replacement<'_>,
@@ -43,7 +43,7 @@ pub(super) fn rewrite(
 ) -> Result<Rewritten, Unclear> {
     let (old, new) = (fold::with_plain_endings(replacement.old), fold::with_plain_endings(replacement.new));
     let exact = |splices| Rewritten { splices, is_minimal: true, frame: None };
-    // Who changes nothing but line endings means them.
+    // A request that changes only line endings means them literally.
     if old == new {
         let whole = |range: &Range<usize>| (range.start, Splice::new(range.clone(), replacement.new));
         return Ok(exact(found.ranges.iter().map(whole).collect()));
@@ -61,7 +61,7 @@ pub(super) fn rewrite(
         let indented = reindented(&old, &new, file, range, rule)?;
         (old, new, frame) = (indented.0.into(), indented.1.into(), Some(indented.2));
     }
-    // What differs in line endings alone is not looked at word by word: which of them come is decided for whole lines.
+    // Differences in line endings alone are not compared by words: the endings are decided for whole lines.
     let by_words = found.looseness > Looseness::Endings;
     let Changes { changes, is_minimal } = Changes::between(&old, &new, by_words);
     let mut splices = Vec::new();
@@ -76,7 +76,8 @@ pub(super) fn rewrite(
     Ok(Rewritten { splices, is_minimal, frame })
 }
 
-/// The old text with the indentation of the file, the new one with the indentation that it gets there, and whose it had.
+/// Returns the old text with the indentation of the file, the new one with the indentation that it gets there, and the
+/// frame that it followed.
 fn reindented(
     old: &str,
     new: &str,
@@ -124,7 +125,7 @@ impl Changes {
     }
 }
 
-/// A part of the old text and what the new one has in its place.
+/// A part of the old text, and its replacement in the new one.
 #[derive(Debug, PartialEq, Eq)]
 struct Change {
     gone: Range<usize>,
@@ -132,7 +133,7 @@ struct Change {
 }
 
 impl Change {
-    /// The words of it that differ; `None` if there are too many to compare.
+    /// Returns the differing words of the change; `None` if there are too many to compare.
     fn by_words(&self, old: &str, new: &str) -> Option<Vec<Self>> {
         let (gone, come) = (words(old, &self.gone), words(new, &self.come));
         if gone.len() + come.len() > MAX_WORDS {
@@ -156,7 +157,7 @@ impl Change {
         Some(differ.map(change).collect())
     }
 
-    /// Without what is the same at both ends.
+    /// Returns the change without the common start and end.
     fn trimmed(&self, old: &str, new: &str) -> Self {
         let (gone, come) = (&old[self.gone.clone()], &new[self.come.clone()]);
         let is_same = |(at, one): (usize, char), (to, other): (usize, char)| {
@@ -199,12 +200,12 @@ fn changed_lines(old: &str, new: &str) -> (Vec<Change>, bool) {
 #[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Word<'a> {
     text: &'a str,
-    /// True if only white space follows on the line: such white space may not be in the file, and is not the same as that
+    /// True if only white space follows on the line: such white space may be absent in the file, and differs from that
     /// between words.
     is_end: bool,
 }
 
-/// The words of a part of a text.
+/// Returns the words of a part of a text.
 fn words<'a>(text: &'a str, part: &Range<usize>) -> Vec<Word<'a>> {
     let mut words = Vec::new();
     let mut at = part.start;
@@ -221,8 +222,8 @@ fn words<'a>(text: &'a str, part: &Range<usize>) -> Vec<Word<'a>> {
     words
 }
 
-/// Returns true if only white space follows on the line, as far as it is looked at. The bound keeps a line of white space alone
-/// from taking quadratic time.
+/// Returns true if only white space follows on the line, within a limit. The limit keeps a line of white space from taking
+/// quadratic time.
 fn is_end(text: &str, at: usize) -> bool {
     const LOOKED_AT: usize = 256;
     text[at..].chars().take(LOOKED_AT).take_while(|character| *character != '\n').all(char::is_whitespace)
@@ -245,16 +246,16 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Where parts of the old text are in the file.
+/// Positions of the parts of the old text in the file.
 enum Place {
-    /// It is there in a looser form: the place of each of its bytes in the old text, and in the file.
+    /// A looser match of text: the position of each byte in the old text, and in the file.
     Folded { start: usize, asked: Vec<usize>, there: Vec<Range<usize>> },
-    /// Its lines are there in a looser form: where each begins in the old text, and in the file; last where they end.
+    /// A looser match of lines: the start of each line in the old text and in the file, and last the ends.
     Lines { asked: Vec<usize>, there: Vec<usize> },
 }
 
 impl Place {
-    /// Of the old text, which has the indentation of the file by now.
+    /// Maps the old text, which has the file's indentation by now.
     fn new(old: &str, file: &[u8], range: &Range<usize>, found: &Located) -> Self {
         if found.reindent.is_none() {
             return Self::folded(old, file, range, found.looseness);
@@ -290,7 +291,7 @@ impl Place {
         Self::Lines { asked, there }
     }
 
-    /// The bytes of the file behind a part of the old text; where the part is empty, the place between.
+    /// Returns the bytes of the file for a part of the old text; for an empty part, the position between.
     fn behind(&self, part: &Range<usize>) -> Range<usize> {
         match self {
             Self::Folded { start, asked, there } => {
@@ -309,15 +310,15 @@ impl Place {
     }
 }
 
-/// The line endings of a file, for places that are asked for in order.
+/// Line endings of a file, for ranges that are requested in order.
 struct Endings<'a> {
     file: &'a [u8],
-    /// The new text's own, for a file that has none.
+    /// The new text's own ending, for a file without line endings.
     own: &'static [u8],
     known: Option<Known>,
 }
 
-/// How the lines end that begin in a part of the file.
+/// The ending of the lines that begin in a part of the file.
 struct Known {
     part: RangeInclusive<usize>,
     ending: &'static [u8],
@@ -329,7 +330,7 @@ impl<'a> Endings<'a> {
         Self { file, own: if is_crlf { b"\r\n" } else { b"\n" }, known: None }
     }
 
-    /// New text for a place, with the endings of what it replaces.
+    /// Returns new text for a range, with the endings of the text that it replaces.
     fn turn(&mut self, text: Vec<u8>, place: &Range<usize>) -> Vec<u8> {
         if memchr::memchr(b'\n', &text).is_none() {
             return text;
@@ -351,7 +352,7 @@ impl<'a> Endings<'a> {
         turned
     }
 
-    /// How the line ends that a place is in, or else the last one before it.
+    /// Returns the ending of the line that contains a range, or else of the last line before it.
     fn around(&mut self, place: &Range<usize>) -> &'static [u8] {
         if let Some(known) = self.known.as_ref().filter(|known| known.part.contains(&place.end)) {
             return known.ending;

@@ -8,7 +8,7 @@ use super::*;
 use crate::fs::splice::splice;
 use proptest::prelude::*;
 
-/// The file after an edit with how the text was found, or what is wrong.
+/// Returns the file after an edit and how the text was found, or the error.
 fn edited(file: &[u8], replacements: &[(&str, &str, bool)]) -> Result<(Vec<u8>, String), String> {
     let replacements: Vec<Replacement<'_>> =
         replacements.iter().map(|&(old, new, all)| Replacement { old, new, all }).collect();
@@ -28,7 +28,7 @@ fn check(file: &str, old: &str, new: &str, expected: &str, found: &str) {
 #[test]
 fn texts_are_found_and_the_rest_stays() {
     for (file, old, new, expected, found) in [
-        // Exact, whatever the bytes around it.
+        // Exact, whatever bytes surround it.
         ("one two", "two", "2", "one 2", "Exact 1 1"),
         ("one\ntwo\n", "two\n", "", "one\n", "Exact 1 2"),
         ("a\nb", "b", "c\n", "a\nc\n", "Exact 1 2"),
@@ -36,7 +36,7 @@ fn texts_are_found_and_the_rest_stays() {
         ("price: x", "x", "$& \\1 ${1} $0", "price: $& \\1 ${1} $0", "Exact 1 1"),
         ("\u{FEFF}a\r\nb\r\n", "a", "x", "\u{FEFF}x\r\nb\r\n", "Exact 1 1"),
         ("a\u{FEFF}b", "\u{FEFF}", "", "ab", "Exact 1 1"),
-        // Line endings: what is new ends as what it replaces, or as the line it is in.
+        // Line endings: new lines get the ending of the lines they replace, or of the line they are in.
         ("a\r\nb\r\n", "a\nb", "a\nx\nb", "a\r\nx\r\nb\r\n", "Endings 1 1"),
         ("a\r\nb\r\nc\n", "b", "b\nx", "a\r\nb\r\nx\r\nc\n", "Exact 1 2"),
         ("a\r\nb\nc\r\n", "a\nb\nc", "a\nx\nc", "a\r\nx\nc\r\n", "Endings 1 1"),
@@ -44,7 +44,8 @@ fn texts_are_found_and_the_rest_stays() {
         ("a\r\nb", "b", "b\nc", "a\r\nb\r\nc", "Exact 1 2"),
         ("a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n", "Endings 1 1"),
         ("a\nb\n", "b", "b\r\nc", "a\nb\nc\n", "Exact 1 2"),
-        // All of an exact text is replaced, and further lines end as the last of it; of another one only what is new.
+        // An exact match is replaced entirely, and further lines get the ending of its last line; in a looser match
+        // only the changes are.
         ("a\nb\r\n", "a\nb", "a\nb\nc", "a\nb\nc\r\n", "Exact 1 1"),
         ("a\r\nb\n", "a\nb", "a\nb\nc", "a\r\nb\nc\n", "Endings 1 1"),
         ("a", "a", "b\r\nc", "b\r\nc", "Exact 1 1"),
@@ -55,17 +56,17 @@ fn texts_are_found_and_the_rest_stays() {
         ("a\nb\n", "a\n", "a\r\n", "a\r\nb\n", "Exact 1 1"),
         ("a\r\nb", "a\r", "x", "x\nb", "Exact 1 1"),
         ("a\rb\r", "a\rb", "x\ry", "x\ry\r", "Exact 1 1"),
-        // The last line has no ending, and keeps having none.
+        // The last line has no ending, and stays so.
         ("a\nb", "b\n", "x\n", "a\nx", "Endings 1 2"),
         ("a\r\nb", "a\nb\n", "a\nx\ny\n", "a\r\nx\r\ny", "Endings 1 1"),
         ("a\n  b ", "b\n", "x\n", "a\n  x ", "Endings 1 2"),
         ("a\n\tb", "    b\n", "    x\n    y\n", "a\n\tx\n\ty", "Indentation 1 2"),
-        // White space at the end of lines, of the file's or of what was asked.
+        // White space at the end of lines, in the file or in the request.
         ("a  \nb\t\nc\n", "a\nb\nc", "a\nx\nc", "a  \nx\t\nc\n", "Trailing 1 1"),
         ("a\nb\n", "a  \nb  ", "a  \nx", "a\nx\n", "Trailing 1 1"),
         ("a \r\nb\r\n", "a\nb", "x\nb", "x \r\nb\r\n", "Trailing 1 1"),
         ("f(\n  \n)\n", "f(\n\n)", "f(\n1\n)", "f(\n1  \n)\n", "Trailing 1 1"),
-        // White space that the file does not have at the end of a line is new between words.
+        // White space that the file lacks at the end of a line is new between words.
         ("\"\n", "\"\t", "\n\"\ta\n", "\n\"\ta\n\n", "Trailing 1 1"),
         ("a\nb\n", "a \nb", "a x\nb", "a x\nb\n", "Trailing 1 1"),
         // Typographic characters.
@@ -101,7 +102,7 @@ fn what_is_not_in_one_place_changes_nothing() {
         ("a", "a", "a", false, "0 Identical"),
         ("aaa", "aa", "b", false, "0 Miss(Several { looseness: Exact, count: 2, lines: [1] })"),
         ("x\nx\ny\nx", "x", "b", false, "0 Miss(Several { looseness: Exact, count: 3, lines: [1, 2, 4] })"),
-        // Also those lines are named that come after many places on one.
+        // Lines are also listed that come after many matches on one line.
         (
             "xx xx xx xx xx xx xx xx xx xx xx\ny\nxx",
             "xx",
@@ -117,7 +118,7 @@ fn what_is_not_in_one_place_changes_nothing() {
             false,
             "0 Miss(Several { looseness: Endings, count: 2, lines: [1, 3] })",
         ),
-        // One of several is not chosen because it is nearer, and all are not taken by a looser form.
+        // A nearer match is not preferred, and a looser match never includes all.
         (
             "a \nb\na\t\nb",
             "a\nb",
@@ -133,7 +134,7 @@ fn what_is_not_in_one_place_changes_nothing() {
             false,
             "0 Miss(Several { looseness: Indentation, count: 2, lines: [1, 2] })",
         ),
-        // White space that was asked for is not overlooked within a line.
+        // Requested white space is not ignored within a line.
         ("food", "foo ", "bar ", false, "0 Miss(Absent)"),
         ("foo\nx", "foo \nxy", "", false, "0 Miss(Absent)"),
         ("a  b", "a b", "", false, "0 Miss(Absent)"),
@@ -144,7 +145,7 @@ fn what_is_not_in_one_place_changes_nothing() {
         // Several rules for the indentation.
         ("  a\n b\n", "a\nb", "c", false, "0 Miss(Absent)"),
         ("\ta\n\t\tb\n", "    a\n        b", "  c", false, "0 NotIndented { line: 1, new_line: 1 }"),
-        // Much more than was asked for.
+        // A match much longer than the request.
         (deep, "\t}\n", "x\n", false, "0 Miss(Absent)"),
         ("a\n", "a ", "a", false, "0 NothingChanges"),
         ("a b", "a\u{200B}b", "", false, "0 Miss(Absent)"),
@@ -236,8 +237,8 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Whatever is found: the bytes outside the splices stay, the splices are within the places, and what a place is seen
-    /// as is what was asked for.
+    /// For any match: the bytes outside the splices stay, the splices are within the matches, and each match equals the
+    /// request in its looseness.
     #[test]
     fn nothing_changes_outside_of_what_was_asked_for(file in text(), old in text(), new in text(), all: bool) {
         crate::fs::fuzzing::check_edit(file.as_bytes(), &old, &new, all);
@@ -259,7 +260,7 @@ proptest! {
         let splits = old.starts_with('\n') && !old.contains('\r') && file[..from].ends_with('\r');
         let count = (0..file.len()).filter(|&at| file.as_bytes()[at..].starts_with(old.as_bytes())).count();
         prop_assume!(!old.is_empty() && !splits && old != new && count == 1);
-        // What begins within an indentation may have lost the rest of it.
+        // A match that begins within an indentation may have lost the rest of it.
         let line = file[..from].rsplit('\n').next().unwrap_or_default();
         let is_indented = !line.is_empty() && line.trim_matches([' ', '\t']).is_empty();
         prop_assume!(!(is_indented && old.contains('\n')));
@@ -297,23 +298,23 @@ fn a_looser_place_is_bounded_and_is_where_its_lines_are() {
     let (fits, too_long) = (spaces(262 - 3), spaces(263 - 3));
     check(&format!("a{fits}\nb\n"), "a\nb", "a\nx", &format!("a{fits}\nx\n"), "Trailing 1 1");
     check("1\n2\n3\n4\n\tb\n", "    b\n", "    c\n", "1\n2\n3\n4\n\tc\n", "Indentation 1 5");
-    // At the very beginning, where nothing stands before a line feed.
+    // At the very beginning of the file, before a line feed.
     check("\na\n", "\na", "\nb", "\nb\n", "Exact 1 1");
     check("\na", "a", "a\nb", "\na\nb", "Exact 1 2");
-    // What is there exactly counts before what is there with other endings.
+    // Exact matches take precedence over those with other endings.
     check("a\nb\na\r\nb\n", "a\nb", "x", "x\na\r\nb\n", "Exact 1 1");
     for (file, old, expected) in [
         (format!("a{too_long}\nb\n"), "a\nb", "0 Miss(Absent)"),
         // A lone carriage return hides no place.
         ("a\rb b".to_owned(), "b", "0 Miss(Several { looseness: Exact, count: 2, lines: [1] })"),
-        // Typographic white space at the end was asked for at the end of a line.
+        // Typographic white space was requested at the end of a line.
         ("ab\n".to_owned(), "a\u{A0}", "0 Miss(Absent)"),
         (
             "\tb\n".repeat(4),
             "    b\n",
             "0 Miss(Several { looseness: Indentation, count: 4, lines: [1, 2, 3, 4] })",
         ),
-        // So many are looked for that it is known whether there are more than are named.
+        // The search continues until it is known whether there are more matches than are listed.
         (
             "\tb\n".repeat(14),
             "    b\n",

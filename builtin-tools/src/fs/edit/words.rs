@@ -1,4 +1,4 @@
-//! Why nothing changed, in words for the model.
+//! Explanations for the model why nothing changed.
 
 use super::frame::Frame;
 use super::locate::Miss;
@@ -8,10 +8,10 @@ use crate::fs::nearest::{nearest, numbered};
 use crate::fs::splice::LineNumbers;
 use std::fmt::Write as _;
 
-/// How many of the replacements with a looser match are named.
+/// Maximum number of listed replacements with a looser match.
 const MAX_NAMED: usize = 10;
 
-/// The arguments that a replacement came by.
+/// The names of a replacement's arguments.
 struct Named {
     old: String,
     new: String,
@@ -28,7 +28,7 @@ impl Named {
     }
 }
 
-/// Why nothing changed in the file `path`; with a part of its `content` where that helps and may be read.
+/// Explains why nothing changed in the file `path`, with a part of its `content` if that helps and may be read.
 pub(super) fn explain(
     path: &str,
     content: Option<&[u8]>,
@@ -109,7 +109,7 @@ fn absent(
     text
 }
 
-/// The line on which a text begins, whatever its line endings.
+/// Returns the line on which a text begins, ignoring line endings.
 fn line_of(content: &[u8], text: &str) -> Option<usize> {
     let content = fold::fold_file(content, Looseness::Endings);
     let at = memchr::memmem::find(&content, fold::with_plain_endings(text).as_bytes())?;
@@ -149,7 +149,7 @@ fn several(path: &str, looseness: Looseness, count: usize, lines: &[usize], all:
     format!("{old} is in {count} places of {path}{how}: {on}; {what_to_do}")
 }
 
-/// Reports the replacements to the model: where, and what was overlooked.
+/// Reports the replacements to the model: where they are, and what the comparison ignored.
 pub(super) fn report(parts: &[Part]) -> String {
     let mut text = String::new();
     let loose = parts.iter().enumerate().filter(|(_, part)| part.looseness != Looseness::Exact);

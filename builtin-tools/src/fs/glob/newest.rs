@@ -1,11 +1,11 @@
-//! The newest of many files, in memory for those alone.
+//! Selects the newest of many files, with memory for those only.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// A file, and when it was last changed. The newest comes first, of equally new ones that which is first by path.
+/// A file and its time of modification. The newest comes first; files of the same time are ordered by path.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Stamped {
     stamp: Reverse<SystemTime>,
@@ -48,7 +48,7 @@ impl Newest {
         }
     }
 
-    /// Adds those that another thread found.
+    /// Adds the files that another thread found.
     pub(super) fn join(&mut self, other: Self) {
         self.count += other.count;
         for file in other.files {
@@ -56,7 +56,7 @@ impl Newest {
         }
     }
 
-    /// How many there were.
+    /// Returns the number of files seen.
     pub(super) fn count(&self) -> u64 {
         self.count
     }

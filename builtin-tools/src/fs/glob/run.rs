@@ -10,21 +10,21 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use toolkit::CancellationToken;
 
-/// How long a thread waits before it looks whether anybody still wants it to.
+/// Interval at which a waiting thread checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A walk that somebody waits for.
+/// A walk on behalf of a waiting call.
 pub(super) struct Run<'a> {
     pub(super) tree: &'a Tree<'a>,
     pub(super) cancel: &'a CancellationToken,
-    /// Is told now and then how many files were looked at.
+    /// Called from time to time with the number of files examined.
     pub(super) progress: &'a mut (dyn FnMut(u64) + Send),
 }
 
-/// The directories that are to be listed.
+/// The directories to list.
 struct Queue {
     directories: Vec<Directory>,
-    /// How many are being listed: more may come of them.
+    /// Number of directories being listed, which may add more.
     under_way: usize,
     is_over: bool,
 }
@@ -36,7 +36,7 @@ struct Shared {
 }
 
 impl Run<'_> {
-    /// The newest files below a directory, and what was passed over.
+    /// Returns the newest files below a directory, and the skipped ones.
     pub(super) fn all(&mut self, root: Directory, most: usize) -> (Newest, Skipped) {
         let shared = Shared {
             queue: Mutex::new(Queue { directories: vec![root], under_way: 0, is_over: false }),
@@ -71,7 +71,7 @@ impl Run<'_> {
     }
 }
 
-/// Ends a walk whose thread panicked: nobody else would know that its directory is done.
+/// Ends a walk whose thread panicked, since the other threads would wait for its directory.
 struct EndsOnPanic<'a>(&'a Shared);
 
 impl Drop for EndsOnPanic<'_> {
@@ -109,7 +109,7 @@ fn walk(
                 Entry::File(name) => {
                     files += 1;
                     let path = directory.path().join(name);
-                    // One that is gone by now is none.
+                    // A file that is gone by now is skipped.
                     if let Ok(metadata) = path.symlink_metadata()
                         && metadata.is_file()
                     {
@@ -124,7 +124,7 @@ fn walk(
     (newest, skipped)
 }
 
-/// The next directory; `None` once all are done, or nobody waits any more.
+/// Returns the next directory; `None` once all are done, or the call is cancelled.
 fn next(shared: &Shared, cancel: &CancellationToken) -> Option<Directory> {
     let mut queue = lock(&shared.queue);
     loop {
@@ -142,7 +142,7 @@ fn next(shared: &Shared, cancel: &CancellationToken) -> Option<Directory> {
     }
 }
 
-/// Adds what came of a directory.
+/// Adds the results of a directory.
 fn done(shared: &Shared, below: Vec<Directory>) {
     let mut queue = lock(&shared.queue);
     queue.under_way -= 1;

@@ -91,7 +91,7 @@ async fn what_needs_to_be_asked_for_is_not_named() {
     assert_eq!(metadata, json!({ "pattern": "*", "searchPath": ".", "count": 1, "truncated": false }));
 }
 
-/// However they are nested, ignore files take so much memory and no more, and what does not count is told.
+/// Checks that nested ignore files use bounded memory, and that rules beyond the limit are reported.
 #[tokio::test]
 async fn ignore_files_count_up_to_so_many_patterns_on_the_way() {
     let many = |count: usize| (0..count).fold(String::new(), |text, number| text + &format!("x{number}\n"));

@@ -11,32 +11,32 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// How much text of one file is held while others are searched.
+/// Maximum text of one file held while other files are searched.
 const MAX_BYTES_HELD: usize = 64 * 1024;
-/// How much of a file is read before it is searched: all of most files, for which nothing else then has to be done.
+/// Number of bytes read before the search: the whole of most files, for which this read is then enough.
 const MAX_BYTES_AT_THE_START: usize = 64 * 1024;
-/// The most lines that are shown of one match that goes over several.
+/// Maximum number of lines that are shown of one match that goes over several.
 const MAX_LINES_OF_A_MATCH: usize = 50;
 
-/// Which of a file's matches are wanted.
+/// The range of a file's matches to return.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
-    /// How many are passed over at its beginning.
+    /// Number of matches to skip at the beginning.
     pub(super) skip: u64,
-    /// How many then are wanted.
+    /// Number of matches to return after those.
     pub(super) take: u64,
 }
 
 /// The matches in a file.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// How many matches were counted. Counting stops at one more than is wanted.
+    /// Number of counted matches. Counting stops at one more than wanted.
     pub(super) count: u64,
     /// The wanted ones, as far as they are held, with the lines around them.
     pub(super) matches: Vec<Match>,
     /// True if the file is binary: its matches are not shown.
     pub(super) is_binary: bool,
-    /// True if lines were so long that they were searched in pieces.
+    /// True if there were lines so long that they were searched in pieces.
     pub(super) has_pieces: bool,
 }
 
@@ -56,18 +56,18 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
-/// Why a file was not searched.
+/// The reason for which a file was not searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable,
-    /// It is larger than what is searched for matches of several lines.
+    /// The file exceeds the size limit of multiline searches.
     TooLarge,
-    /// Nobody waits for it any more.
+    /// The call no longer waits for the result.
     Stopped,
 }
 
-/// A file that is read for as long as somebody waits.
+/// A file that is read until the call is cancelled.
 struct Watched<'a> {
     file: File,
     is_over: &'a dyn Fn() -> bool,
@@ -85,7 +85,7 @@ pub(super) struct Search<'a> {
     query: &'a Query,
     searcher: Searcher,
     decoded: Vec<u8>,
-    /// The beginning of a file, which is all of most.
+    /// The beginning of the file, which for most is the whole file.
     start: Vec<u8>,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Search<'a> {
             let is_complete;
             (length, is_complete) = fill(&mut self.start, &mut file, size, is_over).map_err(failed)?;
             let start = &self.start[..length];
-            // What is not plain text is looked at as a stream: only that tells what is binary, and what is written in UTF-16.
+            // Anything but plain text is searched as a stream, which detects binary content and UTF-16.
             if is_complete && is_plain(start) {
                 self.searcher.search_slice(&query.matcher, start, &mut collecting).map_err(failed)?;
                 return Ok(collecting.end());
@@ -148,7 +148,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Reads the beginning of a file; says how many bytes it has, and whether that is all of the file.
+/// Reads the beginning of a file; returns the number of bytes, and whether they are the whole file.
 fn fill(
     start: &mut [u8],
     file: &mut File,
@@ -166,7 +166,7 @@ fn fill(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         }
-        // The system need not be asked again what it said when the file was opened.
+        // The size was read when the file was opened.
         if size == Some(length as u64) && length < start.len() {
             return Ok((length, true));
         }
@@ -180,15 +180,15 @@ fn is_plain(content: &[u8]) -> bool {
     !marks.iter().any(|mark| content.starts_with(mark)) && memchr::memchr(0, content).is_none()
 }
 
-/// Collects what a search comes upon.
+/// Collects the matches of a search.
 struct Collecting<'a> {
     query: &'a Query,
     wanted: Wanted,
     breaks: &'a RefCell<Vec<u64>>,
     found: Found,
-    /// The lines that come before the next match, if it is shown.
+    /// Lines before the next match, if it is shown.
     before: VecDeque<Line>,
-    /// How much text is held.
+    /// Size of the text held.
     held: usize,
     /// The last line that was seen of the file, and whether it held a match.
     last: Option<(u64, bool)>,
@@ -219,7 +219,8 @@ impl<'a> Collecting<'a> {
         self.found
     }
 
-    /// The number that a line has in the file; some of those that are searched are pieces of one.
+    /// Returns the number of a line in the file, for a line number of the search, which counts pieces of long lines
+    /// separately.
     fn number(&self, number: Option<u64>) -> u64 {
         let number = number.unwrap_or(1);
         let breaks = self.breaks.borrow();
@@ -254,9 +255,9 @@ impl<'a> Collecting<'a> {
     fn has_room(&self) -> bool {
         let is_wanted = self.found.count > self.wanted.skip;
         let held = self.found.matches.len() as u64;
-        // The first one always fits, so that whoever reads on gets further.
+        // The first match always fits, so that a caller who reads on makes progress.
         is_wanted && held < self.wanted.take && (held == 0 || self.held < MAX_BYTES_HELD)
-            // What is held has no holes.
+            // The held matches are contiguous.
             && self.found.count == self.wanted.skip + held + 1
     }
 }
@@ -354,7 +355,7 @@ impl Sink for Collecting<'_> {
 
     fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
         self.found.is_binary = true;
-        // One match is all that is told of such a file.
+        // Only one match is reported of such a file.
         Ok(self.found.count == 0)
     }
 

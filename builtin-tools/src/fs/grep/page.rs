@@ -1,10 +1,10 @@
-//! The results of one call: from which on, how many, and no more text than a model should get at once.
+//! A page of results of one call: its start, its length, and a limit on the text for the model.
 
 use super::file::{Found, Match, Wanted};
 use super::query::Depth;
 use std::path::PathBuf;
 
-/// The most text of results, in bytes; what goes around them comes on top.
+/// Maximum size of the results in bytes, without the text around them.
 const MAX_BYTES: usize = 48 * 1024;
 
 /// The page that one call returns of the files with matches, by path.
@@ -15,13 +15,13 @@ pub(super) struct Page {
     take: u64,
     bytes: usize,
     pub(super) results: Vec<Hit>,
-    /// How many results there are on it.
+    /// Number of results on the page.
     pub(super) count: u64,
-    /// How many matches were passed over or shown, and in how many files.
+    /// Number of matches skipped or shown, and of the files they are in.
     pub(super) matches: u64,
     /// True if there are further results.
     pub(super) has_more: bool,
-    /// True if lines were so long that they were searched in pieces.
+    /// True if there were lines so long that they were searched in pieces.
     pub(super) has_pieces: bool,
 }
 
@@ -35,13 +35,13 @@ pub(super) struct Hit {
 /// The output for one file.
 #[derive(Debug)]
 pub(super) enum HitContent {
-    /// That it holds a match.
+    /// The file has a match.
     Matches,
-    /// That it does, and is binary.
+    /// The file has a match, and is binary.
     Binary,
-    /// How many.
+    /// The number of matches.
     Count(u64),
-    /// Which.
+    /// The matches.
     Lines(Vec<Match>),
 }
 
@@ -61,7 +61,7 @@ impl Page {
         }
     }
 
-    /// Returns the matches that are wanted of each file, as long as those before it are not known.
+    /// Returns the matches to collect of each file while those before it are unknown.
     pub(super) fn wanted(&self) -> Wanted {
         Wanted { skip: 0, take: self.skip.saturating_add(self.take) }
     }
@@ -71,7 +71,7 @@ impl Page {
         self.depth == Depth::Lines && !found.is_binary
     }
 
-    /// Adds what the next file holds; false once the page is full. `again` finds more of the same file's matches.
+    /// Adds the matches of the next file; false once the page is full. `again` finds more matches of the same file.
     pub(super) fn add(
         &mut self,
         path: PathBuf,
@@ -93,7 +93,7 @@ impl Page {
         self.matches += self.skip;
         let mut from = std::mem::take(&mut self.skip);
         let end = found.count;
-        // What is held of the file begins with its first match.
+        // The held matches begin with the file's first match.
         let mut held =
             found.matches.drain(..).skip(usize::try_from(from).unwrap_or(usize::MAX)).collect::<Vec<_>>();
         let mut shown = Vec::new();

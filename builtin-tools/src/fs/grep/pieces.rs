@@ -5,34 +5,34 @@ use std::io::{self, Read};
 
 /// The longest line that is searched as a whole.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
-/// How much of a piece of a longer line comes again at the beginning of the next, so that a match is whole in one of them.
+/// Overlap between consecutive pieces of a longer line, so that each match is whole in one of them.
 pub(super) const OVERLAP: usize = 64 * 1024;
-/// How much may be read beyond the longest line before it is broken: what a search asks for at once.
+/// Maximum number of bytes read beyond the longest line before it is split: the size of one read of a search.
 const MAX_AT_ONCE: usize = 64 * 1024;
 
 /// Breaks lines that are longer than [`LONGEST_LINE`], and remembers where.
 pub(super) struct Pieces<'a, R> {
     inner: R,
-    /// How long the line is that is being read.
+    /// Length of the current line.
     run: usize,
-    /// The end of that line so far, once it is long.
+    /// The last bytes of that line so far, once it is long.
     tail: Vec<u8>,
-    /// The bytes that come before anything else is read: a line feed that is not in the file, and the tail again.
+    /// Bytes to return before further reads: a line feed that is not in the file, and the tail again.
     pending: Vec<u8>,
     given: usize,
-    /// How many line feeds were given.
+    /// Number of returned line feeds.
     feeds: u64,
     /// The line feeds that are not in the file, by their number.
     breaks: &'a RefCell<Vec<u64>>,
 }
 
 impl<'a, R: Read> Pieces<'a, R> {
-    /// Notes in `breaks` the numbers of those line feeds that are not in the file.
+    /// Creates a reader that records in `breaks` the numbers of the line feeds that it inserts.
     pub(super) fn new(inner: R, breaks: &'a RefCell<Vec<u64>>) -> Self {
         Self { inner, run: 0, tail: Vec::new(), pending: Vec::new(), given: 0, feeds: 0, breaks }
     }
 
-    /// Notes what is given from the file.
+    /// Records bytes returned from the file.
     fn note(&mut self, given: &[u8]) {
         let Some(last) = memchr::memrchr(b'\n', given) else {
             self.run += given.len();

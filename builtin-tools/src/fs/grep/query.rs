@@ -4,12 +4,11 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use toolkit::{ToolError, ToolErrorKind};
 
-/// The most memory for a compiled pattern, in bytes.
+/// Maximum memory for a compiled pattern, in bytes.
 const MAX_BYTES_OF_PATTERN: usize = 10 << 20;
-/// The most memory that a pattern may take while it searches, in bytes, for each thread.
+/// Maximum memory that a pattern may take while it searches, in bytes, for each thread.
 const MAX_BYTES_OF_STATES: usize = 32 << 20;
-/// The most memory for what is searched at once, in bytes, for each thread: the lines around a match, or a whole file where
-/// a match may go over several lines.
+/// Maximum memory of a search per thread, in bytes: the lines around a match, or a whole file for multiline searches.
 pub(super) const MAX_BYTES_AT_ONCE: usize = 32 << 20;
 
 /// The query for each file.
@@ -17,9 +16,9 @@ pub(super) struct Query {
     pub(super) matcher: RegexMatcher,
     /// True if a match may go over several lines.
     pub(super) multiline: bool,
-    /// How many lines are shown before a match.
+    /// Number of lines shown before a match.
     pub(super) before: usize,
-    /// How many lines are shown after it.
+    /// Number of lines shown after a match.
     pub(super) after: usize,
     /// The depth of the search in a file.
     pub(super) depth: Depth,
@@ -28,7 +27,7 @@ pub(super) struct Query {
 /// The depth of the search in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// One match, if there is any.
+    /// A match, if there is any.
     Any,
     /// The number of matches.
     Count,
@@ -36,7 +35,7 @@ pub(super) enum Depth {
     Lines,
 }
 
-/// How a pattern is to be understood.
+/// Interpretation of a pattern.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading {
     pub(super) ignore_case: bool,
@@ -53,7 +52,7 @@ pub(super) fn matcher(pattern: &str, reading: Reading) -> Result<RegexMatcher, T
         .fixed_strings(reading.literal)
         .case_insensitive(reading.ignore_case)
         .dot_matches_new_line(reading.multiline)
-        // What stands behind such a byte is binary, and is not looked at line by line.
+        // Content after such a byte is binary, and is not searched by lines.
         .ban_byte(Some(0))
         .size_limit(MAX_BYTES_OF_PATTERN)
         .dfa_size_limit(MAX_BYTES_OF_STATES);
@@ -95,7 +94,7 @@ fn problem(pattern: &str, reading: Reading, error: &str) -> String {
     } else {
         ""
     };
-    // What compiles it has put something around it by then.
+    // The regex library has wrapped the pattern by then, so its error would show another one.
     let own = regex_syntax::parse(pattern).err().map(|error| error.to_string());
     let error = own.as_deref().unwrap_or(error);
     format!(
@@ -122,11 +121,11 @@ impl Query {
         let mut builder = SearcherBuilder::new();
         builder
             .multi_line(self.multiline)
-            // Without numbers, two pieces of one line could not be told from two lines.
+            // Without numbers, two pieces of one line could not be distinguished from two lines.
             .line_number(self.depth != Depth::Any)
             .before_context(self.before)
             .after_context(self.after)
-            // What is searched is decoded before, so that long lines can be broken as text.
+            // Content is decoded before the search, so that long lines can be split as text.
             .bom_sniffing(false)
             .heap_limit(Some(MAX_BYTES_AT_ONCE))
             .binary_detection(BinaryDetection::convert(0));

@@ -1,5 +1,5 @@
-//! A search through a tree: one thread walks it, others search its files, and what they find comes in the order of the
-//! walk, so that the answer is the same however many there are.
+//! A search through a tree: one thread walks it, others search its files, and their results are put into the order of
+//! the walk, so that the answer does not depend on the number of threads.
 
 use super::file::{Failure, Found, Search, Wanted};
 use super::page::Page;
@@ -17,23 +17,23 @@ use std::thread;
 use std::time::Duration;
 use toolkit::CancellationToken;
 
-/// How many files are searched by one thread before their results are passed on.
+/// Number of files that one thread searches before it passes on the results.
 const FILES_A_BATCH: usize = 32;
-/// How many batches are under way: what is found in them is held until all before them are done.
+/// Maximum number of concurrent batches: results of a batch are held until all batches before it are done.
 const MAX_BATCHES: usize = 16;
-/// How long a thread waits before it looks whether anybody still wants it to.
+/// Interval at which a waiting thread checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The files and directories that were passed over.
 #[derive(Debug, Default)]
 pub(in crate::fs) struct Skipped {
-    /// Files and directories that a person would have to be asked about.
+    /// Files and directories that need approval.
     pub(in crate::fs) refused: u64,
     /// Files and directories that could not be read.
     pub(in crate::fs) unreadable: u64,
     /// The first of them.
     pub(in crate::fs) first_unreadable: Option<PathBuf>,
-    /// Files that are too large for what was asked.
+    /// Files that are too large for the search.
     pub(in crate::fs) too_large: u64,
     /// The first of them.
     pub(in crate::fs) first_too_large: Option<PathBuf>,
@@ -45,12 +45,12 @@ impl Skipped {
         self.first_unreadable = first(self.first_unreadable.take(), Some(path));
     }
 
-    /// Adds what another thread passed over.
+    /// Adds the counts of another thread.
     pub(in crate::fs) fn join(&mut self, other: Self) {
         self.refused += other.refused;
         self.unreadable += other.unreadable;
         self.too_large += other.too_large;
-        // Whichever thread comes to it first, the first by path is told.
+        // The first by path is reported, whichever thread comes to it first.
         self.first_unreadable = first(self.first_unreadable.take(), other.first_unreadable);
         self.first_too_large = first(self.first_too_large.take(), other.first_too_large);
     }
@@ -71,25 +71,25 @@ enum Came {
 struct Batch<T> {
     number: usize,
     items: Vec<T>,
-    /// How many files were searched for it.
+    /// Number of files searched.
     files: u64,
 }
 
-/// How far a search is.
+/// State shared by the threads of a search.
 struct Shared {
-    /// Nothing more is wanted.
+    /// True when no further results are wanted.
     is_over: AtomicBool,
-    /// How many batches may still be begun.
+    /// Number of batches that may still be started.
     room: Mutex<usize>,
     more_room: Condvar,
 }
 
-/// A search that somebody waits for.
+/// A search on behalf of a waiting call.
 pub(super) struct Run<'a> {
     pub(super) query: &'a Query,
     pub(super) doors: Doors,
     pub(super) cancel: &'a CancellationToken,
-    /// Is told now and then how many files were searched.
+    /// Called from time to time with the number of files searched.
     pub(super) progress: &'a mut dyn FnMut(u64),
 }
 
@@ -114,7 +114,7 @@ impl Run<'_> {
         skipped
     }
 
-    /// Searches the files of a tree, sorted by path, until the page is full. Says how many were searched.
+    /// Searches the files of a tree, sorted by path, until the page is full. Returns the number of searched files.
     pub(super) fn tree(&mut self, tree: Tree<'_>, root: Directory, page: &mut Page) -> (u64, Skipped) {
         let shared = Shared {
             is_over: AtomicBool::new(false),
@@ -157,7 +157,7 @@ impl Run<'_> {
         })
     }
 
-    /// Takes what is found in the order of the walk.
+    /// Adds the results to the page in the order of the walk.
     fn collect(&mut self, done: &Receiver<Batch<Came>>, shared: &Shared, page: &mut Page) -> (u64, Skipped) {
         let (mut files, mut skipped) = (0, Skipped::default());
         let mut waiting = BTreeMap::new();
@@ -188,7 +188,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds what one step came to; false once the page is full.
+    /// Adds the result of one step; false once the page is full.
     fn add(&mut self, came: Came, page: &mut Page, skipped: &mut Skipped) -> bool {
         match came {
             Came::Found(path, found) => {
@@ -222,7 +222,7 @@ impl Run<'_> {
     }
 }
 
-/// Ends a search whose thread panicked, so that nobody waits for what it will never send.
+/// Ends a search whose thread panicked, so that other threads do not wait for its results.
 struct EndsOnPanic<'a>(&'a Shared);
 
 impl Drop for EndsOnPanic<'_> {
@@ -262,7 +262,7 @@ fn walk(
     }
 }
 
-/// Waits until one more batch may be begun; false where nobody wants one any more.
+/// Waits until another batch may start; false once the search is over.
 fn begin(shared: &Shared, is_over: &dyn Fn() -> bool) -> bool {
     let mut room = lock(&shared.room);
     while *room == 0 {
@@ -298,7 +298,7 @@ fn searched_batch(
     Batch { number: batch.number, items, files }
 }
 
-/// The result of a file that has to be reported.
+/// The result of a file that must be reported.
 enum OfFile {
     Found(Found),
     Unreadable,
@@ -317,7 +317,7 @@ impl OfFile {
     }
 }
 
-/// Searches a file, with its size where that is known; `None` where there is nothing to report.
+/// Searches a file, with its size if it is known; `None` if there is nothing to report.
 fn searched(
     search: &mut Search<'_>,
     file: Result<(File, Option<u64>), Refused>,

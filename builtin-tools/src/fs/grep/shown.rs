@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// The longest line that is shown whole, in bytes.
 const LONGEST_SHOWN: usize = 500;
-/// How much is shown of a longer one, in bytes, what is left out not counted.
+/// Number of bytes shown of a longer line, without the note on the omitted part.
 const SHOWN_OF_LONG: usize = 400;
 
 /// Returns true if a line will be cut.
@@ -13,8 +13,8 @@ pub(super) fn is_long(line: &[u8]) -> bool {
     without_ending(line).len() > LONGEST_SHOWN
 }
 
-/// A line without its ending; a long one cut around what was found in it. What is no UTF-8 becomes U+FFFD. Of a piece of a
-/// line it is not known how much stands before and after it.
+/// Returns a line without its ending; a long one is cut around the match. Invalid UTF-8 becomes U+FFFD. For a piece of a
+/// line, the lengths before and after it are unknown.
 pub(super) fn line(line: &[u8], found: Option<Range<usize>>, is_piece: bool) -> String {
     let line = without_ending(line);
     if line.len() <= LONGEST_SHOWN && !is_piece {

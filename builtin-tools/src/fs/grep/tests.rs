@@ -6,7 +6,7 @@ fn toolbox() -> TestToolbox {
     TestToolbox::new(toolkit::tool_ref!(grep))
 }
 
-/// What calls say, by their arguments.
+/// Checks the texts that calls return for their arguments.
 async fn check(toolbox: &TestToolbox, cases: &[(Value, &str)]) {
     for (arguments, expected) in cases {
         let call = toolbox.call(arguments.clone()).await;
@@ -202,7 +202,7 @@ async fn a_line_of_any_length_is_searched_in_pieces() {
         assert_eq!(call.details()["count"], 3, "{at}");
         assert!(lines[1]["text"].as_str().unwrap().contains("xneedlex"), "{at}");
         assert!(call.text().contains("were searched in pieces"), "{at}");
-        // How much stands around it in the line is not known.
+        // The lengths of the line before and after it are unknown.
         let text = lines[1]["text"].as_str().unwrap();
         assert!(text.starts_with("[…]x") && text.ends_with("x[…]"), "{text}");
         let call = toolbox.call(json!({ "pattern": "nowhere" })).await;
@@ -260,7 +260,7 @@ async fn a_search_ends_soon_after_it_is_cancelled() {
             let (toolbox, token) = (toolbox.clone(), token.clone());
             async move { toolbox.call_with(call, token).await }
         });
-        // Past half a second it tells how far it is.
+        // After half a second progress is reported.
         while !matches!(events.next().await.unwrap().event, toolkit::Event::Progress(_)) {}
         let start = std::time::Instant::now();
         token.cancel();

@@ -1,4 +1,4 @@
-//! The results of a search, in words and as data.
+//! The results of a search, as text and as data.
 
 use super::page::{Hit, HitContent, Page};
 use super::query::{Depth, Query};
@@ -15,7 +15,7 @@ pub(super) struct Answer<'a> {
     pub(super) query: &'a Query,
     pub(super) offset: u64,
     pub(super) page: Page,
-    /// How many files were searched.
+    /// Number of files searched.
     pub(super) files: u64,
     /// True if only some files were to be searched.
     pub(super) is_filtered: bool,

@@ -12,7 +12,7 @@ fn a_place_is_found_by_a_quarter_of_its_lines() {
         ("a place before the file is none", "bbbb\naaaa\n", &["aaaa", "bbbb"], Some(1)),
         ("brackets say nothing", "}\n}\n", &["}"], None),
         ("indentation does not count", "y\n\taaaa\n", &["    aaaa"], Some(1)),
-        // It is looked for in four of its lines: were it five, the place before would be as good.
+        // A repeated line is compared at four positions: with five, the place before would be as good.
         ("a line that is repeated", "1\n2\n3\naaaa\naaaa\naaaa\n", &["aaaa"; 5], Some(2)),
         ("lines that say little add up", "a\nb\n", &["a", "b", "1", "2", "3", "4", "5", "6"], Some(0)),
         ("the longest line", &longest, &[&longest], Some(0)),

@@ -4,35 +4,35 @@ use std::io::{self, BufRead};
 
 /// A line, cut to a number of bytes that suffices for the characters wanted of it.
 pub(super) struct Line {
-    /// Its beginning, without the line ending.
+    /// Beginning of the line, without the line ending.
     pub(super) start: Vec<u8>,
-    /// How many bytes it has in all, without the line ending.
+    /// Length of the line in bytes, without the line ending.
     pub(super) length: u64,
-    /// How many characters it has in all, without the line ending.
+    /// Length of the line in characters, without the line ending.
     pub(super) characters: u64,
-    /// How it ends.
+    /// Line ending.
     pub(super) ending: Ending,
 }
 
-/// How a line ends.
+/// The ending of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// With the file.
+    /// The end of the file.
     None,
     Lf,
     CrLf,
 }
 
 impl Line {
-    /// Returns true if what is held of it is valid UTF-8, but for a character that the cut goes through.
+    /// Returns true if the held part is valid UTF-8, apart from a character cut at its end.
     pub(super) fn is_utf8(&self) -> bool {
         let whole = self.start.len() as u64 == self.length;
         std::str::from_utf8(if whole { &self.start } else { until_character(&self.start) }).is_ok()
     }
 
-    /// Its text up to `most` characters, and how many characters are missing then.
+    /// Returns at most `most` characters of the line, and the number of omitted characters.
     pub(super) fn text(&self, most: usize) -> (String, u64) {
-        // The cut may have gone through a character: leave its beginning out.
+        // The cut may be within a character, whose beginning is then left out.
         let whole = self.start.len() as u64 == self.length;
         let bytes = if whole { &self.start } else { until_character(&self.start) };
         let text = String::from_utf8_lossy(bytes);
@@ -41,12 +41,12 @@ impl Line {
             None => (text.len(), count_characters(bytes)),
             Some((end, _)) => (end, most as u64),
         };
-        // What is no UTF-8 has no characters to be counted; then the number is not exact.
+        // Invalid UTF-8 has no characters to count, so the number is not exact then.
         (text[..end].to_owned(), self.characters.saturating_sub(shown).max(1))
     }
 }
 
-/// How many characters of UTF-8 begin in `bytes`.
+/// Returns the number of UTF-8 characters that begin in `bytes`.
 fn count_characters(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count() as u64
 }
@@ -59,7 +59,7 @@ fn until_character(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Passes over `count` lines; says how many there were, counting a last one without an ending.
+/// Skips `count` lines; returns the number of skipped lines, including a last one without an ending.
 pub(super) fn skip(
     reader: &mut impl BufRead,
     count: u64,

@@ -1,4 +1,4 @@
-//! A page of a directory: names, sorted, those of directories with a `/`.
+//! A page of a directory listing: sorted names, with a `/` after directories.
 
 use super::page::{MAX_BYTES, MAX_LINES};
 use serde_json::json;
@@ -8,7 +8,7 @@ use std::io;
 use toolkit::prelude::*;
 use toolkit::{CancellationToken, FileKind, OpenedDirectory, shown_name};
 
-/// How many names of a directory are held; of more, nobody can tell the order.
+/// Maximum number of names held for a directory; larger directories cannot be sorted.
 const MAX_NAMES: usize = 200_000;
 
 /// Lists `limit` names from the one at `offset` on, counted from 1.

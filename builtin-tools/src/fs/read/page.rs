@@ -1,14 +1,14 @@
-//! A page of a text: so many lines from one of them on, numbered.
+//! A page of a text: numbered lines from an offset on.
 
 use super::lines::{self, Ending, Line};
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
 
-/// The most lines that one call returns.
+/// Maximum number of lines that one call returns.
 pub(super) const MAX_LINES: u64 = 2_000;
-/// The most bytes that one call returns, line numbers included.
+/// Maximum number of bytes that one call returns, line numbers included.
 pub(crate) const MAX_BYTES: usize = 50 * 1024;
-/// The most characters of one line.
+/// Maximum number of characters of one line.
 pub(crate) const MAX_LINE_CHARACTERS: usize = 2_000;
 /// No character takes more bytes in UTF-8.
 const BYTES_A_CHARACTER: usize = 4;
@@ -18,17 +18,17 @@ const BYTES_A_CHARACTER: usize = 4;
 pub(crate) struct Page {
     /// The lines, each with its number.
     pub(crate) text: String,
-    /// How many lines are in `text`.
+    /// Number of lines in `text`.
     pub(crate) count: u64,
-    /// How many lines the file has, where the end was seen.
+    /// Number of lines in the file, if the end was reached.
     pub(crate) total: Option<u64>,
-    /// How many lines were cut.
+    /// Number of truncated lines.
     pub(super) cut: u64,
-    /// How many lines are not valid UTF-8.
+    /// Number of lines that are not valid UTF-8.
     pub(super) invalid: u64,
-    /// How many lines end with `\n` alone.
+    /// Number of lines that end with `\n` alone.
     lf: u64,
-    /// How many lines end with `\r\n`.
+    /// Number of lines that end with `\r\n`.
     crlf: u64,
 }
 

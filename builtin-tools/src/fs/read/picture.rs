@@ -10,22 +10,22 @@ use std::thread;
 use std::time::Duration;
 use toolkit::prelude::*;
 
-/// The most pixels a side.
+/// Maximum number of pixels per side of a returned image.
 pub(super) const MAX_SIDE: u32 = 2_000;
-/// The most bytes.
+/// Maximum number of bytes of a returned image.
 pub(super) const MAX_BYTES: usize = 5_000_000;
-/// The most bytes of a file that is looked at.
+/// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
-/// The most pixels a side that are decoded.
+/// Maximum number of pixels per side of an image that is decoded.
 const MAX_DECODED_SIDE: u32 = 30_000;
-/// The most bytes that decoding may take.
+/// Maximum number of bytes that decoding may take.
 const MAX_DECODED_BYTES: u64 = 256 << 20;
-/// How often it is looked whether it is a picture's turn.
+/// Interval between checks whether an image can be decoded.
 const LOOK: Duration = Duration::from_millis(10);
-/// With how little quality a picture is tried before it is made smaller.
+/// JPEG qualities that are tried before an image is scaled down.
 const QUALITIES: [u8; 3] = [85, 70, 50];
 
-/// A picture as it is handed over.
+/// An image in the form for the model.
 #[derive(Debug)]
 pub(super) struct Picture {
     pub(super) data: Vec<u8>,
@@ -34,7 +34,7 @@ pub(super) struct Picture {
     pub(super) original: (u32, u32),
     /// Width and height as they are now.
     pub(super) size: (u32, u32),
-    /// True if it is not the file itself any more.
+    /// True if the data differs from the file.
     pub(super) is_changed: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn format(found: infer::Type) -> Option<ImageFormat> {
     }
 }
 
-/// Reads a picture and makes it small enough. `check` fails where nobody waits for it any more.
+/// Reads an image and scales it down as needed. `check` fails if the call no longer waits.
 pub(super) fn read(
     shown: &str,
     mut file: File,
@@ -93,7 +93,7 @@ pub(super) fn name(format: ImageFormat) -> &'static str {
     }
 }
 
-/// Waits until no other picture is looked at: each takes much memory.
+/// Waits until no other image is being decoded: each takes much memory.
 fn turn(check: &impl Fn() -> io::Result<()>) -> io::Result<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
     loop {
@@ -109,7 +109,7 @@ fn turn(check: &impl Fn() -> io::Result<()>) -> io::Result<MutexGuard<'static, (
     }
 }
 
-/// Width and height of a picture once it is the right way up.
+/// Returns the width and height of an image after applying its orientation.
 fn upright(orientation: Orientation, width: u32, height: u32) -> (u32, u32) {
     match orientation {
         Orientation::Rotate90
@@ -120,7 +120,7 @@ fn upright(orientation: Orientation, width: u32, height: u32) -> (u32, u32) {
     }
 }
 
-/// The picture and how it has to be turned, within limits of memory: a small file can hold a huge one.
+/// Decodes the image and its orientation, within memory limits: a small file can contain a huge image.
 fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<(DynamicImage, Orientation)> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_DECODED_SIDE);
@@ -129,7 +129,7 @@ fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<(DynamicImage,
     let mut reader = ImageReader::with_format(Cursor::new(data), format);
     reader.limits(limits.clone());
     let mut decoder = reader.into_decoder()?;
-    // What the picture itself takes is not counted by all decoders.
+    // Not all decoders count the memory of the image itself.
     limits.reserve(decoder.total_bytes())?;
     let orientation = decoder.orientation()?;
     Ok((DynamicImage::from_decoder(decoder)?, orientation))
@@ -149,7 +149,7 @@ fn shrink(
         if picture.width().max(picture.height()) > most { picture.thumbnail(most, most) } else { picture }
     };
     picture = smaller(picture, most);
-    // To turn it takes a second one, so it is small by now.
+    // Rotation needs a second copy, so it comes after scaling down.
     picture.apply_orientation(orientation);
     while most >= 16 {
         check()?;

@@ -1,24 +1,24 @@
-//! The bytes of a text file as UTF-8, whatever its encoding.
+//! The bytes of a text file as UTF-8, from any encoding.
 
 use crate::fs::text::Form;
 use encoding_rs::{CoderResult, Decoder};
 use std::io::{self, BufRead, Read};
 
-/// How much is read at once.
+/// Number of bytes per read.
 pub(super) const BUFFER_BYTES: usize = 256 * 1024;
-/// How much is decoded at once.
+/// Number of bytes decoded at once.
 const DECODED_AT_ONCE: usize = 64 * 1024;
 
 /// A text file from its beginning, without its byte order mark.
 pub(super) enum Source<R> {
-    /// One in UTF-8, or what is nearly that.
+    /// UTF-8, or nearly so.
     Plain(R),
-    /// One in another encoding.
+    /// A file in another encoding.
     Decoded(Box<Decoding<R>>),
 }
 
 impl<R: BufRead> Source<R> {
-    /// Of what is left to be read.
+    /// Creates a source for the rest of the file.
     pub(super) fn new(mut file: R, form: Form) -> Self {
         file.consume(form.mark().len());
         if form.encoding == encoding_rs::UTF_8 {
@@ -27,7 +27,7 @@ impl<R: BufRead> Source<R> {
         Self::Decoded(Box::new(Decoding::new(file, form.encoding.new_decoder_without_bom_handling())))
     }
 
-    /// Returns true if something was met that is not valid in the encoding; of UTF-8, each line says it.
+    /// Returns true if the file contained data that is invalid in its encoding; for UTF-8, each line records it.
     pub(super) fn has_errors(&self) -> bool {
         matches!(self, Self::Decoded(decoding) if decoding.has_errors)
     }
@@ -57,7 +57,7 @@ impl<R: BufRead> BufRead for Source<R> {
     }
 }
 
-/// Decodes as it is read.
+/// Decodes while reading.
 pub(super) struct Decoding<R> {
     from: R,
     decoder: Decoder,

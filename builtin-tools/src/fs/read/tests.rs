@@ -291,7 +291,7 @@ async fn directories_are_listed_by_page() {
     }
 }
 
-/// A picture of so many pixels, encoded.
+/// Returns an encoded image of the given size.
 fn picture(width: u32, height: u32, format: image::ImageFormat) -> Vec<u8> {
     let pixels = image::RgbImage::from_fn(width, height, |x, y| {
         // Noise, which does not compress.
@@ -372,7 +372,7 @@ fn a_picture_that_nobody_waits_for_is_not_worked_on() {
     let fixture = Fixture::new();
     fixture.file("a.png", picture(2_100, 10, image::ImageFormat::Png));
     let path = fixture.workspace.path().join("a.png");
-    // It is looked at while it waits for its turn, when it is decoded, and before it is made smaller.
+    // Cancellation is checked while it waits for its turn, when it is decoded, and before it is scaled down.
     for looks in 0..2 {
         let left = std::cell::Cell::new(looks);
         let check = || match left.replace(left.get() - 1) {
@@ -513,7 +513,7 @@ proptest! {
             text.push_str(ending);
         }
         fixture.file("f", Form { encoding, has_mark: true }.encode(&text).unwrap());
-        // A last line without a character and without an ending is none.
+        // An empty last line without an ending does not count.
         let expected: Vec<&str> = text.lines().collect();
         let mut seen = Vec::new();
         let mut offset = Some(1);

@@ -1,7 +1,7 @@
 //! The head of a `SKILL.md`: a small part of YAML between two lines of `---`.
 //!
-//! Of the document only two values are wanted, so its events are looked at one by one and nothing is built of it: no
-//! anchor is followed, and nothing can grow beyond the text itself.
+//! Only two values of the document are needed, so its events are processed one by one and no tree is built: no anchor
+//! is followed, and nothing can grow beyond the text itself.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed<'_>, String> {
     if head.len() > MAX_BYTES {
         return Err(format!("its front matter has more than {MAX_BYTES} bytes"));
     }
-    // Whatever the parser makes of a hostile text, the other skills shall be there.
+    // If the parser panics on a malicious text, the other skills must stay available.
     let read = catch_unwind(AssertUnwindSafe(|| values(head)));
     let (name, description) = read.unwrap_or_else(|_| Err("its front matter cannot be parsed".to_owned()))?;
     let name = name.ok_or("its front matter has no `name`")?.trim().to_owned();

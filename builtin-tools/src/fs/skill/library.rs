@@ -8,9 +8,9 @@ use toolkit::{SkillFiles, SkillPlace, SkillSource, SkillSources, escape_line};
 
 /// The file that makes a directory a skill.
 const FILE: &str = "SKILL.md";
-/// The most skills.
+/// Maximum number of skills.
 const MAX_SKILLS: usize = 200;
-/// The most entries that are looked at to name the files of a skill, and how deep.
+/// Maximum number of entries examined to list the files of a skill, and their maximum depth.
 const MAX_LOOKED_AT: usize = 1_000;
 const DEEPEST: usize = 4;
 
@@ -20,16 +20,16 @@ pub(super) struct Skill {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) body: String,
-    /// Its owner.
+    /// Owner of the skill.
     pub(super) owner: String,
-    /// The real path of its directory; none for one that is in the program.
+    /// Real path of its directory; `None` for a skill in the program.
     pub(super) base: Option<PathBuf>,
 }
 
-/// All skills, and what was wrong with some.
+/// All skills, and the problems of some.
 #[derive(Debug, Default)]
 pub(super) struct Library {
-    /// By name.
+    /// The skills, sorted by name.
     pub(super) skills: Vec<Skill>,
     pub(super) faults: Vec<String>,
     /// The note on a workspace's skills that do not count.
@@ -91,13 +91,13 @@ impl Library {
     }
 
     fn of_directory(&mut self, directory: &Path, source: &SkillSource) -> Vec<Skill> {
-        // A workspace's are whoever's who made it; all others the user chose.
+        // A workspace's skills are untrusted, since anyone may have written them; all others were chosen by the user.
         let found = match source.trusted {
             Some(_) => SkillFiles::read(directory),
             None => SkillFiles::read_linked(directory),
         };
         self.faults.extend(found.fault.clone());
-        // What counts is what was read here, not what stands there a moment later.
+        // The content that was read here counts, not what the file contains a moment later.
         if source.trusted.is_some() && found.sha256() != source.trusted {
             if !found.files.is_empty() {
                 self.untrusted = Some(format!(

@@ -73,7 +73,7 @@ async fn a_skill_comes_with_its_place_and_files() {
     for file in 0..12 {
         places.file(&format!("user/skills/deploy/scripts/{file:02}.sh"), "");
     }
-    // What is hidden is none of them.
+    // Hidden files are not listed.
     places.file("user/skills/deploy/.git/objects/aa", "");
     places.file("user/skills/deploy/.env", "");
     let toolbox = places.toolbox(false, &[]).await;
@@ -125,14 +125,14 @@ async fn a_workspace_has_skills_once_it_is_trusted() {
         ]
     );
     assert!(load(&toolbox, "both").await.starts_with("Skill both, of the workspace."));
-    // What is trusted is a file with what it held, at its place.
+    // Trust applies to a file with its content, at its path.
     places.file("workspace/toolkit.json5", "{ }");
     assert_eq!(names(&places.toolbox(true, &[]).await), ["both"]);
     fs::remove_file(places.path("workspace/toolkit.json5")).unwrap();
     assert_eq!(names(&places.toolbox(true, &[]).await), ["both"]);
 }
 
-/// A change of what was trusted.
+/// A change of a trusted file.
 type Change = fn(&Places);
 
 #[tokio::test]
@@ -141,7 +141,7 @@ async fn a_skill_of_a_workspace_that_changed_since_it_was_trusted_does_not_count
                 `toolkit trust` shows them, and trusts them as they are";
     let changes: [(&str, Change, bool); 6] = [
         ("nothing", |_| {}, true),
-        // Which files stand beside is not what was trusted.
+        // The list of files beside it is not part of the trust.
         ("a file of it", |places| places.file("workspace/skills/review/notes.md", "x"), true),
         (
             "a text",
@@ -167,7 +167,7 @@ async fn a_skill_of_a_workspace_that_changed_since_it_was_trusted_does_not_count
         places.skill("workspace", "review");
         places.skill("workspace", "second");
         places.skill("user", "own");
-        // Of a toolbox that is there already, too.
+        // Also for a toolbox that exists already.
         let toolbox = places.toolbox(true, &[]).await;
         assert_eq!(names(&toolbox), ["own", "review", "second"]);
         change(&places);
@@ -175,7 +175,7 @@ async fn a_skill_of_a_workspace_that_changed_since_it_was_trusted_does_not_count
         assert_eq!(text.starts_with("Skill review, of the workspace."), counts, "{what}: {text}");
         assert_eq!(text.contains("they are not what they were"), !counts, "{what}: {text}");
         assert!(load(&toolbox, "own").await.starts_with("Skill own"), "{what}");
-        // What is trusted anew counts.
+        // Renewed trust counts.
         let anew = places.toolbox(true, &[]).await;
         assert!(names(&anew).len() >= 2, "{what}: {:?}", names(&anew));
     }
@@ -266,7 +266,7 @@ async fn the_links_of_a_workspace_lead_nowhere_else_and_those_of_the_user_wherev
     assert_eq!(said(&toolbox, &places)[..2], [leads_out("file"), leads_out("whole")]);
     fs::remove_dir_all(places.path("workspace/skills")).unwrap();
 
-    // Back and forth: the file is within, what belongs to it is not.
+    // There and back: the file is inside, but the files that belong to it are not.
     places.skill("workspace", "good");
     symlink(places.path("workspace/skills/good/SKILL.md"), places.path("back")).unwrap();
     fs::create_dir(places.path("forth")).unwrap();
@@ -290,7 +290,7 @@ async fn the_links_of_a_workspace_lead_nowhere_else_and_those_of_the_user_wherev
     let of_two =
         "the skill `out` of /outside/SKILL.md is left out: /user/skills/file/SKILL.md has one of this name";
     assert_eq!(said(&toolbox, &places), [of_two]);
-    // What helps with it stands beside the link.
+    // The files that belong to the skill are beside the link.
     assert!(!load(&toolbox, "out").await.contains("helps"));
     fs::remove_file(places.path("user/skills/file/SKILL.md")).unwrap();
     assert!(load(&places.toolbox(true, &[]).await, "out").await.contains("- helps\n"));

@@ -27,7 +27,7 @@ fn what_a_file_holds() {
         (b"gr\xC3\xB6\xC3\x9Fe und \xFF", Kind::Damaged),
         (b"\xEF\xBB\xBFa\xFF", Kind::Damaged),
         (&chinese, form(GBK, false)),
-        // What is taken for an encoding that does not have all of its bytes is read in one that has them.
+        // If the detected encoding lacks some of the bytes, another one is used that has them.
         (&[&chinese[..], b"\n\xFF\n", &chinese, &chinese].concat(), form(WINDOWS_1252, false)),
         (b"\x80\x81\x02\x03\x04\x05", Kind::Binary),
     ] {
@@ -108,12 +108,12 @@ fn so_many_control_characters_are_text_and_one_more_is_none() {
     // Of UTF-8 a quarter.
     assert_eq!(kind(&[repeated(1, 2), repeated(b'a', 6)].concat(), true), Kind::Text(Form::PLAIN));
     assert_eq!(kind(&[repeated(1, 3), repeated(b'a', 6)].concat(), true), Kind::Binary);
-    // Of anything else one in fifty.
+    // Of any other byte, one in fifty.
     let with = |count: usize| [repeated(1, 1), repeated(b'a', count), repeated(0xE9, 1)].concat();
     assert!(matches!(kind(&with(48), true), Kind::Text(_)));
     assert_eq!(kind(&with(47), true), Kind::Binary);
-    // As many bytes that are none of UTF-8 as characters that are: another encoding.
+    // As many invalid bytes as valid UTF-8 characters: another encoding.
     assert!(matches!(kind(b"\xC3\xB6 \xFF", true), Kind::Text(_)));
-    // A mark of UTF-8 makes no text of what has a NUL.
+    // A UTF-8 byte order mark does not make content with a NUL text.
     assert_eq!(kind(b"\xEF\xBB\xBFa\0b", true), Kind::Binary);
 }

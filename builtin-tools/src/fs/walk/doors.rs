@@ -8,23 +8,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use toolkit::{CancellationToken, DirectoryEntry, OpenedTree, Refused as NotOpened, Workspace};
 
-/// Opens what may be read without a question; a walk asks nobody. Each thread takes a clone.
+/// Opens files that may be read without approval; a walk requests none. Each thread uses a clone.
 #[derive(Clone)]
 pub(in crate::fs) struct Doors {
     tree: OpenedTree,
     workspace: Workspace,
-    /// True if rules of ignore files were left out, since there were too many; of all clones.
+    /// True if some ignore rules were left out, since there were too many; shared by all clones.
     is_short_of_rules: Arc<AtomicBool>,
 }
 
-/// Why something was not opened.
+/// The reason for which something was not opened.
 #[derive(Debug)]
 pub(in crate::fs) enum Refused {
-    /// A person would have to be asked, or it is denied.
+    /// The file needs approval, or is denied.
     NotAllowed,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable,
-    /// It is gone, or is no regular file any more.
+    /// The file is gone, or no longer a regular file.
     Gone,
 }
 
@@ -48,12 +48,12 @@ impl Doors {
         self.tree.workspace_dir()
     }
 
-    /// Returns true if a directory's content may be somebody else's: it is in the workspace, or what is walked.
+    /// Returns true if a directory's content may be untrusted: it is in the workspace, or in the tree.
     pub(in crate::fs) fn is_inside(&self, path: &Path) -> bool {
         path.starts_with(self.workspace()) || path.starts_with(self.tree.path())
     }
 
-    /// Opens the file that the tree is, at its beginning; `None` where it is a directory.
+    /// Opens the file that is the root of the tree, at its beginning; `None` if it is a directory.
     pub(in crate::fs) fn open_root(&self) -> Result<Option<File>, Refused> {
         let refused = |_: io::Error| Refused::Unreadable;
         let Some(mut file) = self.tree.file().map_err(refused)? else { return Ok(None) };
@@ -62,7 +62,7 @@ impl Doors {
         Ok(Some(file))
     }
 
-    /// Opens a regular file of the tree by its name in a directory, and tells its size in bytes.
+    /// Opens a regular file of the tree by its name in a directory, and returns its size in bytes.
     pub(in crate::fs) fn open(&mut self, directory: &Path, name: &OsStr) -> Result<(File, u64), Refused> {
         self.tree.try_open_in(directory, name).map_err(|error| match error {
             NotOpened::NeedsLeave => Refused::NotAllowed,
@@ -71,8 +71,7 @@ impl Doors {
         })
     }
 
-    /// Opens a file that says what is ignored, in the tree or above it within the workspace. It may be a link within the
-    /// workspace.
+    /// Opens an ignore file, in the tree or above it within the workspace. It may be a link within the workspace.
     pub(super) fn open_rules(&mut self, path: &Path) -> Option<File> {
         let of_tree = self.tree.is_dir().then(|| self.tree.try_open(path).ok()).flatten();
         of_tree.or_else(|| self.workspace.try_open(path).ok().map(toolkit::OpenedFile::into_file))
@@ -93,7 +92,7 @@ impl Doors {
         self.tree.may_read(path)
     }
 
-    /// A path as it is shown.
+    /// Returns a path in the shown form.
     pub(in crate::fs) fn shown(&self, path: &Path) -> String {
         self.tree.shown(path)
     }

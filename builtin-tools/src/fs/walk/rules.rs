@@ -1,4 +1,4 @@
-//! The rules of ignore files: those of ripgrep and of git, with the precedence that ripgrep gives them.
+//! The rules of ignore files: those of ripgrep and of git, with ripgrep's precedence.
 
 use super::Doors;
 use ignore::Match;
@@ -9,29 +9,29 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many bytes of ignore files count in a directory, those of directories above it among them, and how many patterns: hostile
-/// ones shall not fill the memory. Made ready, each pattern takes some 3 KB.
+/// Maximum size in bytes of the ignore files that count in a directory, including those of the directories above it, and maximum
+/// number of their patterns: malicious files must not fill the memory. A compiled pattern takes some 3 KB.
 const MAX_BYTES: usize = 1024 * 1024;
 const MAX_PATTERNS: usize = 10_000;
-/// How much of the first line of a file counts that says where a repository is.
+/// Maximum length of the first line of a file that names the location of a repository.
 const MAX_BYTES_OF_A_LINE: u64 = 4_096;
 
-/// The rules that hold within a directory.
+/// The rules that apply within a directory.
 pub(super) struct Rules {
     above: Option<Arc<Rules>>,
-    /// Of `.rgignore`, `.ignore`, `.gitignore` and a repository's `info/exclude`, which count in this order.
+    /// The rules of `.rgignore`, `.ignore`, `.gitignore` and a repository's `info/exclude`, in this order of precedence.
     files: [Gitignore; 4],
-    /// True if a repository begins here: what git was told above it does not hold in it.
+    /// True if a repository begins here: git's rules from above do not apply in it.
     is_repository: bool,
-    /// True if this is within a repository: only there counts what git was told.
+    /// True if this is within a repository: git's rules apply only there.
     is_in_repository: bool,
     /// The user's rules of git for all repositories.
     global: Arc<Gitignore>,
-    /// How much may still count below.
+    /// Remaining room for ignore files below.
     room: Room,
 }
 
-/// How much of ignore files may still count.
+/// Remaining room for ignore files.
 #[derive(Clone, Copy)]
 struct Room {
     bytes: usize,
@@ -42,7 +42,7 @@ impl Room {
     const ALL: Self = Self { bytes: MAX_BYTES, patterns: MAX_PATTERNS };
 }
 
-/// Which files that say something are in a directory.
+/// The ignore files and repository directories found in a directory.
 #[derive(Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each file is there or not, whatever the others")]
 pub(super) struct Names {
@@ -76,11 +76,11 @@ impl Names {
     }
 }
 
-/// From where ignore files are read.
+/// The location from which ignore files are read.
 enum From<'a> {
-    /// Out of the workspace or what is walked: what is in it may be somebody else's.
+    /// A file of the workspace or the tree: its content may be untrusted.
     Tree(&'a mut Doors),
-    /// Out of a directory above the one that is walked. Whoever owns that decides what is in it anyway.
+    /// A file in a directory above the tree, whose owner controls the tree anyway.
     Above(&'a Doors),
 }
 
@@ -94,7 +94,7 @@ impl From<'_> {
 }
 
 impl Rules {
-    /// Returns the rules for a directory because of those above it.
+    /// Returns the rules for a directory from those above it.
     pub(super) fn above(path: &Path, doors: &mut Doors) -> Arc<Self> {
         let mut room = Room::ALL;
         let global = global(doors, &mut room);
@@ -153,7 +153,7 @@ impl Rules {
         })
     }
 
-    /// Matches a path. Of each kind of file the nearest one that says something counts.
+    /// Matches a path. For each kind of file, the nearest one with a matching rule counts.
     pub(super) fn matched(&self, path: &Path, is_dir: bool) -> Match<()> {
         let mut said: [Match<()>; 4] = std::array::from_fn(|_| Match::None);
         let mut has_left_repository = false;
@@ -181,12 +181,12 @@ impl Rules {
 
 /// A directory's `.git`.
 struct Git {
-    /// The repository's own list of what is ignored.
+    /// The repository's own exclude file.
     exclude: Option<PathBuf>,
 }
 
 impl Git {
-    /// As ripgrep finds it: a directory, or a file that says where that of a worktree is.
+    /// Finds git's directory as ripgrep does: a directory, or a file that names that of a worktree.
     fn at(directory: &Path, from: &mut From<'_>) -> Option<Self> {
         let git = directory.join(".git");
         let is_file = git.metadata().ok()?.is_file();
@@ -220,7 +220,7 @@ fn first_line(path: &Path, from: &mut From<'_>) -> Option<String> {
     String::from_utf8(line.to_vec()).ok()
 }
 
-/// The patterns of an ignore file, relative to a directory. What is no pattern is passed over, and so is what there is no room for.
+/// Parses the patterns of an ignore file, relative to a directory. Invalid patterns are skipped, and so are those beyond the limit.
 fn parse(directory: &Path, file: &Path, from: &mut From<'_>, room: &mut Room) -> Gitignore {
     let Some(opened) = open(file, from) else { return Gitignore::empty() };
     let (rules, is_whole) = parse_opened(directory, file, opened, room);
@@ -258,7 +258,7 @@ fn parse_opened(directory: &Path, file: &Path, opened: File, room: &mut Room) ->
     (builder.build().unwrap_or_else(|_| Gitignore::empty()), is_whole)
 }
 
-/// Returns the patterns that the user told git to ignore everywhere.
+/// Returns the patterns of git's global exclude file.
 fn global(doors: &Doors, room: &mut Room) -> Gitignore {
     let Some(file) = gitconfig_excludes_path() else { return Gitignore::empty() };
     parse(doors.workspace(), &file, &mut From::Above(doors), room)

@@ -1,11 +1,12 @@
-//! The form of a file that is kept while its content is replaced: the encoding, the byte order mark, the line endings.
+//! The form of a file that is preserved while its content is replaced: the encoding, the byte order mark, the line
+//! endings.
 
 use crate::fs::diff::{MAX_LINES, count_lines, same_lines, split};
 use crate::fs::text::{self, Decoded, Endings, Form};
 use encoding_rs::UTF_8;
 use std::borrow::Cow;
 
-/// A content as it is written.
+/// A content in the form to write.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) bytes: Vec<u8>,
@@ -13,7 +14,7 @@ pub(super) struct Kept {
     pub(super) form: Form,
     /// The name of the line endings.
     pub(super) endings: &'static str,
-    /// Notes for the model on what was kept or could not be.
+    /// Notes for the model on what was kept or could not be kept.
     pub(super) notes: Vec<String>,
 }
 
@@ -21,8 +22,8 @@ impl Kept {
     /// The content in the form of the file that it replaces.
     ///
     /// The byte order mark and the encoding are kept unless the content begins with a mark itself. Line endings are kept
-    /// unless the content has a carriage return anywhere: then it is taken to mean what it says. A file in which both
-    /// kinds stand keeps them on the lines that stay, and new lines get the kind that most lines have.
+    /// unless the content has a carriage return anywhere: then it is taken literally. A file with both kinds keeps them
+    /// on unchanged lines, and new lines get the kind that most lines have.
     pub(super) fn new(old: Option<&[u8]>, content: &str) -> Self {
         let old = old.filter(|old| !old.is_empty()).and_then(text::decode);
         let (own_mark, text) = match content.strip_prefix('\u{feff}') {
@@ -73,7 +74,7 @@ impl Kept {
     }
 }
 
-/// The content of a file in UTF-8, with its mark, where it is text in another encoding; else as it is.
+/// Returns the content of a file in UTF-8, with its mark, if it is text in another encoding; else unchanged.
 pub(super) fn readable(bytes: &[u8], form: Option<Form>) -> Cow<'_, [u8]> {
     let (form, text) = match form {
         Some(form) if form.encoding == UTF_8 => return Cow::Borrowed(bytes),
@@ -118,7 +119,7 @@ fn with_endings_of<'a>(old: &str, text: Cow<'a, str>) -> Cow<'a, str> {
         return Cow::Owned(text.replace('\n', "\r\n"));
     }
     let usual = endings.usual().as_bytes();
-    // Of so many lines no list is made; then all get the usual ending.
+    // With too many lines no list is built; then all get the usual ending.
     let old = if count_lines(old.as_bytes()) > MAX_LINES { "" } else { old };
     let (old, new) = (split(old.as_bytes()), split(text.as_bytes()));
     let mut ends: Vec<&[u8]> = vec![usual; new.len()];
@@ -160,7 +161,7 @@ mod tests {
             (&b"a\n"[..], "b\n", &b"b\n"[..]),
             (b"a\r\n", "b\nc\n", b"b\r\nc\r\n"),
             (b"a\r\n", "b\nc", b"b\r\nc"),
-            // It has endings of its own.
+            // The new content has its own endings.
             (b"a\r\n", "b\r\nc\n", b"b\r\nc\n"),
             (b"a\n", "b\r\n", b"b\r\n"),
             // Lines that stay keep theirs, new ones get that of most.
@@ -176,7 +177,7 @@ mod tests {
             (&latin, "ä\n", b"\xE4\n"),
             (&latin, "日\n", "日\n".as_bytes()),
             (b"caf\xE9\n", "ä\n", b"\xE4\n"),
-            // One stray byte says nothing of an encoding.
+            // One stray byte is no evidence of an encoding.
             (b"some text \xFF\r\n", "ä\n", "ä\n".as_bytes()),
             // No text: there is nothing to keep.
             (b"a\0\r\n", "b\n", b"b\n"),

@@ -7,7 +7,7 @@ use toolkit::{Answer, AskDetail, Question, ScriptedApprover, ToolErrorKind};
 
 fn toolbox(answers: impl IntoIterator<Item = Answer>) -> TestToolbox {
     let toolbox = TestToolbox::new(toolkit::tool_ref!(write)).approve(ScriptedApprover::new(answers));
-    // What was read before is not what these tests are about.
+    // These tests are not about files that must be read first.
     toolbox.build(toolkit::Builder::for_one_call)
 }
 
@@ -147,7 +147,7 @@ async fn another_hand_is_noticed() {
     let path = toolbox.workspace().path().join("f");
     toolbox.call_tool("read", json!({ "file_path": "f" })).await.expect_ok();
     call(&toolbox, "f", "two\n").await.expect_ok();
-    // What the session did itself is no other hand.
+    // Changes of the session itself do not count.
     call(&toolbox, "f", "three\n").await.expect_ok();
     fs::write(&path, "another\n").unwrap();
     let call_ = call(&toolbox, "f", "four\n").await;
@@ -186,7 +186,7 @@ async fn of_many_writes_at_once_each_lands_whole() {
         for call in calls {
             match call.await.unwrap() {
                 None => landed += 1,
-                // Another session's is no own one, and nobody overwrites it unseen.
+                // Another session's changes count, and nobody overwrites them unseen.
                 Some(error) => assert!(
                     sessions > 1
                         && (error.contains("changed by something else")

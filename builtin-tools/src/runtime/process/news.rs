@@ -1,4 +1,4 @@
-//! What is new of a command since it was last told of.
+//! The new output of a command since the last report.
 
 use super::pages::MAX_BYTES;
 use super::{state, with_facts};
@@ -18,7 +18,7 @@ use toolkit::prelude::*;
 /// After such a silence nothing more is expected of an answer.
 const QUIET: Duration = Duration::from_millis(120);
 
-/// Waits for news, and tells them.
+/// Waits for news of a job, and returns them.
 pub(super) async fn poll(
     ctx: &ToolContext,
     running: &Arc<Running>,
@@ -43,13 +43,13 @@ pub(super) async fn poll(
     };
     let waiting = async {
         if told.ended && told.gone {
-            // Nothing can come any more.
+            // No more output can arrive.
             return;
         }
         let _ = timeout(wait, news).await;
         let until = Instant::now() + settling;
         let mut progress = running.job.progress();
-        // More may follow right away: an answer comes after the echo of what was typed.
+        // More may follow right away: output comes after the echo of the typed text.
         while running.has_ended().is_none() && Instant::now() < until {
             match timeout(QUIET, running.job.changed(&progress)).await {
                 Ok(changed) => progress = changed,
@@ -61,15 +61,15 @@ pub(super) async fn poll(
         () = waiting => {}
         () = ctx.cancellation_token().cancelled() => return Err(ToolError::aborted("the call was cancelled")),
     }
-    // What it wrote last may be under way still.
+    // The last output may still be pending.
     if running.has_ended().is_some() && !told.ended {
         held(running).await;
     }
     let ended = running.has_ended();
-    // What ends after this look is the next news.
+    // An end after this check is reported with the next news.
     let mut now = Told { ended: ended.is_some(), gone: ended.is_some() && running.is_gone(), ..now() };
     if now.ended && !now.gone {
-        // Where no process is left, what is to come is none of the model's.
+        // If no process is left, the remaining clean-up is of no interest to the model.
         now.gone = running.job.processes().await.is_empty();
     }
     let path = running.output.path().to_owned();
@@ -102,7 +102,7 @@ pub(super) async fn poll(
     Ok(with_facts(running, output).with_metadata("truncated", left_out > 0))
 }
 
-/// What came between two places, at most the last of it, and how much was left out.
+/// Returns the output between two offsets, limited to its end, and the number of omitted bytes.
 fn since(path: &Path, from: u64, to: u64) -> io::Result<(String, u64)> {
     let start = from.max(to.saturating_sub(MAX_BYTES));
     let mut file = File::open(path)?;

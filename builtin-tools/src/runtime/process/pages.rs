@@ -4,29 +4,29 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-/// The most bytes of an output that one call returns.
+/// Maximum number of bytes of an output that one call returns.
 pub(super) const MAX_BYTES: u64 = 50 * 1024;
 
-/// Some lines of a file. What stands after the last line feed is a line, too: a prompt, say.
+/// Some lines of a file. Text after the last line feed, such as a prompt, is a line too.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Page {
     pub(super) text: String,
     /// The first line, from 1.
     pub(super) first: u64,
-    /// How many lines there are, the last of which may be cut.
+    /// Number of lines, the last of which may be cut.
     pub(super) lines: u64,
-    /// How many lines the whole has so far.
+    /// Number of lines of the whole output so far.
     pub(super) of: u64,
     pub(super) cut: PageCut,
 }
 
-/// What of the lines that were wanted is not there.
+/// The part of the wanted lines that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageCut {
     Nothing,
     /// The lines after these.
     Lines,
-    /// The rest of the one line that there is, which is longer than what one call returns: it goes on at this byte of the file, from 1.
+    /// The rest of the only line, which is longer than what one call returns: it goes on at this byte of the file, counted from 1.
     Line {
         at: u64,
     },
@@ -95,7 +95,7 @@ impl Page {
     }
 }
 
-/// Whether something stands after the last line feed of so many bytes.
+/// Returns true if the first `bytes` bytes do not end with a line feed.
 fn ends_in_a_line(file: &mut File, bytes: u64) -> io::Result<bool> {
     let Some(last) = bytes.checked_sub(1) else { return Ok(false) };
     file.seek(SeekFrom::Start(last))?;

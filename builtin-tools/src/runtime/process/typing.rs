@@ -1,4 +1,4 @@
-//! What is typed to a command.
+//! Input written to a running command.
 
 use super::news::poll;
 use super::wrong;
@@ -12,12 +12,12 @@ use tokio::time::timeout;
 use toolkit::prelude::*;
 use toolkit::{AllowScope, Ask};
 
-/// How long a program is waited for that does not read what is written to it.
+/// Time limit for a program to read its input.
 const WRITE: Duration = Duration::from_secs(10);
-/// How long is waited for an answer to what was written.
+/// Time to wait for output after the input was written.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// Writes a text, and tells what came of it.
+/// Writes a text to a job, and returns the news.
 pub(super) async fn write(
     ctx: &ToolContext,
     running: &Arc<Running>,
@@ -37,7 +37,7 @@ pub(super) async fn write(
     poll(ctx, running, ANSWER, ANSWER).await
 }
 
-/// Presses keys on its terminal, and tells what came of it.
+/// Sends keys to a job's terminal, and returns the news.
 pub(super) async fn press(
     ctx: &ToolContext,
     running: &Arc<Running>,
@@ -57,7 +57,7 @@ pub(super) async fn press(
     poll(ctx, running, ANSWER, ANSWER).await
 }
 
-/// Asks before something is typed: what a shell or an interpreter reads, it runs. An answer is for these very words alone.
+/// Requests approval before text is typed, since a shell or an interpreter runs it. The approval covers exactly this text.
 async fn ask(
     ctx: &ToolContext,
     running: &Running,
@@ -73,7 +73,7 @@ async fn ask(
         .with_text(label, data)
         .with_command(&*running.command, &running.cwd)
         .with_pattern(format!("{does} `{}` as {}: `{data}`", running.command, running.id))
-        // What is typed later is known to no rule.
+        // No rule can allow text that is typed later.
         .with_hint("")
         .raised()
         .at_most(AllowScope::Session);

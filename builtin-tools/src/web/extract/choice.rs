@@ -2,7 +2,7 @@
 
 use dom_query::Document;
 
-/// A candidate, with what decides about it.
+/// A candidate, with the measures for the choice.
 pub(super) struct Candidate {
     document: Document,
     characters: usize,

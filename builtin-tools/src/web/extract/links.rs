@@ -3,10 +3,10 @@
 use dom_query::Document;
 use toolkit_http::Url;
 
-/// The longest address of a picture or link that is kept: longer ones are data.
+/// Maximum length of an image or link address: longer ones are data.
 const MAX_LINK_BYTES: usize = 2_000;
 
-/// Makes all addresses absolute. What leads nowhere (`javascript:`, `data:`, a part of the page) loses its address.
+/// Makes all addresses absolute. Links that lead to no page (`javascript:`, `data:`, a fragment) lose their address.
 pub(super) fn make_absolute(document: &Document, url: &str) {
     let Ok(page) = Url::parse(url) else { return };
     let base = document.base_uri().and_then(|base| page.join(&base).ok()).unwrap_or_else(|| page.clone());

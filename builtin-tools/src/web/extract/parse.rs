@@ -5,14 +5,14 @@ use html5ever::tendril::TendrilSink as _;
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
 
-/// The most nodes of a tree.
+/// Maximum number of nodes of a tree.
 const MAX_NODES: usize = 400_000;
 /// The bytes that are parsed before the nodes are counted again. A short tag can make a node for each formatting element that is open
 /// (`<b a=1><b a=2>…<p>`), so a page of some kilobytes could otherwise fill the memory.
 const PIECE_BYTES: usize = 64;
 /// The deepest nesting: for each tag the parser looks through the elements that are open, so a deep page takes its length squared.
 const MAX_OPEN: usize = 600;
-/// How often, in pieces, the nesting is looked at.
+/// Number of pieces between checks of the nesting.
 const PIECES: usize = 32;
 
 /// Parses a page. Returns false beside it if it has too many nodes or is nested too deep: then it ends where that was found.
@@ -38,7 +38,7 @@ pub(super) fn parse(html: &str) -> (Document, bool) {
     (parser.finish(), true)
 }
 
-/// The depth of the node that comes last: at most that of the elements that are open.
+/// Returns the depth of the last node, which is at most that of the open elements.
 fn depth_of_last(document: &Document) -> usize {
     std::iter::successors(Some(document.root()), dom_query::NodeRef::last_child).take(MAX_OPEN + 2).count()
 }

@@ -1,8 +1,8 @@
-//! A page without what is no text, and its code in one form.
+//! Removal of elements that are not text, and normalisation of code.
 
 use dom_query::{Document, NodeRef};
 
-/// Elements that hold no text for a reader.
+/// Elements without text for a reader.
 const REMOVED: &str = "script, style, template, svg, canvas, iframe, object, embed, audio, video, map, select, option, datalist, \
                        button, input, textarea, dialog:not([open]), noscript, link, math annotation, [hidden], [aria-hidden='true'], \
                        .sr-only, .visually-hidden, .screen-reader-text, [style*='display:none'], [style*='display: none']";
@@ -43,7 +43,7 @@ const BLOCKS: &[&str] = &[
     "ul",
 ];
 
-/// True if a page has more elements or is nested deeper than what is worked on.
+/// Returns true if a page exceeds the maximum number of elements or the maximum nesting.
 pub(super) fn is_too_large(document: &Document, max_elements: usize, max_depth: usize) -> bool {
     let (mut elements, mut open) = (0, vec![(document.root(), 0)]);
     while let Some((node, depth)) = open.pop() {
@@ -56,9 +56,9 @@ pub(super) fn is_too_large(document: &Document, max_elements: usize, max_depth: 
     false
 }
 
-/// Removes what is no text, and brings code into the form that Markdown is made from.
+/// Removes elements that are not text, and converts code to the form that the Markdown conversion expects.
 pub(super) fn tidy(document: &Document) {
-    // Formulas of MathJax and KaTeX are hidden from readers of screens, and those of MathML from everybody else.
+    // MathJax and KaTeX formulas are hidden from screen readers, and MathML formulas from everybody else.
     document.select(REMOVED).remove();
     for node in document.select("pre").nodes() {
         tidy_code(node);
@@ -153,7 +153,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// All text of a page, in lines, whatever its size.
+/// Returns all text of a page, in lines, for a page of any size.
 pub(super) fn plain_text(document: &Document) -> String {
     let mut text = String::new();
     let mut open = vec![document.root()];

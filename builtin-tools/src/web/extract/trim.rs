@@ -1,4 +1,4 @@
-//! A page without what pages have around their content.
+//! Removal of the elements around the content of a page.
 
 use dom_query::{Document, NodeRef};
 
@@ -51,10 +51,10 @@ const WORDS: &[&str] = &[
 const COMMENTS: &str =
     "#comments, #disqus_thread, .comments, .comment-list, .comments-area, section.comment-section";
 
-/// The fewest characters of a content beside which comments are left out.
+/// Minimum number of characters of a content beside which comments are left out.
 const MIN_CONTENT: usize = 500;
 
-/// Removes what is around the content.
+/// Removes the elements around the content.
 pub(super) fn trim(document: &Document) {
     document.select("head").remove();
     let all = characters(document);
@@ -73,7 +73,7 @@ fn characters(document: &Document) -> usize {
     document.root().normalized_char_count()
 }
 
-/// Removes elements, except one that holds most of the text: then its name says something else.
+/// Removes elements, except one that contains most of the text: then its name is misleading.
 fn remove<'n, 'd: 'n>(nodes: impl Iterator<Item = &'n NodeRef<'d>>, all: usize) {
     for node in nodes {
         if node.parent().is_some() && node.normalized_char_count() * 2 <= all {

@@ -3,17 +3,17 @@
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// The bytes in which a page says which encoding it has, by the HTML standard.
+/// Number of bytes in which a page can declare its encoding, by the HTML standard.
 const PRESCAN_BYTES: usize = 1024;
 
-/// The text of a body: by its byte order mark, by the header, by what a page says of itself, else by what it looks like.
+/// Decodes a body: by its byte order mark, the header, the page's own declaration, or else by detection.
 pub(super) fn decoded(body: &[u8], header: Option<&str>, is_html: bool) -> String {
     if let Some((encoding, _)) = Encoding::for_bom(body) {
         return encoding.decode(body).0.into_owned();
     }
     let label = header.and_then(|label| Encoding::for_label(label.as_bytes()));
     let own = || if is_html { prescanned(&body[..body.len().min(PRESCAN_BYTES)]) } else { None };
-    // Servers say UTF-8 for everything; what is not UTF-8 then is guessed.
+    // Servers declare UTF-8 for everything; if the body is not UTF-8, its encoding is guessed.
     let said = label.or_else(own).filter(|encoding| *encoding != UTF_8 || std::str::from_utf8(body).is_ok());
     let encoding = said.unwrap_or_else(|| guessed(body));
     encoding.decode_without_bom_handling(body).0.into_owned()
@@ -29,7 +29,7 @@ fn guessed(body: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Allow)
 }
 
-/// What `<meta charset>`, `<meta http-equiv="content-type">` or an XML declaration says.
+/// Returns the encoding named by `<meta charset>`, `<meta http-equiv="content-type">` or an XML declaration.
 fn prescanned(head: &[u8]) -> Option<&'static Encoding> {
     let text = String::from_utf8_lossy(head).to_ascii_lowercase();
     let mut rest = &*text;
@@ -59,7 +59,7 @@ fn label(value: &str) -> &str {
     }
 }
 
-/// A page that says in ASCII that it is UTF-16 is not.
+/// A page that declares UTF-16 in ASCII is not UTF-16.
 fn fixed(label: &str) -> Option<&'static Encoding> {
     let encoding = Encoding::for_label(label.trim().as_bytes())?;
     Some(if encoding == UTF_16BE || encoding == UTF_16LE {
@@ -134,7 +134,7 @@ mod tests {
             (UTF_8, "Grüße – 日本語 – Привет"),
         ] {
             assert_eq!(decoded(&encoding.encode(text).0, None, true), text, "{}", encoding.name());
-            // What a server says wrongly.
+            // A wrong declaration of a server.
             assert_eq!(decoded(&encoding.encode(text).0, Some("utf-8"), true), text, "{}", encoding.name());
         }
     }

@@ -1,4 +1,4 @@
-//! What a response holds, by its type: a page, data, a picture, a PDF file.
+//! Content of a response by its type: a page, data, an image, a PDF file.
 
 use super::super::extract::{self, Form};
 use super::{PageFormat, charset, pdf};
@@ -7,14 +7,14 @@ use toolkit_http::Response;
 use toolkit_http::http::HeaderMap;
 use toolkit_http::http::header::CONTENT_TYPE;
 
-/// The most bytes of a picture that is shown: what providers of models take.
+/// Maximum size of a shown image in bytes, which providers of models accept.
 const MAX_PICTURE_BYTES: usize = 3_750_000;
 
 /// A document.
 pub(super) struct Document {
     pub(super) title: Option<String>,
     pub(super) shown: Shown,
-    /// Something that a reader should know of it.
+    /// A note for the reader.
     pub(super) note: Option<&'static str>,
 }
 
@@ -38,7 +38,7 @@ impl Document {
     }
 }
 
-/// The media type of a response in lower case, without parameters; empty where the header is missing or is none.
+/// Returns the media type of a response in lower case, without parameters; empty if the header is missing or invalid.
 pub(super) fn media_type(headers: &HeaderMap) -> String {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let name = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -117,7 +117,8 @@ enum Kind {
     Other,
 }
 
-/// What a body is: pictures and PDF files by how they begin, the rest by its type, or by how it looks where the type says nothing.
+/// Returns the kind of a body: images and PDF files by their first bytes, other content by its media type, or by its form if the
+/// type is not informative.
 fn kind(media_type: &str, body: &[u8]) -> Kind {
     let is_source = matches!(media_type, "text/html" | "application/xhtml+xml");
     if !is_source {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use toolkit::ToolError;
 
-/// A text between marks with a number that is random for each call. The text cannot hold the closing mark, since nobody who wrote it
-/// knows the number.
+/// Encloses a text in marks with a number that is random for each call. The text cannot contain the closing mark, since its author
+/// does not know the number.
 pub(super) fn enclosed(text: &str) -> Result<String, ToolError> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| ToolError::failed(format!("no random number: {error}")))?;

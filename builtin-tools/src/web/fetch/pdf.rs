@@ -8,9 +8,9 @@ use toolkit::prelude::*;
 use toolkit::{Retry, ToolErrorKind, escape_line};
 use toolkit_sandbox::{Command, Limits, Mode, Output, Sandbox, Stdin};
 
-/// The most bytes of text.
+/// Maximum number of bytes of text.
 const MAX_TEXT_BYTES: u64 = 16 << 20;
-/// The most memory of the program.
+/// Maximum memory of the program.
 const MAX_MEMORY: u64 = 1 << 30;
 /// The longest time.
 const WITHIN: Duration = Duration::from_secs(30);
@@ -72,7 +72,7 @@ async fn converted(program: PathBuf, data: &[u8]) -> Result<String, ToolError> {
     let (mut out, mut faults) = ((&mut out).take(MAX_TEXT_BYTES), (&mut faults).take(4096));
     let read = async {
         let read = out.read_to_end(&mut text).await;
-        // A program whose output nobody takes any more does not end.
+        // A program whose output is not read does not exit.
         if out.limit() > 0 {
             let _ = faults.read_to_end(&mut said).await;
         }

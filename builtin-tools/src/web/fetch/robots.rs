@@ -1,4 +1,4 @@
-//! `robots.txt` (RFC 9309), where a person wants it respected.
+//! `robots.txt` (RFC 9309), if the configuration respects it.
 
 use super::super::{cache, network};
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit_http::{Client, Request, Url};
 
-/// The name that rules are looked for under.
+/// User agent name under which rules are searched for.
 const NAME: &str = "toolkit";
 /// The bytes of a file that are read; the standard demands half a MiB.
 const MAX_BYTES: usize = 512 << 10;
-/// How long the rules of a site are kept.
+/// Time for which the rules of a site are kept.
 const KEEP: Duration = Duration::from_hours(1);
 
 /// Checks that a site lets this page be fetched.
@@ -99,7 +99,7 @@ impl Rules {
     }
 }
 
-/// Whether a pattern with `*` and a closing `$` fits the beginning of a path.
+/// Returns true if a pattern with `*` and an optional final `$` matches the beginning of a path.
 fn fits(pattern: &str, path: &str) -> bool {
     let (pattern, to_the_end) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),

@@ -11,33 +11,33 @@ use toolkit::prelude::*;
 use toolkit_http::http::HeaderValue;
 use toolkit_http::{Request, Url};
 
-/// A search, as providers take it.
+/// A search in the form for providers.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
     pub(super) text: &'a str,
     pub(super) count: u32,
     /// Two letters in upper case.
     pub(super) country: Option<String>,
-    /// In lower case.
+    /// Language in lower case.
     pub(super) language: Option<String>,
     pub(super) freshness: Option<Freshness>,
 }
 
-/// A provider: how it is asked, and how it answers.
+/// A search provider: its requests and its answers.
 pub(super) trait SearchProvider: Sync {
-    /// Its name in the configuration.
+    /// Returns the name in the configuration.
     fn name(&self) -> &'static str;
 
-    /// The variable of the environment that holds its key; `None` where it needs none.
+    /// Returns the environment variable with its key; `None` if it needs none.
     fn variable(&self) -> Option<&'static str>;
 
-    /// Its usual address.
+    /// Returns the default address.
     fn usual_url(&self) -> Option<&'static str>;
 
     /// A request.
     fn request(&self, base_url: &Url, key: Option<&str>, query: &Query<'_>) -> Result<Request, ToolError>;
 
-    /// The results in an answer; `None` where it holds none of what the provider documents.
+    /// Returns the results in an answer; `None` if it has none of the documented fields.
     fn results(&self, answer: &Value) -> Option<Vec<SearchResult>>;
 
     /// Advice for an answer that denies access.
@@ -61,7 +61,7 @@ pub(super) struct Chosen {
     pub(super) key: Option<String>,
 }
 
-/// Chooses the provider that is configured, else the first whose key the environment has.
+/// Chooses the configured provider, or else the first whose key is in the environment.
 pub(super) fn chosen(settings: &WebSearchSettings) -> Result<Chosen, ToolError> {
     let configured = settings.provider.map(of);
     let by_environment = || ALL.into_iter().find(|provider| from_environment(*provider).is_some());
@@ -90,7 +90,8 @@ fn from_environment(provider: &dyn SearchProvider) -> Option<String> {
         .filter(|key| !key.is_empty())
 }
 
-/// What a provider needs, or what it lacks. Key and address of the settings are those of the configured provider.
+/// Returns the provider ready for use, or the reason for which it cannot be used. The settings' key and address are
+/// those of the configured provider.
 fn ready(provider: &'static dyn SearchProvider, settings: &WebSearchSettings) -> Result<Chosen, String> {
     let name = provider.name();
     let is_meant = settings.provider.is_some_and(|configured| of(configured).name() == name);
@@ -117,19 +118,19 @@ fn ready(provider: &'static dyn SearchProvider, settings: &WebSearchSettings) ->
     Ok(Chosen { provider, base_url, key })
 }
 
-/// Whether a provider can be used.
+/// Availability of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderState {
-    /// Its name: `brave`.
+    /// Name of the provider: `brave`.
     pub name: &'static str,
-    /// Why it cannot be used; `None` if it can.
+    /// The reason for which the provider cannot be used; `None` if it can.
     pub missing: Option<String>,
-    /// Whether it is the one that `web_search` uses.
+    /// True if `web_search` uses this provider.
     pub used: bool,
 }
 
-/// Lists the providers of `web_search` with what each lacks. Nothing is sent.
+/// Lists the providers of `web_search` with the reason if one cannot be used. Nothing is sent.
 ///
 /// # Errors
 ///
@@ -167,7 +168,7 @@ pub(super) fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(plain).filter(|text| !text.is_empty())
 }
 
-/// A text without tags and entities: providers mark the words that were found.
+/// Returns a text without tags and entities: providers mark the words that were found.
 pub(super) fn plain(text: &str) -> String {
     if !text.contains(['<', '&']) {
         return text.trim().to_owned();

@@ -1,4 +1,4 @@
-//! `explain command`: what would become of a shell command.
+//! `explain command`: the verdict on a shell command.
 
 use crate::console::Console;
 use crate::definitions::print_in_order;

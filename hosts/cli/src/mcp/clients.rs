@@ -1,4 +1,4 @@
-//! The clients of the protocol whose configuration can be changed: where each keeps its servers, and how.
+//! MCP clients whose configuration can be changed, with the location and format of their server lists.
 
 use super::edit::Format;
 use serde_json::{Map, Value, json};
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 /// A client whose configuration can be changed.
 #[derive(Debug)]
 pub(super) struct Client {
-    /// Its name at the command line.
+    /// Name of the client on the command line.
     pub(super) name: &'static str,
     format: Format,
     /// The keys that lead to its servers.
     keys: &'static [&'static str],
-    /// Makes what stands there for a server.
+    /// Creates the entry for a server.
     entry: fn(&Start<'_>) -> Value,
     /// The file of a user, where it has one.
     user: fn() -> Option<PathBuf>,
-    /// Its file in a project, where it has one.
+    /// Path of the client's configuration file within a project, if it supports one.
     project: Option<&'static str>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Start<'a> {
     pub(super) args: &'a [String],
 }
 
-/// One line for each client. Its format is in the functions below it.
+/// The supported clients, one line each. The functions below create their entries.
 #[rustfmt::skip]
 pub(super) static CLIENTS: &[Client] = &[
     Client { name: "claude",      format: Format::Json, keys: &["mcpServers"],      entry: plain,    user: claude,   project: None },
@@ -42,12 +42,12 @@ pub(super) static CLIENTS: &[Client] = &[
     Client { name: "vscode",      format: Format::Json, keys: &["servers"],         entry: typed,    user: vscode,   project: Some(".vscode/mcp.json") },
     Client { name: "windsurf",    format: Format::Json, keys: &["mcpServers"],      entry: plain,    user: windsurf, project: None },
     Client { name: "zed",         format: Format::Json, keys: &["context_servers"], entry: zed,      user: of_zed,   project: Some(".zed/settings.json") },
-    // No client of its own: the form that most of them read, printed, or written to a file that is named.
+    // Not a client, but the form that most of them read, printed or written to a given file.
     Client { name: "json",        format: Format::Json, keys: &["mcpServers"],      entry: plain,    user: nowhere,  project: None },
 ];
 
 impl Client {
-    /// The names of all.
+    /// Returns the names of all clients.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         CLIENTS.iter().map(|client| client.name)
     }
@@ -79,12 +79,12 @@ impl Client {
         keys
     }
 
-    /// What stands in its file for a server.
+    /// Returns the entry for a server in the client's file.
     pub(super) fn entry(&self, start: &Start<'_>) -> Value {
         (self.entry)(start)
     }
 
-    /// The file that its servers are in: that of the project where that is wanted or the only one, else that of the user.
+    /// Returns the file with the client's servers: that of the project if it is requested or the only one, else that of the user.
     pub(super) fn file(&self, workspace: &Path, of_project: bool) -> Option<PathBuf> {
         let in_project = || self.project.map(|file| workspace.join(file));
         let file = if of_project { in_project() } else { (self.user)().or_else(in_project) }?;
@@ -136,7 +136,7 @@ pub(super) fn is_ours(entry: &Value, program: &str) -> bool {
     is_known && (*first, *second) == ("mcp", "serve")
 }
 
-/// The command line of an entry, whichever client's it is.
+/// Returns the command line of an entry of any client.
 fn command_of(entry: &Map<String, Value>) -> Vec<&str> {
     let of = |name: &str| -> Vec<&str> {
         match entry.get(name) {
@@ -204,12 +204,13 @@ fn home() -> Option<PathBuf> {
     variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" })
 }
 
-/// Where programs of the command line keep their settings. On macOS some look for the variable and some do not, and nobody sets it.
+/// Returns the directory where command-line programs keep their settings. On macOS only some programs read `XDG_CONFIG_HOME`, but
+/// it is rarely set there.
 fn config_home() -> Option<PathBuf> {
     variable("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))
 }
 
-/// Where programs with windows keep their settings.
+/// Returns the directory where graphical programs keep their settings.
 fn settings_dir() -> Option<PathBuf> {
     if cfg!(windows) {
         variable("APPDATA")

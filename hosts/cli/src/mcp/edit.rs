@@ -1,4 +1,4 @@
-//! Changing a file that people write: what is not changed stays as they wrote it, comments included.
+//! Edits of files that people write: everything else in the file stays as written, including comments.
 
 mod line;
 mod toml;
@@ -17,10 +17,10 @@ use std::path::Path;
 /// The largest file that is changed, in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// In which language a client keeps its servers.
+/// The language of a client's configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
-    /// JSON, where comments are let stand.
+    /// JSON, in which existing comments are kept.
     Json,
     Toml,
     Yaml,
@@ -30,12 +30,12 @@ pub(super) enum Format {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Changed {
     pub(super) text: String,
-    /// How many of the keys that lead to the entry were not there before.
+    /// Number of keys on the path to the entry that were added with it.
     pub(super) made: usize,
 }
 
 impl Format {
-    /// The member `name` of the object that these keys lead to from the root of a text; `None` where there is none.
+    /// Returns the member `name` of the object at this path of keys in a text; `None` if there is none.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Format {
     ///
     /// # Errors
     ///
-    /// As [`entry`](Self::entry), and where something else stands in the way.
+    /// Like [`entry`](Self::entry), but also if the path is occupied by another value.
     pub(super) fn with(
         self,
         text: &str,
@@ -67,7 +67,7 @@ impl Format {
         }
     }
 
-    /// The text without this member, and without the last `made` of the keys, as far as nothing else is there.
+    /// Returns the text without this member, and without the last `made` keys of the path that are then empty.
     ///
     /// # Errors
     ///
@@ -86,20 +86,20 @@ impl Format {
         }
     }
 
-    /// Returns true if a text says nothing, not even in a comment.
+    /// Returns true if a text has no content, not even a comment.
     pub(super) fn is_blank(self, text: &str) -> bool {
         let text = text.trim();
         text.is_empty() || self == Self::Json && text.strip_prefix('{').is_some_and(|rest| rest.trim() == "}")
     }
 }
 
-/// The end of the last line of a text: what is added has the same.
+/// Returns the line ending of the last line, which added lines get too.
 fn line_end(text: &str) -> &'static str {
     let last = text.rfind('\n').map_or("", |end| &text[..end]);
     if last.ends_with('\r') { "\r\n" } else { "\n" }
 }
 
-/// How JSON is written.
+/// The JSON dialect of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// JSON with comments.
@@ -126,7 +126,7 @@ impl Dialect {
     }
 }
 
-/// The text of a file; `None` where it is not there.
+/// Returns the text of a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<String>, Stop> {
     let unreadable = |error: &dyn std::fmt::Display| {
         Stop::failed(format!("{} cannot be read, and is left as it is: {error}", path.display()))
@@ -148,7 +148,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, Stop> {
 ///
 /// # Errors
 ///
-/// Why the text cannot be changed; it is not understood, or has something else there.
+/// The reason for which the text cannot be changed: it is not understood, or the path is occupied.
 pub(super) fn changed(
     text: &str,
     dialect: Dialect,
@@ -235,7 +235,7 @@ fn with(
     Ok(Changed { text, made })
 }
 
-/// The text without the member `name`, and without the last `made` of the keys where nothing else is there.
+/// Returns the text without the member `name`, and without the last `made` keys of the path that are then empty.
 fn without(text: &str, dialect: Dialect, keys: &[&str], name: &str, made: usize) -> Result<String, String> {
     let mut text = changed(text, dialect, keys, name, None)?;
     for depth in (0..keys.len()).rev().take(made) {
@@ -268,7 +268,7 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// What changes, as a unified diff.
+/// Returns the change as a unified diff.
 pub(super) fn diff(path: &Path, before: &str, after: &str) -> String {
     let name = path.display().to_string();
     TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(&name, &name).to_string()

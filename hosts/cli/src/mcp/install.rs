@@ -15,7 +15,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use toolkit::Caller;
 
-/// What stands after `mcp install` or `mcp uninstall`.
+/// Arguments of `mcp install` and `mcp uninstall`.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct InstallRequest {
@@ -75,7 +75,7 @@ pub(super) fn commands() -> [Command; 2] {
     [install, uninstall].map(shared)
 }
 
-/// What both take.
+/// Adds the arguments that `install` and `uninstall` share.
 fn shared(command: Command) -> Command {
     let client = |id: &'static str| {
         Arg::new(id)
@@ -320,7 +320,7 @@ fn is_link(file: &Path) -> bool {
     file.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
 }
 
-/// Writes the change, unless somebody else changed the file while this one was shown.
+/// Writes the change, unless another program has changed the file while the change was shown.
 fn write(file: &Path, before: Option<&str>, after: &str) -> Result<(), Stop> {
     unchanged(file, before)?;
     edit::write(file, after)

@@ -1,4 +1,4 @@
-//! A note of what `mcp install` had to make beside an entry, so that `mcp uninstall` takes out that too and nothing else.
+//! Record of what `mcp install` created around an entry, so that `mcp uninstall` removes exactly that too.
 
 use crate::save;
 use serde_json::{Map, Value, json};
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 /// The name of the file in the data directory.
 const FILE: &str = "mcp-installed.json";
 
-/// What was made for an entry.
+/// The file and the keys that were created for an entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Made {
-    /// The file was not there.
+    /// The file was created.
     pub(super) file: bool,
-    /// So many of the keys that lead to the entry were not there.
+    /// Number of keys on the path to the entry that were created.
     pub(super) keys: usize,
 }
 
-/// The notes of one data directory. Without them an entry is taken out, and what was made around it stays.
+/// The records of one data directory. Without them an entry is removed, and what was created around it stays.
 #[derive(Debug)]
 pub(super) struct Installed {
     place: Option<PathBuf>,
@@ -25,7 +25,7 @@ pub(super) struct Installed {
 }
 
 impl Installed {
-    /// Reads them. What cannot be read counts as none: they only make the end tidier.
+    /// Reads the records. Unreadable records count as none: they are needed only to tidy up.
     pub(super) fn read(data_dir: Option<&Path>) -> Self {
         let place = data_dir.map(|directory| directory.join(FILE));
         let text = place.as_ref().and_then(|place| fs::read(place).ok());
@@ -34,20 +34,20 @@ impl Installed {
     }
 
     fn key(file: &Path, name: &str) -> String {
-        // The same before the file is made and after it is removed.
+        // The same key before the file is created and after it is removed.
         let directory = file.parent().and_then(|directory| directory.canonicalize().ok());
         let place = directory.zip(file.file_name()).map(|(directory, name)| directory.join(name));
         format!("{name}\n{}", place.as_deref().unwrap_or(file).display())
     }
 
-    /// What was made for an entry of a file.
+    /// Returns the record of an entry in a file.
     pub(super) fn made(&self, file: &Path, name: &str) -> Made {
         let Some(note) = self.notes.get(&Self::key(file, name)) else { return Made::default() };
         let keys = note["keys"].as_u64().and_then(|keys| keys.try_into().ok()).unwrap_or_default();
         Made { file: note["file"].as_bool().unwrap_or_default(), keys }
     }
 
-    /// Notes what was made for an entry, or forgets it.
+    /// Records what was created for an entry, or removes the record.
     pub(super) fn note(&mut self, file: &Path, name: &str, made: Option<Made>) {
         let key = Self::key(file, name);
         let wanted = made.filter(|made| *made != Made::default());

@@ -16,7 +16,7 @@ use toolkit_mcp::{
     Bearer, Cors, HttpOptions, HttpService, McpServers, ServerOptions, serve_http, serve_stdio_with,
 };
 
-/// What stands after `mcp serve`.
+/// Arguments of `mcp serve`.
 #[derive(Debug, Clone)]
 pub(crate) struct ServeRequest {
     http: Option<SocketAddr>,
@@ -94,7 +94,7 @@ pub(super) fn request(matches: &mut ArgMatches) -> ServeRequest {
     ServeRequest { http, hosts, origins, profile, client_approves, session_idle }
 }
 
-/// Serves until the client goes, or until this is interrupted.
+/// Serves until the client disconnects, or until an interrupt.
 pub(super) fn run(
     request: ServeRequest,
     toolkit: Toolkit,
@@ -106,7 +106,7 @@ pub(super) fn run(
 ) -> Result<Exit, Stop> {
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
-    // A server may run for weeks: what is kept of outputs is removed every hour.
+    // A server may run for weeks: expired outputs are removed every hour.
     let _housekeeping = {
         let _entered = runtime.enter();
         toolkit.keep_house()

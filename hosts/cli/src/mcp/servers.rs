@@ -1,4 +1,4 @@
-//! `mcp add`, `remove`, `list` and `test`: the servers whose tools are tools here.
+//! `mcp add`, `remove`, `list` and `test`: the MCP servers whose tools are available.
 
 use super::edit::{self, Dialect};
 use crate::config;
@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 use toolkit::{Caller, Configuration, LoadOptions, McpServerSettings, Toolkit, escape_line};
 use toolkit_mcp::{McpServers, ServerState};
 
-/// What stands after `mcp add`.
+/// Arguments of `mcp add`.
 #[derive(Debug, Clone)]
 pub(crate) struct AddRequest {
     name: String,
@@ -142,12 +142,12 @@ fn user_file(load: &LoadOptions) -> Result<PathBuf, Stop> {
     })
 }
 
-/// The file with a server, or without it, if that can be used.
+/// Returns the text of the file with a server, or without it, if the result is valid.
 fn change(file: &Path, before: &str, name: &str, settings: Option<&Value>) -> Result<String, Stop> {
     let left = |why: &str| Stop::failed(format!("{} is left as it is: {why}", file.display()));
     let after = edit::changed(before, Dialect::Json5, place(before, name), name, settings)
         .map_err(|why| left(&why))?;
-    // What is wrong with it is said before it is there, with the places that it would have.
+    // Errors in the settings are reported before the server is added, at the locations that the settings would have.
     let directory = tempfile_beside(file);
     let trial = directory.join("toolkit.json5");
     let written = std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(&trial, &after));
@@ -165,7 +165,7 @@ fn change(file: &Path, before: &str, name: &str, settings: Option<&Value>) -> Re
     }
 }
 
-/// A directory beside a file: relative names in a configuration belong to where it is.
+/// Returns a directory beside a file, since relative paths in a configuration are relative to its location.
 fn tempfile_beside(file: &Path) -> PathBuf {
     let parent = file.parent().unwrap_or(Path::new("."));
     parent.join(format!(".toolkit-check-{}", std::process::id()))
@@ -204,10 +204,10 @@ pub(super) fn remove(name: &str, load: &LoadOptions, console: &mut Console<'_>) 
     Ok(Exit::Success)
 }
 
-/// Where servers may stand.
+/// Paths of keys below which servers can be configured.
 const PLACES: [&[&str]; 2] = [&["mcp"], &["mcp", "servers"]];
 
-/// Where a server stands in the text of a configuration, or would.
+/// Returns the path of keys below which a server is configured, or would be added.
 fn place(text: &str, name: &str) -> &'static [&'static str] {
     PLACES.into_iter().find(|place| stands_at(text, place, name)).unwrap_or(PLACES[0])
 }
@@ -216,7 +216,7 @@ fn stands_at(text: &str, place: &[&str], name: &str) -> bool {
     edit::changed(text, Dialect::Json5, place, name, None).is_ok_and(|without| without != text)
 }
 
-/// Whether a server stands in the text of a configuration.
+/// Returns true if the text of a configuration has the server.
 fn json5_has(text: &str, name: &str) -> bool {
     PLACES.iter().any(|place| stands_at(text, place, name))
 }
@@ -254,7 +254,7 @@ pub(super) fn list(load: &LoadOptions, format: Format, console: &mut Console<'_>
     console.print(&text).map(|()| Exit::Success)
 }
 
-/// What is configured, without secrets.
+/// Returns the settings of a server, without secrets.
 fn shown(settings: &McpServerSettings) -> Value {
     if let McpServerSettings::Unavailable(server) = settings {
         return json!({ "unavailable": server.reason });
@@ -275,7 +275,7 @@ pub(super) fn test(
     }
     runtime.block_on(servers.start(toolkit));
     let prompts = runtime.block_on(async { servers.prompts(&toolkit.toolbox(caller).await).await });
-    // What was noticed meanwhile is told too.
+    // Diagnostics that arose meanwhile are printed too.
     let status = servers.status();
     let prefixes = toolkit::server_prefixes(status.iter().map(|status| status.name.as_str()));
     let prompts_of = |name: &str| {

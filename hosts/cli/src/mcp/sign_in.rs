@@ -1,4 +1,4 @@
-//! `mcp login` and `logout`: who asks, where a server wants to know.
+//! `mcp login` and `logout`: signing in to servers that require it.
 
 use crate::config;
 use crate::console::Console;
@@ -14,10 +14,10 @@ use tokio::runtime::Builder;
 use toolkit::{LoadOptions, McpGrant, McpServerSettings, McpUrl, Toolkit, escape_line};
 use toolkit_mcp::{ClientOptions, Loopback, McpServers, ServerState, forget_sign_ins};
 
-/// How long a person has to sign in.
+/// Time limit for the user to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// What stands after `mcp login`.
+/// Arguments of `mcp login`.
 #[derive(Debug, Clone)]
 pub(crate) struct LoginRequest {
     name: String,
@@ -47,7 +47,7 @@ pub(super) fn request(matches: &mut ArgMatches) -> LoginRequest {
     }
 }
 
-/// The server of this name, which is one that somebody can sign in to.
+/// Returns the server of this name, which must be one that supports signing in.
 fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
     let shown = escape_line(name);
     let configuration = config::load(load.clone())?;
@@ -109,7 +109,7 @@ pub(super) fn login(
             Loopback::bind(port, move |server, url| {
                 was_shown.store(true, Ordering::Relaxed);
                 let (server, url) = (escape_line(server), escape_line(url));
-                // Standard output is for what came of it.
+                // Standard output is reserved for the result.
                 let _ = writeln!(
                     std::io::stderr(),
                     "To sign in to `{server}`, open this in a browser:\n\n  {url}\n"
@@ -124,7 +124,7 @@ pub(super) fn login(
         let options = ClientOptions::new().data_dir(data_dir(load)?).start_within(PATIENCE);
         let options = options.sign_in(Arc::new(sign_in)).scopes(request.scopes.clone());
         let servers = only(&request.name, url, options);
-        // What is kept would do, and a person who asks for this wants it anew.
+        // A stored token would suffice, but a user who runs this command wants a new one.
         servers.sign_in_again(&request.name);
         let toolkit =
             Toolkit::empty().tool_source(servers.clone()).build().map_err(|error| failed(&error))?;
@@ -152,7 +152,8 @@ pub(super) fn logout(name: &str, load: &LoadOptions, console: &mut Console<'_>) 
     let failed =
         |error: std::io::Error| Stop::failed(format!("the tokens for `{shown}` cannot be removed: {error}"));
     let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    // What is kept counts, not what is configured now: a server that is gone from there leaves its tokens.
+    // The stored tokens count, not the present configuration: a server that was removed from it leaves its tokens
+    // behind.
     let mut was_in = runtime.block_on(forget_sign_ins(&directory, name)).map_err(failed)?;
     let configured = server(name, load);
     if let Ok(url) = &configured {

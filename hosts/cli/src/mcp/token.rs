@@ -1,4 +1,4 @@
-//! The token that clients need over HTTP: made once, and kept where its owner alone can read it.
+//! The token that clients need over HTTP: created once, and stored so that only its owner can read it.
 
 use crate::console::Console;
 use crate::definitions::print_json;
@@ -15,10 +15,10 @@ use toolkit_mcp::ClientTokens;
 const FILE: &str = "mcp-token";
 /// The tokens of single clients.
 const CLIENTS: &str = "mcp-clients.json";
-/// The least length of one that a person wrote.
+/// Minimum length of a token that the user chose.
 const LEAST: usize = 16;
 
-/// What stands after `mcp token`.
+/// A parsed `mcp token` subcommand.
 #[derive(Debug, Clone)]
 pub(crate) enum TokenRequest {
     Add { name: String },
@@ -111,14 +111,14 @@ fn needed(data_dir: Option<&Path>) -> Result<&Path, Stop> {
     })
 }
 
-/// A token and where it is kept.
+/// A token and its file.
 pub(super) struct Token {
     pub(super) text: String,
     pub(super) path: PathBuf,
     pub(super) is_new: bool,
 }
 
-/// The token in the data directory, made there where none is yet.
+/// Returns the token in the data directory, and creates it if there is none.
 pub(super) fn of(data_dir: Option<&Path>) -> Result<Token, Stop> {
     let directory = needed(data_dir)?;
     let path = directory.join(FILE);
@@ -158,7 +158,7 @@ fn make(directory: &Path, path: &Path) -> io::Result<String> {
     let mut file = options.open(path)?;
     let text = toolkit_mcp::new_token()?;
     file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n")).inspect_err(|_| {
-        // Half of one would be in the way.
+        // A partial file would prevent the next attempt.
         let _ = fs::remove_file(path);
     })?;
     Ok(text)

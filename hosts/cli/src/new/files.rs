@@ -10,10 +10,10 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use toolkit::escape_line;
 
-/// The most bytes of a manifest that is read.
+/// Maximum number of bytes of a manifest that is read.
 const LONGEST_MANIFEST: u64 = 1 << 20;
 
-/// What kind of crate it is.
+/// The kind of crate to create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     Plugin,
@@ -21,10 +21,10 @@ pub(crate) enum What {
 }
 
 impl What {
-    /// Where each file belongs, and what is in it.
+    /// Returns the path and the template of each file.
     fn files(self) -> &'static [(&'static str, &'static str)] {
         const IGNORED: (&str, &str) = (".gitignore", include_str!("../../templates/gitignore.in"));
-        // Those that the manifest names.
+        // The licences that the manifest names.
         const APACHE: (&str, &str) = ("LICENSE-APACHE", include_str!("../../templates/LICENSE-APACHE.in"));
         const MIT: (&str, &str) = ("LICENSE-MIT", include_str!("../../templates/LICENSE-MIT.in"));
         match self {
@@ -52,16 +52,16 @@ impl What {
 pub(super) struct Crate<'a> {
     pub(super) what: What,
     pub(super) name: &'a str,
-    /// Where cargo finds the packages of this project.
+    /// Source from which cargo takes the packages of this project.
     pub(super) origin: Origin,
     /// The plugin that a host links.
     pub(super) plugin: Option<Plugin>,
-    /// Where it comes to stand.
+    /// Location of the crate relative to existing workspaces.
     pub(super) place: Place,
 }
 
 impl Crate<'_> {
-    /// Writes it, and says which files it has.
+    /// Writes the files, and returns their names.
     pub(super) fn write(&self, directory: &Path) -> Result<Vec<&'static str>, Stop> {
         let cannot = |what: &str, path: &Path, error: &io::Error| {
             Stop::failed(format!("cannot {what} {}: {error}", shown(path)))
@@ -118,7 +118,7 @@ impl Crate<'_> {
     }
 }
 
-/// A template with a value in each place. What a value holds stays as it is: a path may look like a place.
+/// Fills the placeholders of a template. Values are not expanded themselves: a path may look like a placeholder.
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(template.len());
     let mut rest = template;
@@ -140,14 +140,14 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled + rest
 }
 
-/// A plugin's crate that is there.
+/// An existing plugin crate.
 pub(super) struct Plugin {
     name: String,
     directory: String,
 }
 
 impl Plugin {
-    /// Whether a host of this name can link it; why not, if it can't.
+    /// Checks that a host of this name can link the plugin; the error says why not.
     pub(super) fn check(&self, host: &str) -> Result<(), String> {
         let Self { name, .. } = self;
         let plain = tool_prefix(name);
@@ -163,7 +163,7 @@ impl Plugin {
     }
 }
 
-/// The plugin whose manifest stands in a directory.
+/// Returns the plugin whose manifest is in a directory.
 pub(super) fn plugin_at(directory: &Path) -> Result<Plugin, String> {
     let directory = existing(directory)?;
     let manifest = directory.join("Cargo.toml");

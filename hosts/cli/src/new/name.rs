@@ -1,13 +1,13 @@
-//! What a crate can be called: by cargo's rules, and so that no policy mistakes its tools for others.
+//! Checks of crate names: cargo's rules, and no name whose tools a policy could confuse with others.
 
 use super::files::What;
 use toolkit::{Toolkit, escape_line};
 
-/// The most characters of a name, so that the names of tools that begin with it have their 64 bytes.
+/// Maximum number of characters of a name, so that the names of tools that begin with it have their 64 bytes.
 const LONGEST: usize = 50;
 
-/// Words that cargo or Rust keep: keywords, crates that come with the compiler, directories of a build, and names that
-/// Windows has for devices.
+/// Names reserved by cargo, Rust or the system: keywords, crates that come with the compiler, build directories, and
+/// device names of Windows.
 const KEPT: &[&str] = &[
     "abstract",
     "alloc",
@@ -141,7 +141,7 @@ const CORE: &[&str] = &[
     "write",
 ];
 
-/// Whether a crate can have this name; why not, if it can't.
+/// Checks that a crate can have this name; the error says why not.
 pub(super) fn check(name: &str, what: What, toolkit: &Toolkit) -> Result<(), String> {
     let shown: String = name.chars().take(LONGEST).collect();
     let wrong = |why: String| Err(format!("`{}` cannot be the name: {why}", escape_line(&shown)));
@@ -175,7 +175,7 @@ pub(super) fn check(name: &str, what: What, toolkit: &Toolkit) -> Result<(), Str
     Ok(())
 }
 
-/// What names of tools and the crate in Rust code have for it.
+/// Returns the name in the form that tool names and Rust code use.
 pub(super) fn tool_prefix(name: &str) -> String {
     name.replace('-', "_")
 }

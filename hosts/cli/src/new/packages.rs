@@ -25,7 +25,8 @@ pub(super) const COMMAND: Package =
 /// The checkout that this command was built from.
 const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Where cargo finds the packages of this project. They are not in the registry, so a version alone names nothing.
+/// Source from which cargo takes the packages of this project. They are not in the registry, so a version alone does
+/// not identify them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A checkout, as an absolute path.
@@ -44,7 +45,7 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// The text says that the checkout is gone and what to pass instead.
+    /// Returns the checkout that this command was built from. The error says that it is gone, and what to pass instead.
     pub(super) fn of_this_command() -> Result<Self, String> {
         Self::checkout(Path::new(BUILT_FROM)).map_err(|_| {
             "the checkout of toolkit that this command was built from is gone, and the packages are not published; \
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Every package is what its manifest says: a scaffold that names another one would fetch somebody else's code.
+    /// Checks that every package has the name in its manifest: a scaffold with another name would fetch foreign code.
     #[test]
     fn packages_are_those_of_this_repository() {
         for Package { dependency, name, folder } in [RUNTIME, COMMAND] {

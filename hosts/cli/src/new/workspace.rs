@@ -1,18 +1,18 @@
-//! The workspace of cargo's that a new crate comes to stand in.
+//! The cargo workspace around a new crate.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of a manifest that is read.
+/// Maximum number of bytes of a manifest that is read.
 const LONGEST_MANIFEST: u64 = 1 << 20;
 
-/// What cargo makes of a crate in a directory.
+/// Location of a new crate relative to existing workspaces.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// No workspace is above it, or one that has it among its members: it builds as it is.
+    /// There is no workspace above the crate, or one that lists it as a member: it builds as it is.
     Free,
-    /// A workspace is above it whose manifest does not name it. Without a workspace of its own it would not build.
+    /// A workspace above the crate does not list it as a member. Without its own workspace the crate would not build.
     Within {
         /// The manifest.
         manifest: PathBuf,
@@ -20,7 +20,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// What is above a directory, which need not be there yet.
+    /// Finds the workspace above a directory, which need not exist yet.
     pub(super) fn of(directory: &Path) -> Self {
         for above in directory.ancestors().skip(1) {
             let manifest = above.join("Cargo.toml");
@@ -37,7 +37,7 @@ impl Place {
         Self::Free
     }
 
-    /// What the crate's manifest says of it.
+    /// Returns the `[workspace]` table for the crate's manifest, or an empty text.
     pub(super) fn table(&self) -> &'static str {
         match self {
             Self::Free => "",
@@ -72,7 +72,7 @@ fn members(manifest: &str) -> impl Iterator<Item = &str> {
     list.flat_map(|line| line.split('"').skip(1).step_by(2))
 }
 
-/// Whether a path is meant by a member, which may have wildcards.
+/// Returns true if a path matches a workspace member, which may have wildcards.
 fn is_matched(path: &Path, member: &Path) -> bool {
     let member = member.strip_prefix(".").unwrap_or(member);
     let (parts, wanted): (Vec<_>, Vec<_>) = (path.components().collect(), member.components().collect());

@@ -1,4 +1,4 @@
-//! What a server asks the person at this end.
+//! Requests of a server to the user at this end.
 
 use super::visible;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
@@ -9,11 +9,11 @@ use url::Url;
 /// The kind of permission to send a person to an address.
 const KIND: &str = "mcp_url";
 
-/// Asks whoever made a call what its server asks, in that server's name.
+/// Passes a server's request to the user who made the call, in the server's name.
 ///
 /// # Errors
 ///
-/// When nobody can be asked, or the call is over.
+/// If no user can be asked, or the call is over.
 pub(super) async fn elicit(
     server: &str,
     context: &ToolContext,
@@ -50,7 +50,7 @@ pub(super) async fn elicit(
     }
 }
 
-/// Asks whether a person goes to an address. Nothing is opened here: the person does that.
+/// Asks the user to open a URL. Nothing is opened here: the user does that.
 async fn open(
     server: &str,
     context: &ToolContext,
@@ -83,7 +83,7 @@ async fn open(
 #[derive(Debug, PartialEq, Eq)]
 struct Page {
     url: String,
-    /// With its port, in the letters that a browser shows, and in those that are sent where they differ.
+    /// Host with its port, in the form that a browser shows, and in the ASCII form if that differs.
     host: String,
 }
 
@@ -108,7 +108,7 @@ impl Page {
     }
 }
 
-/// What fields are where nothing is said.
+/// Returns the default values of the fields of a form.
 fn defaults(schema: &Value) -> Map<String, Value> {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     properties.filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone()))).collect()

@@ -1,4 +1,5 @@
-//! A connection on which the other end cannot ask without an end: whoever does not read its answers gets no further ones.
+//! A connection that bounds the requests of the other end: a server that does not read the answers gets no further requests
+//! through.
 
 use rmcp::RoleClient;
 use rmcp::model::{JsonRpcMessage, RequestId, ServerNotification};
@@ -11,12 +12,12 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// The most requests of a server that wait for their answers to be sent.
+/// Maximum number of requests of a server that wait for their answers to be sent.
 const MOST: usize = 1_000;
-/// How long nothing is heard of a server that has so many, before the connection ends.
+/// Time that a server may leave the maximum number of requests unanswered before the connection ends.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A transport that hears of requests only while there is room for their answers.
+/// A transport that reads requests only while there is room for their answers.
 pub(super) struct Bounded<T> {
     inner: T,
     asked: Arc<Asked>,
@@ -24,7 +25,7 @@ pub(super) struct Bounded<T> {
     full_since: Option<Instant>,
 }
 
-/// What the other end asked and has no answer to yet.
+/// The requests of the other end that are not answered yet.
 #[derive(Default)]
 struct Asked {
     open: Mutex<Open>,
@@ -34,7 +35,7 @@ struct Asked {
 #[derive(Default)]
 struct Open {
     count: usize,
-    /// How often each: who means harm asks under the same one again and again.
+    /// Number of open requests for each ID: a malicious server repeats one ID.
     ids: HashMap<RequestId, usize>,
 }
 
@@ -109,8 +110,8 @@ where
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        // While one waits here, nothing more is read. What it sends meanwhile stays with it. This may be begun anew at any time, and
-        // the patience is not.
+        // While this waits, nothing more is read, and further messages stay in the transport. The future may be dropped and created
+        // again at any time; `full_since` is kept.
         if self.asked.is_full() {
             let since = *self.full_since.get_or_insert_with(Instant::now);
             if timeout_at(since + PATIENCE, self.asked.room()).await.is_err() {
@@ -124,7 +125,7 @@ where
             JsonRpcMessage::Request(request) => {
                 self.asked.add(request.id.clone());
             }
-            // Nobody answers what is taken back.
+            // A cancelled request is not answered.
             JsonRpcMessage::Notification(notification) => {
                 if let ServerNotification::CancelledNotification(taken_back) = &notification.notification
                     && let Some(id) = &taken_back.params.request_id

@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit::{Ask, DynamicArgs, ToolContext, ToolError, ToolErrorKind, ToolOutput, escape_line};
 
-/// How often a server may want to know something more before it is done.
+/// Maximum number of times that a server may ask for more input during one call.
 pub(super) const MAX_ROUNDS: usize = 16;
 
 /// The code of the error of a server that needs a person to visit an address first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 
-/// The most that it may want to know in one of these rounds.
+/// Maximum number of questions in one of these rounds.
 const MAX_AT_ONCE: usize = 16;
 
 pub(super) async fn call(
@@ -53,7 +53,7 @@ pub(super) async fn call(
     Err(fault(server, &format!("it asked for something more {MAX_ROUNDS} times without being done")))
 }
 
-/// Asks about a tool that says something else of itself than it did.
+/// Asks for approval of a tool whose definition has changed.
 async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -> Result<(), ToolError> {
     let Some(change) = offered.change() else { return Ok(()) };
     let title = format!(
@@ -80,7 +80,7 @@ async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -
     Ok(())
 }
 
-/// One request for a call, and its answer.
+/// Sends one request for a call, and returns its answer.
 async fn once(
     server: &Arc<Server>,
     peer: &Peer<RoleClient>,
@@ -106,7 +106,7 @@ async fn once(
     }
 }
 
-/// Sends a person to the addresses that have to be visited before the tool can be called. Gives back what the model is told.
+/// Sends the user to the URLs that must be visited before the tool can be called. Returns the text for the model.
 async fn sent_on(
     server: &Arc<Server>,
     context: &ToolContext,
@@ -143,7 +143,7 @@ pub(super) async fn sent(
     context: &ToolContext,
     request: ClientRequest,
 ) -> Result<Result<ServerResult, ServiceError>, ToolError> {
-    // What it asks may come before it is known that the request was sent.
+    // A request of the server may arrive before the confirmation that the call was sent.
     let begun = server.calls.begin(context);
     let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
     let handle = match sent {
@@ -165,7 +165,7 @@ pub(super) async fn sent(
     Ok(answer)
 }
 
-/// Tells the server when nobody waits for the answer any more.
+/// Cancels the request at the server when the call no longer waits for the answer.
 struct Waiting(Option<RequestHandle<RoleClient>>);
 
 impl Drop for Waiting {
@@ -210,7 +210,7 @@ pub(super) async fn answers(
                 continue;
             }
             _ => {
-                // It was told that this client has no such thing.
+                // The client did not declare this capability.
                 return Err(fault(server, "it asks for what this client did not say that it has"));
             }
         };
@@ -223,7 +223,7 @@ pub(super) fn fault(server: &Server, what: &str) -> ToolError {
     ToolError::failed(format!("the MCP server `{}` does not keep to the protocol: {what}", server.name))
 }
 
-/// What a failed request means to a model.
+/// Converts the error of a failed request to an error for the model.
 pub(super) fn failed(server: &Server, error: ServiceError) -> ToolError {
     let name = &server.name;
     match error {

@@ -1,4 +1,4 @@
-//! The calls that are under way at a server, so that what it says meanwhile comes to the right one.
+//! Running calls of a server, to which its notifications are assigned.
 
 use super::visible;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -18,12 +18,12 @@ struct UnderWay {
 
 #[derive(Debug)]
 struct Call {
-    /// Once it is sent.
+    /// Set once the request is sent.
     token: Option<ProgressToken>,
     context: ToolContext,
 }
 
-/// A call that is under way as long as this is there.
+/// A call that counts as running until this is dropped.
 #[derive(Debug)]
 pub(super) struct Begun {
     calls: Calls,
@@ -37,7 +37,7 @@ impl Drop for Begun {
 }
 
 impl Begun {
-    /// It is sent, with this token.
+    /// Records the progress token with which the call was sent.
     pub(super) fn has(&self, token: ProgressToken) {
         if let Some(call) = self.calls.lock().calls.get_mut(&self.number) {
             call.token = Some(token);
@@ -58,7 +58,7 @@ impl Calls {
         Begun { calls: self.clone(), number }
     }
 
-    /// How far the call of this token got.
+    /// Forwards a progress notification to the call with its token.
     pub(super) fn progress(&self, params: ProgressNotificationParam) {
         let context = {
             let under_way = self.lock();
@@ -74,15 +74,16 @@ impl Calls {
         }
     }
 
-    /// What the server says for those who look for faults. It does not say of which call.
+    /// Forwards a log message of the server. The message does not say which call it belongs to.
     pub(super) fn log(&self, message: LogMessage) {
         if let Some(context) = self.asking() {
             context.log(message);
         }
     }
 
-    /// Whom a question of the server goes to, which does not say of which call it is: whoever made the last one. Where calls of
-    /// several sessions are under way nobody is asked, so that none sees the questions of another.
+    /// Returns the context that a request of the server goes to, since the request does not say which call it belongs to: that
+    /// of the last call. Returns `None` while calls of several sessions are running, so that no session sees the requests meant
+    /// for another.
     pub(super) fn asking(&self) -> Option<ToolContext> {
         let under_way = self.lock();
         let (_, last) = under_way.calls.last_key_value()?;

@@ -22,9 +22,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use toolkit::{McpServerSettings, McpTransport, McpUrl, escape_line};
 use toolkit_sandbox::Job;
 
-/// How long a server has to end by itself once its input is closed.
+/// Time for a server to exit by itself after its input is closed.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// How long it has after that, once it is asked to.
+/// Time for a server to exit after the termination request that follows.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A connection. Dropped, it ends, and with it a server that is a command.
@@ -42,12 +42,12 @@ impl Connection {
     }
 }
 
-/// What is known of who is at the other end.
+/// Information about a connected server.
 #[derive(Debug)]
 pub(super) struct About {
     info: Option<Arc<ServerPeerInfo>>,
     said: LastWords,
-    /// What sees to its end.
+    /// The task that ends the connection.
     finished: Mutex<Option<tokio::task::JoinHandle<()>>>,
 }
 
@@ -68,7 +68,7 @@ impl About {
         self.info.as_ref().is_some_and(|info| info.capabilities.prompts.is_some())
     }
 
-    /// Whether changes of lists are told to whoever asks for them by a request of its own.
+    /// Returns true if the server announces changes of its lists only to clients that send a subscription request.
     pub(super) fn has_subscriptions(&self) -> bool {
         let has = |info: &Arc<ServerPeerInfo>| {
             let tools = info.capabilities.tools.as_ref();
@@ -78,12 +78,12 @@ impl About {
         self.info.as_ref().is_some_and(has)
     }
 
-    /// Whether it speaks a version of the protocol that begins with a greeting.
+    /// Returns true if the server speaks a version of the protocol that begins with `initialize`.
     fn is_older(&self) -> bool {
         self.info.as_ref().is_none_or(|info| info.protocol_version.has_initialize())
     }
 
-    /// What it calls itself, with its version and that of the protocol.
+    /// Returns the server's name, its version and the version of the protocol.
     pub(super) fn shown(&self) -> String {
         let Some(info) = &self.info else { return "says nothing of itself".to_owned() };
         let server = match &info.server_info {
@@ -99,7 +99,7 @@ impl About {
     }
 }
 
-/// Connects. A server that goes away at the first words of the newer protocol is tried with those of the older.
+/// Connects. If the server closes the connection at the first message of the newer protocol, the older one is tried.
 pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> {
     if is_event_stream(server) == Some(true) {
         return Box::pin(event_stream(server)).await.map_err(|failure| failure.why);
@@ -115,7 +115,8 @@ pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> 
         Err(failure) => failure.is_of_protocol,
     };
     if is_older && server.sign_ins() != sign_ins {
-        // Signing in can take longer than an answer in the newer protocol is waited for, which then comes in the midst of the older.
+        // A sign-in can take longer than the timeout of the newer protocol, whose answer would then arrive during the older
+        // handshake.
         drop(first);
         first = attempt(server, auto()).await;
     }
@@ -126,14 +127,14 @@ pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> 
     match result {
         Err(failure) if failure.is_refused && is_event_stream(server).is_none() => {
             let older = Box::pin(event_stream(server)).await;
-            // Without a stream, the first answer says more.
+            // Without a stream, the first error is more informative.
             older.map_err(|older| if older.is_unopened { failure.why } else { older.why })
         }
         result => result.map_err(|failure| failure.why),
     }
 }
 
-/// Whether the settings say that the server speaks over an event stream; `None` where they leave it open.
+/// Returns true if the settings require an event stream; `None` if they leave the transport open.
 fn is_event_stream(server: &Server) -> Option<bool> {
     match &server.settings {
         McpServerSettings::Url(url) => url.transport.map(|transport| transport == McpTransport::Sse),
@@ -144,11 +145,11 @@ fn is_event_stream(server: &Server) -> Option<bool> {
 #[derive(Default)]
 struct Failure {
     why: String,
-    /// The other end is there, and does not understand.
+    /// The other end is reachable, but does not speak the protocol.
     is_of_protocol: bool,
     /// The other end takes no messages at this address.
     is_refused: bool,
-    /// There is no event stream.
+    /// The event stream could not be opened.
     is_unopened: bool,
 }
 
@@ -200,7 +201,7 @@ where
 }
 
 async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Connection, Failure> {
-    // An attempt that is given up ends what it has begun.
+    // An abandoned attempt closes the connection that it has opened.
     let closing = CancellationToken::new();
     let guard = closing.clone().drop_guard();
     match &server.settings {
@@ -257,7 +258,7 @@ where
     })
 }
 
-/// Says what failed.
+/// Returns the reason for the failure.
 fn reason(server: &Server, error: &ClientInitializeError) -> String {
     if let ClientInitializeError::TransportError { error, .. } = error
         && let Some(challenge) = http::challenge(error, &server.name)
@@ -274,7 +275,7 @@ fn reason(server: &Server, error: &ClientInitializeError) -> String {
     }
 }
 
-/// Lets a task of its own see to the end of it, once the guard is gone.
+/// Spawns a task that ends the connection once the guard is dropped.
 fn kept(
     running: RunningService<RoleClient, Handler>,
     said: LastWords,

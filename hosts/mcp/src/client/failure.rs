@@ -1,4 +1,4 @@
-//! Words for why a server cannot be reached, or a request failed: those of people, without names of types.
+//! Messages for failed connections and requests: for people, without type names.
 
 use super::http::CONNECT_WITHIN;
 use super::unreadable;
@@ -12,10 +12,10 @@ use std::io::{self, ErrorKind};
 type HttpError = StreamableHttpError<reqwest::Error>;
 type Cause<'a> = &'a (dyn Error + 'static);
 
-/// The longest part of a text of a server that is told, in characters.
+/// Maximum number of characters quoted from a server's text.
 const MAX_CHARS: usize = 500;
 
-/// Says why a connection did not begin.
+/// Returns the reason for which a connection could not be established.
 pub(super) fn of_beginning(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn of_beginning(error: &ClientInitializeError) -> String {
 pub(super) fn is_refused(error: &ClientInitializeError) -> bool {
     match error {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => is_refused(fallback),
-        // So says the library where the body is no JSON.
+        // The library's message for a body that is not JSON.
         ClientInitializeError::JsonRpcError(error) => {
             error.message.starts_with("server/discover rejected with HTTP 4")
         }
@@ -62,7 +62,7 @@ pub(super) fn is_refused(error: &ClientInitializeError) -> bool {
     }
 }
 
-/// Says why a request failed.
+/// Returns the reason for which a request failed.
 pub(super) fn of_request(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => of_protocol(error),
@@ -75,7 +75,7 @@ pub(super) fn of_request(error: &ServiceError) -> String {
     }
 }
 
-/// Says what a server refuses.
+/// Returns the message of a server's error.
 fn of_protocol(error: &ErrorData) -> String {
     match unreadable::reason(error) {
         Some(why) => format!("the answer {why}"),
@@ -83,7 +83,7 @@ fn of_protocol(error: &ErrorData) -> String {
     }
 }
 
-/// Says what lies behind an error of a transport.
+/// Returns the cause behind an error of a transport.
 pub(super) fn of_cause(error: Cause<'_>) -> String {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -95,7 +95,7 @@ pub(super) fn of_cause(error: Cause<'_>) -> String {
     shortened(&last(error).to_string())
 }
 
-/// The cause of an error. `io::Error::source` passes over the error that it holds.
+/// Returns the cause of an error. `io::Error::source` skips the error inside it.
 fn inner(error: Cause<'_>) -> Option<Cause<'_>> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(held) => Some(held),
@@ -145,7 +145,8 @@ fn of_http(error: &HttpError) -> Option<String> {
     })
 }
 
-/// Says why the answer to a request over HTTP cannot be read, where it came: to go after "the answer".
+/// Returns the reason for which the answer to an HTTP request cannot be read, if one arrived; the text follows "the
+/// answer".
 pub(super) fn unread(error: &HttpError) -> Option<String> {
     Some(match error {
         StreamableHttpError::ResponseBodyTooLarge { max_size } => unreadable::too_long(*max_size),
@@ -157,7 +158,7 @@ pub(super) fn unread(error: &HttpError) -> Option<String> {
         StreamableHttpError::Deserialize(error) => of_json(&error.to_string()),
         StreamableHttpError::UnexpectedServerResponse(text) => {
             let error = text.strip_prefix("could not parse JSON response as ServerJsonRpcMessage: ")?;
-            // What follows is the beginning of the body.
+            // The rest is the beginning of the body.
             of_json(error)
         }
         StreamableHttpError::Sse(error) => unread_event(error).unwrap_or_else(|| "breaks off".to_owned()),
@@ -165,7 +166,7 @@ pub(super) fn unread(error: &HttpError) -> Option<String> {
     })
 }
 
-/// Says why an event of a stream cannot be read, unless the stream breaks off.
+/// Returns the reason for which an event of a stream cannot be read, unless the stream ends early.
 pub(super) fn unread_event(error: &SseError) -> Option<String> {
     match error {
         SseError::Body(error) => {

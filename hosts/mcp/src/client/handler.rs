@@ -1,4 +1,4 @@
-//! What a server says without being asked, and what it asks.
+//! Handler of a server's notifications and requests.
 
 #![expect(deprecated, reason = "servers log and use models in the versions that have it")]
 
@@ -31,7 +31,7 @@ pub(super) fn roots(workspace: &Path) -> ListRootsResult {
     ListRootsResult::new(root.into_iter().collect())
 }
 
-/// This end of a connection.
+/// The handler of a connection's messages.
 #[derive(Debug, Clone)]
 pub(super) struct Handler(pub(super) Arc<Server>);
 
@@ -45,7 +45,7 @@ impl ClientHandler for Handler {
         capabilities.sampling = self.0.options.sampling.as_ref().map(|_| SamplingCapability::default());
         let options = &self.0.options;
         let mut info = ClientConfig::new(capabilities, Implementation::new(&options.name, &options.version));
-        // What begins with a greeting; later versions have none.
+        // The last version that begins with `initialize`.
         info.protocol_version = ProtocolVersion::V_2025_11_25;
         info
     }

@@ -17,19 +17,19 @@ use tokio_util::sync::CancellationToken;
 use toolkit::McpUrl;
 use url::Url;
 
-/// How long a connection may take to come about.
+/// Time limit for a connection to be established.
 pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
-/// The longest path of an address that is told in errors, in bytes.
+/// Maximum length of a URL path that is shown in errors, in bytes.
 const LONGEST_PLAIN_PATH: usize = 24;
 
-/// What speaks to it with what its settings say alone. Nothing is sent yet.
+/// Creates a transport that authenticates only with the configured headers. Nothing is sent yet.
 pub(super) fn transport(
     settings: &McpUrl,
 ) -> Result<StreamableHttpClientTransport<Limited<reqwest::Client>>, String> {
     Ok(StreamableHttpClientTransport::with_client(Limited(client()?), config(settings)?))
 }
 
-/// What speaks to it, and signs in where it wants to know who asks, until it has ended.
+/// Creates a transport that signs in if the server requires authentication, until `ended` is cancelled.
 #[cfg(feature = "oauth")]
 pub(super) fn signed_in(
     settings: &McpUrl,
@@ -49,7 +49,7 @@ pub(super) fn signing_in(
     Ok(super::oauth::SignedIn::new(client()?, authority, ended))
 }
 
-/// Whether its settings say who asks.
+/// Returns true if the settings provide the authentication: an `Authorization` header, or OAuth switched off.
 #[cfg(feature = "oauth")]
 pub(super) fn is_known(settings: &McpUrl) -> bool {
     !settings.oauth.enabled || settings.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
@@ -81,32 +81,32 @@ fn config(settings: &McpUrl) -> Result<StreamableHttpClientTransportConfig, Stri
 }
 
 pub(super) fn client() -> Result<reqwest::Client, String> {
-    // Who has decided on one before keeps it.
+    // An existing choice of a provider is kept.
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
     reqwest::Client::builder()
         .connect_timeout(CONNECT_WITHIN)
-        // What stands in the headers is for this address alone.
+        // The headers may hold secrets for this address only.
         .redirect(Policy::none())
         .build()
         .map_err(|error| format!("requests to it cannot be made: {error}"))
 }
 
-/// What a request was refused for, where that was for want of knowing who asks; in words that go after the name of the server, as they
-/// came.
+/// Returns the reason for which a request was refused if it lacked authentication; the text follows the name of the server, and is not
+/// escaped.
 pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<String> {
     refusal(&*error.error, server)
 }
 
-/// As [`challenge`], of an error of any kind.
+/// Like [`challenge`], for an error of any kind.
 pub(super) fn refusal(error: &(dyn Error + 'static), server: &str) -> Option<String> {
     let mut next = Some(error);
     while let Some(error) = next {
         match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
             Some(StreamableHttpError::AuthRequired(_)) => return Some(unknown(server)),
             Some(StreamableHttpError::InsufficientScope(error)) => {
-                // What a server says goes into a line that somebody may run.
+                // The scope comes from the server, and the user may run this command line.
                 let is_plain =
                     |scope: &&str| scope.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:/".contains(c));
                 let scopes = error.required_scope.as_deref().unwrap_or_default().split_whitespace();
@@ -132,12 +132,12 @@ pub(super) fn refusal(error: &(dyn Error + 'static), server: &str) -> Option<Str
     None
 }
 
-/// A text without the path and query of an address, which may hold a key, nor who it says that asks.
+/// Returns a text without the path, query and credentials of a URL, which may contain secrets.
 pub(super) fn without_address(text: &str, address: &str) -> String {
     let Ok(parsed) = Url::parse(address) else { return text.replace(address, "its address") };
     let shown = shown(&parsed);
     let mut without = text.replace(address, &shown).replace(parsed.as_str(), &shown);
-    // As it is told by who has taken the user out.
+    // The URL in the form of libraries that remove the credentials.
     let mut anonymous = parsed.clone();
     let _ = anonymous.set_username("");
     let _ = anonymous.set_password(None);
@@ -148,22 +148,22 @@ pub(super) fn without_address(text: &str, address: &str) -> String {
         without = without.replace(secret, "[redacted]");
     }
     let path = parsed.path();
-    // A short one holds no key.
+    // A short path contains no key.
     if path.len() > LONGEST_PLAIN_PATH { without.replace(path, "/[redacted]") } else { without }
 }
 
-/// An address for people: without its query and user, and without a path that may hold a key.
+/// Returns a URL for people: without its query and credentials, and without a path that may contain a key.
 fn shown(address: &Url) -> String {
     let path = if address.path().len() > LONGEST_PLAIN_PATH { "/[redacted]" } else { address.path() };
     format!("{}{}", address.origin().ascii_serialization(), path)
 }
 
-/// An address for people, where it is one.
+/// Returns a URL in the form for people, if it is valid.
 pub(super) fn shown_address(address: &str) -> String {
     Url::parse(address).map_or_else(|_| "its address".to_owned(), |address| shown(&address))
 }
 
-/// What to do where it wants to know who asks.
+/// Returns the hint for a server that requires authentication.
 pub(super) fn unknown(server: &str) -> String {
     format!(
         "wants to know who asks: sign in with `toolkit mcp login {server}`, or give it a header `Authorization` in its `headers`"

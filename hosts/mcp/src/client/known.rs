@@ -1,4 +1,4 @@
-//! What is known of a server's tools from before: a tool that says something else than it did is asked about again.
+//! Records of the definitions of a server's tools: a tool whose definition has changed needs a new approval.
 
 use crate::sorted::sorted;
 use data_encoding::HEXLOWER;
@@ -13,24 +13,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The directory in that of the toolkit's data.
 const DIRECTORY: &str = "mcp-tools";
-/// The most bytes of a file that is read: more than what is kept can have.
+/// Maximum size of the file in bytes: more than a record can have.
 const LARGEST: u64 = 16 << 20;
-/// The most characters that are kept of a description, to be shown beside a new one.
+/// Maximum number of characters that are kept of a description, to be shown beside a new one.
 const MAX_OF_DESCRIPTION: usize = 1_000;
-/// The most tools of a server that are known, those that are gone among them. A further one is asked about like one that changed.
+/// Maximum number of recorded tools of a server, including removed ones. Any further tool needs approval like a changed one.
 const MOST: usize = 2_000;
 
-/// What a tool says of itself.
+/// A digest and the description of a tool's definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Said {
-    /// Of all of it.
+    /// Digest of the whole definition.
     digest: String,
-    /// What it said that it does, as far as it is kept.
+    /// Description of the tool, truncated.
     pub(super) description: String,
 }
 
 impl Said {
-    /// What the definition of a tool says to a model.
+    /// Digests the parts of a tool's definition that a model sees.
     pub(super) fn of(definition: &Map<String, Value>) -> Self {
         let mut hash = Sha256::new();
         // Icons and metadata are for user interfaces.
@@ -46,37 +46,37 @@ impl Said {
         }
     }
 
-    /// What a tool said of which nothing is known, though something should be.
+    /// Returns the entry for a tool whose earlier definition should be recorded, but is not known.
     fn unknown() -> Self {
         Self { digest: String::new(), description: "(it is not known what it said before)".to_owned() }
     }
 }
 
-/// What a tool said before, where it says something else now.
+/// The earlier and the present definition of a tool that has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) before: Said,
     pub(super) now: Said,
 }
 
-/// What is known of the tools of one server.
+/// The recorded definitions of the tools of one server.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// Where it is kept, if anywhere.
+    /// File of the record; `None` if it is kept in memory only.
     file: Option<PathBuf>,
     tools: Mutex<Option<Tools>>,
 }
 
-/// What each tool said, by its name here: that is what is allowed.
+/// The approved definitions, by the tools' local names.
 #[derive(Debug, Default)]
 struct Tools {
     said: BTreeMap<String, Said>,
-    /// What was kept cannot be read: all is asked about, and the file stays as it is.
+    /// The record cannot be read: every tool needs an approval, and the file is left unchanged.
     is_unreadable: bool,
 }
 
 impl Known {
-    /// What is kept of a server in this directory of data; without one it is known as long as the process runs.
+    /// Opens the record of a server in the data directory; without a directory, the record lasts as long as the process.
     pub(super) fn of(data_dir: Option<&Path>, server: &str) -> Self {
         let file = data_dir.map(|directory| {
             let name = HEXLOWER.encode(&Sha256::digest(server)[..16]);
@@ -85,12 +85,12 @@ impl Known {
         Self { file, tools: Mutex::default() }
     }
 
-    /// Takes note of what these tools say, by their names here. Gives back those that say something else than before; they
-    /// stay what they were until [`accept`](Self::accept). What could not be read or kept is told.
+    /// Records the definitions of these tools, by their local names. Returns the tools whose definition has changed; their
+    /// records stay until [`accept`](Self::accept). The second value is an error of reading or writing the record.
     pub(super) fn note(&self, said: &[(&str, Said)]) -> (BTreeMap<String, Change>, Option<String>) {
         let (mut tools, mut problem) = self.lock();
         let known = tools.get_or_insert_default();
-        // What is new here may be known to another process.
+        // A tool that is new here may have been recorded by another process.
         if !known.is_unreadable
             && said.iter().any(|(name, _)| !known.said.contains_key(*name))
             && let Ok(read) = self.read()
@@ -115,7 +115,7 @@ impl Known {
             changes.insert((*name).to_owned(), Change { before, now: now.clone() });
         }
         if !new.is_empty() {
-            // What another process noted of the same tools meanwhile stays: it was there before.
+            // Records that another process made meanwhile stay: they are older.
             let keep = |said: &mut BTreeMap<String, Said>| {
                 for (name, now) in new {
                     if said.len() < MOST {
@@ -128,7 +128,7 @@ impl Known {
         (changes, problem)
     }
 
-    /// From now on this is what the tool says.
+    /// Records the definition of a changed tool as approved.
     pub(super) fn accept(&self, name: &str, now: &Said) -> Result<(), String> {
         let (mut tools, problem) = self.lock();
         let known = tools.get_or_insert_default();
@@ -174,7 +174,7 @@ impl Known {
         serde_json::from_str(&text).map_err(|error| unreadable(&error))
     }
 
-    /// Keeps a change of what is known, whole or not at all. What other processes kept is kept beside it.
+    /// Saves a change of the record atomically. Records of other processes are kept.
     fn keep(&self, tools: &Tools, change: impl FnOnce(&mut BTreeMap<String, Said>)) -> Result<(), String> {
         let Some(file) = self.file.as_ref().filter(|_| !tools.is_unreadable) else { return Ok(()) };
         let unkept = |why: &dyn std::fmt::Display| {
@@ -244,7 +244,7 @@ mod tests {
             assert_eq!(changes.len(), 1);
             assert_eq!(changes["x"], Change { before: old.clone(), now: new.clone() });
         }
-        // A tool that goes and comes again is no new one.
+        // A tool that disappears and returns is not new.
         assert!(known().note(&[]).0.is_empty());
         known().accept("x", &new).unwrap();
         assert!(known().note(&[("x", new), ("y", old.clone())]).0.is_empty());
@@ -260,7 +260,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let known = || Known::of(Some(directory.path()), "a");
         let of = |text: &str| said(json!({"description": text}));
-        // Each has read what was there before any of them kept something.
+        // Each has read the record before either saved a change.
         let (one, other) = (known(), known());
         one.note(&[("a", of("1"))]);
         other.note(&[]);
@@ -286,7 +286,7 @@ mod tests {
         let file = known.file.clone().unwrap();
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, "{").unwrap();
-        // Nobody can say that it is as it was.
+        // It is unknown whether the definition is unchanged.
         let now = said(json!({}));
         let (changes, problem) = known.note(&[("x", now.clone())]);
         assert_eq!(changes["x"], Change { before: Said::unknown(), now: now.clone() });
@@ -301,7 +301,7 @@ mod tests {
     fn what_is_kept_can_be_read_again_however_much_there_was() {
         let directory = tempfile::tempdir().unwrap();
         let known = || Known::of(Some(directory.path()), "a");
-        // As long as it gets, once it is written.
+        // The maximum length of an escaped text.
         let long = "\u{1}".repeat(5_000);
         let names: Vec<String> = (0..MOST + 10).map(|number| format!("{number:064}")).collect();
         let all: Vec<(&str, Said)> = names

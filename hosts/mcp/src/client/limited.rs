@@ -1,4 +1,5 @@
-//! Requests over HTTP whose answers cannot be read: each becomes an error of its request, and the session goes on.
+//! HTTP client that limits answers: an answer that cannot be read becomes an error of its request, and the session goes
+//! on.
 
 use super::failure;
 use super::unreadable;
@@ -18,7 +19,7 @@ type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// A client of HTTP whose answers can be read.
+/// An HTTP client that converts unreadable answers to errors.
 #[derive(Clone, Debug)]
 pub(super) struct Limited<C>(pub(super) C);
 
@@ -111,10 +112,10 @@ fn waiting(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     (!is_first).then(|| request.id.clone())
 }
 
-/// The answer to a request, where it is the only message.
+/// Returns the answer to a request, if it is the only message.
 fn answering(message: ServerJsonRpcMessage, id: RequestId) -> ServerJsonRpcMessage {
     match message {
-        // Who cannot read the request does not know its id.
+        // A server that cannot parse the request does not know its id.
         ServerJsonRpcMessage::Error(mut error) if error.id.is_none() => {
             error.id = Some(id);
             ServerJsonRpcMessage::Error(error)

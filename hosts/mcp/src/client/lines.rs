@@ -14,7 +14,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, BufReader, Empty};
 
-/// A line that goes on for so many times the limit of a message ends the connection: nothing behind it can be read before it ends.
+/// Multiple of the message limit at which a line ends the connection: nothing after it can be read before it ends.
 const MAX_OVERLENGTH: usize = 32;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -27,14 +27,14 @@ pub(super) struct Lines<R, W: AsyncWrite> {
     waiting: Waiting,
     limit: usize,
     line: Vec<u8>,
-    /// Of a line that is too long.
+    /// State of a line that is too long.
     overlong: Option<Overlong>,
     /// An answer to a request of the server that cannot be read.
     reply: Option<BoxFuture<'static, io::Result<()>>>,
     has_ended: bool,
 }
 
-/// A line that is not kept.
+/// A line that is too long to be stored.
 struct Overlong {
     scan: Scan,
     bytes: usize,
@@ -53,7 +53,7 @@ impl Waiting {
     /// Takes note of a message on its way to the server.
     pub(super) fn sends(&self, message: &TxJsonRpcMessage<RoleClient>) {
         match message {
-            // It is answered when it ends.
+            // The request is answered at the end of the line.
             JsonRpcMessage::Request(request)
                 if matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) => {}
             JsonRpcMessage::Request(request) => {
@@ -121,8 +121,8 @@ where
         }
     }
 
-    /// Reads what is there, at most to the end of a line. Gives back what it says, if anything. Nothing is lost where it is dropped
-    /// while it waits.
+    /// Reads available bytes, at most to the end of a line. Returns the message, if there is one. Dropping the future while it waits
+    /// loses nothing.
     async fn step(&mut self) -> io::Result<Option<RxJsonRpcMessage<RoleClient>>> {
         let chunk = self.read.fill_buf().await?;
         if chunk.is_empty() {
@@ -153,7 +153,7 @@ where
         self.is_too_long()
     }
 
-    /// Tells of a line that is too long as soon as it is known whose answer it is.
+    /// Returns the error for a line that is too long as soon as the request that it answers is known.
     fn is_too_long(&mut self) -> io::Result<Option<RxJsonRpcMessage<RoleClient>>> {
         let Some(overlong) = &mut self.overlong else { return Ok(None) };
         if overlong.bytes > self.limit.saturating_mul(MAX_OVERLENGTH) {
@@ -194,7 +194,7 @@ where
         }
     }
 
-    /// Makes an error of a message that cannot be read, for whoever waits: here, or at the other end.
+    /// Converts an unreadable message to an error for the waiting request, here or at the other end.
     fn left_out(&mut self, scan: &Scan, why: &str) -> Option<ServerJsonRpcMessage> {
         if let Some(id) = self.waiting.answered(scan, true) {
             return Some(unreadable::error(id, why));

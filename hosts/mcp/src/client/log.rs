@@ -1,4 +1,4 @@
-//! What servers say for those who look for faults: the protocol had it up to 2025-11-25.
+//! Log messages of servers, which the protocol has up to 2025-11-25.
 
 #![expect(deprecated, reason = "servers of the versions that have it use it")]
 
@@ -6,7 +6,7 @@ use crate::level::level;
 use rmcp::model::LoggingMessageNotificationParam;
 use toolkit::{LogLevel, LogMessage, escape_line};
 
-/// As it is here, and in the log.
+/// Converts a log message, and writes it to this process's log too.
 pub(super) fn message(server: &str, params: LoggingMessageNotificationParam) -> LogMessage {
     let level = level(params.level);
     let text = params.data.as_str().map_or_else(|| params.data.to_string(), str::to_owned);

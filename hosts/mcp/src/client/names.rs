@@ -1,17 +1,17 @@
-//! What tools of servers are called here: `server__tool`, as every provider takes it.
+//! Local names of servers' tools: `server__tool`, in the form that every provider accepts.
 
 use data_encoding::BASE32_NOPAD;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use toolkit::{MAX_NAME_BYTES, MAX_OF_LONG_PREFIX, in_letters_of_names};
 
-/// What stands between server and tool.
+/// Separator between server and tool.
 const BETWEEN: &str = "__";
-/// How long what tells shortened names apart is.
+/// Length of the hash that distinguishes truncated names.
 const HASH: usize = 8;
 
-/// The names of a server's tools here, in their order. A name that is too long is shortened, and one that another tool of the server
-/// would have too is told apart, by what stands for its real name: that depends on no other tool.
+/// Returns the local names of a server's tools, in order. A name that is too long is truncated, and one shared with another tool of
+/// the server is made unique; both get a hash of the original name, which depends on no other tool.
 pub(super) fn names(prefix: &str, tools: &[&str]) -> Vec<String> {
     let plain: Vec<String> = tools.iter().map(|tool| plain(prefix, tool)).collect();
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
@@ -103,15 +103,15 @@ mod tests {
         let names = names("everything", &tools);
         assert_eq!(names[10], "everything__list_allfiles");
         assert!(names.iter().all(|name| is_valid_name(name)), "{names:?}");
-        // `get-sum` and `getSum` are told apart.
+        // `get-sum` and `getSum` get different names.
         assert!(names[1].starts_with("everything__get_sum_") && names[9].starts_with("everything__get_sum_"));
         let mut unique = names[..11].to_vec();
         unique.sort_unstable();
         unique.dedup();
         assert_eq!(unique.len(), 11, "{names:?}");
-        // Of two that are the same, nobody can tell which is meant.
+        // Two identical names cannot be distinguished.
         assert_eq!(names[0], names[11]);
-        // What stands beside it changes no other name.
+        // Other tools in the list change no name.
         let fewer = super::names("everything", &[&longer, "get-sum"]);
         assert_eq!(fewer, [names[7].clone(), "everything__get_sum".to_owned()]);
         let whole = super::names(&"p".repeat(80), &["echo"]);

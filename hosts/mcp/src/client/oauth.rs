@@ -1,4 +1,4 @@
-//! Signing in to a server that wants to know who asks: what a request does that is refused for it.
+//! Sign-in to servers that require authentication, for requests that are refused without it.
 //!
 //! ```text
 //! request ── with the token that is kept ── refused ── a new token for the old one ── refused ──┐
@@ -27,13 +27,13 @@ pub trait SignIn: fmt::Debug + Send + Sync {
     /// The address that the person's browser is sent back to. Servers hear of it beforehand.
     fn redirect_uri(&self) -> String;
 
-    /// Has the person open `url` to sign in to `server`, and gives back the whole address that the browser was sent back to.
+    /// Lets the user open `url` to sign in to `server`, and returns the whole URL that the browser was redirected to.
     ///
     /// # Errors
     ///
-    /// Why nobody signed in, in words for people.
+    /// Returns the reason for which no user signed in, as text for people.
     fn sign_in<'a>(&'a self, server: &'a str, url: &'a str) -> SigningIn<'a>;
 }
 
-/// What [`SignIn::sign_in`] gives back.
+/// Future returned by [`SignIn::sign_in`].
 pub type SigningIn<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;

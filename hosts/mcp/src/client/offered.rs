@@ -10,17 +10,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use toolkit::{Source, Tool, escape_hidden};
 
-/// What a server says of one of its tools: an object with a name, as it came.
+/// Definition of a tool as the server sent it: an object with a name.
 pub(super) type Definition = Map<String, Value>;
 
-/// One tool of a server.
+/// A tool of a server.
 #[derive(Debug)]
 pub(super) struct Offered {
-    /// As the server calls it.
+    /// The server's name of the tool.
     pub(super) name: String,
-    /// As it is called here.
+    /// The local name of the tool.
     pub(super) here: String,
-    /// What it says now, where it said something else before and nobody has agreed to that yet.
+    /// The present definition, if it differs from the recorded one and the user has not approved it yet.
     changed: Mutex<Option<Change>>,
 }
 
@@ -34,7 +34,7 @@ impl Offered {
     }
 }
 
-/// The tools that can be had of those that a server lists, and what is wrong with the others.
+/// Returns the usable tools of those that a server lists, and the problems of the others.
 pub(super) fn tools(
     server: &Arc<Server>,
     listed: &[Value],
@@ -129,7 +129,7 @@ fn tool(
     tool.build(run).map_err(|error| error.problem)
 }
 
-/// The length of what a server says as JSON, without writing it.
+/// Returns the length of a value as JSON, without writing it.
 pub(super) fn bytes(said: &Value) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {

@@ -1,17 +1,17 @@
-//! What a server answered, as the result of a tool.
+//! Conversion of a server's answer to a tool result.
 
 use super::visible;
 use data_encoding::BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use toolkit::{Content, Resource, ToolError, ToolOutput};
 
-/// What comes of a call. What the server calls an error is one here.
+/// Converts the result of a call. A result that the server marks as an error becomes an error.
 pub(super) fn output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
     let CallToolResult { content, structured_content, is_error, .. } = result;
     let mut output = content.into_iter().map(block).fold(ToolOutput::default(), ToolOutput::with_content);
     if let Some(mut structured) = structured_content {
         visible::json(&mut structured);
-        // Older clients read the text, so servers say it there too; some do not.
+        // Older clients read the text, so most servers repeat the structured content there; some do not.
         if output.content.is_empty() {
             output = output.with_content(structured.to_string());
         }

@@ -17,14 +17,14 @@ use std::time::Duration;
 use tokio::time::timeout;
 use toolkit::{Source, Tool, ToolOutput, Toolbox};
 
-/// How long a server may take to list its prompts.
+/// Time limit for a server to list its prompts.
 const LIST_WITHIN: Duration = Duration::from_secs(10);
-/// The most prompts that are taken of a server.
+/// Maximum number of prompts that are taken of a server.
 const MAX_PROMPTS: usize = 1_000;
-/// The most pages of a list that are read.
+/// Maximum number of pages of a list that are read.
 const MAX_PAGES: usize = 100;
 
-/// A prompt, as its server calls it and as it is called here.
+/// A prompt with the server's name and the local name.
 struct Offered {
     server: Arc<Server>,
     peer: Peer<RoleClient>,
@@ -33,8 +33,8 @@ struct Offered {
 }
 
 impl McpServers {
-    /// The prompts of the servers that are connected and that the caller of a toolbox may use, named `server__prompt`. A server that
-    /// does not list them within 10 seconds has none.
+    /// Returns the prompts of the connected servers that the caller of a toolbox may use, named `server__prompt`. A server that does
+    /// not list them within 10 seconds is left out.
     pub async fn prompts(&self, toolbox: &Toolbox) -> Vec<Prompt> {
         self.offered(toolbox).await.into_iter().map(|offered| offered.prompt).collect()
     }
@@ -43,7 +43,7 @@ impl McpServers {
     ///
     /// # Errors
     ///
-    /// Why there is none, in words for people.
+    /// Returns the reason for which there is no prompt, as text for people.
     pub async fn prompt(
         &self,
         toolbox: &Toolbox,
@@ -95,7 +95,7 @@ fn is_admitted(toolbox: &Toolbox, server: &Server) -> bool {
     tool.is_ok_and(|tool| toolbox.admits(&tool).is_ok())
 }
 
-/// The prompts of a server, if it is connected and has any.
+/// Returns the prompts of a server, if it is connected and has any.
 async fn listed(server: &Arc<Server>) -> Vec<Offered> {
     let peer = match &*server.state().borrow() {
         State::Ready { peer, about, .. } if about.has_prompts() => peer.clone(),

@@ -21,9 +21,9 @@ const LIST: &str = "resource_list";
 const READ: &str = "resource_read";
 /// The group of the tools.
 const GROUP: &str = "mcp";
-/// The most resources that are listed of a server, and as many templates.
+/// Maximum number of resources that are listed of a server, and as many templates.
 const MAX_LISTED: usize = 1_000;
-/// The most pages of a list that are read.
+/// Maximum number of pages of a list that are read.
 const MAX_PAGES: usize = 100;
 
 /// Returns true if this is the name of one of the tools.
@@ -46,7 +46,7 @@ enum State {
     #[default]
     None,
     Registered,
-    /// Somebody else has their names.
+    /// The names of the tools are taken by others.
     Refused,
 }
 
@@ -55,7 +55,7 @@ impl Resources {
     ///
     /// # Errors
     ///
-    /// Why the tools are not there.
+    /// Returns the reason for which the tools are absent.
     pub(super) fn add(self: &Arc<Self>, server: &Arc<Server>, toolkit: &Toolkit) -> Result<(), String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_there = known.servers.insert(server.name.to_string(), Arc::downgrade(server)).is_some();
@@ -134,7 +134,7 @@ impl Resources {
         let server = known.and_then(|server| server.upgrade()).ok_or_else(|| {
             ToolError::failed(format!("the MCP server `{}` is no longer there", escape_line(name)))
         })?;
-        // It is judged as a tool of the server would be.
+        // The policy is applied as to a tool of the server.
         let own = Tool::builder(format!("{}__{}", server.prefix, context.tool_name()))
             .source(Source::mcp(&*server.name))
             .read_only()
@@ -262,7 +262,7 @@ async fn pages(
 }
 
 fn line(text: &mut String, key: &str, entry: &Value) {
-    // What is hidden is escaped by now.
+    // Invisible characters are already escaped.
     let said = |key: &str| {
         let text = entry.get(key).and_then(Value::as_str).unwrap_or_default();
         text.replace(['\n', '\r', '\t'], " ")

@@ -1,4 +1,4 @@
-//! What a server asks of this end's model, in the versions of the protocol that have it.
+//! Sampling: requests of a server to this end's model, in the versions of the protocol that have it.
 
 #![expect(deprecated, reason = "servers ask for it in the versions up to 2025-11-25")]
 
@@ -13,12 +13,13 @@ use toolkit::{Ask, ToolContext};
 
 /// The kind of permission to use the model.
 const KIND: &str = "mcp_sampling";
-/// The most characters that a person is shown of what a server wants to say to the model.
+/// Maximum number of characters of a server's messages that the user is shown.
 const MAX_SHOWN: usize = 8_000;
 
 /// A model that servers may use, each time a person lets them.
 pub trait Sampling: fmt::Debug + Send + Sync {
-    /// Has the model answer. `request` is what the protocol's `sampling/createMessage` takes, and what comes back is its result.
+    /// Requests an answer from the model. `request` has the parameters of the protocol's `sampling/createMessage`, and the
+    /// returned value is its result.
     ///
     /// # Errors
     ///
@@ -26,10 +27,10 @@ pub trait Sampling: fmt::Debug + Send + Sync {
     fn create_message<'a>(&'a self, request: &'a Value) -> SamplingAnswer<'a>;
 }
 
-/// What [`Sampling::create_message`] gives back.
+/// Future returned by [`Sampling::create_message`].
 pub type SamplingAnswer<'a> = Pin<Box<dyn Future<Output = Result<Value, String>> + Send + 'a>>;
 
-/// Has the model answer, if a person lets it.
+/// Requests an answer from the model, with the user's approval.
 pub(super) async fn answer(
     server: &str,
     model: &Arc<dyn Sampling>,
@@ -51,7 +52,7 @@ pub(super) async fn answer(
     if let Some(system) = &params.system_prompt {
         ask = ask.with_text("system prompt", shortened(system));
     }
-    // Why nobody lets it is for this end alone.
+    // The reason for a refusal is not sent to the server.
     context.ask_in_person(ask).await.map_err(|error| {
         tracing::info!(server, "it may not use the model: {error}");
         ErrorData::invalid_request("the user did not let this server use the model", None)
@@ -62,7 +63,7 @@ pub(super) async fn answer(
     })
 }
 
-/// Whether a message is about tools, which this client did not say that it takes.
+/// Returns true if a message has content about tools, which this client does not declare support for.
 fn has_tool_blocks(messages: &Value) -> bool {
     let is_of_tools = |block: &Value| matches!(block["type"].as_str(), Some("tool_use" | "tool_result"));
     messages.as_array().into_iter().flatten().any(|message| match &message["content"] {
@@ -71,7 +72,7 @@ fn has_tool_blocks(messages: &Value) -> bool {
     })
 }
 
-/// What the messages say, as far as a person can read it.
+/// Returns the text of the messages for the user to read.
 fn said(messages: &Value) -> String {
     let blocks = |content: &Value| match content {
         Value::Array(blocks) => blocks.clone(),
@@ -88,7 +89,7 @@ fn said(messages: &Value) -> String {
     shortened(&each.collect::<Vec<_>>().join("\n"))
 }
 
-/// The beginning and the end: what is hidden in the middle of much is said to be there.
+/// Truncates a text to its beginning and end, with a note on the omitted middle.
 fn shortened(text: &str) -> String {
     let count = text.chars().count();
     if count <= MAX_SHOWN {

@@ -1,4 +1,4 @@
-//! One server: what is known of it, and the task that keeps the connection to it.
+//! One server: its state, and the task that maintains the connection to it.
 //!
 //! ```text
 //! keep ── connect ── list ── tools are there ──┬── its list changes → list again
@@ -34,41 +34,41 @@ use toolkit::{
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
-/// A connection that lasted so long was a good one: the next wait is the first again.
+/// Duration of a connection after which the delay before reconnecting is reset.
 const GOOD: Duration = Duration::from_mins(1);
-/// The most that is remembered of what was noticed.
+/// Maximum number of stored diagnostics.
 const MAX_NOTICED: usize = 100;
-/// The most pages of a list.
+/// Maximum number of pages of a list.
 const MAX_PAGES: usize = 1_000;
-/// The most bytes of a tool's definition.
+/// Maximum number of bytes of a tool's definition.
 const LARGEST_TOOL: usize = 256 << 10;
-/// The most bytes of a list that are read.
+/// Maximum number of bytes of a list that are read.
 const LARGEST_LIST: usize = 32 << 20;
-/// How long changes of a list are waited for before it is read again: they come in swarms.
+/// Delay between a change of a list and reading the list again, since changes come in bursts.
 const SETTLE: Duration = Duration::from_millis(50);
-/// The longest that they are waited for, where one comes after the other.
+/// Maximum delay while changes keep coming.
 const LONGEST_SETTLE: Duration = Duration::from_secs(10);
-/// Without a change for so long, the next is waited for as the first.
+/// Time without a change of the list after which the delay is reset to its initial value.
 const CALM: Duration = Duration::from_secs(5);
 
 /// A server.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) name: Arc<str>,
-    /// What the names of its tools begin with here.
+    /// Prefix of the local names of its tools.
     pub(super) prefix: String,
     pub(super) settings: McpServerSettings,
     pub(super) options: Arc<ClientOptions>,
-    /// Who signs in to it, where it is at an address and its settings do not say who asks.
+    /// Signs in to the server, if it has a URL and its settings provide no authentication.
     #[cfg(feature = "oauth")]
     pub(super) authority: Option<Arc<super::oauth::Authority>>,
     pub(super) known: Known,
     pub(super) calls: Calls,
-    /// The tools for resources of all servers.
+    /// Tools for the resources of all servers.
     resources: Arc<Resources>,
-    /// It has said that its list is another.
+    /// Notified when the server announces a change of its list.
     pub(super) list_changed: Notify,
-    /// Somebody needs it now.
+    /// Notified when the server is needed now.
     needed: Notify,
     state: watch::Sender<State>,
     toolkit: OnceLock<WeakToolkit>,
@@ -76,17 +76,17 @@ pub(super) struct Server {
     left_out: Mutex<LeftOut>,
 }
 
-/// What of the server's last list is not there, and why.
+/// The tools of the server's last list that are left out, with the reasons.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
-    /// Why, by the names that the tools would have here.
+    /// The reasons, by the local names that the tools would have.
     by_name: BTreeMap<String, String>,
-    /// Why the rest of the list was not read.
+    /// The reason for which the rest of the list was not read.
     rest: Option<String>,
 }
 
 impl LeftOut {
-    /// The most tools that are remembered.
+    /// Maximum number of tools that are remembered.
     const MAX_NAMES: usize = 1_000;
 
     pub(super) fn add(&mut self, name: impl Into<String>, why: impl Into<String>) {
@@ -99,16 +99,16 @@ impl LeftOut {
 /// A connection that has just come about.
 struct Begun {
     connection: Connection,
-    /// What tells of changes of the list, where the protocol has a request of its own for that.
+    /// The subscription to changes of the list, if the protocol has a request for it.
     subscription: Option<Subscription>,
-    /// How many tools it has brought.
+    /// Number of tools.
     tools: usize,
 }
 
-/// How a server is.
+/// State of a server.
 #[derive(Debug, Clone)]
 pub(super) enum State {
-    /// Nobody has needed it yet.
+    /// The server has not been needed yet.
     Idle,
     Starting,
     Ready {
@@ -116,11 +116,11 @@ pub(super) enum State {
         tools: usize,
         about: Arc<connect::About>,
     },
-    /// It cannot be had; it is tried again after a while, or when a call needs it.
+    /// The connection failed; it is tried again after a delay, or when a call needs it.
     Failed {
         why: String,
     },
-    /// It was stopped here.
+    /// The server was stopped from this end.
     Stopped,
 }
 
@@ -157,7 +157,7 @@ impl Server {
         })
     }
 
-    /// How often somebody signed in to it, or could not.
+    /// Returns the number of completed attempts to sign in, successful or not.
     pub(super) fn sign_ins(&self) -> u32 {
         #[cfg(feature = "oauth")]
         if let Some(authority) = &self.authority {
@@ -179,7 +179,7 @@ impl Server {
         self.state.send_replace(State::Starting);
     }
 
-    /// Says that it is stopped, so that nobody waits for it.
+    /// Sets the state to stopped, so that no caller waits for the server.
     pub(super) fn stopped(&self) {
         self.state.send_replace(State::Stopped);
     }
@@ -189,7 +189,7 @@ impl Server {
         self.needed.notify_one();
     }
 
-    /// A text without its address, in which a key may stand.
+    /// Returns a text without the server's URL, which may contain a secret.
     pub(super) fn without_address(&self, text: String) -> String {
         match &self.settings {
             McpServerSettings::Url(url) => super::http::without_address(&text, &url.url),
@@ -197,7 +197,7 @@ impl Server {
         }
     }
 
-    /// Where it is, as a part of a sentence; nothing where it is a command.
+    /// Returns the server's address as part of a sentence; an empty text for a command.
     pub(super) fn at(&self) -> String {
         match &self.settings {
             McpServerSettings::Url(url) => format!(" at {}", super::http::shown_address(&url.url)),
@@ -207,7 +207,7 @@ impl Server {
 
     /// Notices something about it.
     pub(super) fn tell(&self, problem: impl Into<String>) {
-        // Much of it is what the server said.
+        // Much of the text comes from the server.
         let problem = escape_line(&self.without_address(problem.into())).into_owned();
         tracing::warn!(server = &*self.name, "{problem}");
         let source = Source::Mcp { server: Arc::clone(&self.name) }.to_string();
@@ -234,7 +234,7 @@ impl Server {
         tool.strip_prefix(&self.prefix).is_some_and(|rest| rest.starts_with("__"))
     }
 
-    /// Why no tool of this name is there, if it would be one of its tools.
+    /// Returns the reason for which a tool of this name is absent, if it would belong to the server.
     pub(super) fn absence(&self, tool: &str) -> Option<String> {
         let name = &self.name;
         let left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -259,7 +259,7 @@ impl Server {
         })
     }
 
-    /// What it wrote last to its standard error, where it is a command that is connected.
+    /// Returns the last lines on the standard error of a connected command.
     pub(super) fn last_words(&self) -> String {
         match &*self.state.borrow() {
             State::Ready { about, .. } => about.last_words(),
@@ -267,7 +267,7 @@ impl Server {
         }
     }
 
-    /// The connection, which is made anew where it ended.
+    /// Returns the connection, and reconnects if it has ended.
     pub(super) async fn peer(&self, context: &ToolContext) -> Result<Peer<RoleClient>, ToolError> {
         let mut state = self.state();
         let mut has_tried = false;
@@ -322,7 +322,7 @@ impl Server {
         }
     }
 
-    /// Connects, and lists the tools. Changes are heard of before, so that none is missed between.
+    /// Connects, and lists the tools. Notifications of changes are requested first, so that none is missed in between.
     async fn begun(self: &Arc<Self>) -> Result<Begun, String> {
         let connection = Box::pin(connect::connect(self)).await?;
         let subscription = self.listening(&connection).await;
@@ -336,7 +336,7 @@ impl Server {
         Ok(Begun { connection, subscription, tools })
     }
 
-    /// Is there for a connection as long as it lasts. Gives back why it ended.
+    /// Serves a connection until it ends. Returns the reason for which it ended.
     async fn attend(self: &Arc<Self>, begun: Begun) -> String {
         let Begun { connection, subscription, tools } = begun;
         let about = Arc::clone(&connection.about);
@@ -368,7 +368,7 @@ impl Server {
         format!("the connection ended{}", about.last_words())
     }
 
-    /// Hears of changes of the list, where the protocol has a request of its own for that; for ever otherwise.
+    /// Waits for changes of the list, if the protocol has a subscription request; otherwise waits forever.
     async fn hear(&self, connection: &Connection, subscription: Option<Subscription>) {
         let mut wait = FIRST_WAIT;
         let mut listening = subscription;
@@ -380,7 +380,7 @@ impl Server {
             if matches!(subscription.end(), Some(SubscriptionEnd::Cancelled | SubscriptionEnd::Graceful(_))) {
                 break;
             }
-            // Those came faster than they were read, or an end of it broke: what came between was missed.
+            // Notifications came faster than they were read, or the stream broke: changes in between were missed.
             if begun.elapsed() >= GOOD {
                 wait = FIRST_WAIT;
             }
@@ -392,7 +392,7 @@ impl Server {
         std::future::pending::<()>().await;
     }
 
-    /// Asks to be told of changes of the list, where the protocol has a request of its own for that.
+    /// Subscribes to changes of the list, if the protocol has a subscription request.
     async fn listening(&self, connection: &Connection) -> Option<Subscription> {
         if !connection.about.has_subscriptions() {
             return None;
@@ -406,7 +406,7 @@ impl Server {
             .ok()
     }
 
-    /// Lists its tools, and lets them be there.
+    /// Lists the server's tools, and registers them.
     async fn list(self: &Arc<Self>, connection: &Connection) -> Result<usize, String> {
         if !connection.about.has_tools() {
             return Ok(self.register(&[], LeftOut::default()));
@@ -422,7 +422,7 @@ impl Server {
             let request = ListToolsRequest { params, ..ListToolsRequest::default() };
             let answer = connection.peer.send_request(ClientRequest::ListToolsRequest(request)).await;
             let unlisted = |why: String| format!("its tools cannot be listed: {why}");
-            // Where one tool is not as it should be, the whole is of no type: the others count all the same.
+            // A list with an invalid tool does not parse as a whole: the other tools are used all the same.
             let mut page = match answer.map_err(|error| unlisted(failure::of_request(&error)))? {
                 ServerResult::ListToolsResult(page) => serde_json::to_value(page).unwrap_or_default(),
                 ServerResult::CustomResult(page) => page.0,

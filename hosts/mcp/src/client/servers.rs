@@ -14,35 +14,36 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use toolkit::{Bringing, Configuration, Diagnostic, McpServerSettings, ToolSource, Toolkit};
 
-/// How long toolboxes wait for servers that have just been begun, from their beginning.
+/// Time from the start of the servers for which toolboxes wait for them.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How a client goes about its servers.
+/// Options of a client for all of its servers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ClientOptions {
     /// The name that servers see; `toolkit` by default.
     pub name: String,
-    /// Its version; that of this crate by default.
+    /// Version that servers see; the version of this crate by default.
     pub version: String,
-    /// How long a server may take to be there, with its tools listed; 30 seconds by default. Whoever waits for tools waits no longer
-    /// than [`prepare_timeout`](toolkit::Builder::prepare_timeout): what comes later is in later toolboxes.
+    /// Time limit for a server to start and list its tools; 30 seconds by default. A toolbox waits for tools no longer than
+    /// [`prepare_timeout`](toolkit::Builder::prepare_timeout): tools that come later are in later toolboxes.
     pub start_within: Duration,
-    /// The most tools that are taken of one server; 1,000 by default.
+    /// Maximum number of tools per server; 1,000 by default.
     pub most_tools: usize,
     /// The directory that servers work in which name no other, and that sandboxes let them write to; that of the process by default.
     pub workspace: PathBuf,
-    /// Where it is kept what tools say of themselves, so that a change of it is seen later too; as long as the process runs by
-    /// default. So are the tokens of who signed in.
+    /// Directory for the recorded definitions of tools, so that a later process notices changes, and for the tokens of sign-ins. By
+    /// default both are kept in memory only.
     pub data_dir: Option<PathBuf>,
-    /// The model that servers may use, each time a person lets them; none by default, and servers are told so.
+    /// The model that servers may use, with the user's approval each time; none by default, and servers are told that sampling is
+    /// unsupported.
     pub sampling: Option<Arc<dyn Sampling>>,
-    /// Who lets a person sign in where a server wants to know who asks; nobody by default, so that such a server cannot be had until
-    /// somebody signed in elsewhere. It counts as time of the start, or of the call that needs it. Where it came to nothing, nobody is
-    /// asked again for five minutes.
+    /// Lets the user sign in to a server that requires authentication. By default nothing does, and such a server is unavailable until
+    /// the user signs in by other means. The time to sign in counts as part of the server's start, or of the call that needs it. After a
+    /// failed sign-in the user is not asked again for five minutes.
     #[cfg(feature = "oauth")]
     pub sign_in: Option<Arc<dyn SignIn>>,
-    /// What a person who signs in is asked to give leave for beside what the server wants; nothing by default.
+    /// Scopes to request in addition to those that the server requires; none by default.
     #[cfg(feature = "oauth")]
     pub scopes: Vec<String>,
 }
@@ -66,67 +67,67 @@ impl Default for ClientOptions {
 }
 
 impl ClientOptions {
-    /// Those by default.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says by which name and version servers see this client.
+    /// Sets the name and version that servers see.
     #[must_use]
     pub fn named(self, name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { name: name.into(), version: version.into(), ..self }
     }
 
-    /// Says how long a server may take to be there.
+    /// Sets the time limit for a server to start.
     #[must_use]
     pub fn start_within(self, start_within: Duration) -> Self {
         Self { start_within, ..self }
     }
 
-    /// Says how many tools are taken of one server.
+    /// Sets the maximum number of tools per server.
     #[must_use]
     pub fn most_tools(self, most_tools: usize) -> Self {
         Self { most_tools, ..self }
     }
 
-    /// Says in which directory servers work.
+    /// Sets the directory that servers work in.
     #[must_use]
     pub fn workspace(self, workspace: impl Into<PathBuf>) -> Self {
         Self { workspace: workspace.into(), ..self }
     }
 
-    /// Says which model servers may use, each time a person lets them.
+    /// Sets the model that servers may use, with the user's approval each time.
     #[must_use]
     pub fn sampling(self, sampling: Arc<dyn Sampling>) -> Self {
         Self { sampling: Some(sampling), ..self }
     }
 
-    /// Says who lets a person sign in.
+    /// Sets the implementation that lets the user sign in.
     #[cfg(feature = "oauth")]
     #[must_use]
     pub fn sign_in(self, sign_in: Arc<dyn SignIn>) -> Self {
         Self { sign_in: Some(sign_in), ..self }
     }
 
-    /// Says what a person who signs in is asked to give leave for beside what the server wants.
+    /// Sets the scopes to request in addition to those that the server requires.
     #[cfg(feature = "oauth")]
     #[must_use]
     pub fn scopes(self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { scopes: scopes.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Says where it is kept what tools say of themselves, and the tokens of who signed in.
+    /// Sets the directory for the recorded definitions of tools and the tokens of sign-ins.
     #[must_use]
     pub fn data_dir(self, data_dir: impl Into<PathBuf>) -> Self {
         Self { data_dir: Some(data_dir.into()), ..self }
     }
 }
 
-/// The servers of a configuration, whose tools become tools here, named `server__tool`. Cheap to clone.
+/// The MCP servers of a configuration; their tools are named `server__tool`. Cheap to clone.
 ///
-/// Given to [`Builder::tool_source`](toolkit::Builder::tool_source), all of them are started together when the first toolbox is made. One
-/// that is slow or cannot be had delays or hides no other; it is tried again after a while, longer each time, and when one of its
-/// tools is called. A command ends with this process.
+/// Passed to [`Builder::tool_source`](toolkit::Builder::tool_source), all servers are started together when the first toolbox is created.
+/// A server that is slow or unavailable neither delays nor hides others; it is tried again after a delay, longer each time, and when one
+/// of its tools is called. A command ends with this process.
 ///
 /// ```no_run
 /// use toolkit::prelude::*;
@@ -149,7 +150,7 @@ pub struct McpServers(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     servers: Vec<Arc<Server>>,
-    /// The names and prefixes of those that are switched off.
+    /// Names and prefixes of the servers that are switched off.
     off: Vec<(String, String)>,
     tasks: Mutex<Tasks>,
 }
@@ -172,49 +173,49 @@ impl Drop for Shared {
     }
 }
 
-/// How a server is.
+/// Name, state and diagnostics of a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerStatus {
     /// The server, as the configuration names it.
     pub name: String,
-    /// What is the matter with it.
+    /// State of the server.
     pub state: ServerState,
-    /// What was noticed: tools that were left out, changes of what tools say, why connections ended.
+    /// Diagnostics: tools that were left out, changed definitions of tools, reasons for which connections ended.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What is the matter with a server.
+/// State of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerState {
-    /// Nobody has needed it yet.
+    /// The server has not been needed yet.
     Idle,
-    /// It is being started.
+    /// The server is starting.
     Starting,
-    /// It is there.
+    /// The server is connected.
     Ready {
-        /// How many of its tools are.
+        /// Number of its tools.
         tools: usize,
-        /// What it calls itself, with its version and that of the protocol.
+        /// The server's name, its version and the version of the protocol.
         about: String,
     },
-    /// It cannot be had; it is tried again.
+    /// The connection failed; it is tried again.
     Failed {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It was stopped here.
+    /// The server was stopped from this end.
     Stopped,
 }
 
 impl McpServers {
-    /// Those of a configuration that are not switched off.
+    /// Returns the servers of a configuration that are not switched off.
     pub fn of(configuration: &Configuration, options: ClientOptions) -> Self {
         Self::new(&configuration.mcp(), options).with_switched_off(configuration.mcp_switched_off())
     }
 
-    /// These, by name.
+    /// Creates a client for these servers, by name.
     pub fn new(servers: &BTreeMap<String, McpServerSettings>, options: ClientOptions) -> Self {
         let options = Arc::new(options);
         let prefixes = toolkit::server_prefixes(servers.keys().map(String::as_str));
@@ -229,7 +230,7 @@ impl McpServers {
             .with_switched_off(off.into_iter().map(|(name, _)| name.clone()))
     }
 
-    /// Names servers that are switched off, so that a call of one of their tools can say so.
+    /// Adds servers that are switched off, so that a call of one of their tools can report it.
     #[must_use]
     pub fn with_switched_off(self, names: impl IntoIterator<Item = String>) -> Self {
         let with_prefix = |name: String| {
@@ -240,7 +241,7 @@ impl McpServers {
         Self(Arc::new(Shared { servers: self.0.servers.clone(), off, tasks: Mutex::default() }))
     }
 
-    /// Those alone that may have a tool of this name: none for a tool that is of no server.
+    /// Returns only the servers that may have a tool of this name: none for a tool that belongs to no server.
     #[must_use]
     pub fn only_for(self, tool: &str) -> Self {
         let may_have = |server: &&Arc<Server>| super::resources::is_one(tool) || server.may_have(tool);
@@ -249,12 +250,12 @@ impl McpServers {
         Self(Arc::new(Shared { servers, off, tasks: Mutex::default() }))
     }
 
-    /// Whether there is none, not even one that is switched off.
+    /// Returns true if there is no server, not even one that is switched off.
     pub fn is_empty(&self) -> bool {
         self.0.servers.is_empty() && self.0.off.is_empty()
     }
 
-    /// How each of them is.
+    /// Returns the status of each server.
     pub fn status(&self) -> Vec<ServerStatus> {
         let status = |server: &Arc<Server>| ServerStatus {
             name: server.name.to_string(),
@@ -272,13 +273,13 @@ impl McpServers {
         self.0.servers.iter().map(status).collect()
     }
 
-    /// Starts those that are not started, and waits until each is there or cannot be had.
+    /// Starts the servers that are not started, and waits until each is connected or has failed.
     pub async fn start(&self, toolkit: &Toolkit) {
         self.begin(toolkit);
         self.settled().await;
     }
 
-    /// Forgets who signed in to a server. Gives back whether somebody had.
+    /// Removes the tokens of a server. Returns true if there were any.
     ///
     /// # Errors
     ///
@@ -292,7 +293,7 @@ impl McpServers {
         }
     }
 
-    /// Lets somebody sign in to a server again, whatever is kept, once it is started. What is kept stays until then.
+    /// Makes a server sign in again when it is started, despite stored tokens. They stay stored until then.
     #[cfg(feature = "oauth")]
     pub fn sign_in_again(&self, server: &str) {
         let server = self.0.servers.iter().find(|other| &*other.name == server);
@@ -343,7 +344,7 @@ impl McpServers {
         futures_util::future::join_all(abouts.iter().filter_map(|about| about.take_finished())).await;
     }
 
-    /// When they were begun.
+    /// Starts the servers unless they run already, and returns the time at which they were started.
     fn begin(&self, toolkit: &Toolkit) -> Instant {
         let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Tasks::Running(_, begun) = *tasks {
@@ -384,7 +385,7 @@ impl ToolSource for McpServers {
 
     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {
         Box::pin(async move {
-            // What was late before is waited for no more.
+            // Time that was waited before counts.
             let left = PATIENCE.saturating_sub(self.begin(toolkit).elapsed());
             let _ = tokio::time::timeout(left, self.settled()).await;
         })

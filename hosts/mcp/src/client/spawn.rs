@@ -36,15 +36,15 @@ const INHERITED: [&str; 22] = [
 ];
 /// The variable that counts servers which start each other.
 const DEPTH: &str = "MCP_TOOLKIT_DEPTH";
-/// So many may.
+/// Maximum number of servers that started each other.
 const DEEPEST: u32 = 4;
-/// How long a server has between being asked to end and being ended.
+/// Time between the request to a server to exit and the end of its process.
 const GRACE: Duration = Duration::from_secs(2);
-/// How much is on its way to a server at once, in bytes.
+/// Capacity of the pipe to a server, in bytes.
 const PIPE: usize = 64 << 10;
-/// The longest line of its standard error that is looked at, in bytes.
+/// Maximum length in bytes of a line of standard error.
 const LONGEST_LINE: u64 = 4 << 10;
-/// How many of the last lines are told where it does not start.
+/// Number of the last lines of standard error that are reported if a server does not start.
 const LAST_LINES: usize = 5;
 
 /// A server that was started.
@@ -55,18 +55,18 @@ pub(super) struct Started {
     pub(super) said: LastWords,
 }
 
-/// The most characters of a line that are kept.
+/// Maximum number of characters of a line that are kept.
 const MAX_OF_LINE: usize = 1_000;
-/// How long its last lines are waited for once it did not connect.
+/// Time to wait for the last lines of a server that did not connect.
 const LAST_BREATH: Duration = Duration::from_millis(250);
-/// The least bytes of a value that is taken out of what a server writes: what is shorter may be any word.
+/// Minimum length in bytes of a value that is redacted in a server's output: a shorter one may be any word.
 const SHORTEST_SECRET: usize = 6;
 
-/// The last lines that a server wrote to its standard error, as they came.
+/// The last lines of a server's standard error, unescaped.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LastWords {
     lines: Arc<Mutex<VecDeque<String>>>,
-    /// There will be no more.
+    /// Cancelled when no further lines will come.
     ended: CancellationToken,
 }
 
@@ -79,12 +79,12 @@ impl LastWords {
         lines.push_back(line);
     }
 
-    /// Waits a moment for what one that is about to end still says.
+    /// Waits briefly for the last lines of a server that is about to exit.
     pub(super) async fn settle(&self) {
         let _ = tokio::time::timeout(LAST_BREATH, self.ended.cancelled()).await;
     }
 
-    /// What it said last, as the end of a sentence; nothing where it said nothing.
+    /// Returns the last lines of standard error as the end of a sentence; an empty text if there are none.
     pub(super) fn tell(&self) -> String {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.is_empty() {
@@ -95,7 +95,7 @@ impl LastWords {
     }
 }
 
-/// Starts it: it ends with this process, whatever becomes of it.
+/// Starts a server, which ends with this process in every case.
 pub(super) async fn start(server: &str, command: &McpCommand, workspace: &Path) -> Result<Started, String> {
     let directory = directory(command.cwd.as_deref(), workspace);
     if !directory.is_dir() {
@@ -132,7 +132,8 @@ pub(super) async fn start(server: &str, command: &McpCommand, workspace: &Path) 
     Ok(Started { reads, writes, job: Arc::new(job), said })
 }
 
-/// How many servers stand above this process that were each started by another: one that starts itself would do so for ever.
+/// Returns the number of servers above this process that were each started by another. An error beyond the maximum stops a
+/// server that starts itself.
 fn depth() -> Result<u32, String> {
     let depth = std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0);
     if depth < DEEPEST {
@@ -165,11 +166,11 @@ fn sandbox(mode: McpSandbox, network: bool, workspace: &Path) -> Option<Sandbox>
         McpSandbox::WorkspaceWrite => Mode::WorkspaceWrite,
         _ => Mode::ReadOnly,
     };
-    // One that was asked for and cannot be had is no reason to go without.
+    // If the requested sandbox is unavailable, the server does not start without it.
     Some(Sandbox::new(mode, workspace).with_network(network).required(true))
 }
 
-/// Hands on what is written to a server, until either side closes.
+/// Forwards input to a server until either side closes.
 async fn pump(mut from: DuplexStream, to: Input) {
     let mut buffer = vec![0; PIPE];
     while let Ok(length) = from.read(&mut buffer).await
@@ -179,7 +180,7 @@ async fn pump(mut from: DuplexStream, to: Input) {
     let _ = to.close().await;
 }
 
-/// Brings what a server writes to its standard error into the log, until it closes it.
+/// Logs the lines that a server writes to its standard error, until it closes it.
 async fn listen(server: String, errors: impl AsyncRead + Unpin, said: LastWords, secrets: Vec<Secret>) {
     let _ended = said.ended.clone().drop_guard();
     let mut errors = BufReader::new(errors);

@@ -1,5 +1,5 @@
-//! The connection to a server of the version 2024-11-05 over HTTP: an event stream brings its messages, and names the address that takes
-//! those of this end.
+//! Connection to a server of the version 2024-11-05 over HTTP: an event stream delivers its messages, and names the URL for messages to
+//! it.
 
 use super::failure;
 use super::lines::Waiting;
@@ -69,7 +69,7 @@ where
         Ok(Self { client, headers, limits, endpoint: endpoint.into(), events, waiting, has_ended: false })
     }
 
-    /// Reads an event. Gives back what it says, if anything.
+    /// Reads an event. Returns the message, if there is one.
     fn read(&mut self, event: Result<Sse, SseError>) -> Option<RxJsonRpcMessage<RoleClient>> {
         let data = match event {
             Ok(event) if matches!(event.event.as_deref(), None | Some("" | "message")) => event.data?,
@@ -101,13 +101,13 @@ where
     }
 }
 
-/// Why there is no event stream.
+/// The reason for which no event stream could be opened.
 pub(super) enum Unopened {
     Refused(Failure),
     Other(String),
 }
 
-/// The address that takes messages. It is where the stream is, so that what stands in the headers goes to no other.
+/// Resolves the URL for messages. It must have the origin of the stream, so that the headers are sent to no other.
 fn resolved(url: &str, endpoint: &str) -> Result<String, String> {
     let unusable =
         |why: &str| format!("the address that its event stream names for messages is not used: {why}");
@@ -137,7 +137,7 @@ where
                 .post_message_with_response_limits(endpoint, message, None, None, headers, limits)
                 .await
             {
-                // Answers come by the stream, whatever the body says.
+                // Answers come through the stream, whatever the body contains.
                 Ok(_) => Ok(()),
                 Err(error) if failure::unread(&error).is_some() => Ok(()),
                 Err(error) => Err(error),

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 /// The key in the data of an error that marks it as made here, with the reason as its value.
 const MARK: &str = "toolkit/unreadable";
-/// The longest id that is looked for, in bytes.
+/// Maximum length of an ID that is searched for, in bytes.
 const MAX_ID_BYTES: usize = 1_024;
-/// The most levels of JSON that are read.
+/// Maximum number of levels of JSON that are read.
 const MAX_LEVELS: u32 = 127;
 /// The longest top-level key that matters, in bytes.
 const MAX_KEY_BYTES: usize = 8;
@@ -35,30 +35,30 @@ pub(super) fn parse(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleClient>, String
     })
 }
 
-/// Says why a message that is too long is not read.
+/// Returns the reason for which a message that is too long is not read.
 pub(super) fn too_long(limit: usize) -> String {
     format!("has more than {limit} bytes, the limit for one message")
 }
 
-/// Says why a message with too many levels is not read.
+/// Returns the reason for which a message with too many levels is not read.
 pub(super) fn too_deep() -> String {
     format!("has more than {MAX_LEVELS} levels of nested JSON")
 }
 
-/// Makes the error that a request gets whose answer cannot be read.
+/// Creates the error for a request whose answer cannot be read.
 pub(super) fn error(id: RequestId, why: &str) -> ServerJsonRpcMessage {
     let data = json!({ MARK: why });
     let message = format!("the answer {why}");
     JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, message, Some(data)), Some(id))
 }
 
-/// Returns why an answer could not be read, where this error was made of one.
+/// Returns the reason for which an answer could not be read, if this error was created for one.
 pub(super) fn reason(error: &ErrorData) -> Option<&str> {
     error.data.as_ref()?.get(MARK)?.as_str()
 }
 
-/// Looks for the top-level keys of a JSON object that is not parsed: in pieces, keeping none of them, and through text that is no
-/// valid JSON.
+/// Finds the top-level keys of a JSON object without parsing it: piece by piece, without storing them, and even in text that is
+/// not valid JSON.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub(super) struct Scan {

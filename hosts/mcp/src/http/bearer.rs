@@ -17,7 +17,7 @@ use tower_service::Service;
 /// Lets requests through that have a token, `Authorization: Bearer …`.
 ///
 /// Clients may share the token given to [`new`](Self::new), so their requests have no [`Principal`]: each session of the protocol, or each
-/// [`Connection`](crate::Connection), is a session of its own. A client with one of the [tokens of clients](Self::clients) is the principal
+/// [`Connection`](crate::Connection), has a separate session. A client with one of the [tokens of clients](Self::clients) is the principal
 /// of its name, with one session over all its connections.
 #[derive(Clone)]
 pub struct Bearer<S> {
@@ -28,7 +28,7 @@ pub struct Bearer<S> {
 
 /// The sender of a request, by its token.
 enum Sender {
-    /// One of those who share the token.
+    /// A sender with the shared token.
     Shared,
     Client(Principal),
 }
@@ -45,8 +45,8 @@ impl<S> Bearer<S> {
         Self { clients: Some(Arc::new(tokens)), ..self }
     }
 
-    /// The sender of a request, or `None` without a known token. Digests are compared, so that the time it takes says
-    /// nothing of the token.
+    /// Returns the sender of a request, or `None` without a known token. Digests are compared, so that the time it takes discloses nothing
+    /// about the token.
     fn sender<B>(&self, request: &Request<B>) -> Option<Sender> {
         let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok())?;
         let (scheme, token) = given.split_once(' ')?;

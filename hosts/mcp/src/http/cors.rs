@@ -1,4 +1,4 @@
-//! Pages of other origins: what a browser has to be told before it lets them call.
+//! CORS: headers with which a browser lets pages of other origins call.
 
 use super::service::{HttpBody, empty, refusal};
 use http::header::{
@@ -18,12 +18,12 @@ const REQUEST_HEADERS: &str = "authorization, content-type, accept, last-event-i
                                mcp-protocol-version, mcp-method, mcp-name";
 /// Headers of answers that a page may read.
 const ANSWER_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after";
-/// How long a browser keeps the answer to a preflight, in seconds.
+/// Time for which a browser caches the answer to a preflight, in seconds.
 const MAX_AGE: &str = "600";
 
 /// Lets pages of some origins call a service, by cross-origin resource sharing.
 ///
-/// It answers a preflight itself, since a browser sends none with a token: put it around [`Bearer`](crate::Bearer). Requests of other
+/// It answers preflights itself, since browsers send them without a token: put it around [`Bearer`](crate::Bearer). Requests of other
 /// origins pass without the headers that a page needs to read the answer; [`HttpService`](crate::HttpService) refuses them.
 #[derive(Debug, Clone)]
 pub struct Cors<S> {
@@ -32,7 +32,7 @@ pub struct Cors<S> {
 }
 
 impl<S> Cors<S> {
-    /// Lets pages of these origins call `inner`: `https://name:port`, or `*` for the port. One that is no origin lets nobody call.
+    /// Lets pages of these origins call `inner`: `https://name:port`, or `*` for the port. An invalid origin is ignored.
     pub fn new(inner: S, origins: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let origins = origins.into_iter().filter_map(|origin| Pattern::parse(origin.as_ref())).collect();
         Self { inner, origins }
@@ -51,7 +51,7 @@ impl<S> Cors<S> {
 struct Pattern {
     scheme: String,
     host: Host<String>,
-    /// `None` for any.
+    /// `None` means any port.
     port: Option<u16>,
 }
 

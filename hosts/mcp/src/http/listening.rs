@@ -1,4 +1,4 @@
-//! Connections, as many as there may be, until it is over.
+//! Accepts and serves connections, up to a maximum number, until shutdown.
 
 use super::service::HttpBody;
 use crate::server::Connection;
@@ -18,21 +18,21 @@ use tokio::task::JoinSet;
 use toolkit::CancellationToken;
 use tower_service::Service;
 
-/// The most connections at once; further ones wait.
+/// Maximum number of connections at once; further ones wait.
 const MOST: usize = 1_024;
-/// How long the head of a request may take.
+/// Time limit for the head of a request.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// How long answers on the way have at the end.
+/// Time for pending answers to finish at shutdown.
 const END_WITHIN: Duration = Duration::from_secs(5);
-/// How long nothing is accepted where the system has no room for a connection.
+/// Delay before the next `accept` if the system has no resources for a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves HTTP/1.1 on `listener` with `service`, up to 1,024 connections at once, until `shutdown` is cancelled; then answers on the way
-/// have five seconds.
+/// Serves HTTP/1.1 on `listener` with `service`, up to 1,024 connections at once, until `shutdown` is cancelled; then pending answers
+/// have five seconds to finish.
 ///
 /// # Errors
 ///
-/// None so far: what fails is one connection.
+/// None at present: a failure affects only its connection.
 pub async fn serve_http<S>(listener: TcpListener, service: S, shutdown: CancellationToken) -> io::Result<()>
 where
     S: Service<Request<Incoming>, Response = Response<HttpBody>, Error = Infallible> + Clone + Send + 'static,
@@ -80,7 +80,7 @@ where
         });
     }
     let ended = tokio::time::timeout(END_WITHIN, async { while connections.join_next().await.is_some() {} });
-    // Dropped, what is left ends here.
+    // Connections that are still open end when they are dropped here.
     let _ = ended.await;
     Ok(())
 }

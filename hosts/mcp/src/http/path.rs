@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
-/// A service that is asked for one path; see [`at_path`].
+/// A service at one path; see [`at_path`].
 #[derive(Debug, Clone)]
 pub struct AtPath<S> {
     path: &'static str,

@@ -22,30 +22,30 @@ use std::time::Duration;
 use toolkit::{Caller, CancellationToken, Toolkit};
 use tower_service::Service;
 
-/// The longest `initialize`, in bytes, whose parameters are looked at before a handler gets it.
+/// Maximum length in bytes of an `initialize` whose parameters are checked before a handler gets it.
 const LONGEST_INITIALIZE: usize = 64 << 10;
 
-/// What bounds a service, and whom it answers.
+/// Limits of an HTTP service, and the hosts and origins that it answers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// What the server says of itself, and its other limits.
+    /// Information that the server sends about itself, and its other limits.
     pub server: ServerOptions,
-    /// The hosts, `name` or `name:port`, that requests may be for; those of this machine by default. A page that its name leads here
-    /// could send requests otherwise.
+    /// Hosts, `name` or `name:port`, that requests may be addressed to; those of this machine by default. This prevents DNS rebinding: a
+    /// page whose name resolves to this machine could send requests otherwise.
     pub allowed_hosts: Vec<String>,
-    /// The origins, `https://name:port`, of pages that may send requests; those of this machine by default.
+    /// Origins, `https://name:port`, of pages that may send requests; those of this machine by default.
     pub allowed_origins: Vec<String>,
-    /// The most bytes of a request; 4 MiB by default.
+    /// Maximum number of bytes of a request; 4 MiB by default.
     pub max_body: usize,
-    /// How long a request may take to come; 30 seconds by default.
+    /// Time limit for a request to arrive; 30 seconds by default.
     pub body_within: Duration,
-    /// The most sessions and requests at once; 1,000 by default. Each session ends with its client, or when nothing came for
-    /// `idle`.
+    /// Maximum number of concurrent sessions and requests; 1,000 by default. Each session ends with its client, or after the time `idle`
+    /// without a request.
     pub most_sessions: usize,
-    /// How long a session is kept without a request; half an hour by default.
+    /// Time for which a session is kept without a request; half an hour by default.
     pub idle: Duration,
-    /// What ends all sessions and streams.
+    /// Cancels all sessions and streams.
     pub shutdown: CancellationToken,
 }
 
@@ -69,7 +69,7 @@ impl Default for HttpOptions {
 }
 
 impl HttpOptions {
-    /// Those by default.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self::default()
     }
@@ -91,8 +91,8 @@ impl HttpOptions {
 
 /// Serves a toolkit to any number of clients over HTTP: a tower service, for any path that you give it. Cheap to clone.
 ///
-/// It authenticates nobody: put a layer around it that does, [`Bearer`](crate::Bearer) or your own, which puts a
-/// [`Principal`](crate::Principal) for each client into the request's extensions.
+/// The service authenticates nobody: put an authenticating layer around it, [`Bearer`](crate::Bearer) or your own, which adds a
+/// [`Principal`](crate::Principal) for each client to the request's extensions.
 pub struct HttpService<H = ToolServer> {
     inner: StreamableHttpService<H, LocalSessionManager>,
     stateless: Arc<Stateless>,
@@ -116,17 +116,17 @@ impl<H> std::fmt::Debug for HttpService<H> {
 pub type HttpBody = BoxBody<Bytes, Infallible>;
 
 impl HttpService {
-    /// Serves what `caller` may use. Each session of the protocol is a session of the toolkit. Requests of the protocol without sessions
-    /// share one by their [`Principal`](crate::Principal), else by their [`Connection`](crate::Connection), else none. Sessions without a
-    /// principal share what they have read of files, for [`idle`](HttpOptions::idle): a client that read a file by a connection that was
-    /// closed since may write it by the next.
+    /// Serves the tools that `caller` may use. Each session of the protocol is a session of the toolkit. Requests of the protocol without
+    /// sessions share a session by their [`Principal`](crate::Principal), else by their [`Connection`](crate::Connection), else not at
+    /// all. Sessions without a principal share the read state of files, for [`idle`](HttpOptions::idle): a client that read a file
+    /// through a connection that was closed since may write it through the next.
     pub fn new(toolkit: Toolkit, caller: Caller, options: HttpOptions) -> Self {
         Self::with_handler(toolkit, caller, options, |tools| tools)
     }
 }
 
 impl<H: ServerHandler> HttpService<H> {
-    /// Serves handlers of your own, each with the tools of one client, to which it hands on what is about tools; see [`ToolServer`].
+    /// Serves custom handlers, each with the tools of one client, to which it forwards requests about tools; see [`ToolServer`].
     pub fn with_handler(
         toolkit: Toolkit,
         caller: Caller,
@@ -156,7 +156,7 @@ impl<H: ServerHandler> HttpService<H> {
         Self { inner, stateless, options: Arc::new(options) }
     }
 
-    /// The body of a request, if it comes in time and is not too large.
+    /// Reads the body of a request, with limits of time and size.
     async fn whole<B>(&self, body: B) -> Result<Bytes, Response<HttpBody>>
     where
         B: Body<Data: Send> + Send,
@@ -165,7 +165,7 @@ impl<H: ServerHandler> HttpService<H> {
         let limit = self.options.max_body;
         let too_large =
             || refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("a request has {limit} bytes at most"));
-        // What is said to be too large is not waited for.
+        // A body that is announced as too large is not read.
         if body.size_hint().lower() > limit as u64 {
             return Err(too_large());
         }
@@ -212,7 +212,7 @@ impl<H: ServerHandler> HttpService<H> {
         }
         let ends = parts.method == Method::DELETE;
         let mut answer = self.inner.handle(Request::from_parts(parts, Full::new(body))).await;
-        // The session is over by now, and there is nothing more to say: clients take 202 for "later".
+        // The session has ended, and no response follows: clients understand 202 as "later".
         if ends && answer.status() == StatusCode::ACCEPTED {
             answer = empty(StatusCode::NO_CONTENT);
         }
@@ -227,7 +227,7 @@ pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
     response
 }
 
-/// Whether a request begins a session, or has none.
+/// Returns true if a request starts a session, or belongs to none.
 fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Message<'a> {
@@ -241,8 +241,8 @@ fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
     !headers.contains_key("mcp-session-id") || begins()
 }
 
-/// Returns the answer to an `initialize` whose parameters cannot be read: it begins no session, so no handler gets it. A protocol version
-/// without sessions has no such method, which rmcp answers.
+/// Returns the answer to an `initialize` with invalid parameters: it starts no session, so no handler gets it. A protocol version without
+/// sessions has no such method, which rmcp answers.
 fn refused_initialize(headers: &http::HeaderMap, body: &[u8]) -> Option<Response<HttpBody>> {
     #[derive(Deserialize)]
     struct Message {
@@ -255,7 +255,7 @@ fn refused_initialize(headers: &http::HeaderMap, body: &[u8]) -> Option<Response
     if version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str()) {
         return None;
     }
-    // Few bodies are one, and none that is long: the others are not read twice.
+    // Few bodies are an `initialize`, and none that is long: the others are not parsed twice.
     let word = format!("\"{INITIALIZE}\"");
     if body.len() > LONGEST_INITIALIZE || !body.windows(word.len()).any(|part| part == word.as_bytes()) {
         return None;

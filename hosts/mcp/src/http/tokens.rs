@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The most bytes of the file, about 5,000 clients.
+/// Maximum number of bytes of the file, about 5,000 clients.
 const MAX_BYTES: u64 = 1 << 20;
-/// The most bytes of a client's name.
+/// Maximum number of bytes of a client's name.
 const MAX_NAME: usize = 64;
 
-/// Tokens of clients, one for each, kept in a file as digests. A client with a token of its own has a session that no other
-/// client reaches, whichever connections it uses.
+/// Tokens of clients, one for each, stored in a file as digests. A client with its own token has a session that no other client
+/// can access, whichever connections it uses.
 ///
 /// A token that is added or removed while a server runs counts from the next request on.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ struct Snapshot {
 struct Tokens(BTreeMap<String, String>);
 
 impl ClientTokens {
-    /// The tokens in a file, which need not be there yet.
+    /// Opens the tokens in a file, which need not exist yet.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), read: Mutex::default() }
     }
@@ -50,12 +50,12 @@ impl ClientTokens {
         &self.path
     }
 
-    /// Makes a token for a client and returns it. It is not kept in plain text, so it cannot be shown again.
+    /// Creates a token for a client and returns it. It is not stored in plain text, so it cannot be shown again.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the name is empty, longer than 64 bytes, or has other characters than letters, digits, `-`, `_` and `.`;
-    /// `AlreadyExists` if the client has a token; else when the file cannot be read or written.
+    /// `InvalidInput` if the name is empty, longer than 64 bytes, or has characters other than letters, digits, `-`, `_` and `.`;
+    /// `AlreadyExists` if the client has a token; otherwise an error of reading or writing the file.
     pub fn add(&self, name: &str) -> io::Result<String> {
         let is_of_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
         if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_of_name) {
@@ -74,7 +74,7 @@ impl ClientTokens {
         Ok(token)
     }
 
-    /// Takes a client's token away. Returns false if the client has none.
+    /// Removes a client's token. Returns false if the client has none.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl ClientTokens {
         Ok(found)
     }
 
-    /// The names of all clients that have a token, in order.
+    /// Returns the names of all clients that have a token, in order.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl ClientTokens {
         Ok(self.load()?.tokens.0.into_keys().collect())
     }
 
-    /// The name of the client that a token belongs to. A file that cannot be read knows no client.
+    /// Returns the name of the client with this token. A file that cannot be read contains no client.
     pub(super) fn client(&self, token: &str) -> Option<String> {
         let now = fs::metadata(&self.path).ok()?;
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,7 +110,7 @@ impl ClientTokens {
                 .inspect_err(|error| tracing::warn!(%error, "the tokens of clients cannot be read"))
                 .ok();
         }
-        // Digests are compared, so that the time it takes says nothing of the tokens.
+        // Digests are compared, so that the time it takes discloses nothing about the tokens.
         let digest = digest(token);
         let tokens = &read.as_ref()?.tokens;
         tokens.0.iter().find(|(_, other)| **other == digest).map(|(name, _)| name.clone())
@@ -143,7 +143,7 @@ impl ClientTokens {
         lock.lock()?;
         let mut tokens = self.load()?.tokens;
         change(&mut tokens)?;
-        // Only who holds the lock writes beside the file, so one that is there is left over from a process that was killed.
+        // Only the holder of the lock writes the temporary file, so an existing one is left over from a process that was killed.
         let beside = self.path.with_extension("new");
         if let Err(error) = fs::remove_file(&beside)
             && error.kind() != ErrorKind::NotFound

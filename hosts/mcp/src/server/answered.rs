@@ -4,10 +4,11 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, Elicitat
 use serde_json::{Map, Value, json};
 use toolkit::{AllowScope, Answer, DeniedBy, PendingAsk, Question};
 
-/// The one field of the form that asks for permission: for how long.
+/// Name of the form's only field: the scope of the approval.
 const FOR: &str = "allow";
 
-/// What the client is asked. `Err` where the protocol has no form for it.
+/// Converts a question to an elicitation request. `Err` holds the answer to use if the protocol has no form for the
+/// question.
 pub(super) fn params(ask: &PendingAsk) -> Result<ElicitRequestParams, Answer> {
     let schema = match ask.question() {
         Question::Approve(_) => permission(ask.scopes()),
@@ -23,7 +24,7 @@ fn cannot_be_asked(what: &str) -> Answer {
     Answer::denied_by(DeniedBy::Fault, format!("the protocol has no form for it: {what}"))
 }
 
-/// To accept the form is to allow it; the field says for how long, this once where it is left as it is.
+/// Accepting the form is the approval; the field sets its scope, by default this once.
 fn permission(scopes: &[AllowScope]) -> Value {
     let names: Vec<&str> = scopes.iter().map(|scope| name(*scope).0).collect();
     let titles: Vec<&str> = scopes.iter().map(|scope| name(*scope).1).collect();
@@ -42,7 +43,7 @@ fn name(scope: AllowScope) -> (&'static str, &'static str) {
     }
 }
 
-/// The client's answer. What is none denies.
+/// Converts the client's answer. An invalid answer denies.
 pub(super) fn answer(ask: &PendingAsk, result: ElicitResult) -> Answer {
     match (result.action, ask.question()) {
         (ElicitationAction::Cancel, _) => Answer::Cancelled,

@@ -1,4 +1,4 @@
-//! Asking the client while the call runs, by a request of its own: the protocol up to 2025-11-25.
+//! Approval by the client during the call, through a separate request: the protocol up to 2025-11-25.
 
 use super::{Shared, answered};
 use rmcp::RoleServer;
@@ -11,16 +11,16 @@ use tokio::runtime::Handle;
 use toolkit::{Answer, Answering, Approver, DeniedBy, PendingAsk, Question};
 
 impl Shared {
-    /// The approver of a call: the client's own approval of the call where the server relies on that, else `approver`.
+    /// Returns the approver of a call: the client's own approval if the server relies on it, else `approver`.
     pub(super) fn approver<A: Approver>(&self, approver: A) -> Relying<A> {
         Relying { client_approves: self.options.client_approves, approver }
     }
 }
 
-/// Relies on the client's own approval of a call for what is asked in it, if the server does.
+/// An approver that relies on the client's own approval of a call, if the server does.
 pub(super) struct Relying<A> {
     client_approves: bool,
-    /// Answers everything else.
+    /// Answers all other questions.
     approver: A,
 }
 
@@ -36,7 +36,7 @@ impl<A: Approver> Approver for Relying<A> {
     }
 }
 
-/// Asks the client of one call.
+/// An approver that asks the client of one call.
 pub(super) struct Eliciting {
     pub(super) peer: Peer<RoleServer>,
 }
@@ -59,7 +59,7 @@ impl Approver for Eliciting {
 }
 
 impl Eliciting {
-    /// Sends the question. Dropped before the answer has come, it tells the client that none is needed any more.
+    /// Sends the request. If the future is dropped before the answer arrives, the request is cancelled at the client.
     async fn elicit(&self, params: ElicitRequestParams) -> Result<ElicitResult, ServiceError> {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
@@ -78,11 +78,12 @@ impl Eliciting {
 /// A question that the client shows.
 struct Asked<'a> {
     peer: &'a Peer<RoleServer>,
-    /// Its request, as long as the answer is needed.
+    /// ID of the elicitation request, as long as its answer is needed.
     id: Option<RequestId>,
 }
 
-/// The call was cancelled or is over, or the answer came from elsewhere: the client can take the question off the screen.
+/// Cancels the request when the call was cancelled or is over, or was answered elsewhere, so that the client can remove
+/// the prompt.
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) else { return };
@@ -95,7 +96,7 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// Nobody can be asked: the client has no form to show.
+/// An approver for a client without elicitation, which denies everything.
 pub(super) struct Mute;
 
 impl Approver for Mute {
@@ -113,7 +114,7 @@ impl Approver for Mute {
     }
 }
 
-/// Whether a client shows forms. One that says nothing of kinds of elicitation has this one.
+/// Returns true if a client supports form elicitation. A client that names no mode of elicitation supports forms.
 pub(super) fn shows_forms(capabilities: Option<&ClientCapabilities>) -> bool {
     let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation.as_ref());
     elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())

@@ -24,7 +24,7 @@ pub(super) async fn call(
         let fingerprint = Fingerprint::of(&name, &arguments);
         let running = server.0.suspended.take(&state, &fingerprint, server.0.principal())?;
         let running = running.answered(input_responses.unwrap_or_default());
-        // Its own session, which is another one if the client came back by another connection.
+        // The call's own session, which differs if the client returned by another connection.
         let server = running.server.clone();
         return drive(&server, running, fingerprint, &context).await;
     }
@@ -50,9 +50,9 @@ pub(super) async fn call(
             telling.during(notices, &context.peer, toolbox.call_with(call, options)).await
         }
     };
-    // What was found is in the list from now on. Clients that have no session ask for the list when they need it.
+    // Tools that were found are in the list from now on. Clients without a session ask for the list when they need it.
     if shown.is_some_and(|before| toolbox.shown().len() != before) && !is_stateless(&context) {
-        // Who is gone needs no list.
+        // A client that is gone needs no list.
         let _ = context.peer.notify_tool_list_changed().await;
     }
     Ok(result::result(server, &toolbox, result).into())
@@ -65,13 +65,13 @@ pub(super) fn call_id() -> String {
     format!("mcp_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// What the client was shown, or, where that has no such tool, what there is now.
+/// Returns the toolbox that the client was shown, or the present one if the former lacks the tool.
 async fn current(server: &ToolServer, name: &str, context: &RequestContext<RoleServer>) -> Toolbox {
     let toolbox = server.toolbox(context).await;
     if toolbox.tool(name).is_some() { toolbox } else { server.renew(context).await }
 }
 
-/// Waits for the call, or for what it asks: then it is kept until the client comes back.
+/// Waits for the call, or for a question of it: then it is kept until the client returns.
 async fn drive(
     server: &ToolServer,
     mut running: Running,

@@ -13,7 +13,7 @@ pub(super) fn page(
 ) -> Result<ListToolsResult, ErrorData> {
     let after = cursor.map(name_of).transpose()?;
     let is_behind = |tool: &&toolkit::Tool| after.as_deref().is_none_or(|after| tool.name() > after);
-    // Where some are left to be found, those that were are listed too.
+    // If some tools are hidden until they are found, those that were found are listed too.
     let mut shown = toolbox.shown();
     shown.sort_unstable_by(|one, other| one.name().cmp(other.name()));
     let mut behind = shown.into_iter().filter(is_behind).filter_map(|tool| tool.definition().ok());

@@ -1,4 +1,4 @@
-//! Requests whose parameters are not those of their method: which one is wrong.
+//! Detection of invalid parameters in a request: which one is wrong.
 //!
 //! rmcp takes such a request for one of an unknown method.
 
@@ -14,7 +14,7 @@ use toolkit::escape_line;
 /// The method with which a session begins.
 pub(crate) const INITIALIZE: &str = "initialize";
 
-/// The error for a request that is none of the protocol's: its parameters are wrong, or there is no such method.
+/// Returns the error for an invalid request: its parameters are wrong, or the method does not exist.
 pub(super) fn refusal(request: &CustomRequest) -> ErrorData {
     let CustomRequest { method, params, .. } = request;
     match look(method, params.as_ref()) {
@@ -39,12 +39,12 @@ fn invalid_params(method: &str, why: &str) -> ErrorData {
     ErrorData::invalid_params(format!("invalid parameters of `{method}`: {why}"), None)
 }
 
-/// The parameters of a request, looked at.
+/// Result of checking the parameters of a request.
 enum Look {
     /// The server does not have the method.
     NoMethod,
     Fine,
-    /// What is wrong, with its place.
+    /// The problem, with its position.
     Faulty(String),
 }
 
@@ -74,7 +74,7 @@ fn look(method: &str, params: Option<&Value>) -> Look {
     of_params.or_else(of_meta).map_or(Look::Fine, Look::Faulty)
 }
 
-/// Why a value is no `T`, with its place as a JSON pointer.
+/// Returns the reason for which a value is not a valid `T`, with the position as a JSON pointer.
 fn problem<T: DeserializeOwned>(value: &Value) -> Option<String> {
     if !value.is_object() {
         return Some("an object is expected".to_owned());

@@ -14,16 +14,16 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 
 const PREFIX: &str = "toolkit://output/";
-/// The most outputs that are remembered of one session; the oldest go first. Their files stay.
+/// Maximum number of outputs that are remembered of one session; the oldest go first. Their files stay.
 const MAX_PER_SESSION: usize = 1_000;
-/// The most outputs that are remembered of all sessions.
+/// Maximum number of outputs of all sessions.
 const MAX_OUTPUTS: usize = 10_000;
-/// How much is read at once, in bytes. What is behind has a place of its own, which the answer names.
+/// Maximum number of bytes per read. The answer names the offset of the remaining bytes.
 const CHUNK: u64 = 1 << 20;
 
-/// The outputs that the clients of a service were told of. Each is listed in its session alone. It can be read from another
-/// session of the same principal too, because a client of the protocol without sessions may come back by another connection: who knows
-/// the address, which nobody can guess, was told of it.
+/// The outputs whose addresses the clients of a service received. Each is listed only in its session. It can also be read from another
+/// session of the same principal, because a client of the protocol without sessions may return by another connection: an address
+/// cannot be guessed, so whoever knows it has received it.
 #[derive(Debug, Default)]
 pub(super) struct Outputs(Mutex<VecDeque<Output>>);
 
@@ -47,7 +47,7 @@ impl Output {
 }
 
 impl Outputs {
-    /// Remembers an output under an address that nobody guesses.
+    /// Stores an output under an address that cannot be guessed.
     pub(super) fn add(&self, server: &Shared, path: PathBuf, bytes: u64) -> Resource {
         let session = server.session();
         let name =
@@ -114,7 +114,7 @@ impl Outputs {
     }
 }
 
-/// Text from a byte on, and where it goes on. It ends between characters.
+/// Reads text from an offset, and returns the next offset. The text ends at a character boundary.
 async fn chunk(path: &std::path::Path, offset: u64) -> std::io::Result<(String, Option<u64>)> {
     let mut file = File::open(path).await?;
     let size = file.metadata().await?.len();
@@ -124,7 +124,7 @@ async fn chunk(path: &std::path::Path, offset: u64) -> std::io::Result<(String, 
     let mut next = offset + bytes.len() as u64;
     if next < size {
         let whole = bytes.len() - bytes.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
-        // What is no text at all is not waited for.
+        // The rest of invalid UTF-8 is not waited for.
         if whole > 0 && bytes.len() - whole < 4 {
             bytes.truncate(whole);
             next = offset + whole as u64;

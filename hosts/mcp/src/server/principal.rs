@@ -1,4 +1,4 @@
-//! Who sends a request, and the session that the request belongs to.
+//! The principal that sends a request, and the session that the request belongs to.
 
 use super::{Shared, ToolServer};
 use rmcp::RoleServer;
@@ -10,17 +10,16 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use toolkit::SharedReads;
 
-/// The most sessions that are kept of principals of the protocol without sessions. The one that was not used for the
+/// Maximum number of sessions that are kept of principals of the protocol without sessions. The one that was not used for the
 /// longest time is ended first.
 const MAX_SESSIONS: usize = 1_000;
-/// The most sessions of one connection: a proxy may send the requests of several services through one.
+/// Maximum number of sessions of one connection: a proxy may send the requests of several services through one.
 const MAX_PER_CONNECTION: usize = 16;
 
 /// The sender of a request, by a name that belongs to one person or program.
 ///
-/// A layer that authenticates puts it into the extensions of the HTTP request. All requests of one principal share a
-/// session, so give each client a principal of its own. Requests without one share a session with the requests of the
-/// same [`Connection`].
+/// An authenticating layer adds it to the extensions of the HTTP request. All requests of one principal share a session, so give
+/// each client a separate principal. Requests without one share a session with the requests of the same [`Connection`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 
@@ -36,10 +35,10 @@ impl Principal {
     }
 }
 
-/// A connection, which owns the sessions of the requests that came by it and name no [`Principal`].
+/// A connection, which owns the sessions of its requests without a [`Principal`].
 ///
-/// [`serve_http`](crate::serve_http) puts a clone into the extensions of each request. A host with a listener of its own does the
-/// same, or each request without a principal is a session of its own. The sessions end when the last clone is dropped.
+/// [`serve_http`](crate::serve_http) adds a clone to the extensions of each request. A host with its own listener does the same;
+/// otherwise each request without a principal has a separate session. The sessions end when the last clone is dropped.
 #[derive(Clone, Default)]
 pub struct Connection(Arc<Mutex<SessionsOfConnection>>);
 
@@ -88,31 +87,31 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whose requests a server gets.
+/// The principal of a server's requests, and their sessions.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    /// The sender of all requests, where it is known from the beginning.
+    /// The principal of all requests, if it is known from the beginning.
     principal: Option<Principal>,
     /// The owner of a session of the protocol: the sender of its first request.
     owner: OnceLock<Option<Principal>>,
-    /// The sessions of requests that belong to none of the protocol's; `None` if all requests belong to this server.
+    /// Sessions of requests without a protocol session; `None` if all requests belong to this server.
     stateless: Option<Arc<Stateless>>,
     /// Counts this server, as long as it lives.
     _live: Option<Live>,
 }
 
-/// The sessions of requests that belong to none of the protocol's: one for each principal, else one for each connection.
+/// Sessions of requests without a protocol session: one for each principal, else one for each connection.
 #[derive(Debug)]
 pub(crate) struct Stateless {
     base: ToolServer,
-    /// What the sessions share that belong to a connection alone. A client's next request may come by another one, since HTTP libraries
-    /// close those that are idle, and nothing says then whose it is.
+    /// Read states that are shared by the sessions which belong to a connection alone. A client's next request may come by another
+    /// connection, since HTTP libraries close idle ones, and then nothing identifies the client.
     reads: SharedReads,
     known: Mutex<VecDeque<(Principal, ToolServer)>>,
     live: Arc<AtomicUsize>,
 }
 
-/// Forgets what the sessions shared.
+/// Removes the read states that the sessions shared.
 impl Drop for Stateless {
     fn drop(&mut self) {
         self.base.0.toolkit.end_session(&self.reads.group);
@@ -130,8 +129,8 @@ impl Drop for Live {
 
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "over standard streams there is one client"))]
 impl Stateless {
-    /// For all clients of one server, which is like `base` for each. What a session of a connection has read counts for those of other
-    /// connections for as long as `idle`.
+    /// Creates the sessions for all clients of one server, each a copy of `base`. Read states of a connection's session count for
+    /// those of other connections for the time `idle`.
     pub(crate) fn new(base: ToolServer, idle: Duration) -> Arc<Self> {
         let reads = SharedReads::new(super::session_id(), idle);
         Arc::new(Self { base, reads, known: Mutex::default(), live: Arc::default() })
@@ -179,7 +178,7 @@ impl Stateless {
         });
         let ended = if known.len() >= MAX_SESSIONS { known.pop_front() } else { None };
         known.push_back((principal, server.clone()));
-        // What ends a session must not wait for this lock.
+        // Code that ends a session must not wait for this lock.
         drop(known);
         drop(ended);
         server
@@ -195,7 +194,7 @@ impl Shared {
 }
 
 impl ToolServer {
-    /// The server that a request belongs to.
+    /// Returns the server for a request.
     pub(super) fn of(&self, context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
         let Sessions { owner, stateless, .. } = &self.0.sessions;
         let principal = Principal::of(context);
@@ -213,7 +212,7 @@ impl ToolServer {
     }
 }
 
-/// Returns true if a request is of the protocol without sessions, in which no server asks a client by itself either.
+/// Returns true if a request is of the protocol without sessions, in which servers also send no requests to a client.
 pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()

@@ -1,5 +1,5 @@
-//! Prompts. Skills: what the tool `skill` can load for this client, for its user to choose from; such a prompt is a call of that tool, on
-//! the path of all calls. And those of servers.
+//! Prompts: skills, which the tool `skill` can load for this client, for its user to choose from; such a prompt calls that tool in the
+//! ordinary way. And the prompts of MCP servers.
 
 use super::ToolServer;
 use super::approver::{Eliciting, Mute, shows_forms};
@@ -23,7 +23,7 @@ pub(super) fn list(toolbox: &Toolbox) -> ListPromptsResult {
     };
     let names = definition.input_schema.pointer("/properties/skill/enum").and_then(Value::as_array);
     let prompts = names.into_iter().flatten().filter_map(Value::as_str).map(|name| {
-        // The description says of each what it is for.
+        // The tool's description contains the purpose of each skill.
         let line = format!("- {name}: ");
         let about = definition.description.lines().find_map(|said| said.strip_prefix(&line));
         Prompt::new(name, about, None)
@@ -66,7 +66,7 @@ pub(super) async fn get(
     }
     let call = ToolCall::new(super::call::call_id(), SKILL, json!({"skill": request.name}));
     let options = CallOptions::new().cancel(context.ct.clone());
-    // What is asked goes to the client while the request waits, in the versions where a server can ask.
+    // Questions go to the client while the request waits, in the versions in which a server can send requests.
     let can_ask = !is_stateless(&context) && shows_forms(context.client_capabilities().as_ref());
     let options = if can_ask {
         options.approver(server.0.approver(Eliciting { peer: context.peer.clone() }))

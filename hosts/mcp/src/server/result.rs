@@ -1,4 +1,4 @@
-//! What came of a call, as the protocol says it.
+//! Conversion of a call's result to the protocol.
 
 use super::ToolServer;
 use data_encoding::BASE64;
@@ -7,7 +7,7 @@ use toolkit::{Bytes, Content, Cut, Kept, Resource, ResourceBody, ToolResult, Too
 
 /// A failure of the tool is a result too, for the model to read.
 pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult) -> CallToolResult {
-    // Without a schema, details are for hosts; those that a server calls structured content are for the client's model.
+    // Without a schema, details are for hosts; structured content of an MCP server is for the client's model.
     let is_structured = toolbox
         .tool(&result.name)
         .is_some_and(|tool| tool.output_schema().is_some() || tool.source().is_remote());
@@ -56,7 +56,7 @@ fn block(content: Content) -> ContentBlock {
                 None => contents,
             })
         }
-        // What the protocol has no block for is still what the tool said.
+        // Content that the protocol has no block for is sent as JSON text.
         other => ContentBlock::text(serde_json::to_string(&other).unwrap_or_default()),
     }
 }

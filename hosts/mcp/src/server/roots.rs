@@ -1,7 +1,7 @@
-//! The directories that a client works on, in the versions of the protocol where it says so.
+//! The client's roots, in the versions of the protocol that have them.
 //!
-//! What is in the workspace that is served is within the boundary whatever the client says: whoever started the server chose it, and clients
-//! often name the directory that they were opened in. Of the further directories that count as within, only what the client works on does.
+//! The served workspace is within the boundary whatever the client's roots are: the user who started the server chose it, and clients often
+//! name the directory that they were opened in. Of the additional directories, only those within the client's roots count.
 
 use rmcp::RoleServer;
 use rmcp::service::Peer;
@@ -14,19 +14,19 @@ use tokio::time::timeout;
 use toolkit::{Caller, Toolkit};
 use url::Url;
 
-/// How long a client has to say what it works on.
+/// Time limit for a client to list its roots.
 const ANSWER: Duration = Duration::from_secs(5);
-/// The most directories that are looked at.
+/// Maximum number of roots that are checked.
 const MOST: usize = 256;
 
-/// What one client says of it.
+/// The roots of one client.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
-    /// The client, if it is one that says so.
+    /// The client, if it supports roots.
     peer: Mutex<Option<Peer<RoleServer>>>,
-    /// The caller that comes of it.
+    /// The caller restricted to the roots.
     bound: AsyncMutex<Option<Caller>>,
-    /// It has said that it is another by now.
+    /// True if the client has announced a change of its roots.
     is_stale: AtomicBool,
 }
 
@@ -41,7 +41,7 @@ impl Roots {
         }
     }
 
-    /// It works on something else now.
+    /// Records that the client has changed its roots.
     pub(super) fn changed(&self) {
         self.is_stale.store(true, Ordering::Release);
     }
@@ -50,7 +50,7 @@ impl Roots {
         self.is_stale.load(Ordering::Acquire)
     }
 
-    /// The caller with the boundary that the client's roots leave.
+    /// Returns the caller with the boundary restricted to the client's roots.
     pub(super) async fn bound(&self, toolkit: &Toolkit, caller: &Caller) -> Caller {
         let peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(peer) = peer else { return caller.clone() };
@@ -61,7 +61,7 @@ impl Roots {
         }
         let made = match (asked(&peer).await, &*bound) {
             (Ok(Some(roots)), _) => Self::narrowed(toolkit, caller, roots).await,
-            // Who was bounded and now fails to say by what stays so.
+            // A caller that was restricted stays so if the client fails to answer.
             (Err(()), Some(before)) => before.clone(),
             (Ok(None) | Err(()), _) => caller.clone(),
         };
@@ -85,7 +85,7 @@ impl Roots {
     }
 }
 
-/// What the client says that it works on; `None` where that is nothing at all, as clients say in which nothing is open.
+/// Asks the client for its roots; `None` if there are none, as for a client with no open directory.
 #[expect(deprecated, reason = "the versions up to 2025-11-25 have roots")]
 async fn asked(peer: &Peer<RoleServer>) -> Result<Option<Vec<PathBuf>>, ()> {
     let roots = match timeout(ANSWER, peer.list_roots()).await {

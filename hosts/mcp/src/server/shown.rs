@@ -1,4 +1,4 @@
-//! The tools that a client is shown, by whether somebody can be asked for it.
+//! The tools that a client is shown, depending on whether its user can be asked.
 
 use super::approver::shows_forms;
 use super::{Shared, ToolServer};
@@ -12,11 +12,11 @@ use toolkit::{ToolWatch, Toolbox};
 /// Without a session of the protocol, each request states whether its client shows questions, so a session may have both.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    /// For requests whose client shows questions.
+    /// Tools for requests whose client supports elicitation.
     attended: Option<Toolbox>,
-    /// For requests whose client shows none.
+    /// Tools for requests whose client does not.
     unattended: Option<Toolbox>,
-    /// Tells of changes since then.
+    /// Receives changes since then.
     changes: Option<ToolWatch>,
 }
 
@@ -26,19 +26,19 @@ impl Shown {
     }
 }
 
-/// Why nobody can be asked for a client that shows no questions, and what its user can do about it.
+/// The reason why no question can be asked of a client that does not support elicitation, and the remedy for its user.
 const UNATTENDED: &str = "the client cannot show questions, since it does not support elicitation; use a client that does, or let \
                           the server rely on the client's own approval of calls (`toolkit mcp serve --client-approves`)";
 
 impl Shared {
-    /// Returns true if the calls of a request have somebody who approves them.
+    /// Returns true if calls of the request can be approved.
     fn is_attended(&self, context: &RequestContext<RoleServer>) -> bool {
         self.options.client_approves || shows_forms(context.client_capabilities().as_ref())
     }
 }
 
 impl ToolServer {
-    /// The tools for the client of a request, made anew.
+    /// Creates a new toolbox for the client of a request.
     pub(super) async fn renew(&self, context: &RequestContext<RoleServer>) -> Toolbox {
         let attended = self.0.is_attended(context);
         loop {
@@ -49,7 +49,7 @@ impl ToolServer {
             }
             let toolbox = self.0.toolkit.toolbox(&caller).await;
             let mut shown = self.lock();
-            // Not where the client said meanwhile that it works on something else.
+            // Not if the client has changed its roots meanwhile.
             if !self.0.roots.is_stale() {
                 *shown.of(attended) = Some(toolbox.clone());
                 shown.changes = Some(changes);
@@ -67,13 +67,13 @@ impl ToolServer {
         }
     }
 
-    /// The tools that were last shown to any client of this session, for what does not depend on the client.
+    /// Returns the tools last shown to any client of this session, for uses that do not depend on the client.
     pub(super) fn last_shown(&self) -> Option<Toolbox> {
         let Shown { attended, unattended, .. } = &*self.lock();
         attended.as_ref().or(unattended.as_ref()).cloned()
     }
 
-    /// Tells of changes since the client was last shown something.
+    /// Returns a watch for changes since the client was last shown the tools.
     pub(super) fn changes(&self) -> ToolWatch {
         let changes = self.lock().changes.clone();
         changes.unwrap_or_else(|| self.0.toolkit.watch_tools())

@@ -1,4 +1,5 @@
-//! Calls that ask by their result: from 2026-07-28 on the client is told what a call needs, and calls once more with it.
+//! Suspended calls, which ask by their result: from 2026-07-28 on the client receives the questions, and repeats the call with the
+//! answers.
 //!
 //! ```text
 //! tools/call                  Running::start: the call runs in a task of its own
@@ -7,9 +8,9 @@
 //! tools/call, with the state  taken out, once; the answers go to the questions, and it runs on
 //! ```
 //!
-//! The state is shared by all sessions of a service, because the client may come back by another connection.
-//! What the client has is a name that nobody guesses, no data: nothing in it can be forged. It counts once, for the same tool with
-//! the same arguments, at the same server, for a limited time. A call that nobody comes back for is cancelled.
+//! The state is shared by all sessions of a service, because the client may return by another connection. The client gets only a
+//! random name, no data, so nothing can be forged. The name is valid once, for the same tool with the same arguments, at the same
+//! server, for a limited time. A call that no client returns for is cancelled.
 
 use super::watched::Owned;
 use super::{Principal, ToolServer, answered};
@@ -32,10 +33,10 @@ use toolkit::{
     ToolResult, Toolbox,
 };
 
-/// How many questions of one call may come at once before the next has to wait.
+/// Maximum number of questions of one call at once; further ones wait.
 const AT_ONCE: usize = 16;
 
-/// What a call is about: whoever comes back has to mean the same.
+/// Digest of a call: a client that returns with an answer must send the same call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fingerprint([u8; 32]);
 
@@ -44,7 +45,7 @@ impl Fingerprint {
         let mut hash = Sha256::new();
         hash.update((name.len() as u64).to_le_bytes());
         hash.update(name);
-        // The order of members says nothing.
+        // The order of members does not matter.
         hash.update(sorted(arguments).to_string());
         Self(hash.finalize().into())
     }
@@ -62,7 +63,7 @@ pub(super) struct Suspended {
 struct Waiting {
     running: Running,
     fingerprint: Fingerprint,
-    /// What takes it out once it is too late.
+    /// The task that removes the entry after the time limit.
     _expiry: Owned,
 }
 
@@ -89,7 +90,7 @@ impl Suspended {
             });
             if is_same { waiting.remove(state) } else { None }
         };
-        // One text for all of it: who guesses learns nothing.
+        // One message for all cases, so that guessing discloses nothing.
         found.map(|found| found.running).ok_or_else(|| {
             ErrorData::invalid_params(
                 "no call waits for this `requestState`: it counts once, for the same tool and arguments, and only for some \
@@ -106,7 +107,7 @@ impl Suspended {
         (own >= self.most).then(|| format!("{} calls wait for an answer of this client already", self.most))
     }
 
-    /// Keeps a call that asks, and says what it asks.
+    /// Stores a call that asks questions, and returns the questions.
     pub(super) fn keep(&self, running: Running, fingerprint: Fingerprint) -> CallToolResponse {
         let (requests, state) = (running.requests(), super::random::<20>());
         let expiry = Owned::new(expire(Arc::downgrade(&self.waiting), state.clone(), self.within));
@@ -123,7 +124,7 @@ async fn expire(waiting: Weak<Mutex<HashMap<String, Waiting>>>, state: String, w
     }
 }
 
-/// A call that runs in a task of its own, and what it asks. Dropped, it is cancelled.
+/// A call that runs in its own task, with its questions. Dropping it cancels the call.
 #[derive(Debug)]
 pub(super) struct Running {
     /// The session of the call, which lives until the call is over.
@@ -132,7 +133,7 @@ pub(super) struct Running {
     pub(super) call_id: String,
     task: JoinHandle<ToolResult>,
     news: mpsc::Receiver<Asked>,
-    /// What is asked and not answered, by the names that the client is told.
+    /// The open questions, by the names that the client sees.
     open: BTreeMap<String, Asked>,
     cancel: CancellationToken,
 }
@@ -143,7 +144,7 @@ struct Asked {
     answer: oneshot::Sender<Answer>,
 }
 
-/// How a call goes on.
+/// Next state of a suspended call.
 pub(super) enum Next {
     Done(Box<ToolResult>),
     Asks,
@@ -168,7 +169,7 @@ impl Running {
         Self { server, toolbox, call_id, task, news, open: BTreeMap::new(), cancel }
     }
 
-    /// Waits until it is done or asks something.
+    /// Waits until the call is done or asks a question.
     pub(super) async fn next(&mut self, cancelled: &CancellationToken) -> Next {
         loop {
             while let Ok(asked) = self.news.try_recv() {
@@ -189,7 +190,7 @@ impl Running {
         }
     }
 
-    /// Puts a question to those that are open, by the name that the tool gives it, else by its id.
+    /// Adds a question to the open ones, under the name from the tool, or else under its ID.
     fn open(&mut self, asked: Asked) {
         let name = match asked.ask.question() {
             Question::Elicit(elicitation) => elicitation.name.clone(),
@@ -199,7 +200,7 @@ impl Running {
         self.open.insert(name.unwrap_or_else(|| asked.ask.id().to_owned()), asked);
     }
 
-    /// What the client is asked. What the protocol has no form for is denied.
+    /// Returns the requests for the client. Questions that the protocol has no form for are left out; `deny_formless` denies them.
     fn requests(&self) -> InputRequests {
         let request = |(name, asked): (&String, &Asked)| {
             let params = answered::params(&asked.ask).ok()?;
@@ -208,7 +209,7 @@ impl Running {
         self.open.iter().filter_map(request).collect()
     }
 
-    /// Denies what the protocol has no form for. Whether anything is left to ask.
+    /// Denies the questions that the protocol has no form for. Returns true if any others are left.
     pub(super) fn deny_formless(&mut self) -> bool {
         let formless = self.open.extract_if(.., |_, asked| answered::params(&asked.ask).is_err());
         for (_, asked) in formless {
@@ -219,15 +220,15 @@ impl Running {
         !self.open.is_empty()
     }
 
-    /// Denies all that is asked.
+    /// Denies all open questions.
     pub(super) fn deny(&mut self, why: &str) {
         for asked in std::mem::take(&mut self.open).into_values() {
-            // Nobody waits where the call is over.
+            // The receiver is gone if the call is over.
             let _ = asked.answer.send(Answer::denied_by(DeniedBy::Limit, why));
         }
     }
 
-    /// Gives the answers to those who asked. What has none is asked again.
+    /// Passes on the answers. Questions without an answer are asked again.
     pub(super) fn answered(mut self, responses: InputResponses) -> Self {
         for (name, response) in responses {
             let Some(Asked { ask, answer }) = self.open.remove(&name) else { continue };
@@ -249,7 +250,7 @@ impl Drop for Running {
     }
 }
 
-/// Hands on what a call asks to whoever answers its client.
+/// Forwards the questions of a call to the code that answers its client.
 struct Forwarding(mpsc::Sender<Asked>);
 
 impl Approver for Forwarding {

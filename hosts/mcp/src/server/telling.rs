@@ -1,4 +1,4 @@
-//! What is told to a client while a call runs: how far it got, and what it says for those who look for faults.
+//! Notifications to a client while a call runs: progress and log messages.
 
 #![expect(deprecated, reason = "clients of the versions that have logging use it")]
 
@@ -12,23 +12,24 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use toolkit::{Event, Events, LogLevel, LogMessage, Progress};
 
-/// What a client wants to be told of a call.
+/// The notifications that a client wants for a call.
 #[derive(Debug)]
 pub(super) struct Telling {
     token: Option<ProgressToken>,
-    /// The least grave that it is told. The protocol has logging up to 2025-11-25.
+    /// Minimum level of log messages. The protocol has logging up to 2025-11-25.
     logs: Option<LogLevel>,
 }
 
 impl Telling {
-    /// What it wants; `None` where that is nothing.
+    /// Returns the notifications that the client wants; `None` if it wants none.
     pub(super) fn wanted(server: &ToolServer, context: &RequestContext<RoleServer>) -> Option<Self> {
         let token = context.meta.get_progress_token();
         let logs = (!is_stateless(context)).then(|| server.log_level());
         (token.is_some() || logs.is_some()).then_some(Self { token, logs })
     }
 
-    /// Tells it what comes of `notices` while `call` runs, and gives the outcome of the call once all of it is told.
+    /// Sends the client the events in `notices` while `call` runs, and returns the outcome of the call after all of
+    /// them are sent.
     pub(super) async fn during<T>(
         self,
         mut notices: Events,
@@ -37,7 +38,7 @@ impl Telling {
     ) -> T {
         let mut call = pin!(call);
         let (mut outcome, mut last) = (None, f64::NEG_INFINITY);
-        // Most calls say nothing, and nothing is made for telling it.
+        // Most calls have no events, so nothing is allocated for sending them.
         let mut telling: Option<BoxFuture<'_>> = None;
         poll_fn(|task| {
             if outcome.is_none()
@@ -52,7 +53,7 @@ impl Telling {
                 }
                 match notices.poll_next(task) {
                     Poll::Ready(Some(event)) => telling = self.tell(event.event, &mut last, peer),
-                    // The call is over, and so is what it said.
+                    // The call is over, and so are its events.
                     Poll::Ready(None) | Poll::Pending => {
                         return outcome.take().map_or(Poll::Pending, Poll::Ready);
                     }
@@ -62,10 +63,10 @@ impl Telling {
         .await
     }
 
-    /// Tells it one thing, if it wants to hear of it. A client that is gone need not hear.
+    /// Sends one event, if the client wants it. Errors are ignored, since the client may be gone.
     fn tell<'a>(&self, event: Event, last: &mut f64, peer: &'a Peer<RoleServer>) -> Option<BoxFuture<'a>> {
         match event {
-            // It has to grow, says the protocol.
+            // The protocol requires progress to increase.
             Event::Progress(progress) if progress.done > *last => {
                 *last = progress.done;
                 let param = param(self.token.clone()?, progress);

@@ -22,7 +22,7 @@ impl Drop for Owned {
     }
 }
 
-/// Tells the client of changes from now on, as long as the server is there.
+/// Notifies the client of changes from now on, as long as the server exists.
 pub(super) fn watch(server: &ToolServer, peer: Peer<RoleServer>) {
     let mut changes = server.0.toolkit.watch_tools();
     let shared: Weak<Shared> = Arc::downgrade(&server.0);
@@ -38,9 +38,9 @@ pub(super) fn watch(server: &ToolServer, peer: Peer<RoleServer>) {
     *server.0.watching.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
 }
 
-/// Tells a client that listens of changes, until it no longer does.
+/// Notifies a subscribed client of changes until the subscription ends.
 pub(super) async fn listen(server: &ToolServer, context: &SubscriptionContext) {
-    // A change between the list and this is told too.
+    // A change between the list and this point is announced too.
     let mut changes = server.changes();
     let telling =
         async { while changes.changed().await && context.sink().notify_tool_list_changed().await.is_ok() {} };

@@ -9,13 +9,12 @@ use rmcp::transport::async_rw::DEFAULT_MAX_LINE_LENGTH;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 
-/// How many bytes are read at once, at least.
+/// Minimum number of bytes per read.
 const CHUNK: usize = 64 << 10;
 
 /// The transport between a client and a server.
 ///
-/// It differs from rmcp's own in what a message costs: many messages are one read and one write, and a call of a tool is
-/// parsed once.
+/// It is cheaper per message than rmcp's own: many messages are one read and one write, and a tool call is parsed once.
 #[derive(Debug)]
 pub(super) struct Lines<R, W> {
     input: R,
@@ -30,14 +29,14 @@ pub(super) struct Lines<R, W> {
 #[derive(Debug)]
 struct Buffer {
     bytes: Vec<u8>,
-    /// What was read and not yet taken.
+    /// Start of the bytes that were read and not yet returned.
     start: usize,
     end: usize,
     /// Up to here, behind `start`, there is no line feed.
     searched: usize,
-    /// The most bytes of a line. Of a longer one nothing is kept.
+    /// Maximum number of bytes of a line. Longer ones are discarded.
     limit: usize,
-    /// The rest of a line that is too long comes.
+    /// True while the rest of a line that is too long is skipped.
     skips: bool,
 }
 
@@ -46,7 +45,7 @@ impl Buffer {
         Self { bytes: Vec::new(), start: 0, end: 0, searched: 0, limit, skips: false }
     }
 
-    /// The next line, where all of it was read.
+    /// Returns the next complete line.
     fn line(&mut self) -> Option<&[u8]> {
         loop {
             let unread = &self.bytes[self.searched..self.end];
@@ -79,17 +78,17 @@ impl Buffer {
         (self.start, self.searched) = (self.end, self.end);
     }
 
-    /// What came after the last line feed, once no more comes.
+    /// Returns the bytes after the last line feed, at the end of the input.
     fn rest(&mut self) -> Option<&[u8]> {
         let from = std::mem::replace(&mut self.start, self.end);
         (from < self.end && !self.skips).then(|| &self.bytes[from..self.end])
     }
 
-    /// Where to read to; there is room.
+    /// Returns the buffer to read into, which is never empty.
     fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end, self.searched) = (0, 0, 0);
-            // What one long line needed is not kept for short ones.
+            // Capacity for one long line is not kept for short ones.
             self.bytes.truncate(4 * CHUNK);
             self.bytes.shrink_to(4 * CHUNK);
         } else if self.start > 0 && self.bytes.len() - self.end < CHUNK {
@@ -120,7 +119,7 @@ impl<R, W: AsyncWrite + Unpin> Lines<R, W> {
         }
     }
 
-    /// The message of a line, if it is one. A line that is JSON and no message gets an error.
+    /// Parses a line to a message. A line that is JSON but not a message gets an error.
     fn message(&mut self, line: Line) -> Option<Message> {
         match line {
             Line::Message(message) => return Some(*message),
@@ -146,7 +145,7 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        // It is added now, so that the first flush that runs writes all that were added by then.
+        // It is added now, so that the first flush writes all messages added by then.
         let added = self.output.add(&message);
         let output = self.output.clone();
         async move {
@@ -155,7 +154,8 @@ where
         }
     }
 
-    // It is dropped whenever something else is ready first: what was read or is owed is in `self`.
+    // This future is dropped whenever another one is ready first: bytes that were read, and answers that are owed, are
+    // in `self`.
     async fn receive(&mut self) -> Option<Message> {
         loop {
             if self.owes_error {
@@ -199,7 +199,7 @@ fn is_blank(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The lines of what comes in pieces, and what is left at the end.
+    /// Returns the lines of input that arrives in pieces, and the rest at the end.
     fn lines(limit: usize, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let (mut buffer, mut lines) = (Buffer::new(limit), Vec::new());

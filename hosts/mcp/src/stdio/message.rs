@@ -1,4 +1,4 @@
-//! From a line of JSON to a message of the protocol.
+//! Parsing of a JSON line to a message of the protocol.
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientRequest, Extensions, JsonObject,
@@ -49,8 +49,8 @@ pub(super) fn parse(line: &[u8]) -> Line {
 
 /// A `tools/call` with nothing but the members that most have.
 ///
-/// rmcp finds out which request a message is by trying one type after the other on a copy of the message. That takes longer
-/// than many a tool does, so the request that clients send most is read directly. Whatever has other members is left to rmcp.
+/// rmcp determines the kind of a request by trying one type after the other on a copy of the message. That takes longer than
+/// many tools do, so the most frequent request is read directly. A message with other members is left to rmcp.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlainCall {
@@ -88,7 +88,7 @@ fn plain_call(line: &[u8]) -> Option<Message> {
 mod tests {
     use super::*;
 
-    /// What rmcp makes of a line by itself.
+    /// Parses a line with rmcp's own codec.
     fn of_rmcp(line: &str) -> Option<Message> {
         let mut bytes = BytesMut::from(format!("{line}\n").as_bytes());
         JsonRpcMessageCodec::<Message>::new().decode(&mut bytes).ok().flatten()

@@ -1,11 +1,11 @@
-//! Messages to a client: all that are ready are written at once.
+//! Messages to a client: all that are ready are one write.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex as AsyncMutex;
 
-/// The most bytes of memory that are kept for the next messages.
+/// Maximum number of bytes of memory that are kept for the next messages.
 const KEPT: usize = 64 << 10;
 
 /// The messages that wait, and where they go. Clones write to the same stream.
@@ -23,7 +23,7 @@ struct Shared<W> {
 struct Writer<W> {
     /// `None` once the stream is closed or has failed.
     stream: Option<W>,
-    /// The messages that are being written. They are kept here, so that a write that is given up halfway can be continued.
+    /// Messages being written. They are stored here, so that an abandoned write can be continued.
     batch: Vec<u8>,
     written: usize,
 }
@@ -53,7 +53,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         Ok(())
     }
 
-    /// Writes all messages that were added; those that were added together are one write.
+    /// Writes all added messages; messages that were added together are one write.
     pub(super) async fn flush(&self) -> io::Result<()> {
         let mut writer = self.0.writer.lock().await;
         let writer = &mut *writer;
@@ -79,7 +79,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
                 Ok(bytes) => writer.written += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    // Those who wait for the rest of the messages hear of it too.
+                    // Writers that wait for the rest of the messages get the error too.
                     writer.stream = None;
                     return Err(error);
                 }
@@ -87,7 +87,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         }
     }
 
-    /// Closes the stream, once what is being written is written.
+    /// Closes the stream after the current write.
     pub(super) async fn close(&self) {
         self.0.writer.lock().await.stream = None;
     }
@@ -100,7 +100,7 @@ mod tests {
     use std::task::{Context, Poll};
     use tokio::io::AsyncReadExt as _;
 
-    /// Counts the writes that reach it, each of which takes at most so many bytes.
+    /// Counts the writes, each of which takes at most `most` bytes.
     #[derive(Default, Clone)]
     struct Counting {
         writes: Arc<Mutex<Vec<usize>>>,

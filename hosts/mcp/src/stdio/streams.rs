@@ -1,4 +1,4 @@
-//! Standard input and output, kept for the protocol alone.
+//! Standard input and output, reserved for the protocol.
 
 #[cfg(unix)]
 mod unix;

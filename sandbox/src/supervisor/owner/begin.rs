@@ -14,7 +14,7 @@ use crate::supervisor::usage::Usage;
 use crate::wire::{self, Incoming, Reader, Run, Writer, to_host, to_supervisor};
 use crate::{socket, sys};
 
-/// Runs the command that the host describes at the other end of `socket`, and owns what comes of it until nothing is left.
+/// Runs the command that the host describes at the other end of `socket`, and owns its processes until none is left.
 pub(in crate::supervisor) fn run(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> ! {
     match prepare() {
         Ok(children) => serve(socket, host, spawner, children, None),
@@ -22,8 +22,8 @@ pub(in crate::supervisor) fn run(socket: OwnedFd, host: Option<OwnedFd>, spawner
     }
 }
 
-/// Does what can be done before there is a job that takes these namespaces (none of them, if zero), and waits until one comes over
-/// `jobs`. Without one it ends when the other end of that does.
+/// Prepares for a job with these namespaces (none of them, if zero), and waits until one arrives on `jobs`. Exits if the other end
+/// of that is closed first.
 pub(in crate::supervisor) fn wait(
     jobs: OwnedFd,
     namespaces: i32,
@@ -31,7 +31,7 @@ pub(in crate::supervisor) fn wait(
     spawner: OwnedFd,
 ) -> ! {
     let Ok(children) = prepare() else { sys::leave(0) };
-    // What can't be made now is made, or told of, when there is somebody to tell.
+    // If the preparation fails, it is repeated for the job, which receives the error.
     let ready = if namespaces == 0 { None } else { Ready::make(namespaces).ok() };
     let given =
         socket::receive(&jobs, &mut [0; 1], true).ok().and_then(|mut received| received.descriptors.pop());
@@ -47,7 +47,7 @@ pub(in crate::supervisor) fn wait(
     }
 }
 
-/// Adopts what loses its parent, and sees what ends.
+/// Makes this process adopt orphans, and receive notifications of ended children.
 fn prepare() -> std::io::Result<OwnedFd> {
     let _ = setsid();
     let _ = rustix::thread::set_name(c"toolkit-job");
@@ -73,7 +73,7 @@ fn serve(
     sys::leave(code)
 }
 
-/// Waits for what is to be run, and starts it. The host is told how that went.
+/// Waits for the description of the command, starts it, and reports the result to the host.
 fn start(
     socket: OwnedFd,
     host: Option<OwnedFd>,

@@ -1,4 +1,4 @@
-//! What the host is told.
+//! Messages to the host.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::supervisor::spawner::timeout;
 use crate::wire::{self, Writer, to_host};
 use crate::{Limit, Process, socket};
 
-/// How much is kept for a host that does not read: after that it is one that went wrong.
+/// Maximum number of bytes that are kept for a host that does not read; beyond this the host counts as broken.
 const UNREAD: usize = 16 << 20;
 
-/// How long the last words may take to be heard.
+/// Time limit for the last messages to be read.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 impl Owner {
@@ -70,7 +70,7 @@ impl Owner {
         }
     }
 
-    /// Nothing is left: says so.
+    /// Reports that no process is left.
     pub(super) fn finish(&mut self) {
         self.turn();
         self.sweep();

@@ -1,4 +1,4 @@
-//! Who waits for the output to be closed, who holds it, and which processes there are.
+//! Requests that wait for the output to be closed, the processes that hold it, and the list of processes.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use crate::supervisor::output::Pump;
 use crate::supervisor::tree::{self, Identity};
 use crate::wire::{self, Writer, to_host};
 
-/// What waits for the output to be closed.
+/// A request that waits for the output to be closed.
 pub(super) struct Wait {
     id: u64,
     pub(super) deadline: Instant,
-    /// When the holders are looked for again, where the output is not read here.
+    /// Time at which the holders are searched for again, if the output is not read here.
     pub(super) next: Instant,
     pause: Duration,
 }
@@ -26,12 +26,12 @@ impl Wait {
 }
 
 impl Owner {
-    /// Whether the end of the output is seen where it is read.
+    /// Returns true if the end of the output is detected by reading it.
     pub(super) fn sees_end(&self) -> bool {
         self.pump.is_some() && self.slave.is_none()
     }
 
-    /// Tells those who wait for the output to be closed, where it is, or where they have waited long enough.
+    /// Answers the requests that wait for the output to be closed, if it is closed or their time is over.
     pub(super) fn answer_waits(&mut self) {
         let now = Instant::now();
         let mut waits = std::mem::take(&mut self.waits);
@@ -54,7 +54,7 @@ impl Owner {
         self.waits = waits;
     }
 
-    /// Who has the output open: processes of the job, or, where it is none of them, others.
+    /// Returns the processes that have the output open: those of the job, or else other processes.
     pub(super) fn holders(&self) -> Vec<Process> {
         let own = getpid().as_raw_nonzero().get();
         let holds = |pid: &i32| tree::holds(*pid, &self.identity);

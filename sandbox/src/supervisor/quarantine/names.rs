@@ -1,4 +1,4 @@
-//! The names that are looked for, found by their last part.
+//! The names to search for, indexed by their last component.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// Patterns of paths.
 pub(super) struct Names {
     by_last: HashMap<String, Vec<Pattern>>,
-    /// Those whose last part holds a `*`.
+    /// Patterns whose last part contains a `*`.
     others: Vec<Pattern>,
     exceptions: Vec<Pattern>,
 }
@@ -15,7 +15,7 @@ pub(super) struct Names {
 /// The parts of a path, in lower case.
 struct Pattern {
     parts: Vec<String>,
-    /// Whether directories have the name, too.
+    /// True if the pattern also matches directories.
     is_of_directories: bool,
 }
 
@@ -55,7 +55,7 @@ impl Names {
         names
     }
 
-    /// Whether a path has one of the names, by its last parts.
+    /// Returns true if the last parts of a path match one of the names.
     pub(super) fn fit(&self, path: &Path, is_directory: bool) -> bool {
         let Some(name) = path.file_name() else { return false };
         let name = folded(name);
@@ -66,7 +66,7 @@ impl Names {
     }
 }
 
-/// A name as it is compared: file systems differ in whether case matters.
+/// Folds a name for comparison: on some file systems case does not matter.
 fn folded(name: &std::ffi::OsStr) -> Cow<'_, str> {
     let name = name.to_string_lossy();
     if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
@@ -75,7 +75,7 @@ fn folded(name: &std::ffi::OsStr) -> Cow<'_, str> {
     Cow::Owned(name.to_lowercase())
 }
 
-/// Whether a name is what a pattern says, in which `*` stands for any text.
+/// Returns true if a name matches a pattern, in which `*` stands for any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();

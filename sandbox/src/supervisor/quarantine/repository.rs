@@ -1,4 +1,4 @@
-//! Whether git runs something because of a repository.
+//! Detection of repositories that make git run programs.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 use super::{entries, is_there, open};
 
-/// The longest configuration that is looked at. Git writes a few hundred bytes.
+/// Maximum size of a configuration that is read. Git writes a few hundred bytes.
 const LONGEST: u64 = 64 << 10;
 
 /// The keys that lead to nothing that is run, as git itself writes them.
@@ -71,7 +71,7 @@ fn is_harmlessly_configured(repository: &OwnedFd) -> bool {
     read.is_ok_and(|length| length as u64 <= LONGEST) && is_harmless_configuration(&text)
 }
 
-/// Reads no more than what git writes by itself: a section or a key in each line, nothing that goes on in the next.
+/// Accepts only the form that git writes by itself: one section or key per line, without continuation lines.
 pub(super) fn is_harmless_configuration(text: &str) -> bool {
     let mut keys: &[&str] = &[];
     for line in text.lines().map(str::trim) {
@@ -97,7 +97,7 @@ pub(super) fn is_harmless_configuration(text: &str) -> bool {
             return false;
         }
         let value = value.trim().trim_start_matches('"');
-        // A helper for a kind of transport, or an option for the program that is asked.
+        // A helper for a transport, or an option for the remote program.
         if value.contains("::") || value.starts_with('-') {
             return false;
         }

@@ -1,4 +1,4 @@
-//! Where things are moved to.
+//! The directories that files are moved to.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
@@ -10,15 +10,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, CWD, Mode, renameat};
 
-/// What a directory is called that holds something beside where it was.
+/// Name of a quarantine directory beside the original location.
 const BESIDE: &str = "quarantined";
 
-/// A directory for what was moved after one job. It is made when something is.
+/// A directory for the files moved after one job. It is created for the first file.
 pub(super) struct Store {
     within: Option<PathBuf>,
     directory: Option<PathBuf>,
     count: usize,
-    /// Directories that were made beside what is in them.
+    /// Directories created beside the original locations.
     made: Vec<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ impl Store {
         Self { within, directory: None, count: 0, made: Vec::new() }
     }
 
-    /// Moves something here, or else to a directory beside it that nobody can enter. Returns where it is then.
+    /// Moves a file into the store, or else into a directory beside it that nobody can enter. Returns the new path.
     pub(super) fn take(&mut self, directory: &OwnedFd, name: &OsStr, path: &Path) -> Option<PathBuf> {
         match self.try_to_take(directory, name, path) {
             // The job may have taken away the right to change its directory.
@@ -56,12 +56,12 @@ impl Store {
         self.beside(directory, name, path, &safe)
     }
 
-    /// Whether this directory was made here.
+    /// Returns true if the store created this directory.
     pub(super) fn has_made(&self, path: &Path) -> bool {
         self.made.iter().any(|made| made == path)
     }
 
-    /// In a directory beside it.
+    /// Moves a file into a directory beside it.
     fn beside(&mut self, directory: &OwnedFd, name: &OsStr, path: &Path, safe: &str) -> Option<PathBuf> {
         let own = format!("{BESIDE}-{}-{}", stamp(), self.count);
         rustix::fs::mkdirat(directory, &own, Mode::RWXU).ok()?;

@@ -70,7 +70,7 @@ fn only_configuration_that_runs_nothing_is_harmless() {
     }
 }
 
-/// A directory that is looked through, with a store on the same file system.
+/// A directory to search, with a store on the same file system.
 struct Place {
     directory: tempfile::TempDir,
     sweeper: Sweeper,
@@ -102,7 +102,7 @@ impl Place {
         fs::write(path, text).unwrap();
     }
 
-    /// What is moved, below the workspace.
+    /// Sweeps, and returns the moved paths relative to the workspace.
     fn sweep(&mut self) -> Vec<String> {
         let workspace = self.workspace();
         let moved = self.sweeper.sweep();

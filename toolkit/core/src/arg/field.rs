@@ -1,5 +1,5 @@
-//! How `#[toolkit::args]` reads, writes and describes a field whose type may lack a trait: with any type it compiles, so that
-//! the one error for such a type is that of [`ArgField`](super::ArgField).
+//! Functions with which `#[toolkit::args]` reads, writes and describes a field whose type may lack a trait: they compile with
+//! any type, so that the one error for such a type is that of [`ArgField`](super::ArgField).
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Error as _};
@@ -15,23 +15,23 @@ impl<T> FieldOf<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// Chosen when the type has the traits.
+/// The functions used if the type has the traits.
 pub trait FieldType<T> {
     /// Reads a value.
     ///
     /// # Errors
     ///
-    /// When it is no `T`.
+    /// When the value is no `T`.
     fn read<'de, D: Deserializer<'de>>(&self, from: D) -> Result<T, D::Error>;
 
     /// Writes a value.
     ///
     /// # Errors
     ///
-    /// What the serialiser refuses.
+    /// When the serialiser fails.
     fn write<S: Serializer>(&self, value: &T, to: S) -> Result<S::Ok, S::Error>;
 
-    /// The schema of the type.
+    /// Returns the schema of the type.
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
 }
 
@@ -49,7 +49,7 @@ impl<T: DeserializeOwned + Serialize + JsonSchema> FieldType<T> for FieldOf<T> {
     }
 }
 
-/// Chosen when it lacks one, which is an error elsewhere: these functions are never called.
+/// The functions used if the type lacks a trait, which is an error elsewhere: they are never called.
 pub trait OtherType<T> {
     /// Fails.
     ///
@@ -69,7 +69,7 @@ pub trait OtherType<T> {
         Err(S::Error::custom("the type is not written as JSON"))
     }
 
-    /// A schema that allows everything.
+    /// Returns a schema that allows everything.
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
         Schema::default()
     }

@@ -1,4 +1,4 @@
-//! What a validator found, as problems that a model can mend.
+//! Converts a validator's errors to problems that a model can correct.
 
 use super::known::{add_properties, place_within, property_of};
 use super::pointer::escape;
@@ -14,10 +14,10 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// The most characters of a name that nobody knows.
+/// The most characters of an unknown name.
 const LONGEST_NAME: usize = 80;
 
-/// What is wrong with `arguments`, one problem more than are told at most; nothing when they fit.
+/// Returns the problems of `arguments`, at most one more than is reported; empty if they are valid.
 pub(super) fn find(compiled: &Compiled, arguments: &Value) -> Vec<Problem> {
     let errors: Vec<ValidationError<'_>> =
         compiled.validator.iter_errors(arguments).take(MAX_TOLD + 1).collect();
@@ -32,7 +32,7 @@ struct Explanation<'a> {
 }
 
 impl Explanation<'_> {
-    /// Adds errors of one validation; `base` is where their own pointers begin.
+    /// Adds the errors of one validation; `base` is the pointer that their own pointers are relative to.
     fn add_all(&mut self, errors: &[ValidationError<'_>], base: &str) {
         let at = |is_kind: fn(&Kind) -> bool| -> HashSet<&str> {
             let found = errors.iter().filter(|error| is_kind(error.kind()));
@@ -48,9 +48,9 @@ impl Explanation<'_> {
             }
             let pointer = error.instance_path().as_str();
             let follows = match error.kind() {
-                // Of the wrong type, it fits no variant either.
+                // A value of the wrong type matches no variant either.
                 Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => mistyped.contains(pointer),
-                // Where no variant fits, no variant's properties are known.
+                // If no variant matches, the properties of variants are unknown.
                 Kind::UnevaluatedProperties { .. } => unfit.contains(pointer),
                 _ => false,
             };
@@ -104,7 +104,7 @@ impl Explanation<'_> {
         }
     }
 
-    /// What the schema around a keyword allows.
+    /// Returns what the schema around a keyword allows.
     fn expected(&self, error: &ValidationError<'_>) -> String {
         let described = self.compiled.describe_around(error.schema_path().as_str());
         described.unwrap_or_else(|| format!("a value that fits the rule `{}`", error.kind().keyword()))
@@ -167,8 +167,8 @@ impl Explanation<'_> {
         }
     }
 
-    /// A flattened enum that may be absent, and is there in part: says what is wrong with it, rather than that its
-    /// properties are not known.
+    /// Handles a flattened enum that may be absent, and is partly present: reports what is wrong with it, rather
+    /// than that its properties are unknown.
     fn add_optional_variant(
         &mut self,
         schema: &Value,
@@ -192,7 +192,7 @@ impl Explanation<'_> {
         false
     }
 
-    /// What is wrong with `value` as the variant `option`; false if nothing is.
+    /// Adds the problems of `value` as the variant `option`; returns false if there are none.
     fn add_variant(&mut self, option: &Value, value: &Value, pointer: &str) -> bool {
         let mut document = resolve(option, &self.compiled.schema).clone();
         if let (Some(document), Some(definitions)) =
@@ -205,7 +205,7 @@ impl Explanation<'_> {
         let told = self.problems.len();
         self.problems.extend(found.into_iter().map(|problem| {
             let pointer = format!("{pointer}{}", problem.pointer);
-            // The variant alone does not say which of its properties are secrets.
+            // The variant alone does not show which of its properties are secrets.
             let is_hidden = problem.actual != "nothing" && is_secret(self.compiled, &pointer);
             let actual = if is_hidden { KEPT_SECRET.to_owned() } else { problem.actual };
             let near = problem.nearest.filter(|_| !is_hidden);
@@ -214,7 +214,8 @@ impl Explanation<'_> {
         self.problems.len() > told
     }
 
-    /// No variant fits: says what is wrong with the one that was meant, or which there are.
+    /// Handles a value that matches no variant: reports the problems of the intended variant, or lists the
+    /// variants.
     fn add_unfit(
         &mut self,
         error: &ValidationError<'_>,
@@ -224,7 +225,7 @@ impl Explanation<'_> {
     ) {
         let compiled = self.compiled;
         let (root, path) = (&compiled.schema, error.schema_path().as_str());
-        // A documented enum is one `const` a variant.
+        // A documented enum has one `const` for each variant.
         if let Some(values) = compiled.schema_around(path).and_then(literals) {
             let near = nearest_value(error.instance(), &values);
             self.push(error, pointer.to_owned(), format!("one of {}", join(&values)), near);
@@ -298,7 +299,7 @@ fn nearest_name(given: &Value, names: &[Name<'_>]) -> Option<String> {
         _ => return None,
     };
     let near = nearest(given, names.iter().map(Name::text));
-    // The right name in the wrong form: what was expected says it.
+    // A correct name in the wrong form is explained by the expected form already.
     near.first().filter(|near| **near != given).map(|near| (*near).to_owned())
 }
 

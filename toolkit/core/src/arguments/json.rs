@@ -1,4 +1,4 @@
-//! JSON text to a value, with duplicate keys refused.
+//! Parses JSON text to a value, and refuses duplicate keys.
 
 use crate::schema::describe::cut;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -7,14 +7,15 @@ use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// What is wrong with JSON text. None of it repeats the text, which may hold a secret.
+/// A fault of JSON text. No message repeats the text, which may contain a secret.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// It is no JSON.
+    /// The text is no JSON.
     Syntax(serde_json::Error),
-    /// It is JSON in which a key stands twice: which one, and where.
+    /// An object has the same key twice: the key, and its place.
     KeyTwice(String),
-    /// It has an integer of more than 64 bits, which a float would round in silence. Both count from 1.
+    /// An integer has more than 64 bits, and would silently be rounded to a float. Line and column
+    /// count from 1.
     LongInteger { line: usize, column: usize },
 }
 
@@ -34,25 +35,25 @@ pub(super) fn parse(text: &str) -> Result<Value, Fault> {
     }
 }
 
-/// What text says, unless something is wrong with it.
+/// Returns the value of a text, unless it has a fault.
 #[doc(hidden)]
 pub fn parse_unique(text: &str) -> Option<Value> {
     parse(text).ok()
 }
 
-/// A value from any format, with duplicate keys refused.
+/// Deserializes a value from any format, and refuses duplicate keys.
 #[doc(hidden)]
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     Unique(&Cell::new(Seen::default())).deserialize(deserializer)
 }
 
-/// The first integer in valid JSON text that does not fit 64 bits.
+/// Finds the first integer in valid JSON text that does not fit 64 bits.
 fn long_integer(text: &str) -> Option<Fault> {
     let (mut line, mut line_start, mut in_string, mut at) = (1, 0, false, 0);
     let bytes = text.as_bytes();
     while let Some(byte) = bytes.get(at) {
         match byte {
-            // It stands in strings only.
+            // In valid JSON it occurs only in strings.
             b'\\' => at += 1,
             b'"' => in_string = !in_string,
             b'\n' => (line, line_start) = (line + 1, at + 1),
@@ -76,11 +77,11 @@ fn long_integer(text: &str) -> Option<Fault> {
     None
 }
 
-/// What a visitor saw.
+/// The state of a visitor.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     key_twice: bool,
-    /// A float so great that it may have been an integer.
+    /// True for a float so large that it may have been an integer.
     huge: bool,
 }
 
@@ -191,7 +192,7 @@ mod tests {
         for (text, place) in [
             ("18446744073709551616", Some((1, 1))),
             ("{\"a\": \"99999999999999999999\",\n \"b\": [1, -9223372036854775809]}", Some((2, 11))),
-            // What stands right behind a number is not passed over.
+            // The character right after a number is not skipped.
             ("[1,18446744073709551616]", Some((1, 4))),
             ("[1\n,18446744073709551616]", Some((2, 2))),
             ("18446744073709551615", None),

@@ -1,11 +1,11 @@
-//! The properties that a schema knows, those of its parts and variants included.
+//! The properties that a schema knows, including those of its parts and variants.
 
 use super::pointer::escape;
 use super::variant::meant_option;
 use crate::schema::{DEEPEST, resolve};
 use serde_json::Value;
 
-/// The properties that `value` may have, those of its variants included.
+/// Adds the properties that `value` may have, including those of its variants.
 pub(super) fn add_properties<'a>(
     known: &mut Vec<&'a str>,
     schema: &'a Value,
@@ -36,7 +36,7 @@ pub(super) fn add_properties<'a>(
     }
 }
 
-/// The schema of a property, be it in a part of the schema that requires it.
+/// Returns the schema of a property, also from a part of the schema that requires it.
 pub(super) fn property_of<'a>(
     schema: &'a Value,
     root: &'a Value,
@@ -56,7 +56,8 @@ pub(super) fn property_of<'a>(
     })
 }
 
-/// Where a name belongs that stands too high up: the one property among `known`, or its items, that has it.
+/// Returns the place of a name that was given at too high a level: the one property among `known` that
+/// contains it, itself or in its items.
 pub(super) fn place_within(schema: &Value, root: &Value, known: &[&str], name: &str) -> Option<String> {
     let mut places = known.iter().filter_map(|outer| {
         let property = resolve(property_of(schema, root, outer, 0)?, root);
@@ -84,7 +85,7 @@ mod tests {
     fn properties_are_found_as_deep_as_schemas_are_followed() {
         let leaf = json!({"properties": {"x": {"type": "integer"}}});
         let other = json!({"properties": {"y": {}}});
-        // Of two such options a value that is no object means neither.
+        // A value that is no object selects neither of two such options.
         let unmeant =
             |depth: usize| (0..depth).fold(leaf.clone(), |inner, _| json!({"oneOf": [inner, other]}));
         for (depth, is_found) in [(0, true), (1, true), (DEEPEST, true), (DEEPEST + 1, false)] {

@@ -1,8 +1,8 @@
-//! Where a value stands in the arguments.
+//! The place of a value in the arguments.
 
 use std::fmt;
 
-/// Where a value stands, as a JSON pointer that is written only when somebody asks.
+/// The place of a value, formatted as a JSON pointer only on demand.
 #[derive(Clone, Copy)]
 pub(super) struct Pointer<'a> {
     parent: Option<&'a Pointer<'a>>,
@@ -27,12 +27,12 @@ impl<'a> Pointer<'a> {
         Self { parent: Some(self), step: Step::Item(index), depth: self.depth + 1 }
     }
 
-    /// The same place, described by a schema within the schema.
+    /// Returns the same place, described by a schema within the schema.
     pub(super) fn same(&self) -> Self {
         Self { depth: self.depth + 1, ..*self }
     }
 
-    /// How many steps it is from the arguments, those into schemas included.
+    /// Returns the number of steps from the arguments, including those into schemas.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
@@ -49,12 +49,12 @@ impl fmt::Display for Pointer<'_> {
     }
 }
 
-/// A name as a step of a JSON pointer.
+/// Escapes a name as a step of a JSON pointer.
 pub(super) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The steps of a JSON pointer, as names.
+/// Returns the steps of a JSON pointer, unescaped.
 pub(super) fn steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
 }

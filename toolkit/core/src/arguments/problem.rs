@@ -1,4 +1,4 @@
-//! What is wrong with arguments, as the model reads it: where, what was expected, what came, what to do.
+//! Validation errors of arguments in the form for the model: where, what was expected, what was given, what to do.
 
 use super::pointer::escape;
 use crate::schema::describe::cut;
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
 
-/// The most problems that are told of one call; nobody mends more at once.
+/// The most problems that are reported for one call; a model would not correct more at once.
 pub(super) const MAX_TOLD: usize = 20;
 /// The most characters of a pointer.
 const LONGEST_POINTER: usize = 200;
-/// The most characters of what was expected, or came.
+/// The most characters of the expected or the actual value.
 const LONGEST_TEXT: usize = 1000;
 
-/// Everything that is wrong with the arguments of one call.
+/// The validation errors of the arguments of one call.
 ///
-/// Its text is what the model reads: one line a problem, then the tool's signature.
+/// Its text is for the model: one line for each problem, then the tool's signature.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvalidArguments {
@@ -23,7 +23,7 @@ pub struct InvalidArguments {
     pub tool: String,
     /// The problems, in the order of the schema: at most 20.
     pub problems: Vec<Problem>,
-    /// Whether there are more problems than are told.
+    /// True if there are more problems than are reported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
     /// The tool's parameters in one line.
@@ -33,7 +33,7 @@ pub struct InvalidArguments {
 impl InvalidArguments {
     #[doc(hidden)]
     pub fn of(mut problems: Vec<Problem>) -> Self {
-        // Whoever looks for problems stops there, so it is unknown what the rest would have been.
+        // Validation stops there, so the number of remaining problems is unknown.
         let more = problems.len() > MAX_TOLD;
         let mut told = HashSet::new();
         problems.retain(|problem| told.insert(problem.clone()));
@@ -42,15 +42,15 @@ impl InvalidArguments {
     }
 }
 
-/// One thing that is wrong.
+/// One validation error.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Problem {
-    /// Where: a JSON pointer into the arguments, empty for all of them.
+    /// The place: a JSON pointer into the arguments, empty for all of them.
     pub pointer: String,
-    /// What belongs there.
+    /// The expected value.
     pub expected: String,
-    /// What came instead, cut short.
+    /// The actual value, shortened.
     pub actual: String,
     /// The argument that was probably meant, or a JSON pointer to where it belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,17 +68,18 @@ impl Problem {
         }
     }
 
-    /// What is expected where a type refuses a value that its schema allows, until the schema's words are at hand.
+    /// The expected value in the message of a type that refuses a value which its schema allows, until the
+    /// schema's description is available.
     #[doc(hidden)]
     pub const DECODES: &str = "a value that its type accepts";
 
-    /// What came where a type refuses a value that its schema allows.
+    /// Returns the description of a value that a type refuses although its schema allows it.
     #[doc(hidden)]
     pub fn undecoded(error: &serde_json::Error) -> String {
         format!("a value that does not decode: {error}")
     }
 
-    /// Where an argument is.
+    /// Returns the pointer to an argument.
     #[doc(hidden)]
     pub fn pointer_to(argument: &str) -> String {
         format!("/{}", escape(argument))
@@ -90,7 +91,7 @@ impl Problem {
 }
 
 fn shortened(text: String, most: usize) -> String {
-    // So many bytes are at most so many characters.
+    // A text has at most as many characters as bytes.
     if text.len() <= most { text } else { cut(&text, most) }
 }
 

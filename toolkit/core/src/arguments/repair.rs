@@ -1,4 +1,4 @@
-//! Repairs of arguments that do not fit as they came, where only one thing can be meant.
+//! Repairs of invalid arguments that can have only one meaning.
 
 mod convert;
 mod lists;
@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// Whether arguments that do not fit are repaired. Aliases, and `null` for what is optional, are taken in any case.
+/// The choice whether invalid arguments are repaired. Aliases, and `null` for optional properties, are accepted in
+/// any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Repairing {
@@ -27,44 +28,44 @@ pub enum Repairing {
     Off,
 }
 
-/// A change that was made to the arguments of a call so that they fit their tool's schema.
+/// A change that was made to the arguments of a call so that they match their tool's schema.
 ///
-/// Arguments that fit as they came are never changed, and no change is made where two things could be meant.
+/// Valid arguments are never changed, and no change is made if there are two possible meanings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Repair {
-    /// Where: a JSON pointer into the arguments as the tool gets them, empty for all of them.
+    /// The place: a JSON pointer into the arguments as the tool gets them, empty for all of them.
     pub pointer: String,
-    /// What was done.
+    /// The kind of the repair.
     pub kind: RepairKind,
-    /// The same in words, on one line. The value of a secret argument is not in it.
+    /// The repair in words, on one line. It does not contain the value of a secret argument.
     pub note: String,
 }
 
-/// What was done to a value so that it fits.
+/// A kind of repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RepairKind {
-    /// A number that came as a string: `"5"`.
+    /// A number given as a string: `"5"`.
     StringToNumber,
-    /// A boolean that came as a string: `"true"`, also as Python writes it.
+    /// A boolean given as a string: `"true"`, also as Python writes it.
     StringToBoolean,
-    /// `null` that came as a string.
+    /// `null` given as a string.
     StringToNull,
-    /// An object that came as a string of JSON.
+    /// An object given as a string of JSON.
     StringToObject,
-    /// A list that came as a string of JSON.
+    /// A list given as a string of JSON.
     StringToList,
-    /// One value where a list of such is wanted.
+    /// A single value where a list of such values is expected.
     ValueToList,
-    /// `null` for something optional: it is absent now.
+    /// `null` for an optional property, which is now absent.
     NullToAbsent,
     /// One of the allowed values, in another case style: `"InProgress"` for `"in_progress"`.
     ValueSpelling,
     /// The name of an argument or a field, in another case style: `filePath` for `file_path`.
     NameSpelling,
-    /// Nothing at all, where no argument is required.
+    /// No arguments at all, if none is required.
     NothingToObject,
     /// Text around the JSON: a Markdown code fence, or a byte order mark.
     TextUnwrapped,
@@ -77,7 +78,7 @@ impl Repair {
         Self { pointer: pointer.into(), kind, note: note.into() }
     }
 
-    /// A repair of the value `given`, which is only shown if it is no secret.
+    /// Creates the repair of the value `given`, which is shown only if it is no secret.
     pub(super) fn of_value(compiled: &Compiled, pointer: String, kind: RepairKind, given: &Value) -> Self {
         let given = if is_secret(compiled, &pointer) { KEPT_SECRET.to_owned() } else { short(given) };
         let what = match kind {
@@ -118,7 +119,7 @@ mod tests {
         }
     }
 
-    /// What becomes of `value` where `schema` is wanted, whether it fits in the end or not.
+    /// Returns `value` after the repair for `schema`, whether it matches in the end or not.
     pub(super) fn mended(schema: &Value, value: &Value) -> Value {
         let root = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
         let mut arguments = json!({ "x": value });

@@ -1,5 +1,5 @@
-//! Changes to arguments that follow the schema: other names for a property, `null` for an absent one, and `5.0` for
-//! an integer.
+//! Changes to arguments according to the schema: aliases are renamed, `null` for optional properties is removed,
+//! and `5.0` becomes an integer.
 
 use super::pointer::Pointer;
 use super::problem::Problem;
@@ -9,10 +9,10 @@ use crate::schema::describe::cut;
 use crate::schema::{ALIASES, DEEPEST, duration, resolve};
 use serde_json::{Map, Number, Value};
 
-/// What is told of a `null` that was dropped.
+/// The note about a `null` that was removed.
 const NULL_NOTE: &str = "null was taken for an absent value";
 
-/// Gives properties that came under an alias their own name. Of two that are given, `null` is as good as absent.
+/// Renames properties that were given under an alias. If both names are given, a `null` is treated as absent.
 ///
 /// `schema` is the annotated one, in which a property lists its aliases.
 pub(super) fn rename_aliases(value: &mut Value, schema: &Value, problems: &mut Vec<Problem>) {
@@ -22,7 +22,7 @@ pub(super) fn rename_aliases(value: &mut Value, schema: &Value, problems: &mut V
         for (name, property) in properties {
             let Some(aliases) = property.get(ALIASES).and_then(Value::as_array) else { continue };
             for alias in aliases.iter().filter_map(Value::as_str) {
-                // A property that itself has this name is meant by it.
+                // The name means the property that has it, if there is one.
                 if properties.contains_key(alias) {
                     continue;
                 }
@@ -43,7 +43,7 @@ pub(super) fn rename_aliases(value: &mut Value, schema: &Value, problems: &mut V
     });
 }
 
-/// Removes properties that are `null` where the schema wants something else and does not require them.
+/// Removes optional properties that are `null` where the schema expects another value.
 pub(super) fn drop_optional_nulls(value: &mut Value, schema: &Value, repairs: &mut Vec<Repair>) {
     visit(value, schema, schema, Pointer::ROOT, &mut |value, object, at| {
         let Value::Object(members) = value else { return };
@@ -80,8 +80,8 @@ pub(super) fn allows_null(schema: &Value, root: &Value, depth: usize) -> bool {
     schema.get("const").is_none_or(Value::is_null)
 }
 
-/// Writes floats without a fraction as integers where the schema wants integers. In JSON Schema `5.0` is one; for
-/// serde it is none.
+/// Converts floats without a fraction to integers where the schema expects integers. `5.0` is an integer in JSON
+/// Schema, but not in serde.
 pub(super) fn whole_floats_to_integers(value: &mut Value, schema: &Value) {
     if !holds_whole_float(value) {
         return;
@@ -115,19 +115,19 @@ fn wants_integer(schema: &Map<String, Value>) -> bool {
     }
 }
 
-/// The integer that a float without a fraction stands for.
+/// Returns the integer that a float without a fraction stands for.
 fn integer(number: &Number) -> Option<Number> {
     if !number.is_f64() {
         return None;
     }
     let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
-    // The shortest decimal form of a float without a fraction is exact digits and, up to 2^64, parses whole.
+    // The decimal form of a float without a fraction has exact digits and, up to 2^64, parses as an integer.
     let digits = format!("{float:.0}");
     let digits = if digits == "-0" { "0" } else { &digits };
     digits.parse::<u64>().map(Number::from).or_else(|_| digits.parse::<i64>().map(Number::from)).ok()
 }
 
-/// Writes texts as what serde reads for a duration, where the schema has them for one.
+/// Converts texts to the form that serde reads for a duration, where the schema marks them as durations.
 pub(crate) fn durations_to_parts(value: &mut Value, schema: &Value) {
     visit(value, schema, schema, Pointer::ROOT, &mut |value, members, _| {
         if let Value::String(text) = value
@@ -144,7 +144,7 @@ type Change<'a> = dyn FnMut(&mut Value, &Map<String, Value>, Pointer<'_>) + 'a;
 /// Calls `change` on every value with the schemas that describe it, outermost first.
 fn visit(value: &mut Value, schema: &Value, root: &Value, at: Pointer<'_>, change: &mut Change<'_>) {
     let Some(schema) = resolve(schema, root).as_object() else { return };
-    // A schema whose variants lead back to itself is refused when it is compiled.
+    // Schemas whose variants refer back to themselves are refused when they are compiled.
     if at.depth() > DEEPEST {
         return;
     }
@@ -183,10 +183,10 @@ fn visit(value: &mut Value, schema: &Value, root: &Value, at: Pointer<'_>, chang
     }
 }
 
-/// The schema of the properties that have no name of their own: the entries of a map.
+/// Returns the schema of properties without a name of their own: the entries of a map.
 pub(super) fn rest_of(schema: &Map<String, Value>) -> Option<&Value> {
     let patterns = schema.get("patternProperties").and_then(Value::as_object);
-    // schemars writes a map with numbers as keys as one pattern.
+    // schemars writes a map with numeric keys as one pattern.
     let only = patterns.filter(|patterns| patterns.len() == 1).and_then(|patterns| patterns.values().next());
     schema.get("additionalProperties").filter(|rest| rest.is_object()).or(only)
 }
@@ -296,7 +296,7 @@ mod tests {
             (json!({"patternProperties": {"^a": each}}), Some(&each)),
             (json!({"patternProperties": {"^a": each}, "additionalProperties": false}), Some(&each)),
             (json!({"patternProperties": {"^a": other}, "additionalProperties": each}), Some(&each)),
-            // Which of them holds depends on the name.
+            // The schema that applies depends on the name.
             (json!({"patternProperties": {"^a": each, "^b": other}}), None),
             (json!({"patternProperties": {}}), None),
             (json!({"additionalProperties": true}), None),

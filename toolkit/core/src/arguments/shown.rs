@@ -1,4 +1,4 @@
-//! What came, as error texts show it: short, and without secrets.
+//! The form of values in error texts: short, and without secrets.
 
 use super::pointer::steps;
 use super::shape::rest_of;
@@ -8,14 +8,14 @@ use crate::schema::secret::{add_variants, holds_mark, is_marked};
 use serde_json::Value;
 use std::io;
 
-/// What stands for a value that must not be shown.
+/// The text that replaces a value that must not be shown.
 #[doc(hidden)]
 pub const KEPT_SECRET: &str = "a value that is kept secret";
 
 /// The most characters of a value.
 const LONGEST: usize = 80;
 
-/// Whether the value at `pointer` is a secret, or holds one.
+/// Returns true if the value at `pointer` is a secret, or contains one.
 #[doc(hidden)]
 pub fn is_secret(compiled: &Compiled, pointer: &str) -> bool {
     if !compiled.has_secrets {
@@ -43,7 +43,7 @@ pub fn is_secret(compiled: &Compiled, pointer: &str) -> bool {
     here.into_iter().any(|schema| holds_mark(schema, root, &mut followed))
 }
 
-/// What came, cut to a length that a model can read.
+/// Returns the value, shortened to a length suitable for a model.
 pub(super) fn short(value: &Value) -> String {
     let (kind, size) = match value {
         Value::Null => return "null".to_owned(),
@@ -56,7 +56,8 @@ pub(super) fn short(value: &Value) -> String {
         Value::Object(members) => ("object", counted(members.len(), "entry", "entries")),
     };
     let text = match value {
-        // Strings are looked through for what must be escaped before they are written.
+        // Strings are searched for characters to escape before they are written, so they are
+        // shortened first.
         Value::String(text) => beginning(&cut(text, LONGEST).into()),
         value => beginning(value),
     };
@@ -68,7 +69,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// The first characters of a value's JSON, and some more; the rest is never written.
+/// Returns somewhat more than the first characters of a value's JSON; the rest is never written.
 fn beginning(value: &Value) -> String {
     struct Limited(Vec<u8>);
     impl io::Write for Limited {
@@ -88,7 +89,7 @@ fn beginning(value: &Value) -> String {
         }
     }
     let mut limited = Limited(Vec::new());
-    // Its error says that there is more than was wanted.
+    // An error means that the value is longer than needed.
     let _ = serde_json::to_writer(&mut limited, value);
     String::from_utf8_lossy(&limited.0).into_owned()
 }

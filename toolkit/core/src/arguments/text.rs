@@ -1,4 +1,4 @@
-//! The text of arguments: JSON, or what is wrong with it, in words that do not repeat it.
+//! Parses the text of arguments, with error messages that do not repeat it.
 
 use super::json::{self, Fault};
 use super::problem::{InvalidArguments, Problem};
@@ -6,11 +6,11 @@ use super::repair::{Repair, RepairKind, Repairing, is_null, without_wrapping};
 use crate::schema::Compiled;
 use serde_json::{Map, Value};
 
-/// Parses text; a duplicate key is refused, since it would be unclear which value was meant.
+/// Parses text; a duplicate key is refused, because it would be unclear which value was meant.
 ///
 /// # Errors
 ///
-/// What is wrong with the text, and where.
+/// The fault of the text, and its place.
 pub(super) fn read(
     text: &str,
     repairing: Repairing,
@@ -32,12 +32,12 @@ pub(super) fn read(
     Ok(value)
 }
 
-/// What a string of JSON stands for where an object was expected: arguments that were encoded twice. `None` if it is
+/// Parses a string of JSON where an object was expected: arguments that were encoded twice. Returns `None` if it is
 /// no object.
 ///
 /// # Errors
 ///
-/// What is wrong with the JSON of an object, and where.
+/// The fault of an object's JSON, and its place.
 pub(super) fn encoded(
     compiled: &Compiled,
     text: &str,
@@ -55,7 +55,7 @@ pub(super) fn encoded(
     Ok(Some(value))
 }
 
-/// The arguments of a call that has none.
+/// Returns the arguments of a call without any.
 pub(super) fn nothing(what: &str, repairs: &mut Vec<Repair>) -> Value {
     repairs.push(Repair::new(
         "",
@@ -90,10 +90,10 @@ fn explained(fault: &Fault, text: &str) -> InvalidArguments {
     InvalidArguments::of(vec![Problem::new("", expected, actual)])
 }
 
-/// What to do about the text at the place of an error, where it is one that models make.
+/// Returns advice about the text at the place of an error, if it is an error that models often make.
 fn advice(error: &serde_json::Error, text: &str) -> &'static str {
     let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
-    // The parser counts bytes, and some errors stand after the byte that is wrong.
+    // The parser counts bytes, and reports some errors after the wrong byte.
     let at = |back: usize| line.as_bytes().get(error.column().checked_sub(back)?).copied();
     let word = |word: &str| {
         [1, 2].iter().any(|back| {

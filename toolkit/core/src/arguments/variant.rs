@@ -1,29 +1,29 @@
-//! Which variant of an enum a value means.
+//! Determines which variant of an enum a value means.
 
 use crate::schema::{ALIASES, resolve};
 use serde_json::{Map, Value};
 
-/// The one variant that `value` can mean: its constant property says so, or the property under which an
-/// externally tagged variant stands is there, or only it knows all the value's properties, or it is the only one of
-/// this JSON type.
+/// Returns the one variant that `value` can mean: because its constant property has the variant's value, or it has
+/// the property of an externally tagged variant, or only that variant knows all of the value's properties, or only
+/// that variant has the value's JSON type.
 pub(super) fn meant_option<'a>(value: &Value, options: &'a [Value], root: &'a Value) -> Option<&'a Value> {
     let resolved: Vec<&Value> = options.iter().map(|option| resolve(option, root)).collect();
     let mut tagged = resolved.iter().filter(|option| has_tags_of(value, option));
     if let Some(option) = tagged.next() {
         return tagged.next().is_none().then_some(*option);
     }
-    // A flattened option is the type or `{}`, which says nothing of the value.
+    // A flattened option is the type or `{}`, which says nothing about the value.
     let same_kind: Vec<&Value> =
         resolved.into_iter().filter(|option| !is_anything(option) && allows_kind(value, option)).collect();
     match (same_kind.as_slice(), value) {
         ([option], _) => Some(*option),
         (options, Value::Object(members)) if !is_tagged(options) => {
-            // serde takes the first that fits.
+            // serde takes the first variant that matches.
             let knowing = || options.iter().copied().filter(|option| knows_all(members, option));
             knowing()
                 .find(|option| has_required(members, option))
                 .or_else(|| only(knowing()))
-                // Beside a flattened enum stand properties that no variant knows.
+                // A flattened enum is accompanied by properties that no variant knows.
                 .or_else(|| only(options.iter().copied().filter(|option| has_required(members, option))))
         }
         _ => None,
@@ -39,7 +39,7 @@ pub(super) fn is_anything(schema: &Value) -> bool {
     schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
 }
 
-/// The constant property that all object variants share: the tag, with the values it may have.
+/// Returns the constant property that all object variants share: the tag, with its possible values.
 pub(super) fn shared_tag<'a>(options: &'a [Value], root: &'a Value) -> Option<(&'a str, Vec<&'a Value>)> {
     let objects: Vec<&Map<String, Value>> = options
         .iter()
@@ -58,7 +58,7 @@ pub(super) fn shared_tag<'a>(options: &'a [Value], root: &'a Value) -> Option<(&
 pub(super) enum Name<'a> {
     /// A string.
     Unit(&'a str),
-    /// An object with this one property.
+    /// An object with only this property.
     Key(&'a str),
 }
 
@@ -70,7 +70,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// The names of all variants, where all are those of an externally tagged enum.
+/// Returns the names of all variants, if all are variants of an externally tagged enum.
 pub(super) fn external_names<'a>(options: &'a [Value], root: &'a Value) -> Option<Vec<Name<'a>>> {
     let mut names = Vec::new();
     for option in options {
@@ -85,11 +85,11 @@ pub(super) fn external_names<'a>(options: &'a [Value], root: &'a Value) -> Optio
             names.push(Name::Unit(option.get("const")?.as_str()?));
         }
     }
-    // One variant with one property may as well be a struct.
+    // A single variant with one property may also be a struct.
     (names.len() > 1).then_some(names)
 }
 
-/// The one property of an externally tagged variant.
+/// Returns the only property of an externally tagged variant.
 fn only_required(schema: &Value) -> Option<&str> {
     let properties = schema.get("properties")?.as_object()?;
     match schema.get("required")?.as_array()?.as_slice() {
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Objects with these properties, of which the ones with `!` are required and the ones with `=` a constant.
+    /// Returns a schema of an object with these properties: `!` marks required ones, `=` constants.
     fn object(properties: &str) -> Value {
         let mut rules = Map::new();
         let mut required = Vec::new();
@@ -224,10 +224,10 @@ mod tests {
             (untagged(), json!({"file": 1, "other": 1}), Some(0)),
             (untagged(), json!({"file": 1, "url": 1}), None),
             (untagged(), json!({"other": 1}), None),
-            // The name of a variant says more than what stands beside it.
+            // The name of a variant takes precedence over properties beside it.
             (vec![object("One!"), object("a b")], json!({"One": 1, "a": 1}), Some(0)),
             (vec![external().remove(0), object("a b")], json!({"Uno": 1, "a": 1}), Some(0)),
-            // Both know it, and the first one needs no more.
+            // Both variants know the property, and the first one requires no more.
             (vec![object("a b"), object("a c")], json!({"a": 1}), Some(0)),
             (vec![object("a b!"), object("a c")], json!({"a": 1}), Some(1)),
             (vec![object("a b"), object("a c")], json!({"c": 1}), Some(1)),

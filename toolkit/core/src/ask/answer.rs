@@ -1,4 +1,4 @@
-//! What a person answered, and what the model reads of it.
+//! The answer of a person, and its text for the model.
 
 use crate::error::ToolError;
 use crate::escape::escape_line;
@@ -13,43 +13,43 @@ use serde_json::Value;
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Answer {
-    /// It may be done.
+    /// The operation is allowed.
     #[non_exhaustive]
     Allow {
-        /// For how long. What a question does not [offer](crate::PendingAsk::scopes) is cut to what it does.
+        /// The scope. A scope longer than the question [offers](crate::PendingAsk::scopes) is reduced to the longest one offered.
         #[serde(default, skip_serializing_if = "AllowScope::is_once")]
         scope: AllowScope,
     },
-    /// It must not be done.
+    /// The operation is denied.
     #[non_exhaustive]
     Deny {
-        /// A person's word to the model; from anyone else, the reason.
+        /// A person's message to the model; otherwise the reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
-        /// Who denied it.
+        /// The source of the denial.
         #[serde(default)]
         by: DeniedBy,
     },
-    /// What was asked for.
+    /// The requested value.
     #[non_exhaustive]
     Value {
-        /// An object that fits the schema of the question.
+        /// An object that matches the schema of the question.
         value: Value,
     },
-    /// The person does not want to answer. Where permission was asked, this denies it.
+    /// The person declines to answer. For a question for permission, this denies it.
     Declined,
-    /// The person dismissed the question without choosing. Where permission was asked, this denies it.
+    /// The person dismissed the question without choosing. For a question for permission, this denies it.
     Cancelled,
 }
 
-/// For how long something is allowed. The longer is the greater.
+/// The scope of an approval. A longer scope is greater.
 ///
-/// What is remembered is exactly what was shown: see [`Approvals`](crate::Approvals).
+/// Only what was shown is remembered: see [`Approvals`](crate::Approvals).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AllowScope {
-    /// This once.
+    /// For this call only.
     #[default]
     Once,
     /// Until the session ends, or the process.
@@ -65,7 +65,7 @@ impl AllowScope {
     }
 }
 
-/// Who denied.
+/// The source of a denial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -73,53 +73,53 @@ pub enum DeniedBy {
     /// A person.
     #[default]
     Person,
-    /// Nobody is there to be asked.
+    /// No person can be asked.
     NobodyThere,
-    /// Nobody answered in time.
+    /// No answer came in time.
     TimeOut,
-    /// Too much was being asked already.
+    /// Too many questions were already pending.
     Limit,
-    /// The approver failed, or gave answers that are none.
+    /// The approver failed, or gave invalid answers.
     Fault,
 }
 
 impl Answer {
-    /// It may be done, this once.
+    /// Allows the operation once.
     pub fn allow() -> Self {
         Self::Allow { scope: AllowScope::Once }
     }
 
-    /// It may be done, and exactly this again until the session ends.
+    /// Allows the operation, and exactly the same again until the session ends.
     pub fn allow_for_session() -> Self {
         Self::Allow { scope: AllowScope::Session }
     }
 
-    /// It may be done, and exactly this again in this workspace until it is revoked.
+    /// Allows the operation, and exactly the same again in this workspace until the approval is revoked.
     pub fn allow_always() -> Self {
         Self::Allow { scope: AllowScope::Always }
     }
 
-    /// It must not be done; a person said so without a word.
+    /// Denies the operation, on behalf of a person, without a message.
     pub fn deny() -> Self {
         Self::Deny { message: None, by: DeniedBy::Person }
     }
 
-    /// It must not be done, with a person's word to the model.
+    /// Denies the operation, with a person's message to the model.
     pub fn deny_saying(message: impl Into<String>) -> Self {
         Self::denied_by(DeniedBy::Person, message)
     }
 
-    /// It must not be done, though no person said so; with the reason.
+    /// Denies the operation for another reason than a person's answer.
     pub fn denied_by(by: DeniedBy, message: impl Into<String>) -> Self {
         Self::Deny { message: Some(message.into()), by }
     }
 
-    /// What was asked for.
+    /// Answers with the requested value.
     pub fn value(value: impl Into<Value>) -> Self {
         Self::Value { value: value.into() }
     }
 
-    /// What a tool that asked for permission gets.
+    /// Returns the result for a tool that asked for permission.
     #[doc(hidden)]
     pub fn into_permission(self, title: &str) -> Result<(), ToolError> {
         let title = escape_line(title);
@@ -143,7 +143,7 @@ impl Answer {
         )))
     }
 
-    /// What a tool that asked for a value gets.
+    /// Returns the result for a tool that asked for a value.
     #[doc(hidden)]
     pub fn into_value(self) -> Result<Option<Value>, ToolError> {
         let (by, message) = match self {
@@ -169,7 +169,7 @@ enum Need {
     Value,
 }
 
-/// Who said no, and what a model does next.
+/// Returns who denied it, and what the model should do next.
 fn reason(by: DeniedBy, message: Option<&str>, need: Need) -> String {
     let why = message.map(|message| format!(": {message}")).unwrap_or_default();
     let next = match need {
@@ -194,24 +194,24 @@ fn reason(by: DeniedBy, message: Option<&str>, need: Need) -> String {
     }
 }
 
-/// What came of a question.
+/// The answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum AskAnswer {
-    /// There was no answer before the call was cancelled, dropped or over.
+    /// There was no answer before the call was cancelled, dropped or finished.
     None,
-    /// It was allowed.
+    /// The action was allowed.
     Allowed,
-    /// It was denied.
+    /// The action was denied.
     Denied,
-    /// A value was given, which is not recorded.
+    /// A value was given; the value is not recorded.
     Given,
-    /// The person did not want to answer.
+    /// The person declined to answer.
     Declined,
-    /// The person dismissed the question.
+    /// The person cancelled the question.
     Cancelled,
-    /// What a later version recorded.
+    /// An answer that a later version recorded.
     #[serde(other)]
     Other,
 }

@@ -1,18 +1,18 @@
-//! What can be chosen in a form: a field with a list of values.
+//! A choice in a form: a field with a list of values.
 
 use serde_json::Value;
 
-/// The values of a field, one or several of which are chosen.
+/// The values of a field, one or several of which can be chosen.
 #[doc(hidden)]
 pub struct Choice<'a> {
-    /// Each with what people see, where that is something else.
+    /// The values, each with its title if it has one.
     pub options: Vec<(&'a Value, Option<&'a str>)>,
     pub is_several: bool,
 }
 
 impl<'a> Choice<'a> {
-    /// That of a property of a form, where it has one: `enum`, or `oneOf` with titles; of several, the same in the `items` of an array,
-    /// with `anyOf`.
+    /// Returns the choice of a form's property, if it is one: `enum`, or `oneOf` with titles; for several values, the same in the
+    /// `items` of an array, with `anyOf`.
     #[doc(hidden)]
     pub fn of(property: &'a Value) -> Option<Self> {
         let is_several = property.get("type").is_some_and(|kind| kind == "array");

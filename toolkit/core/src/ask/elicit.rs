@@ -1,4 +1,4 @@
-//! Asking a person for a value: a message, and a schema that any form can show.
+//! A request to a person for a value: a message, and a schema that any form can show.
 
 use super::Choice;
 use crate::arg::ToolArg;
@@ -10,25 +10,26 @@ use crate::schema::{self, Compiled};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a person is asked for: a message, and the schema of the answer.
+/// A request for a value: a message, and the schema of the answer.
 ///
-/// The schema is what the Model Context Protocol lets a server ask for, and what any host can show as a form: an object
-/// whose properties are strings, integers, numbers, booleans, or chosen from a list: one by `enum`, or by `oneOf` with a `const` and a
-/// `title` each; several by an array whose `items` have `enum`, or `anyOf` likewise.
+/// The schema is one that the Model Context Protocol permits for elicitation, and that any host can show as a form: an object whose
+/// properties are strings, integers, numbers, booleans, or choices from a list. One value is chosen by `enum`, or by `oneOf` with a
+/// `const` and a `title` each; several values by an array whose `items` have `enum`, or `anyOf` likewise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Elicitation {
-    /// The question, in the words of the tool.
+    /// The question, as worded by the tool.
     pub message: String,
     /// The schema of the answer.
     pub schema: Value,
-    /// What it is called where questions go by names, as in the Model Context Protocol; see [`named`](Self::named).
+    /// The name of the question, for protocols that identify questions by names, such as the Model Context Protocol; see
+    /// [`named`](Self::named).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl Elicitation {
-    /// Asks for an object by its JSON Schema.
+    /// Creates a request for an object with this JSON Schema.
     ///
     /// # Errors
     ///
@@ -36,24 +37,24 @@ impl Elicitation {
     pub fn new(message: impl Into<String>, schema: Value) -> Result<Self, ToolError> {
         let fault = |what| ToolError::failed(format!("a person cannot be asked for this: {what}"));
         flat_fault(&schema).map_or(Ok(()), |what| Err(fault(what)))?;
-        // Compiled at each check only: a person takes longer. What does not compile is told now.
+        // The compiled schema is not kept: it is compiled again at each check. Errors are reported now.
         compile(&schema).map_err(|error| fault(error.to_string()))?;
         Ok(Self { message: message.into(), schema, name: None })
     }
 
-    /// Gives it a name, for programs that answer it: `user_name`, say. Without one it has another each time.
+    /// Sets a name for programs that answer the request, for example `user_name`. Without one, the name differs each time.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Asks for a value of a type: a struct whose fields are strings, unit enums, numbers or booleans, or `Option`s of
-    /// such.
+    /// Creates a request for a value of a type: a struct whose fields are strings, unit enums, numbers or booleans, or `Option`s of
+    /// them.
     ///
     /// # Errors
     ///
-    /// When the type's schema is anything else; the message names the field.
+    /// When the type has any other schema; the message names the field.
     pub fn of<T: ToolArg>(message: impl Into<String>) -> Result<Self, ToolError> {
         Self::of_input(message.into(), &Input::Whole(const { &whole::<T>() }))
     }
@@ -64,11 +65,11 @@ impl Elicitation {
         Self::new(message, shown.map_err(|error| ToolError::failed(error.message().to_owned()))?)
     }
 
-    /// Checks an answer, as every answer is checked before the tool gets it; `null` for what is optional is dropped.
+    /// Validates an answer, as every answer is validated before the tool gets it; `null` for optional fields is removed.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, for the person who gave it.
+    /// When the answer is invalid, with a message for the person who gave it.
     pub fn check(&self, value: Value) -> Result<Value, String> {
         if !value.is_object() {
             return Err("the answer is no JSON object".to_owned());
@@ -79,7 +80,7 @@ impl Elicitation {
             .map_err(|wrong| wrong.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     }
 
-    /// The bytes of its texts.
+    /// Returns the number of bytes of its texts.
     #[doc(hidden)]
     pub fn size(&self) -> usize {
         let name = self.name.as_ref().map_or(0, String::len);
@@ -93,7 +94,7 @@ fn compile(schema: &Value) -> Result<Compiled, ToolError> {
     Compiled::new(NAME, schema.clone())
 }
 
-/// All of an answer as one parameter, so that its schema is made as that of any tool.
+/// Returns the whole answer as one parameter, so that its schema is generated like that of a tool.
 const fn whole<T: ToolArg>() -> ParameterDef {
     ParameterDef {
         name: "answer",
@@ -109,7 +110,7 @@ const fn whole<T: ToolArg>() -> ParameterDef {
     }
 }
 
-/// Keys under which a schema says more than a form can show.
+/// Schema keywords that a form cannot show.
 const COMPOSED: [&str; 15] = [
     "$ref",
     "$dynamicRef",
@@ -128,7 +129,7 @@ const COMPOSED: [&str; 15] = [
     "propertyNames",
 ];
 
-/// Why a form cannot show a schema.
+/// Returns the reason why a form cannot show a schema.
 fn flat_fault(schema: &Value) -> Option<String> {
     let flat = "a flat object of strings, integers, numbers and booleans";
     let Some(root) = schema.as_object() else { return Some(format!("its schema is not that of {flat}")) };

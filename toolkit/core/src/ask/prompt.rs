@@ -1,4 +1,5 @@
-//! A question as lines for a terminal: what a person decides by, in as few lines as it takes. [`PendingAsk::to_text`] has all of it.
+//! A question as lines for a terminal: the facts that a person needs to decide, in as few lines as possible. [`PendingAsk::to_text`]
+//! has everything.
 
 use super::text::{CONTINUED, QUOTED, fitting};
 use super::{Access, AllowScope, Ask, AskDetail, PendingAsk, Question};
@@ -9,20 +10,20 @@ use std::fmt::Write as _;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct PromptLine {
-    /// What stands before the text and is never coloured.
+    /// The text before the line, which is never coloured.
     pub prefix: &'static str,
     pub text: String,
     pub tone: Tone,
 }
 
-/// How a line is shown where the terminal has colours.
+/// The style of a line on a terminal with colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Tone {
     Plain,
     /// The first line of a question.
     Heading,
-    /// What will be done.
+    /// The operation.
     Action,
     /// An added line of a diff.
     Added,
@@ -33,7 +34,7 @@ pub enum Tone {
 }
 
 impl PendingAsk {
-    /// The question as lines for a terminal.
+    /// Returns the question as lines for a terminal.
     #[doc(hidden)]
     pub fn to_prompt(&self) -> Vec<PromptLine> {
         let mut prompt = Prompt::default();
@@ -44,7 +45,7 @@ impl PendingAsk {
         prompt.lines
     }
 
-    /// What the answers mean, and what of the question [`to_prompt`](Self::to_prompt) leaves out.
+    /// Returns the explanation of the answers, and the parts of the question that [`to_prompt`](Self::to_prompt) leaves out.
     #[doc(hidden)]
     pub fn to_help(&self) -> Vec<PromptLine> {
         let mut prompt = Prompt::default();
@@ -97,7 +98,7 @@ fn hours(seconds: u64) -> String {
 #[derive(Default)]
 struct Prompt {
     lines: Vec<PromptLine>,
-    /// Whether anything is left out.
+    /// True if anything is left out.
     is_cut: bool,
 }
 
@@ -136,7 +137,7 @@ impl Prompt {
         }
     }
 
-    /// Who asks, and in which session: the one that an answer for the session holds in.
+    /// Writes the caller and the session, which is the session that an answer for the session applies to.
     fn first_line(&mut self, pending: &PendingAsk, ask: &Ask) {
         let origin = pending.origin();
         let mut text = format!("Permission needed: {}", escape_line(&origin.tool));
@@ -160,7 +161,7 @@ impl Prompt {
             }
             AskDetail::Command { command, cwd } => {
                 self.quoted_as(command, |_| Tone::Action);
-                // Where nothing else is said, it is the workspace.
+                // Without a `cwd`, the command runs in the workspace.
                 if let Some(cwd) = cwd.as_deref().filter(|cwd| Some(*cwd) != workspace) {
                     self.field("in: ", cwd);
                 }
@@ -176,7 +177,7 @@ impl Prompt {
         }
     }
 
-    /// What an answer that lasts is remembered for; without one, what rules match it by.
+    /// Writes the patterns that a lasting answer is remembered for; without such an answer, the patterns that rules match.
     fn patterns(&mut self, pending: &PendingAsk, ask: &Ask, commands: &[&str]) {
         let label = match pending.scopes() {
             [.., AllowScope::Always] => "s and a remember: ",
@@ -193,7 +194,7 @@ impl Prompt {
         }
         for (number, pattern) in ask.patterns.iter().enumerate() {
             let label = if number == 0 { label } else { "and: " };
-            // The command stands above; what is left says where it holds.
+            // The command is shown above; the rest of the pattern says where it applies.
             let exact = commands.iter().find_map(|command| {
                 let rest = pattern.strip_prefix("exactly `")?.strip_prefix(command)?.strip_prefix('`')?;
                 Some(format!("exactly this command{rest}"))
@@ -202,19 +203,19 @@ impl Prompt {
         }
     }
 
-    /// Our own words.
+    /// Adds a line of the toolkit's own text.
     fn heading(&mut self, words: &str, tone: Tone) {
         self.lines.push(PromptLine { prefix: "", text: words.to_owned(), tone });
     }
 
-    /// Lines that are laid out and escaped already.
+    /// Adds lines that are already laid out and escaped.
     fn plain(&mut self, text: &str) {
         for line in text.lines() {
             self.heading(line, Tone::Plain);
         }
     }
 
-    /// A value of one line beside its label; of several, below it. The label is escaped.
+    /// Adds a value of one line beside its label, or a value of several lines below it. The label is escaped.
     fn value(&mut self, label: &str, value: &str) {
         if value.trim_end_matches('\n').contains('\n') {
             self.broken("  ", label.trim_end(), Tone::Plain);
@@ -255,7 +256,7 @@ impl Prompt {
         }
     }
 
-    /// A terminal that breaks a line puts the rest where our own words begin, so lines are broken here.
+    /// Breaks a line. A terminal would continue a long line in the first column, where only the toolkit's own text may begin.
     fn broken(&mut self, prefix: &'static str, line: &str, tone: Tone) {
         let (mut prefix, mut rest) = (prefix, line);
         loop {
@@ -349,8 +350,8 @@ mod tests {
         );
     }
 
-    /// Whatever a question contains, only our own words begin a line, no line is wider than a terminal, and nothing moves the
-    /// cursor.
+    /// Whatever a question contains, only the toolkit's own text begins a line, no line is wider than a terminal, and nothing moves
+    /// the cursor.
     #[test]
     fn nothing_passes_for_our_words() {
         let evil = format!(

@@ -1,4 +1,4 @@
-//! A question, who asks it, and since when it waits.
+//! A question, its origin, and the time since which it is pending.
 
 use super::{AllowScope, Answer, Ask, Elicitation};
 use crate::escape::escape_line;
@@ -6,27 +6,27 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Question {
-    /// May this be done?
+    /// A question for permission.
     Approve(Ask),
-    /// What is the answer to this?
+    /// A request for a value.
     Elicit(Elicitation),
 }
 
 impl Question {
-    /// The setting that would allow it without a person, as it goes on after "allow it with", escaped; nothing does where a
-    /// value is asked for.
+    /// Returns the setting that would allow it without a person, escaped, as the text after "allow it with"; `None` if no setting
+    /// does, and for a request for a value.
     pub fn setting(&self) -> Option<String> {
         let Self::Approve(ask) = self else { return None };
         if let Some(hint) = &ask.hint {
             return (!hint.is_empty()).then(|| escape_line(hint).into_owned());
         }
         let kind = escape_line(&ask.kind);
-        // To allow these as a whole allows nothing: what they are about has to be named.
+        // Allowing these kinds as a whole has no effect: a rule has to name the path.
         if matches!(&*ask.kind, "sensitive" | "protected")
             && let Some(path) = ask.patterns.first()
         {
@@ -36,7 +36,7 @@ impl Question {
     }
 }
 
-/// The call in which something is asked.
+/// The call that asks a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -54,39 +54,39 @@ pub struct Origin {
     /// The message that the call belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// The real path of the workspace, where what is always allowed can be remembered for it.
+    /// The real path of the workspace, if approvals can be remembered for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
 }
 
 impl Origin {
-    /// A call of a tool, outside any session.
+    /// Creates the origin of a tool call outside any session.
     pub fn new(call_id: impl Into<String>, tool: impl Into<String>) -> Self {
         Self { call_id: call_id.into(), tool: tool.into(), ..Self::default() }
     }
 
-    /// Says in which session.
+    /// Sets the session.
     #[must_use]
     pub fn with_session(mut self, session_id: impl Into<String>) -> Self {
         self.session_id = Some(session_id.into());
         self
     }
 
-    /// Says which agent calls.
+    /// Sets the agent that calls.
     #[must_use]
     pub fn with_agent(mut self, agent: impl Into<String>) -> Self {
         self.agent = Some(agent.into());
         self
     }
 
-    /// Names the message that the call belongs to.
+    /// Sets the message that the call belongs to.
     #[must_use]
     pub fn with_message(mut self, message_id: impl Into<String>) -> Self {
         self.message_id = Some(message_id.into());
         self
     }
 
-    /// Says in which workspace, where what is always allowed can be remembered for it.
+    /// Sets the workspace, if approvals can be remembered for it.
     #[must_use]
     pub fn with_workspace(mut self, workspace: impl Into<String>) -> Self {
         self.workspace = Some(workspace.into());
@@ -94,7 +94,7 @@ impl Origin {
     }
 }
 
-/// A question as it is put, and what can be remembered of its answer.
+/// A question to be added to the list, with the longest scope of its answer.
 #[derive(Debug, Clone)]
 #[doc(hidden)]
 pub struct Put {
@@ -106,13 +106,14 @@ pub struct Put {
 }
 
 impl Put {
-    /// Nothing of the answer is remembered.
+    /// Creates a question whose answer is not remembered.
     #[doc(hidden)]
     pub fn once(origin: Origin, question: Question) -> Self {
         Self { origin, question, at_most: AllowScope::Once, note: None, session_lifetime: None }
     }
 
-    /// The answer is remembered for as long as the question lets it; in a workspace if the origin names one.
+    /// Creates a question whose answer is remembered for as long as the question permits; always only if the origin names a
+    /// workspace.
     #[doc(hidden)]
     pub fn remembered(origin: Origin, question: Question, note: Option<String>) -> Self {
         let at_most = match (&question, &origin.workspace) {
@@ -123,7 +124,7 @@ impl Put {
         Self { origin, question, at_most, note, session_lifetime: None }
     }
 
-    /// Says how long an answer for the session lasts at most.
+    /// Sets the longest time for which an answer for the session is valid.
     #[must_use]
     #[doc(hidden)]
     pub fn with_session_lifetime(self, session_lifetime: Option<Duration>) -> Self {
@@ -131,7 +132,7 @@ impl Put {
     }
 }
 
-/// A question that waits for its answer: what an [`Approver`](crate::Approver) gets, and a host's list shows.
+/// A pending question: passed to an [`Approver`](crate::Approver), and shown in a host's list.
 ///
 /// Cloning is cheap. In JSON its times are milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,13 +149,13 @@ struct Pending {
     #[serde(with = "milliseconds")]
     expires_at: SystemTime,
     question: Question,
-    /// The longest that it can be allowed for.
+    /// The longest scope in which it can be allowed.
     #[serde(default)]
     at_most: AllowScope,
-    /// What keeps answers from being remembered, or those of before from counting.
+    /// The reason why answers are not remembered, or why earlier ones are not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    /// How many seconds an answer for the session lasts at most; `None` where it ends with the process.
+    /// The most seconds for which an answer for the session is valid; `None` if it ends with the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session_seconds: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,7 +163,7 @@ struct Pending {
 }
 
 impl PendingAsk {
-    /// A question that nobody waits for, to try an approver with.
+    /// Creates a question for which no call waits, to test an approver.
     pub fn detached(origin: Origin, question: Question) -> Self {
         let now = SystemTime::now();
         Self::new("detached".to_owned(), (now, now), Put::remembered(origin, question, None))
@@ -186,32 +187,31 @@ impl PendingAsk {
         }))
     }
 
-    /// The same question again, with what was wrong with the answer.
+    /// Returns the same question with what was wrong with the answer.
     #[doc(hidden)]
     pub fn with_problem(&self, problem: String) -> Self {
         Self(Arc::new(Pending { problem: Some(problem), ..(*self.0).clone() }))
     }
 
-    /// Its id, by which it is answered: unique, in the order of asking, and not to be guessed.
+    /// Returns the id with which it is answered: unique, in the order of asking, and unguessable.
     pub fn id(&self) -> &str {
         &self.0.id
     }
 
-    /// The call in which it is asked.
+    /// Returns the call that asks it.
     pub fn origin(&self) -> &Origin {
         &self.0.origin
     }
 
-    /// What is asked.
+    /// Returns the question itself.
     pub fn question(&self) -> &Question {
         &self.0.question
     }
 
-    /// For how long it can be allowed, shortest first; nothing where a value is asked for.
+    /// Returns the scopes in which it can be allowed, shortest first; empty for a request for a value.
     ///
-    /// An answer that allows it for longer is cut to the longest of them. `Always` is among them only where the
-    /// [origin](Self::origin) names a workspace, and what is remembered then are the question's patterns, exactly as they
-    /// are.
+    /// An answer with a longer scope is reduced to the longest of them. `Always` is among them only if the [origin](Self::origin)
+    /// names a workspace; the question's patterns are then remembered, exactly as they are.
     pub fn scopes(&self) -> &'static [AllowScope] {
         const ALL: &[AllowScope] = &[AllowScope::Once, AllowScope::Session, AllowScope::Always];
         match (self.question(), self.0.at_most) {
@@ -222,18 +222,18 @@ impl PendingAsk {
         }
     }
 
-    /// What keeps answers from being remembered here, or what was remembered from counting.
+    /// Returns the reason why answers are not remembered here, or why earlier ones are not used.
     pub fn note(&self) -> Option<&str> {
         self.0.note.as_deref()
     }
 
-    /// How long an answer for the session lasts at most, where the host keeps such answers beyond the end of its process. Without it,
-    /// the answer ends with the session or the process.
+    /// Returns the longest time for which an answer for the session is valid, if the host keeps such answers after its process ends.
+    /// If `None`, the answer ends with the session or the process.
     pub fn session_lifetime(&self) -> Option<Duration> {
         self.0.session_seconds.map(Duration::from_secs)
     }
 
-    /// The answer, allowing no more than the question offers.
+    /// Reduces the answer to the longest scope that the question offers.
     #[doc(hidden)]
     pub fn narrow(&self, answer: Answer) -> Answer {
         match answer {
@@ -242,17 +242,17 @@ impl PendingAsk {
         }
     }
 
-    /// Since when it waits.
+    /// Returns the time since which it is pending.
     pub fn asked_at(&self) -> SystemTime {
         self.0.asked_at
     }
 
-    /// When it will be denied if nobody answered.
+    /// Returns the time at which it is denied if there is no answer.
     pub fn expires_at(&self) -> SystemTime {
         self.0.expires_at
     }
 
-    /// What was wrong with the last answer, where it is asked again.
+    /// Returns what was wrong with the last answer, if it is asked again.
     pub fn problem(&self) -> Option<&str> {
         self.0.problem.as_deref()
     }

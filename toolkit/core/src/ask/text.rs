@@ -1,23 +1,23 @@
-//! A question as plain text: the tool's facts first, then the model's words, marked as such.
+//! A question as plain text: the tool's facts first, then the model's description, marked as such.
 
 use super::{Access, AllowScope, Ask, AskDetail, Elicitation, PendingAsk, Question};
 use crate::escape::{BlockLine, MAX_LINE_CHARS, block_lines, escape_line};
 use std::fmt::Write as _;
 
-/// The columns of a line. A terminal that breaks a line puts the rest where our own words begin, so lines are broken
-/// here, with a mark; 80 columns are what every terminal has.
+/// The columns of a line. A terminal would continue a long line in the first column, where only the toolkit's own text
+/// may begin. So lines are broken here, with a mark; every terminal has 80 columns.
 const COLUMNS: usize = 72;
-/// Before each line that quotes.
+/// The prefix of each quoted line.
 pub(super) const QUOTED: &str = "  │ ";
-/// Before what belongs to the line above.
+/// The prefix of the continuation of a broken line.
 pub(super) const CONTINUED: &str = "  ┊ ";
 
 impl PendingAsk {
-    /// The question as text, to show to a person: escaped, of bounded length in each of its parts, and so laid out that
-    /// nothing quoted in it can pass for the rest.
+    /// Returns the question as text, to show to a person: escaped, with bounded length of each part, and laid out so
+    /// that quoted text cannot be mistaken for the toolkit's own.
     ///
-    /// Lines are at most 80 columns wide, a character beyond ASCII counting as two. Every line of what a tool or model
-    /// worded begins with two spaces; what spans several lines, with `│` or, where one was broken, `┊`.
+    /// Lines are at most 80 columns wide, where a character beyond ASCII counts as two. Every line of text from a tool
+    /// or model begins with two spaces; text of several lines, with `│`, or with `┊` where a line was broken.
     pub fn to_text(&self) -> String {
         let mut text = Text::default();
         match self.question() {
@@ -38,7 +38,7 @@ impl PendingAsk {
         text.text
     }
 
-    /// What an answer that lasts would be remembered for, as text that is laid out like the rest.
+    /// Returns the text of what a lasting answer would be remembered for, in the same layout.
     pub(crate) fn remembered_text(&self) -> String {
         let mut text = Text::default();
         let Question::Approve(ask) = self.question() else { return String::new() };
@@ -68,7 +68,7 @@ impl PendingAsk {
 #[derive(Default)]
 struct Text {
     text: String,
-    /// Whether anything is left out.
+    /// True if anything is left out.
     is_cut: bool,
 }
 
@@ -76,7 +76,7 @@ impl Text {
     fn permission(&mut self, pending: &PendingAsk, ask: &Ask) {
         self.heading("A tool asks for permission:");
         let is_title = |detail: &AskDetail| matches!(detail, AskDetail::Command { command, .. } if *command == ask.title);
-        // A command that is the title too is shown once.
+        // A command that is also the title is shown once.
         if !ask.details.iter().any(is_title) {
             self.field("action: ", &ask.title);
         }
@@ -139,7 +139,7 @@ impl Text {
         }
     }
 
-    /// Our own words.
+    /// Adds the toolkit's own text.
     fn heading(&mut self, words: &str) {
         self.text.push_str(words);
         self.text.push('\n');
@@ -176,7 +176,8 @@ impl Text {
     }
 }
 
-/// The bytes of a line that fit. How wide a character is depends on the terminal, but none is wider than this.
+/// Returns the number of bytes of a line that fit. The width of a character depends on the terminal, but is never more
+/// than assumed here.
 pub(super) fn fitting(line: &str) -> usize {
     let mut columns = 0;
     for (at, character) in line.char_indices() {
@@ -231,8 +232,8 @@ mod tests {
         );
     }
 
-    /// Whatever stands in a question, only our own words begin a line, no line is wider than a terminal, and nothing
-    /// moves the cursor.
+    /// Whatever a question contains, only the toolkit's own text begins a line, no line is wider than a terminal, and
+    /// nothing moves the cursor.
     #[test]
     fn nothing_passes_for_our_words() {
         let evil = format!(

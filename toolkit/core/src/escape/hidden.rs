@@ -1,21 +1,21 @@
-//! Text of others made safe for a model: characters that nobody sees, and that a model reads, stand there escaped.
+//! Escapes foreign text for a model: characters that a person cannot see, but a model reads, become visible.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use unicode_general_category::{GeneralCategory as Category, get_general_category};
 
-/// The flags of countries within countries: the only sequences of tag characters that are shown as something.
+/// The flags of regions within countries: the only sequences of tag characters with a visible form.
 const FLAGS: [&str; 3] = [
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ];
 
-/// Makes hidden characters of a text visible, as `\u{…}`, and keeps all of it: for what programs elsewhere say to a model.
+/// Makes hidden characters of a text visible, as `\u{…}`, and keeps all of it: for text from other programs that a model will read.
 ///
-/// Escaped are control characters but newline and tab (a carriage return stays before a newline), bidirectional controls, tag
-/// characters, zero-width characters and invisible fillers. Joiners and variation selectors stay where they are part of an emoji or of a
-/// script that needs them. No backslash is doubled, so text that is escaped already stays as it is.
+/// It escapes control characters except newline and tab (a carriage return before a newline also stays), bidirectional controls, tag
+/// characters, zero-width characters and invisible fillers. Joiners and variation selectors stay if they are part of an emoji or of a
+/// script that needs them. No backslash is doubled, so text that is escaped already is unchanged.
 ///
 /// ```
 /// use toolkit::escape_hidden;
@@ -28,7 +28,7 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::new();
-    // The text up to here is in `escaped`, as soon as anything is.
+    // `escaped` contains the text up to `copied`, once anything was escaped.
     let mut copied = 0;
     let mut before = None;
     let mut at = 0;
@@ -54,7 +54,7 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The first hidden character that [`escape_hidden`] has escaped in a text.
+/// Returns the first hidden character that [`escape_hidden`] has escaped in a text.
 #[doc(hidden)]
 pub fn first_escaped(text: &str) -> Option<char> {
     text.match_indices("\\u{").find_map(|(at, opening)| {
@@ -70,7 +70,8 @@ fn is_hidden(before: Option<char>, character: char, after: Option<char>) -> bool
         '\r' => after != Some('\n'),
         // A soft hyphen.
         '\u{ad}' => !(is_letter(before) && is_letter(after)),
-        // Bidirectional controls, and those of older versions of Unicode; fillers, annotations, tags, and what is reserved beside them.
+        // Bidirectional controls, including those of older versions of Unicode; fillers, annotations, tags, and the reserved code points
+        // beside them.
         '\u{61c}'
         | '\u{200e}'
         | '\u{200f}'
@@ -108,7 +109,7 @@ fn is_letter(character: Option<char>) -> bool {
     character.is_some_and(char::is_alphabetic)
 }
 
-/// Scripts that are written without spaces, in which a zero-width space is where a line may be broken.
+/// Returns true for scripts written without spaces, in which a zero-width space marks a possible line break.
 fn separates(character: Option<char>) -> bool {
     is_in(character, '\u{e00}', '\u{eff}')
         || is_in(character, '\u{1000}', '\u{109f}')
@@ -121,7 +122,7 @@ fn joins(character: Option<char>) -> bool {
     let category = get_general_category(character);
     is_pictogram(character)
         || character == '\u{fe0f}'
-        // Latin, Greek and Cyrillic letters join nothing.
+        // Latin, Greek and Cyrillic letters need no joiners.
         || character >= '\u{600}'
             && !is_zero_width(character)
             && (character.is_alphabetic()

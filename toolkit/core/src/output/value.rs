@@ -1,4 +1,4 @@
-//! The values that a tool function may return without a wrapper.
+//! Conversions of values that a tool function may return without a wrapper.
 
 use super::{IntoToolOutput, JsonOutput, ToolOutput};
 use crate::arg::{ArgsType, SchemaFn, schema_of};
@@ -39,7 +39,7 @@ macro_rules! values {
     };
 }
 
-// No 128-bit integers: JSON numbers end at 64 bits here, and a value beyond would fail at run time.
+// No 128-bit integers: JSON numbers end at 64 bits here, and a larger value would fail at run time.
 values!(bool, u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f64);
 
 #[diagnostic::do_not_recommend]
@@ -47,7 +47,7 @@ impl IntoToolOutput for f32 {
     const OUTPUT_SCHEMA: Option<SchemaFn> = Some(schema_of::<Self>);
 
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        // Widened through its decimal form, so that 0.1 stays 0.1.
+        // Converted through its decimal form, so that 0.1 stays 0.1.
         self.to_string().parse::<f64>()?.into_tool_output()
     }
 }
@@ -119,7 +119,7 @@ impl<T: JsonOutput, S> IntoToolOutput for HashMap<String, T, S> {
     const OUTPUT_SCHEMA: Option<SchemaFn> = Some(schema_of::<BTreeMap<String, T>>);
 
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        // Sorted, so that equal maps are equal texts.
+        // Sorted, so that equal maps give equal texts.
         self.into_iter().collect::<BTreeMap<_, _>>().into_tool_output()
     }
 }
@@ -139,7 +139,7 @@ impl<T: IntoToolOutput> IntoToolOutput for Option<T> {
     }
 }
 
-/// The schema of an output that may be `null`.
+/// Returns the schema of an output that may be `null`.
 fn schema_or_null<T: IntoToolOutput>(generator: &mut SchemaGenerator) -> Schema {
     match T::OUTPUT_SCHEMA {
         Some(schema) => json_schema!({ "anyOf": [schema(generator), {"type": "null"}] }),
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The text and the details of an answer.
+    /// Returns the text and the details of an output.
     fn told(value: impl IntoToolOutput) -> (String, Option<Value>) {
         let output = value.into_tool_output().unwrap();
         (output.to_text(), output.details)
@@ -184,7 +184,7 @@ mod tests {
         let (text, details) = told(map);
         assert_eq!(details, Some(json!({"a": [], "b": [1]})));
         assert!(text.find("\"a\"") < text.find("\"b\""), "{text}");
-        // Blocks stay blocks.
+        // Content blocks are returned unchanged.
         assert_eq!(told(vec![Content::text("a"), Content::text("b")]), ("a\nb".to_owned(), None));
     }
 

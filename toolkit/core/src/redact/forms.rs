@@ -1,25 +1,26 @@
-//! How a secret may look: as it is, in JSON, in a URL, in base64.
+//! The forms of a secret that are searched for: literal, in JSON, in a URL, in base64.
 
 use super::SHORTEST;
 use data_encoding::{BASE64, BASE64URL};
 use std::fmt::Write as _;
 
-/// Longer secrets are looked for as they are, in JSON, and line by line: nobody puts them in a URL.
+/// Secrets longer than this are searched for only literally, in JSON, and line by line, because they do not occur in
+/// URLs.
 const LONG: usize = 4096;
 
-/// The fewest characters of a base64 form, of which the first and last may be cut off.
+/// The minimum number of characters of a base64 form, whose first and last may be cut off.
 const SHORTEST_BASE64: usize = 6;
 
-/// The fewest bytes of a line of a secret that has several.
+/// The minimum number of bytes of a line of a multi-line secret.
 const SHORTEST_LINE: usize = 8;
 
-/// All forms of a secret that are looked for.
+/// Returns all forms of a secret that are searched for.
 pub(super) fn of(secret: &str) -> Vec<String> {
-    // A value read from a file or a variable may end with a newline that nobody repeats.
+    // A value read from a file or a variable may end with a newline that is not repeated elsewhere.
     let trimmed = secret.trim();
     let mut forms = vec![trimmed.to_owned(), secret.to_owned()];
     let escaped = json(trimmed);
-    // Text in JSON in JSON.
+    // JSON text within a JSON string.
     forms.push(json(&escaped));
     forms.push(escaped.replace('/', "\\/"));
     forms.push(escaped_ascii(&escaped));
@@ -49,7 +50,7 @@ fn json(text: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// Everything beyond ASCII as `\u…`, as some encoders write it.
+/// Escapes all characters beyond ASCII as `\u…`, as some encoders do.
 fn escaped_ascii(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
@@ -92,8 +93,8 @@ fn lower_percent(encoded: &str) -> String {
     lower
 }
 
-/// What the base64 of any text that holds the secret holds too, where the secret starts `shift` bytes into a group of
-/// three: the characters that other bytes have no part in.
+/// Returns the base64 characters that are the same for any text containing the secret, if the secret starts `shift`
+/// bytes into a group of three: the characters that depend on no other bytes.
 fn base64(secret: &[u8], shift: usize) -> Vec<String> {
     let mut bytes = vec![0; shift];
     bytes.extend_from_slice(secret);

@@ -1,19 +1,19 @@
-//! Names under which secrets stand, and what may stand there instead.
+//! Names whose values are secrets, and values that are not.
 
 use serde_json::Value;
 
-/// How sure a name is.
+/// The meaning of a name, which determines how likely its value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
-    /// What stands there is chosen by a person: any text.
+    /// The value is chosen by a person: any text.
     Password,
     /// A key or a token of a service.
     Key,
-    /// A word with other meanings too: the tokens of a language, of a page.
+    /// A word that also has other meanings, such as the tokens of a language or of a web page.
     Token,
 }
 
-/// What a name says of its value.
+/// Returns what the name says about its value.
 pub(super) fn of(name: &str) -> Option<Name> {
     let plain: String = name
         .chars()
@@ -47,7 +47,7 @@ pub(super) fn of(name: &str) -> Option<Name> {
     ]) {
         return Some(Name::Key);
     }
-    // Places in a list, and words of a language model.
+    // Names of list positions, and terms of language models.
     let other =
         ["page", "next", "continuation", "cursor", "pad", "eos", "bos", "unk", "cancel", "cancellation"];
     let is_other =
@@ -55,7 +55,7 @@ pub(super) fn of(name: &str) -> Option<Name> {
     (plain.ends_with("token") && !is_other).then_some(Name::Token)
 }
 
-/// Whether what stands under a key of a JSON object is a secret.
+/// Returns true if the value of a key in a JSON object is a secret.
 pub(super) fn keeps_secret(name: &str, value: &Value) -> bool {
     let header = name.eq_ignore_ascii_case("authorization")
         || name.eq_ignore_ascii_case("proxy-authorization")
@@ -70,25 +70,25 @@ pub(super) fn keeps_secret(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Where a value was found.
+/// A value assigned to a name, with its context.
 pub(super) struct Assigned<'a> {
     pub(super) name: &'a str,
     pub(super) value: &'a str,
     pub(super) is_quoted: bool,
-    /// Whether nothing stands between name, `=` and value.
+    /// True if nothing is between name, `=` and value.
     pub(super) is_tight: bool,
     pub(super) before: Option<u8>,
     pub(super) after: &'a str,
 }
 
-/// Whether what is assigned to a name is a secret rather than a piece of code or prose.
+/// Returns true if the value assigned to a name is a secret rather than code or prose.
 pub(super) fn is_secret(assigned: &Assigned<'_>) -> bool {
     let Assigned { name, value, .. } = *assigned;
     let Some(kind) = of(name) else { return false };
     if value.len() < 4 || is_placeholder(value) {
         return false;
     }
-    // `PWD=/home/ada`, and files that hold a secret.
+    // A path, as in `PWD=/home/ada`, or the path of a file that holds a secret.
     if ["/", "~/", "./", "../"].iter().any(|start| value.starts_with(start)) && value.len() != 40 {
         return false;
     }
@@ -99,7 +99,7 @@ fn is_secret_text(kind: Name, value: &str) -> bool {
     let has_space = value.contains(char::is_whitespace);
     let lower = value.to_ascii_lowercase();
     match kind {
-        // A phrase, but not what asks for one.
+        // A passphrase, but not text that asks for one.
         Name::Password => {
             !["password", "passphrase", "your ", "enter "].iter().any(|word| lower.contains(word))
         }
@@ -128,7 +128,7 @@ fn is_secret_word(kind: Name, assigned: &Assigned<'_>) -> bool {
     }
 }
 
-/// Text that stands for a secret: `$PASSWORD`, `<token>`, `{{ key }}`, `****`, `string`.
+/// Returns true for text that stands for a secret: `$PASSWORD`, `<token>`, `{{ key }}`, `****`, `string`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
     let wrapped = [("<", ">"), ("{", "}"), ("[", "]"), ("%", "%"), ("(", ")"), ("__", "__")];
@@ -145,11 +145,11 @@ pub(super) fn is_placeholder(value: &str) -> bool {
                 | "undefined" | "required" | "optional" | "redacted" | "bearer" | "basic" | "number" | "boolean"
                 | "integer" | "text" | "bytes" | "option" | "default" | "hidden" | "missing" | "invalid" | "empty"
         )
-        // The name of a variable.
+        // The name of an environment variable.
         || (value.contains('_') && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'))
 }
 
-/// `config.token`, `self.key`, `a->b`.
+/// Returns true for code such as `config.token`, `self.key`, `a->b`.
 fn is_path_of_names(value: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|character: char| character.is_ascii_alphabetic() || character == '_')
@@ -160,7 +160,7 @@ fn is_path_of_names(value: &str) -> bool {
     value.contains('.') && parts.clone().all(is_name) && parts.clone().any(|part| part.len() < 16)
 }
 
-/// Lower-case or capitalised words, at most with a number at the end of one.
+/// Returns true for lower-case or capitalised words, with at most a number at the end of one.
 fn is_words(value: &str) -> bool {
     let mut words = value.split(['_', '-', '.', ' ', '/']);
     words.all(|word| {
@@ -171,7 +171,7 @@ fn is_words(value: &str) -> bool {
     })
 }
 
-/// Whether letters and digits are mixed as nobody mixes them in a word.
+/// Returns true if letters and digits are mixed as they are not in words.
 pub(super) fn is_random(value: &str) -> bool {
     if value.len() < 8 || value.contains(char::is_whitespace) {
         return false;

@@ -1,4 +1,4 @@
-//! What keys and tokens look like.
+//! Patterns of keys and tokens.
 
 use super::names::{self, Assigned};
 use aho_corasick::AhoCorasick;
@@ -6,13 +6,13 @@ use regex::{Captures, Regex};
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
-/// One shape of a secret.
+/// A pattern for one kind of secret.
 struct Pattern {
-    /// One of these stands in every match, in whatever case: a text without them is not searched.
+    /// Every match contains one of these, ignoring case: a text without them is not searched.
     triggers: &'static [&'static str],
-    /// The secret is the group of which the name starts with `s`, else the whole match.
+    /// The secret is the group whose name starts with `s`, or else the whole match.
     regex: &'static str,
-    /// Whether a match is one.
+    /// Returns true if a match is a secret.
     check: fn(&str, &Captures<'_>, &Range<usize>) -> bool,
 }
 
@@ -28,9 +28,9 @@ const fn checked(
     Pattern { triggers, regex, check }
 }
 
-/// ASCII only, which keeps them small.
+/// The patterns. They are ASCII only, which keeps the compiled ones small.
 static PATTERNS: &[Pattern] = &[
-    // OpenAI, Anthropic, OpenRouter and others that took it over.
+    // OpenAI, Anthropic, OpenRouter and others that use this form.
     checked(&["sk-"], r"(?-u:\b)sk-(?:[a-z]+[0-9]*-)*[A-Za-z0-9_-]{20,}", has_digit_and_capital),
     // GitHub.
     pattern(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"(?-u:\b)gh[pousr]_[A-Za-z0-9]{30,}"),
@@ -97,7 +97,7 @@ static PATTERNS: &[Pattern] = &[
         &["private key"],
         r"(?s)(?<s>(?:[^\r\n]{0,16}?[A-Za-z0-9+/=]{4,}(?:\r?\n|\\r\\n|\\n))+)[^\r\n]{0,16}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
     ),
-    // Assignments, in whatever language.
+    // Assignments, in any programming language.
     checked(
         ASSIGNED,
         r#"(?ix)(?<name>[A-Z0-9_.-]*
@@ -110,7 +110,7 @@ static PATTERNS: &[Pattern] = &[
               | (?<s_word>[^\s"'`,;&<>(){}\[\]\\|=]+={0,2}))"#,
         is_assigned_secret,
     ),
-    // Options of a command.
+    // Options of a command line.
     checked(
         ASSIGNED,
         r#"(?ix)(?:^|\s)--(?<name>[A-Z0-9_-]*
@@ -164,12 +164,12 @@ static TRIGGERS: LazyLock<(Option<AhoCorasick>, Vec<u32>)> = LazyLock::new(|| {
     (AhoCorasick::builder().ascii_case_insensitive(true).build(triggers).ok(), places)
 });
 
-/// Each compiled when a text first has one of its triggers.
+/// The compiled patterns; each is compiled when a text first contains one of its triggers.
 static REGEXES: [OnceLock<Option<Compiled>>; PATTERNS.len()] = [const { OnceLock::new() }; PATTERNS.len()];
 
 struct Compiled {
     regex: Regex,
-    /// The groups that hold the secret.
+    /// The numbers of the groups that hold the secret.
     secrets: Vec<usize>,
 }
 
@@ -188,12 +188,12 @@ impl Compiled {
     }
 }
 
-/// Makes what every search needs.
+/// Builds the search for triggers in advance.
 pub(super) fn prepare() {
     LazyLock::force(&TRIGGERS);
 }
 
-/// Adds where in the text something stands that looks like a secret.
+/// Adds the ranges of the text that look like secrets.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     let (Some(finder), places) = &*TRIGGERS else { return };
     let mut wanted = 0_u32;
@@ -210,7 +210,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
 fn find_each(text: &str, place: usize, found: &mut Vec<Range<usize>>) {
     let pattern = &PATTERNS[place];
     let Some(compiled) = REGEXES[place].get_or_init(|| Compiled::new(pattern)) else { return };
-    // How much may be searched a second time. What exhausts it was made to do so, and goes.
+    // A limit on text that is searched a second time. A text that exceeds it was made to do so, and is redacted.
     let mut again = 8 * text.len();
     let mut from = 0;
     while let Some(captures) = compiled.regex.captures_at(text, from) {
@@ -220,7 +220,7 @@ fn find_each(text: &str, place: usize, found: &mut Vec<Range<usize>>) {
             from = captures.get(0).map_or(secret.end, |whole| whole.end()).max(from + 1);
             found.push(secret);
         } else {
-            // There may be one within: `token: "password=…"`.
+            // A match may contain another: `token: "password=…"`.
             from = secret.start.max(from + 1);
         }
         if from >= text.len() {
@@ -245,7 +245,7 @@ fn is_scheme(word: &str) -> bool {
     schemes.iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
-/// A call or a path rather than a value: `authorization: Some(…)`.
+/// Returns true for a call or a path rather than a value: `authorization: Some(…)`.
 fn is_code(text: &str, secret: &Range<usize>) -> bool {
     ["(", "[", "::", "<"].iter().any(|code| text[secret.end..].starts_with(code))
         || text[secret.clone()].contains("::")

@@ -1,9 +1,9 @@
-//! What is found, and what is left alone.
+//! Tests of texts that are redacted, and of texts that are not.
 
 use super::*;
 use serde_json::json;
 
-/// `«…»` marks the secret. Keys are put together here, so that no scanner takes this file for a leak.
+/// `«…»` marks the secret. Keys are assembled here, so that no scanner reports this file as a leak.
 fn secrets() -> Vec<String> {
     let long = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0";
     let upper = "2B3C4D5E6F7G2H3I";
@@ -81,7 +81,7 @@ fn secrets_are_found() {
         let (before, rest) = marked.split_once('«').unwrap();
         let (secret, after) = rest.split_once('»').unwrap();
         let redacted = redactor.redact(&text);
-        // `token: "…"` may go as a whole: what matters is that the secret is gone.
+        // `token: "…"` may be replaced as a whole: the test only demands that the secret is gone.
         assert!(!redacted.contains(secret), "{text}: {redacted}");
         if !text.starts_with("token: ") {
             assert_eq!(redacted, format!("{before}{REDACTED}{after}"), "{text}");
@@ -193,7 +193,7 @@ fn named_values_are_found_in_every_form() {
         ("q=zu%20%22geheim%22%2F%C3%A4%261%0Azwei&".into(), "q=[redacted]&"),
         ("q=zu+%22geheim%22%2f%c3%a4%261%0azwei&".into(), "q=[redacted]&"),
         (r#"zu \"geheim\"/\u00e4&1\nzwei"#.into(), "[redacted]"),
-        // A line of it, as a tool that numbers lines shows it.
+        // A line of the secret, as a tool that numbers lines shows it.
         ("1→zu \"geheim\"/ä&1".into(), "1→[redacted]"),
     ] {
         assert_eq!(redactor.redact(&text), rest, "{text}");
@@ -262,7 +262,7 @@ fn every_pattern_compiles_and_is_fast_on_hostile_text() {
         assert!(patterns::compiles(place), "pattern {place}");
     }
     let redactor = Redactor::new();
-    // What makes a search that goes back run for minutes; here a second is far away.
+    // Texts that would make a backtracking search run for minutes; a second is a generous limit here.
     for piece in [
         "token=",
         "password:",

@@ -1,4 +1,4 @@
-//! What a schema must not do: show a default that breaks its own rules, or lead in a circle that takes nothing.
+//! Validates schemas: a default must match its own schema, and references must not form a cycle.
 
 use super::describe::describe;
 use super::tighten::holds_values;
@@ -7,11 +7,11 @@ use crate::parameter::Rule;
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value};
 
-/// Builds a validator that reaches for nothing outside the document.
+/// Builds a validator that accesses nothing outside the document.
 #[doc(hidden)]
 pub fn validator(schema: &Value) -> Result<Validator, String> {
     let options = jsonschema::options().offline();
-    // What names its draft itself is of that draft.
+    // A schema that names its draft is validated by that draft.
     let options = match schema.get("$schema") {
         Some(_) => options,
         None => options.with_draft(Draft::Draft202012),
@@ -19,7 +19,7 @@ pub fn validator(schema: &Value) -> Result<Validator, String> {
     options.build(schema).map_err(|error| error.to_string())
 }
 
-/// Why `value` breaks one of a parameter's own rules, if it does.
+/// Returns the reason why `value` violates one of a parameter's own rules, if it does.
 pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
     if rules.is_empty() {
         return None;
@@ -30,7 +30,7 @@ pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
         Value::String(_) => "string",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
-        // No rule speaks of these.
+        // No rule applies to these.
         Value::Null | Value::Bool(_) => return None,
     };
     let mut schema = Map::new();
@@ -46,7 +46,7 @@ pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
     }
 }
 
-/// The first property whose default or example does not fit the property's own schema.
+/// Returns the first property whose default or example does not match the property's own schema.
 pub(super) fn shown_fault(schema: &Value) -> Option<String> {
     find_shown_fault(schema, "", schema)
 }
@@ -65,7 +65,7 @@ fn find_shown_fault(schema: &Value, under: &str, root: &Value) -> Option<String>
     }
 }
 
-/// Takes out the examples of a parameter that do not fit it any more, since it was narrowed.
+/// Removes the examples of a parameter that do not match any more because it was narrowed.
 #[doc(hidden)]
 pub fn drop_unfitting_examples(root: &mut Value, pointer: &str) {
     let Some(property) = root.pointer(pointer) else { return };
@@ -81,7 +81,7 @@ pub fn drop_unfitting_examples(root: &mut Value, pointer: &str) {
     }
 }
 
-/// Of a part of a document, whose definitions it may speak of.
+/// Builds a validator for a part of a document, which may refer to the document's definitions.
 fn validator_within(part: &Value, root: &Value) -> Option<Validator> {
     let mut document = part.clone();
     if let (Some(document), Some(definitions)) = (document.as_object_mut(), root.get("$defs")) {
@@ -110,8 +110,8 @@ fn property_fault(name: &str, property: &Value, root: &Value) -> Option<String> 
     ))
 }
 
-/// The definition that leads back to itself without a property or an item between: a validator would follow it
-/// until the stack ends.
+/// Returns a definition that refers to itself without a property or an item in between: a validator would follow it
+/// until the stack overflows.
 pub(super) fn circle(schema: &Value) -> Option<String> {
     let mut done = Vec::new();
     let mut path = Vec::new();
@@ -124,7 +124,7 @@ pub(super) fn circle(schema: &Value) -> Option<String> {
     })
 }
 
-/// As [`circle`], wherever in the document it is.
+/// Same as [`circle`], for any place in the document.
 pub(super) fn circle_within(schema: &Value) -> Option<String> {
     let mut done = Vec::new();
     let mut path = Vec::new();

@@ -1,18 +1,18 @@
-//! A schema in words, for error texts.
+//! Describes schemas in words, for error messages.
 
 use super::{Compiled, duration, resolve};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The most values or names that a text lists.
+/// The maximum number of values or names that are listed.
 const MAX_LISTED: usize = 24;
-/// The most characters of one value in a list.
+/// The maximum number of characters of one value in a list.
 const LONGEST_VALUE: usize = 60;
-/// How deep a description goes into the schemas within a schema.
+/// The maximum depth of nested schemas in a description.
 const DEEPEST_WORD: usize = 3;
 
 impl Compiled {
-    /// The schema under a path that a validator reports, references followed.
+    /// Returns the schema at a path that a validator reports, with references resolved.
     pub(crate) fn schema_at(&self, path: &str) -> Option<&Value> {
         let mut schema = &self.schema;
         for step in path.split('/').skip(1) {
@@ -30,25 +30,25 @@ impl Compiled {
         Some(schema)
     }
 
-    /// The schema that holds the keyword at the end of `path`.
+    /// Returns the schema that contains the keyword at the end of `path`.
     pub(crate) fn schema_around(&self, path: &str) -> Option<&Value> {
         self.schema_at(path.rsplit_once('/')?.0).map(|schema| resolve(schema, &self.schema))
     }
 
-    /// What a schema allows, in words for the model: `an integer of at least 1`.
+    /// Describes the values that a schema allows, for the model: `an integer of at least 1`.
     #[doc(hidden)]
     pub fn describe_type(&self, schema: &Value) -> String {
         describe(schema, &self.schema)
     }
 
-    /// The same for the schema whose keyword `violated` is at the end of `path`: that one is never left out.
+    /// Describes the schema whose keyword `violated` is at the end of `path`; that keyword is never left out.
     pub(crate) fn describe_around(&self, path: &str) -> Option<String> {
         let violated = path.rsplit_once('/')?.1;
         Some(Words { root: &self.schema, violated }.describe(self.schema_around(path)?, 0))
     }
 }
 
-/// What `schema` allows, in words; `root` is the document it stands in.
+/// Describes the values that `schema` allows; `root` is its document.
 #[doc(hidden)]
 pub fn describe(schema: &Value, root: &Value) -> String {
     Words { root, violated: "" }.describe(schema, 0)
@@ -159,8 +159,8 @@ impl Words<'_> {
         }
     }
 
-    /// A bound that says something. The limits of 64-bit integers and of 32-bit floats are the type's own, and so
-    /// noise, except where they are what was broken.
+    /// Returns a bound that is informative. The limits of 64-bit integers and of 32-bit floats belong to the type, and
+    /// are left out unless they were violated.
     fn bound<'a>(&self, schema: &'a Value, key: &str) -> Option<&'a Value> {
         let bound = schema.get(key)?;
         let is_noise = bound.as_i64() == Some(i64::MIN)
@@ -179,7 +179,7 @@ fn with_article(kind: &str) -> String {
     }
 }
 
-/// Words with `or` between, each once.
+/// Joins unique words with `or`.
 #[doc(hidden)]
 pub fn alternatives(words: impl IntoIterator<Item = String>) -> String {
     let mut each: Vec<String> = Vec::new();
@@ -191,7 +191,7 @@ pub fn alternatives(words: impl IntoIterator<Item = String>) -> String {
     cut_list(&each, " or ")
 }
 
-/// The values of an enumeration.
+/// Returns the values of an enumeration.
 #[doc(hidden)]
 pub fn literals(schema: &Value) -> Option<Vec<Value>> {
     if let Some(value) = schema.get("const") {
@@ -200,24 +200,24 @@ pub fn literals(schema: &Value) -> Option<Vec<Value>> {
     if let Some(options) = schema.get("enum").and_then(Value::as_array) {
         return Some(options.clone());
     }
-    // schemars writes a documented enum as one `const` a variant.
+    // schemars writes a documented enum as one `const` per variant.
     let options = schema.get("oneOf")?.as_array()?;
     options.iter().map(|option| option.get("const").cloned()).collect()
 }
 
-/// Values as JSON, with commas between.
+/// Joins values as JSON, with commas.
 #[doc(hidden)]
 pub fn join(values: &[Value]) -> String {
     cut_list(&values.iter().take(MAX_LISTED + 1).map(plain).collect::<Vec<_>>(), ", ")
 }
 
-/// A value as JSON, of a readable length.
+/// Formats a value as JSON, truncated to a readable length.
 #[doc(hidden)]
 pub fn plain(value: &Value) -> String {
     cut(&value.to_string(), LONGEST_VALUE)
 }
 
-/// The first of many texts, the rest left out.
+/// Joins the first of many texts and leaves out the rest.
 pub(crate) fn cut_list(texts: &[String], between: &str) -> String {
     match texts.get(..MAX_LISTED) {
         Some(first) if texts.len() > MAX_LISTED => format!("{}{between}…", first.join(between)),
@@ -225,7 +225,7 @@ pub(crate) fn cut_list(texts: &[String], between: &str) -> String {
     }
 }
 
-/// The beginning of a text, where it has more than `most` characters.
+/// Returns the beginning of a text, if it has more than `most` characters.
 #[doc(hidden)]
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {

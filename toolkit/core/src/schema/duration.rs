@@ -1,4 +1,4 @@
-//! `std::time::Duration` in arguments: a text such as `30s` or `PT30S`, where serde reads two numbers.
+//! `std::time::Duration` as an argument: a text such as `30s` or `PT30S`, instead of serde's two numbers.
 
 use super::compose;
 use crate::arg::SchemaFn;
@@ -6,15 +6,15 @@ use crate::arguments::durations_to_parts;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// A number and a unit, once or more, or a duration of ISO 8601 without years and months, whose length is not fixed.
+/// One or more numbers with units, or an ISO 8601 duration without years and months, because their length is not fixed.
 pub(crate) const PATTERN: &str = r"^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d))+$|^P([0-9]+W|[0-9]+D|([0-9]+D)?T([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)$";
-/// The schema of such a text in words, for errors.
+/// A description of the schema, for error messages.
 pub(super) const WORDS: &str = "a duration such as \"30s\", \"1h30m\" or \"PT30S\"";
-/// What its description says beside the author's.
+/// A sentence that is appended to the author's description.
 const HINT: &str = "A duration, such as 30s, 1h30m or PT30S.";
 
 const SECOND: u128 = 1_000_000_000;
-/// Units with their nanoseconds; a unit that begins as another does comes first.
+/// Units with their nanoseconds; a longer unit comes before its prefix.
 const UNITS: [(&str, u128); 7] = [
     ("ns", 1),
     ("us", 1_000),
@@ -24,11 +24,11 @@ const UNITS: [(&str, u128); 7] = [
     ("h", 3_600 * SECOND),
     ("d", 86_400 * SECOND),
 ];
-/// Those of ISO 8601: of the date, then of the time.
+/// The units of ISO 8601: of the date, then of the time.
 const DATE_UNITS: [(&str, u128); 2] = [("W", 7 * 86_400 * SECOND), ("D", 86_400 * SECOND)];
 const TIME_UNITS: [(&str, u128); 3] = [("H", 3_600 * SECOND), ("M", 60 * SECOND), ("S", SECOND)];
 
-/// Replaces the schema of a duration, as schemars writes it, by that of a text.
+/// Replaces schemars' schema of a duration by that of a text.
 pub(super) fn write_as_text(schema: &mut Map<String, Value>) {
     if !is_duration(schema) {
         return;
@@ -71,7 +71,7 @@ fn is_duration(schema: &Map<String, Value>) -> bool {
         })
 }
 
-/// A value that a schema shows, as text.
+/// Converts a value shown in a schema to text.
 fn show(value: &mut Value) {
     let part = |name| value.get(name).and_then(Value::as_u64);
     if let (Some(seconds), Some(nanos)) = (part("secs"), part("nanos")) {
@@ -79,16 +79,16 @@ fn show(value: &mut Value) {
     }
 }
 
-/// The shortest text with one unit.
+/// Returns the shortest text with one unit.
 fn text(nanos: u128) -> String {
     let whole = UNITS.iter().rev().find(|(_, length)| nanos > 0 && nanos.is_multiple_of(*length));
     let (unit, length) = whole.copied().unwrap_or(("s", SECOND));
     format!("{}{unit}", nanos / length)
 }
 
-/// `value` with the parts that serde reads in the place of each text that the schema has for a duration.
+/// Replaces each text that the schema declares as a duration in `value` by the parts that serde reads.
 ///
-/// The schema is made only where some text in it may be a duration.
+/// The schema is created only if some text in the value may be a duration.
 pub(crate) fn parts_for(schema: SchemaFn, mut value: Value) -> Value {
     if holds_duration(&value) {
         let schema = compose(|generator| schema(generator).to_value());
@@ -106,14 +106,14 @@ fn holds_duration(value: &Value) -> bool {
     }
 }
 
-/// The parts that serde reads.
+/// Returns the parts that serde reads.
 #[doc(hidden)]
 pub fn parts(text: &str) -> Option<Value> {
     let duration = parse(text)?;
     Some(json!({"secs": duration.as_secs(), "nanos": duration.subsec_nanos()}))
 }
 
-/// Reads a text that [`PATTERN`] matches. One that is longer than any duration is the longest.
+/// Parses a text that [`PATTERN`] matches. A longer duration than the maximum becomes the maximum.
 fn parse(text: &str) -> Option<Duration> {
     let nanos = match text.strip_prefix('P') {
         None => sum(text, &UNITS, true).filter(|_| !text.is_empty())?,
@@ -130,7 +130,8 @@ fn parse(text: &str) -> Option<Duration> {
     Some(seconds.map_or(Duration::MAX, |seconds| Duration::new(seconds, rest)))
 }
 
-/// The sum of numbers with units: in any order, as often as they come, or each once and in the order of `units`.
+/// Returns the sum of numbers with units: in any order and repeated if `is_free`, or each once and in the order of
+/// `units`.
 fn sum(text: &str, units: &[(&str, u128)], is_free: bool) -> Option<u128> {
     let (mut rest, mut first, mut total) = (text, 0, 0_u128);
     while !rest.is_empty() {
@@ -157,9 +158,9 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// `whole.fraction` times a length, as far as it is exact in nanoseconds.
+/// Returns `whole.fraction` times a length, as far as it is exact in nanoseconds.
 fn nanos(whole: &str, fraction: &str, length: u128) -> u128 {
-    // A number of more digits than fit is longer than every duration.
+    // A number with too many digits is longer than every duration.
     let whole = whole.parse::<u128>().unwrap_or(u128::MAX).saturating_mul(length);
     let fraction = &fraction[..fraction.len().min(18)];
     let scale = fraction.bytes().fold(1_u128, |scale, _| scale * 10);
@@ -231,7 +232,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the schema takes decodes, and nothing else does.
+        /// Every text that the schema accepts decodes, and no other text does.
         #[test]
         fn the_pattern_takes_what_is_read(text in "(P?T?([0-9]{1,3}(\\.[0-9])?(ns|us|ms|s|m|h|d|W|D|H|M|S|T|)){0,3}|[ -~]{0,4})") {
             let schema = json!({"type": "string", "pattern": PATTERN});

@@ -1,19 +1,19 @@
-//! Schemas that no types stand behind: written by hand, or sent by another process.
+//! Schemas without Rust types: written by hand, or sent by another process.
 
 use super::check::{circle_within, validator};
 use super::root::is_object;
 use super::tighten::holds_values;
 use serde_json::Value;
 
-/// How deep a schema may nest. JSON text nests at most as deep.
+/// The maximum nesting of a schema; the same as for JSON text.
 const DEEPEST: usize = 128;
-/// How many values a schema may hold, of any kind. The largest in use have some thousands.
+/// The maximum number of values in a schema. The largest in use have some thousands.
 const MAX_VALUES: usize = 100_000;
 
-/// Under these keys stand schemas by name, so that what is there is no keyword.
+/// Keywords whose members are schemas by name, so that the names are not keywords.
 const BY_NAME: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
-/// Why `schema` cannot be that of a tool's arguments, if it cannot.
+/// Returns the reason why `schema` cannot be the schema of a tool's arguments, if there is one.
 ///
 /// A validator must come to an end with whatever it says: it reaches for nothing outside the document, and every
 /// reference is a pointer that can be followed here too, so that circles are seen.
@@ -28,7 +28,7 @@ pub fn foreign_fault(schema: &Value) -> Option<String> {
     None
 }
 
-/// Why `schema` cannot be that of a tool's output, if it cannot.
+/// Returns the reason why `schema` cannot be the schema of a tool's output, if there is one.
 #[doc(hidden)]
 pub fn output_fault(schema: &Value) -> Option<String> {
     shape_fault(schema).or_else(|| validator(schema).err())
@@ -67,7 +67,7 @@ fn shape_fault(schema: &Value) -> Option<String> {
                 }));
             }
             Value::Array(items) => {
-                // What a list holds are schemas, or values.
+                // A list contains schemas, or values.
                 let under = if holds_values(under) { under } else { "" };
                 left.extend(items.iter().map(|item| (item, under, depth + 1)));
             }
@@ -92,7 +92,7 @@ fn reference_fault(key: &str, value: &Value, root: &Value, depth: usize) -> Opti
         "$dynamicRef" | "$recursiveRef" => {
             Some(format!("it uses `{key}`; say where it leads with `$ref` and a pointer within the schema"))
         }
-        // It would change what the references below it mean.
+        // It would change the base of the references below it.
         "$id" | "id" if depth > 0 && value.is_string() => {
             Some(format!("a part of it has a name of its own by `{key}`; only the root can"))
         }

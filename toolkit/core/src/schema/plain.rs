@@ -1,52 +1,52 @@
-//! A first look at arguments: most tools take a closed object of plain values, and most calls fit. For these a handful
-//! of comparisons stands in front of the validator; of everything else it says nothing.
+//! A fast check of arguments: most tools accept a closed object of plain values, and most calls are valid. For these, a
+//! few comparisons replace the validator; in all other cases the check gives no result.
 
 use serde_json::{Map, Value};
 
-/// What a tool takes, where the schema's root is no more than a closed object of named properties.
+/// A schema whose root is no more than a closed object of named properties.
 #[derive(Debug)]
 pub(crate) struct Plain {
-    /// In the order of the function, in which models mostly give them.
+    /// In the order of the function's parameters, in which models mostly send them.
     properties: Vec<(String, Kind)>,
-    /// The places of those that are required, as bits.
+    /// The indices of the required properties, as bits.
     required: u64,
 }
 
-/// What is known of a property's schema.
+/// The schema of a property.
 #[derive(Debug)]
 enum Kind {
     Boolean,
-    /// Both ends included.
+    /// An integer, with both bounds inclusive.
     Integer {
         least: i128,
         most: i128,
     },
-    /// Any number at all.
+    /// Any number.
     Number,
-    /// How many characters.
+    /// A text, with bounds on its number of characters.
     Text {
         least: u64,
         most: u64,
     },
     /// One of these strings.
     Choice(Vec<String>),
-    /// A list of so many items.
+    /// A list, with bounds on its number of items.
     List {
         item: Box<Self>,
         least: u64,
         most: u64,
     },
-    /// Only the validator can tell.
+    /// Any other schema, which only the validator can check.
     Other,
 }
 
-/// Whether a schema is plain and allows the value for certain.
+/// Returns true if a schema is plain and certainly allows the value.
 pub(super) fn certainly_allows(schema: &Value, value: &Value) -> bool {
     kind(schema).certainly_takes(value)
 }
 
 impl Plain {
-    /// The schema, if it is of this kind.
+    /// Returns the plain form of the schema, if it has one.
     pub(super) fn of(schema: &Value) -> Option<Self> {
         let root = schema.as_object()?;
         let known = ["type", "properties", "required", "additionalProperties"];
@@ -66,7 +66,7 @@ impl Plain {
         for name in root.get("required").map_or(Some(&Vec::new()), Value::as_array)? {
             let place = properties.iter().position(|(known, _)| name == known)?;
             let bit = 1_u64.checked_shl(u32::try_from(place).ok()?)?;
-            // Not even this is valid: a name that stands twice.
+            // A name that is repeated makes the schema invalid.
             if required & bit != 0 {
                 return None;
             }
@@ -75,13 +75,13 @@ impl Plain {
         (properties.len() <= 64).then_some(Self { properties, required })
     }
 
-    /// Whether all of the schema is plain. Such a schema is also valid itself.
+    /// Returns true if all of the schema is plain. Such a schema is also valid.
     pub(super) fn is_whole(&self) -> bool {
         self.properties.iter().all(|(_, kind)| !matches!(kind, Kind::Other))
     }
 
-    /// Whether the arguments are valid for certain, and need no change before they are decoded. What is not may be
-    /// valid all the same.
+    /// Returns true if the arguments are certainly valid, and need no change before they are decoded. Other arguments
+    /// may be valid too.
     pub(crate) fn certainly_takes(&self, arguments: &Map<String, Value>) -> bool {
         let (mut next, mut found) = (0, 0_u64);
         for (name, value) in arguments {
@@ -110,7 +110,7 @@ impl Kind {
             (Self::Boolean, Value::Bool(_))
             | (Self::Number, Value::Number(_))
             | (Self::Text { least: 0, most: u64::MAX }, Value::String(_)) => true,
-            // `5.0` is an integer too, and must become one.
+            // `5.0` is an integer too, and must be converted.
             (Self::Integer { least, most }, Value::Number(number)) => {
                 let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
                 integer.is_some_and(|integer| *least <= integer && integer <= *most)
@@ -163,12 +163,12 @@ fn plain_kind(schema: &Value) -> Option<Kind> {
     }
 }
 
-/// Whether a schema has keywords beside these and those that forbid nothing.
+/// Returns true if a schema has keywords other than these and those without an effect.
 fn has_others(schema: &Map<String, Value>, known: &[&str]) -> bool {
     schema.iter().any(|(key, value)| !known.contains(&key.as_str()) && !is_note(key, value))
 }
 
-/// Whether a keyword forbids nothing, and is what it should be.
+/// Returns true if a keyword has no effect, and a value of the right type.
 fn is_note(key: &str, value: &Value) -> bool {
     match key {
         "title" | "description" | "$comment" => value.is_string(),
@@ -191,7 +191,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// Schemas of one property, of which some are plain and some nearly so.
+    /// Generates schemas of one property, some plain and some nearly plain.
     fn properties() -> impl Strategy<Value = Value> {
         let bound = prop_oneof![
             (-3_i64..4).prop_map(Value::from),
@@ -244,7 +244,7 @@ mod tests {
         ]
     }
 
-    /// Values at the borders of what the schemas allow.
+    /// Returns values at the limits of what the schemas allow.
     fn values() -> Vec<Value> {
         let mut values: Vec<Value> = (-4..5).map(Value::from).collect();
         values.extend([i64::MIN, i64::MAX, i64::MAX - 1].map(Value::from));
@@ -267,7 +267,7 @@ mod tests {
         plain.certainly_takes(arguments.as_object().unwrap())
     }
 
-    /// The validator has to take all of the arguments that it takes.
+    /// Checks that the validator accepts all arguments that the fast check accepts.
     fn check(schema: &Value, all: impl IntoIterator<Item = Value>) -> Result<(), TestCaseError> {
         let Some(plain) = Plain::of(schema) else { return Ok(()) };
         let Ok(validator) = validator(schema) else {

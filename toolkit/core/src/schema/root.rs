@@ -1,10 +1,10 @@
-//! The root of a tool's schema, which must be an object: what cannot be one is refused, what can is closed.
+//! The root of a tool's schema, which must be an object: other types are rejected, and objects are closed.
 
 use super::{make, resolve};
 use crate::parameter::Input;
 use serde_json::{Map, Value, json};
 
-/// Why `input` cannot be a tool's arguments, if it cannot: they are always a JSON object.
+/// Returns the reason why `input` cannot be a tool's arguments, if there is one: they are always a JSON object.
 #[doc(hidden)]
 pub fn root_fault(input: &Input) -> Option<String> {
     let Input::Whole(_) = input else { return None };
@@ -26,7 +26,7 @@ pub(super) fn is_object(schema: &Value, root: &Value, depth: usize) -> bool {
     }
     for key in ["oneOf", "anyOf"] {
         if let Some(options) = members.get(key).and_then(Value::as_array) {
-            // A unit variant stands beside the others as a string; it becomes an object too.
+            // A unit variant beside others is a string; it becomes an object too.
             let mut others = options.iter().filter(|option| unit_names(option).is_none()).peekable();
             return others.peek().is_some() && others.all(|option| is_object(option, root, depth + 1));
         }
@@ -38,9 +38,9 @@ pub(super) fn is_object(schema: &Value, root: &Value, depth: usize) -> bool {
             .is_some_and(|parts| parts.iter().any(|part| is_object(part, root, depth + 1)))
 }
 
-/// Makes the root an object that takes no properties but its own.
+/// Makes the root an object that accepts no properties but its own.
 ///
-/// What the type says of further properties stays: of a map, or of a flattened one.
+/// A type's own rule for additional properties stays: that of a map, or of a flattened map.
 pub(super) fn close(schema: &mut Value) {
     follow_reference(schema);
     let Some(root) = schema.as_object_mut() else { return };
@@ -64,7 +64,7 @@ pub(super) fn close(schema: &mut Value) {
     }
 }
 
-/// Puts the definition in the place of a reference to it: hosts look for properties at the root.
+/// Replaces a reference by its definition, because hosts look for properties at the root.
 fn follow_reference(schema: &mut Value) {
     let target = resolve(schema, schema).clone();
     if let (Some(root), Value::Object(target)) = (schema.as_object_mut(), target)
@@ -86,7 +86,7 @@ fn are_closed(options: &Value) -> bool {
     })
 }
 
-/// Writes the unit variants of an externally tagged enum as serde also reads them: `{"Name": null}`.
+/// Writes the unit variants of an externally tagged enum in the other form that serde reads: `{"Name": null}`.
 fn units_as_objects(options: &mut Vec<Value>) {
     *options = std::mem::take(options)
         .into_iter()
@@ -110,7 +110,7 @@ fn units_as_objects(options: &mut Vec<Value>) {
         .collect();
 }
 
-/// The strings that a schema allows, where it allows nothing else.
+/// Returns the strings that a schema allows, if it allows nothing else.
 pub(super) fn unit_names(schema: &Value) -> Option<Vec<String>> {
     let values = match (schema.get("const"), schema.get("enum")) {
         (Some(value), _) => std::slice::from_ref(value),

@@ -1,16 +1,16 @@
-//! Where a schema marks secrets.
+//! Finds the secrets that a schema marks.
 
 use super::{DEEPEST, SECRET, resolve};
 use serde_json::Value;
 use std::ptr;
 
-/// A schema and all the schemas that may describe the same value.
+/// Adds a schema and all the schemas that may describe the same value.
 #[doc(hidden)]
 pub fn add_variants<'a>(here: &mut Vec<&'a Value>, schema: &'a Value, root: &'a Value, depth: usize) {
     if depth > DEEPEST {
         return;
     }
-    // A mark may stand beside a reference.
+    // A mark may be beside a reference.
     here.push(schema);
     let target = resolve(schema, root);
     if !ptr::eq(schema, target) {
@@ -28,7 +28,8 @@ pub fn is_marked(schema: &Value) -> bool {
     schema.get(SECRET) == Some(&Value::Bool(true))
 }
 
-/// Whether a secret stands anywhere within. Each reference is followed once: what it names may hold itself.
+/// Returns true if a secret is marked anywhere within. Each reference is followed once, because a definition may
+/// contain itself.
 #[doc(hidden)]
 pub fn holds_mark<'a>(schema: &'a Value, root: &'a Value, followed: &mut Vec<&'a str>) -> bool {
     match schema {

@@ -1,15 +1,15 @@
-//! A tool's parameters in one line, for error texts.
+//! Formats a tool's parameters in one line, for error messages.
 
 use super::describe::{cut_list, literals, plain};
 use super::{Compiled, resolve};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// How deep a type is written out.
+/// The maximum depth to which a type is written out.
 const DEEPEST_WORD: usize = 2;
 
 impl Compiled {
-    /// The tool's parameters in one line: `read(file_path: string, offset?: integer = 1)`.
+    /// Formats the tool's parameters in one line: `read(file_path: string, offset?: integer = 1)`.
     #[doc(hidden)]
     pub fn signature(&self) -> String {
         let mut parameters: Vec<(&str, Vec<String>, bool, Option<&Value>)> = Vec::new();
@@ -78,7 +78,7 @@ impl Compiled {
     }
 }
 
-/// The root, its parts and its variants, each with whether what it requires is always required.
+/// Returns the root, its parts and its variants, each with true if its required properties are always required.
 fn branches(root: &Value) -> Vec<(&Map<String, Value>, bool)> {
     let mut branches: Vec<_> = root.as_object().map(|root| (root, true)).into_iter().collect();
     for (key, is_shared) in [("allOf", true), ("oneOf", false), ("anyOf", false)] {
@@ -89,7 +89,7 @@ fn branches(root: &Value) -> Vec<(&Map<String, Value>, bool)> {
     branches
 }
 
-/// Whether every variant of the root requires the property.
+/// Returns true if every variant of the root requires the property.
 fn all_require(root: &Value, name: &str) -> bool {
     ["oneOf", "anyOf"].iter().filter_map(|key| root.get(*key)?.as_array()).any(|options| {
         options.iter().all(|option| {

@@ -1,25 +1,27 @@
-//! What schemars writes, made to say all that a type demands in words that every provider knows.
+//! Rewrites schemas of schemars, so that they state all requirements of a type in keywords that every provider
+//! supports.
 
 use super::root::unit_names;
 use super::{LIMITS, duration};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// Whom a schema is for.
+/// The use of a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Arguments: `null` for what may be absent is accepted, but not shown, since absence says it.
+    /// Arguments: `null` for an optional value is accepted, but not shown, because leaving the value out means the
+    /// same.
     Input,
-    /// Structured output: what is written is written.
+    /// Structured output: `null` values are written, so they are shown.
     Output,
 }
 
-/// Under these keys stand values of the user's, not schemas.
+/// Returns true if the key contains values of the user, and not schemas.
 pub(super) fn holds_values(key: &str) -> bool {
     matches!(key, "default" | "examples" | "const" | "enum")
 }
 
-/// Gives numbers the bounds of their type, writes enums of strings as such, and unwraps descriptions.
+/// Adds the bounds of number types, simplifies enums of strings, and unwraps descriptions.
 pub(super) fn tighten(schema: &mut Value, side: Side) {
     walk(schema, "", side);
 }
@@ -38,7 +40,7 @@ fn walk(schema: &mut Value, under: &str, side: Side) {
                     drop_optional_nulls(members);
                 }
                 Side::Output => {
-                    // Absence says it.
+                    // An absent value means the same.
                     if members.get("default").is_some_and(Value::is_null) {
                         members.shift_remove("default");
                     }
@@ -57,8 +59,8 @@ fn walk(schema: &mut Value, under: &str, side: Side) {
     }
 }
 
-/// Gives a number the bounds of its type. Those of up to 16 bits, and the 0 of unsigned integers, tell a model something;
-/// those of wider types are enforced only, and in outputs say nothing at all.
+/// Adds the bounds of its type to a number. Those of up to 16 bits, and the 0 of unsigned integers, are useful to a
+/// model; those of wider types are only enforced, and left out in outputs.
 fn bound_number(schema: &mut Map<String, Value>, side: Side) {
     let Some(format) = schema.get("format").and_then(Value::as_str) else { return };
     let (is_telling, bounds): (bool, Option<(Value, Value)>) = match format {
@@ -69,14 +71,14 @@ fn bound_number(schema: &mut Map<String, Value>, side: Side) {
         "int32" => (false, Some((i32::MIN.into(), i32::MAX.into()))),
         "int64" | "int" => (false, Some((i64::MIN.into(), i64::MAX.into()))),
         "uint32" => (false, Some((0.into(), u32::MAX.into()))),
-        // A JSON number holds no more here.
+        // JSON numbers are limited to 64 bits here.
         "uint64" | "uint" | "uint128" => (false, Some((0.into(), u64::MAX.into()))),
         "int128" => (false, Some((i64::MIN.into(), u64::MAX.into()))),
         "float" => (false, Some((f32::MIN.into(), f32::MAX.into()))),
         "double" => (false, None),
         _ => return,
     };
-    // As a format, these names are nobody's standard.
+    // These format names are not standard.
     schema.shift_remove("format");
     let Some((least, greatest)) = bounds else { return };
     let mut limits = Map::new();
@@ -114,7 +116,7 @@ fn drop_null(schema: &mut Value) {
         members.shift_remove("default");
     }
     if let Some(Value::Array(kinds)) = members.get_mut("type") {
-        // A type that is nothing but null stays.
+        // A type that is only null stays.
         if kinds.iter().any(|kind| kind != "null") {
             kinds.retain(|kind| kind != "null");
         }
@@ -139,8 +141,8 @@ fn drop_null(schema: &mut Value) {
     }
 }
 
-/// schemars writes an enum of documented unit variants as one `const` a variant, which some providers refuse: it
-/// becomes one list of strings, and what is said of the variants goes into the description.
+/// Combines the documented unit variants of an enum, which schemars writes as one `const` per variant (some providers
+/// reject that), into one list of strings, and moves their descriptions into the description of the enum.
 fn fold_units(schema: &mut Map<String, Value>) {
     let Some(options) = schema.get("oneOf").and_then(Value::as_array) else { return };
     let mut names = Vec::new();
@@ -150,7 +152,7 @@ fn fold_units(schema: &mut Map<String, Value>) {
         if let (Some(description), [name]) =
             (option.get("description").and_then(Value::as_str), units.as_slice())
         {
-            // The lines below the first belong to the same item of the list.
+            // The lines after the first belong to the same list item.
             let _ = write!(lines, "\n- `{name}`: {}", description.replace('\n', "\n  "));
         }
         names.extend(units);
@@ -165,8 +167,8 @@ fn fold_units(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Joins the lines of each paragraph, which end where the code's margin was. Lists, code, tables and hard breaks
-/// stay as they are.
+/// Joins the lines of each paragraph, which were wrapped to the width of the source. Lists, code, tables and hard
+/// breaks stay unchanged.
 fn unwrap_lines(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let (mut is_fenced, mut is_code, mut takes_more) = (false, false, false);
@@ -203,7 +205,7 @@ fn ends_blank(text: &str) -> bool {
     text.is_empty() || text.ends_with('\n')
 }
 
-/// Whether a line of Markdown begins something of its own.
+/// Returns true if a line of Markdown begins a new block.
 fn begins_block(line: &str) -> bool {
     let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_numbered =

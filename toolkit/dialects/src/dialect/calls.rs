@@ -1,4 +1,4 @@
-//! The calls in what a model answered, where it is there as a whole.
+//! Reads the tool calls in a complete answer of a model.
 
 pub(super) mod anthropic;
 mod chat;
@@ -19,28 +19,28 @@ use std::collections::HashSet;
 use toolkit_core::call::CallArguments;
 use toolkit_core::escape::escape_line;
 
-/// How many calls one answer may have.
+/// The most calls in one answer.
 pub const MAX_CALLS: usize = 1000;
-/// How many bytes the text of the arguments of all calls of one answer may have: 16 MiB.
+/// The most bytes of the arguments of all calls of one answer: 16 MiB.
 pub const MAX_ARGUMENT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The beginning of ids that were made here, since the provider gave none.
+/// The prefix of ids that were generated here, because the provider gave none.
 const MADE: &str = "toolkit_call_";
 
-/// Why the calls in what a model answered could not be read.
+/// The error for an answer whose calls could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallFormatError {
-    /// A part is not what it is in the dialect.
+    /// A part does not have the form that the dialect requires.
     #[error("the answer is not one of the dialect `{dialect}`: {at} should be {expected}, and is {found}", at = shown(pointer))]
     Shape {
         /// The dialect.
         dialect: Dialect,
-        /// Where: a JSON pointer into what was given.
+        /// The place: a JSON pointer into the answer.
         pointer: String,
-        /// What should be there.
+        /// The expected value.
         expected: &'static str,
-        /// What is there.
+        /// The actual value.
         found: &'static str,
     },
     /// There are too many calls.
@@ -49,23 +49,23 @@ pub enum CallFormatError {
     /// The arguments are too long.
     #[error("the arguments of the calls are longer than {MAX_ARGUMENT_BYTES} bytes")]
     TooLong,
-    /// The answer ended before the arguments of a call did: it reached a limit of its length, or the connection ended. Such a call
-    /// must not run; ask the model again.
+    /// The answer ended before the arguments of a call did: it reached a length limit, or the connection ended. Such a call must
+    /// not run; ask the model again.
     #[error("the answer ended within the call of `{name}`; ask again, with room for a longer answer")]
     CutOff {
-        /// The tool, as the model calls it.
+        /// The tool, by the name that the model uses.
         name: String,
     },
-    /// The provider says that it failed, or that it answers nothing to such a prompt. Nothing of the answer is to run.
+    /// The provider reports that it failed, or that it blocked the prompt. No call of the answer may run.
     #[error("the provider ended the answer with an error: {message}")]
     Provider {
-        /// What it says, in one line of bounded length.
+        /// The provider's message, in one line of bounded length.
         message: String,
     },
-    /// What came is no stream of events.
+    /// The data is no stream of events.
     #[error("the stream has {found} where an event in JSON should be")]
     Stream {
-        /// What is there.
+        /// The actual data.
         found: String,
     },
 }
@@ -74,7 +74,7 @@ fn shown(pointer: &str) -> String {
     if pointer.is_empty() { "it".to_owned() } else { format!("`{}`", escape_line(pointer)) }
 }
 
-/// A call as it was found.
+/// A call, as found in the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub(super) id: Option<String>,
@@ -82,7 +82,7 @@ pub(super) struct Found {
     pub(super) arguments: CallArguments,
 }
 
-/// The calls in an answer.
+/// Finds the calls in an answer.
 pub(super) fn find(dialect: Dialect, answer: &Value) -> Result<Vec<Found>, CallFormatError> {
     let reader = Reader { dialect };
     refuse_failure(dialect, answer)?;
@@ -108,22 +108,22 @@ pub(super) fn check_size(found: &[Found]) -> Result<(), CallFormatError> {
     if texts.sum::<usize>() > MAX_ARGUMENT_BYTES { Err(CallFormatError::TooLong) } else { Ok(()) }
 }
 
-/// The ids of calls: each its own, unless it has none or another call has it.
+/// Assigns ids to calls: each keeps its own, unless it has none or another call has the same.
 pub(super) struct Ids {
-    /// Those that were given, and those that were made.
+    /// The given and the generated ids.
     taken: HashSet<String>,
-    /// The given ones that a call has.
+    /// The given ids that a call has.
     used: HashSet<String>,
 }
 
 impl Ids {
-    /// For these calls: what is made for one is none that another was given.
+    /// Prepares ids for these calls: a generated id never equals one that another call was given.
     pub(super) fn of(calls: &[Found]) -> Self {
         let given = calls.iter().filter_map(|call| call.id.clone());
         Self { taken: given.collect(), used: HashSet::new() }
     }
 
-    /// The id of the next call.
+    /// Returns the id of the next call.
     pub(super) fn own(&mut self, given: Option<String>) -> String {
         let given = match given.filter(|id| !id.is_empty()) {
             Some(id) if self.used.insert(id.clone()) => return id,
@@ -151,22 +151,22 @@ fn made_id() -> String {
     format!("{MADE}{}", HEXLOWER.encode(&bytes))
 }
 
-/// Whether the provider knows nothing of an id.
+/// Returns true if an id was generated here, so that the provider does not know it.
 pub(super) fn is_made(id: &str) -> bool {
     id.starts_with(MADE)
 }
 
-/// The arguments that a text stands for: none where it is empty.
+/// Returns the arguments in a text: empty arguments for an empty text.
 pub(super) fn from_text(text: &str) -> CallArguments {
     if text.trim().is_empty() { CallArguments::default() } else { CallArguments::Text(text.to_owned()) }
 }
 
-/// Whether a text is a whole value.
+/// Returns true if a text is a complete JSON value.
 pub(super) fn is_complete(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Arguments that came as a value: a text of JSON with some, and nothing for none.
+/// Returns arguments that were given as a value; `None` and empty text give empty arguments.
 pub(super) fn from_value(value: Option<&Value>) -> CallArguments {
     match value {
         None | Some(Value::Null) => CallArguments::default(),
@@ -175,7 +175,7 @@ pub(super) fn from_value(value: Option<&Value>) -> CallArguments {
     }
 }
 
-/// Reads parts of an answer, and says what is wrong with them.
+/// Reads parts of an answer, and reports their errors.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
     pub(super) dialect: Dialect,
@@ -209,7 +209,7 @@ impl Reader {
         value.as_object().ok_or_else(|| self.wrong(at, "an object", Some(value)))
     }
 
-    /// A list, which may be missing or `null`.
+    /// Reads a list, which may be missing or `null`.
     pub(super) fn list<'a>(self, value: Option<&'a Value>, at: &str) -> Result<&'a [Value], CallFormatError> {
         match value {
             None | Some(Value::Null) => Ok(&[]),
@@ -218,7 +218,7 @@ impl Reader {
         }
     }
 
-    /// A text, which may be missing or `null`.
+    /// Reads a text, which may be missing or `null`.
     pub(super) fn text<'a>(
         self,
         value: Option<&'a Value>,
@@ -238,7 +238,7 @@ impl Reader {
         }
     }
 
-    /// An id: a text, and a number where somebody counts.
+    /// Reads an id: a text, or a number, which some providers use.
     pub(super) fn id(self, value: Option<&Value>, at: &str) -> Result<Option<String>, CallFormatError> {
         match value {
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
@@ -247,7 +247,7 @@ impl Reader {
     }
 }
 
-/// Refuses a last call that is not whole.
+/// Refuses an incomplete last call.
 pub(super) fn refuse_cut(found: &[Found]) -> Result<(), CallFormatError> {
     match found.last() {
         Some(Found { name, arguments: CallArguments::Text(text), .. }) if !is_complete(text) => {

@@ -1,4 +1,4 @@
-//! The tools of a toolbox in a dialect, and the way back from what a model says of them.
+//! The tools of a toolbox in a dialect, and the conversion of the model's calls back to the tools.
 
 use super::calls::{self, CallFormatError, Found, Ids};
 use super::read_back::read_back;
@@ -12,55 +12,55 @@ use toolkit_core::arguments;
 use toolkit_core::call::{CallArguments, ToolCall};
 use toolkit_core::definition::Definition;
 
-/// Tools as a provider is told of them. Reads the calls that come back, and writes their results.
+/// The definitions of tools for a provider. They read the calls that the model makes, and write their results.
 ///
-/// It is made of one toolbox, and belongs to it: the names that a model sees may be others than the tools have. Cheap to clone.
+/// They are made from one toolbox, and belong to it: a tool's name for the model may differ from its own name. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Definitions {
     pub(super) dialect: Dialect,
-    /// The provider's own tool that finds others, where it is to.
+    /// The provider's own tool search, if it is used.
     finder: Option<Value>,
     tools: Arc<[DialectTool]>,
-    /// The places of tools by the names that the model sees.
+    /// The indices of tools, by their names for the model.
     by_shown: Arc<HashMap<String, usize>>,
-    /// The same by the names that they have.
+    /// The indices of tools, by their own names.
     by_name: Arc<HashMap<String, usize>>,
 }
 
-/// One tool as a provider is told of it.
+/// The definition of one tool for a provider.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DialectTool {
-    /// What it is called here.
+    /// The tool's own name.
     pub name: String,
-    /// What the model calls it: the same, where the provider takes that.
+    /// The name for the model: the same, if the provider accepts it.
     pub shown_name: String,
-    /// What the provider is told, as it stands in the request's list.
+    /// The definition, as an entry of the request's list.
     pub definition: Value,
-    /// Whether the model is held to the schema.
+    /// The enforcement of the schema.
     pub strictness: Strictness,
-    /// What the schema does not say there.
+    /// The parts of the schema that the definition does not express.
     pub loosened: Vec<Loosened>,
-    /// The schema with marks, where the way back needs it.
+    /// The schema with marks, if they are needed to convert arguments back.
     marked: Option<Value>,
-    /// Whether its results are structured, as the Model Context Protocol wants to know.
+    /// True if the results are structured, as declared in the Model Context Protocol.
     pub(super) is_structured: bool,
 }
 
-/// Whether a provider holds the model to a tool's schema.
+/// The enforcement of a tool's schema by the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Strictness {
     /// The dialect is not strict.
     Plain,
-    /// It does.
+    /// The schema is enforced.
     Strict,
-    /// It does not, though it was asked for: the schema cannot be said so.
+    /// The schema is not enforced, although that was requested: it cannot be expressed strictly.
     NotPossible(Loosened),
 }
 
 impl Dialect {
-    /// These definitions in this dialect. Of two of the same name the second is left out.
+    /// Returns these definitions in this dialect. Of two with the same name, the second is left out.
     pub fn definitions(self, definitions: impl IntoIterator<Item = Definition>) -> Definitions {
         let mut seen = HashSet::new();
         let definitions: Vec<Definition> =
@@ -106,7 +106,7 @@ impl Dialect {
                     "strict": is_strict,
                 },
             }),
-            // What says nothing is strict there.
+            // There, a definition without `strict` is strict.
             Self::OpenAiResponses | Self::OpenAiResponsesStrict => json!({
                 "type": "function",
                 "name": shown_name,
@@ -141,7 +141,7 @@ fn gemini(name: &str, description: &str, parameters: Value) -> Value {
     function.insert("description".into(), description.into());
     let takes_nothing = parameters.get("additionalProperties") == Some(&Value::Bool(false))
         && parameters.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty);
-    // A function without parameters says nothing of them: an object without properties is refused.
+    // A function without parameters has no `parameters`: an object without properties would be refused.
     if !takes_nothing {
         function.insert("parametersJsonSchema".into(), parameters);
     }
@@ -166,18 +166,18 @@ impl Definitions {
         self
     }
 
-    /// The dialect.
+    /// Returns the dialect.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The tools, in their order.
+    /// Returns the tools, in their order.
     pub fn tools(&self) -> &[DialectTool] {
         &self.tools
     }
 
-    /// What goes into a request as `tools`; for the Model Context Protocol, into the answer to `tools/list`. No list at all goes in
-    /// where there are no tools: most providers refuse an empty one.
+    /// Returns the list for `tools` in a request; for the Model Context Protocol, for the answer to `tools/list`. Leave `tools` out of a
+    /// request if there are no tools: most providers refuse an empty list.
     pub fn to_json(&self) -> Value {
         let definitions = self.finder.iter().chain(self.tools.iter().map(|tool| &tool.definition)).cloned();
         match self.dialect {
@@ -187,37 +187,37 @@ impl Definitions {
         }
     }
 
-    /// The tool that the model calls so.
+    /// Returns the tool that the model knows by this name.
     pub fn shown(&self, shown_name: &str) -> Option<&DialectTool> {
         self.by_shown.get(shown_name).map(|place| &self.tools[*place])
     }
 
-    /// The tool of this name.
+    /// Returns the tool with this name of its own.
     pub fn tool(&self, name: &str) -> Option<&DialectTool> {
         self.by_name.get(name).map(|place| &self.tools[*place])
     }
 
-    /// The calls in what a model answered, in its order: a response, a message, or a list of its items or parts. None where it calls
-    /// nothing. What is unknown in it is passed over.
+    /// Returns the calls in a model's answer, in its order: a response, a message, or a list of its items or parts. Empty if the model
+    /// calls nothing. Unknown parts are ignored.
     ///
     /// Arguments that are no JSON are passed on: [`Toolbox::call`](crate::Toolbox::call) tells the model what is wrong with them. A call without an id, or
     /// with that of another, gets one of its own. A name that no tool has is passed on too.
     ///
     /// # Errors
     ///
-    /// When the provider says that it failed, or that it blocked the prompt. What is wrong with a call that is not of the dialect, and
-    /// where; when there are more than [`MAX_CALLS`](super::MAX_CALLS), or
-    /// arguments of more than [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES); when the answer was cut off within a call.
+    /// When the provider reports that it failed, or that it blocked the prompt; when a call does not have the form of the dialect, with
+    /// the place; when there are more than [`MAX_CALLS`](super::MAX_CALLS), or arguments of more than
+    /// [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES); when the answer was cut off within a call.
     pub fn parse(&self, answer: &Value) -> Result<Vec<ToolCall>, CallFormatError> {
         Ok(self.calls(calls::find(self.dialect, answer)?))
     }
 
-    /// Reads an answer that comes in fragments.
+    /// Returns a reader of an answer that is streamed in fragments.
     pub fn stream(&self) -> CallStream {
         CallStream::new(self.clone())
     }
 
-    /// Calls as the toolbox takes them.
+    /// Converts found calls to calls of the toolbox.
     pub(super) fn calls(&self, found: Vec<Found>) -> Vec<ToolCall> {
         let mut ids = Ids::of(&found);
         found
@@ -235,7 +235,8 @@ impl Definitions {
     }
 }
 
-/// Takes out what is `null` only since a strict schema wants it there. What is no JSON, or has a key twice, stays as it is.
+/// Removes values that are `null` only because a strict schema requires them. Text that is no JSON, or has a duplicate key, is
+/// unchanged.
 fn without_nulls(arguments: CallArguments, marked: &Value) -> CallArguments {
     let parsed = match &arguments {
         CallArguments::Json(value) => Some(value.clone()),

@@ -1,4 +1,4 @@
-//! Names of tools as a provider takes them.
+//! Names of tools that a provider accepts.
 
 use super::Dialect;
 use data_encoding::BASE32_NOPAD;
@@ -8,14 +8,14 @@ use toolkit_core::name::MAX_NAME_BYTES;
 
 /// The longest name in the Model Context Protocol.
 const MAX_MCP_NAME_BYTES: usize = 128;
-/// How long what tells a changed name from others is: 60 bits of a hash.
+/// The length of the suffix that distinguishes a changed name: 60 bits of a hash.
 const HASH: usize = 12;
 
 impl Dialect {
-    /// Whether a provider takes a tool of this name as it is.
+    /// Returns true if a provider accepts a tool with this name unchanged.
     ///
-    /// Letters, digits, `_` and `-`, up to 64: OpenAI, Anthropic. Gemini takes `.` too, and wants a letter or `_` first. The Model
-    /// Context Protocol has `.` too, and up to 128.
+    /// OpenAI and Anthropic accept letters, digits, `_` and `-`, up to 64 characters. Gemini also accepts `.`, and requires a
+    /// letter or `_` first. The Model Context Protocol also has `.`, and up to 128 characters.
     ///
     /// ```
     /// use toolkit::Dialect;
@@ -46,14 +46,14 @@ impl Dialect {
     }
 }
 
-/// The names of tools as a provider takes them, in the order of the tools, each of which has another name.
+/// Returns the names of tools for a provider, in the order of the tools; no two are equal.
 ///
-/// One that the provider takes stays. Any other becomes what can stay of it, and a hash of the whole; so it depends on no other
-/// tool, unless one of these has just that name.
+/// A name that the provider accepts stays. Any other becomes its acceptable characters with a hash of the whole name; so it does
+/// not depend on the other tools, unless one of them has just that name.
 pub(super) fn shown(dialect: Dialect, names: &[&str]) -> Vec<String> {
     let mut taken: HashSet<String> =
         names.iter().filter(|name| dialect.takes_name(name)).map(|name| (*name).to_owned()).collect();
-    // By name, so that the order of the tools does not matter where two would be called the same.
+    // Sorted by name, so that the order of the tools does not matter if two would get the same name.
     let others: BTreeSet<&str> = names.iter().copied().filter(|name| !dialect.takes_name(name)).collect();
     let mut changed: HashMap<&str, String> = HashMap::new();
     for name in others {

@@ -1,18 +1,19 @@
-//! Arguments that a strict schema made a model write, as the tool's own schema means them.
+//! Converts arguments written for a strict schema to those for the tool's own schema.
 
 use super::schema::NULL_IS_ABSENT;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
-/// How deep arguments are followed. JSON text nests at most 128 deep.
+/// The greatest depth to which arguments are followed. JSON text nests at most 128 deep.
 const DEEPEST: usize = 128;
-/// How many variants of one value are tried.
+/// The most variants of one value that are tried.
 const MAX_OPTIONS: usize = 64;
 
-/// How many values, each with each variant, are looked at.
+/// The most values that are examined, counted once for each variant.
 const MAX_STEPS: usize = 500_000;
 
-/// Takes out what is `null` only since it had to be there. `schema` is a strict one, with marks. Whether something was taken out.
+/// Removes values that are `null` only because they were required. `schema` is a strict one, with marks. Returns true if a value
+/// was removed.
 pub(super) fn read_back(value: &mut Value, schema: &Value) -> bool {
     let mut steps = MAX_STEPS;
     match absent(value, schema, 0, &mut steps) {
@@ -24,21 +25,22 @@ pub(super) fn read_back(value: &mut Value, schema: &Value) -> bool {
     }
 }
 
-/// What is absent within a value.
+/// The absent parts of a value.
 #[derive(Default)]
 struct Absent {
-    /// How much in all.
+    /// The total number of absent parts.
     count: usize,
-    /// Members that are.
+    /// The absent members.
     members: HashSet<String>,
-    /// Members and items within which something is.
+    /// Members and items that contain absent parts.
     within: HashMap<String, Absent>,
     within_items: Vec<(usize, Absent)>,
 }
 
-/// What is absent in a value that fits the schema; `None` where it does not fit.
+/// Returns the absent parts of a value that matches the schema; `None` if it does not match.
 ///
-/// Of several variants that fit, the one counts in which the least is absent: what can be meant as it stands is.
+/// Of several matching variants, the one with the fewest absent parts is used, because values should keep their literal meaning
+/// if possible.
 fn absent(value: &Value, schema: &Value, depth: usize, steps: &mut usize) -> Option<Absent> {
     *steps = steps.checked_sub(1)?;
     let members = schema.as_object().filter(|_| depth < DEEPEST)?;
@@ -98,7 +100,7 @@ fn absent_in_object(
             all.within.insert(name.clone(), inner);
         }
     }
-    // One that is not strict may leave out what is optional; what is not has to be there.
+    // An object that is not strict may lack optional members; other members are required.
     let is_there = |(name, property): (&String, &Value)| {
         given.contains_key(name) || property.get(NULL_IS_ABSENT).is_some()
     };

@@ -1,4 +1,4 @@
-//! Results, and calls, as messages for a provider.
+//! Writes tool results, and tool calls, as messages for a provider.
 
 mod anthropic;
 mod chat;
@@ -14,13 +14,13 @@ use serde_json::{Map, Value, json};
 use toolkit_core::call::{CallArguments, ToolCall, ToolResult};
 use toolkit_core::content::{Bytes, Content, Resource, ResourceBody};
 
-/// What stands where a provider takes no empty text.
+/// The text to send where a provider accepts no empty text.
 const NOTHING: &str = "Done.";
 
 impl Definitions {
-    /// Results as what follows in the conversation: messages, or items in Responses, or contents in Gemini.
+    /// Returns results as the next part of the conversation: messages, or items in Responses, or contents in Gemini.
     ///
-    /// They stand in the order given, and each names its call. Where a provider has no word for failure, its text is what says it.
+    /// They are in the given order, and each refers to its call. If a provider has no field for failure, only the text shows it.
     ///
     /// | | a failure | pictures | sounds, other files |
     /// |---|---|---|---|
@@ -30,9 +30,9 @@ impl Definitions {
     /// | Gemini | `error` in place of `output` | PNG, JPEG, WebP, HEIC, HEIF: as parts after all results | usual sounds and PDF as parts; else named |
     /// | MCP | `isError` | yes | yes |
     ///
-    /// *Named* is a line of text that says what there is and where; no provider is sent what it refuses. Media types are known in any
-    /// case, with parameters, and by their usual other names (`image/jpg`). Documents that are text
-    /// become text. Structured data is in the text already, and beside it in the Model Context Protocol alone.
+    /// *Named* means a line of text with the kind and the place of the content; a provider is never sent content that it refuses. Media
+    /// types are recognised in any case, with parameters, and by common other names (`image/jpg`). Documents that are text become text.
+    /// Structured data is contained in the text, and also separate in the Model Context Protocol.
     pub fn render(&self, results: &[ToolResult]) -> Vec<Value> {
         match self.dialect {
             Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::results(results),
@@ -43,9 +43,9 @@ impl Definitions {
         }
     }
 
-    /// Calls as the model made them: the message that stands before their results. For a host that keeps conversations in a form of
-    /// its own; [`parse`](Self::parse) reads them back. One that has the provider's own message sends that instead, since it holds
-    /// more than calls.
+    /// Returns calls as the model made them: the message that comes before their results. For a host that stores conversations in its own
+    /// form; [`parse`](Self::parse) reads the message back. A host that has the provider's original message sends that instead, since it
+    /// contains more than calls.
     pub fn render_calls(&self, calls: &[ToolCall]) -> Vec<Value> {
         if calls.is_empty() {
             return Vec::new();
@@ -69,7 +69,7 @@ impl Definitions {
     }
 }
 
-/// A call as a model says it.
+/// A call in the form in which the model made it.
 struct Said<'a> {
     id: &'a str,
     name: &'a str,
@@ -84,7 +84,8 @@ impl Said<'_> {
         }
     }
 
-    /// Where a provider takes an object alone, what is none is within one: what the model wrote stays to be seen.
+    /// Returns the arguments as an object, for providers that accept only objects. Any other value is wrapped in one, so that the model's
+    /// text is preserved.
     fn object(&self) -> Value {
         let value = match self.arguments {
             CallArguments::Json(value) => value.clone(),
@@ -94,17 +95,17 @@ impl Said<'_> {
     }
 }
 
-/// A block of a result, as far as providers differ.
+/// A block of a result, as far as the distinction matters to providers.
 enum Part<'a> {
     Text(String),
-    /// The data, and its media type, spelt as providers do.
+    /// The data, and its media type in normal form.
     Image(&'a [u8], String),
     Audio(&'a [u8], String),
-    /// The data, its media type, and what identifies it.
+    /// The data, its media type, and its identifying URI.
     File(&'a [u8], String, &'a str),
 }
 
-/// What a result says, block by block. Empty texts are left out: some providers refuse them.
+/// Returns the blocks of a result. Empty texts are left out, because some providers refuse them.
 fn parts(result: &ToolResult) -> Vec<Part<'_>> {
     let output = match &result.outcome {
         Err(error) => return vec![Part::Text(non_empty(error.message()))],
@@ -141,7 +142,7 @@ fn link(uri: &str, name: &str, description: Option<&str>, mime_type: Option<&str
 }
 
 impl Part<'_> {
-    /// The part in words, where there is no other way.
+    /// Returns a description of the part, if it cannot be sent otherwise.
     fn named(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -165,7 +166,7 @@ fn data_url(data: &[u8], kind: &str) -> String {
     format!("data:{kind};base64,{}", BASE64.encode(data))
 }
 
-/// An object with these members.
+/// Returns an object with these members.
 fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
     members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -1,7 +1,7 @@
-//! A tool's schema as a dialect can say it: the same where it can, looser where it cannot, narrower never.
+//! Converts a tool's schema for a dialect: unchanged if possible, otherwise looser, never narrower.
 //!
-//! Two ways of writing: *whole*, for those who take JSON Schema, in which references are replaced and little else changes; and
-//! *flat*, for those who take a few keywords of it: every part is taken apart into alternatives of one type each, which are then
+//! There are two ways of writing: *whole*, for providers that accept JSON Schema, which replaces references and changes little else;
+//! and *flat*, for providers that accept only some keywords: every part is split into alternatives of one type each, which are then
 //! written in those keywords.
 
 mod close;
@@ -35,28 +35,28 @@ use std::collections::HashSet;
 use std::fmt;
 use trail::Trail;
 
-/// How often a type that holds itself is written out, one within the other; below that, any value is taken.
+/// How many times a recursive type is expanded within itself; below that, any value is accepted.
 pub const MAX_RECURSION: usize = 3;
 
-/// How deep parts are followed.
+/// The greatest depth to which parts are followed.
 const DEEPEST: usize = 96;
-/// How many values of a schema are looked at, those that references lead to counted each time: beyond that any value is taken.
+/// The most values of a schema that are examined, counting the targets of references each time: beyond that any value is accepted.
 const MAX_VALUES: usize = 100_000;
-/// How many values are copied where parts are put together, which a schema can ask for more often than it has values: beyond that
+/// The most values that are copied when parts are combined, which a schema can require more often than it has values: beyond that,
 /// parts are left out.
 const MAX_COPIES: usize = 400_000;
-/// How many losses are told of one schema.
+/// The most losses that are reported for one schema.
 const MAX_LOSSES: usize = 1000;
 
-/// Something that a schema demands and a dialect does not say. Calls are held to it all the same.
+/// A requirement of a schema that a dialect does not express. Calls are validated against it nevertheless.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Loosened {
-    /// Where: a JSON pointer into the tool's own schema, to the part that demands it.
+    /// The place: a JSON pointer into the tool's own schema, to the part with the requirement.
     pub pointer: String,
     /// The keyword.
     pub keyword: String,
-    /// Why, in words.
+    /// The reason, in words.
     pub reason: String,
 }
 
@@ -67,23 +67,23 @@ impl fmt::Display for Loosened {
     }
 }
 
-/// A schema as a dialect says it.
+/// A schema in the form of a dialect.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DialectSchema {
-    /// As it goes into the request. Whatever fits the original fits this, but that in strict dialects what is optional is there and
-    /// `null`; [`Definitions::parse`](super::Definitions::parse) takes that away again.
+    /// The schema for the request. Every value that matches the original matches it too, except that strict dialects require
+    /// optional properties to be present as `null`; [`Definitions::parse`](super::Definitions::parse) removes these again.
     pub schema: Value,
-    /// What is no longer said, each once; the first thousand.
+    /// The requirements that are no longer expressed, each once; the first thousand.
     pub loosened: Vec<Loosened>,
-    /// In a strict dialect: why the schema cannot be strict, so that it is written as if the dialect were not.
+    /// In a strict dialect: the reason why the schema cannot be strict, so that it is written as if the dialect were not.
     pub not_strict: Option<Loosened>,
-    /// The schema with marks where `null` was let in.
+    /// The schema with marks where `null` was added.
     pub(super) annotated: Value,
 }
 
 impl Dialect {
-    /// A schema of a tool's arguments as this dialect says it.
+    /// Converts a schema of a tool's arguments to this dialect.
     ///
     /// ```
     /// use serde_json::json;
@@ -101,20 +101,21 @@ impl Dialect {
     /// assert_eq!(strict.loosened[0].to_string(), "`minLength` of /properties/name: this dialect does not say it");
     /// ```
     ///
-    /// * References are replaced by what they lead to. A type that holds itself is written out [`MAX_RECURSION`] times.
-    /// * OpenAI, Anthropic: at the root there are no variants, so one object stands for all of them.
-    /// * OpenAI: keywords of which grammars are made, since many servers that speak the same do so, and refuse others: not `not`,
-    ///   `if`, `contains`, `uniqueItems`, `propertyNames`, `dependentRequired`, patterns that look around, unknown formats.
-    /// * Anthropic: all of JSON Schema but references. It takes property names of letters, digits, `_`, `.` and `-`, at most 64;
-    ///   others are left out of an object that is then open.
-    /// * OpenAI strict, by its guide to structured outputs: `anyOf`, types, `enum`, the bounds of numbers and lists, `pattern`,
-    ///   nine formats; every property is required, so those that are optional may be `null`; objects are closed. At most 5,000
-    ///   properties, 10 levels, 1,000 values of enums, 120,000 characters of names and values. Open objects, and what takes any
-    ///   value, cannot be said at all.
-    /// * Gemini, by its reference of the keywords that JSON Schema may have there (`parametersJsonSchema`). The other form,
-    ///   `parameters`, is of `OpenAPI` and has no word for a value of any type, for maps, tuples or enums of numbers, so a schema
-    ///   would have to become narrower.
-    /// * The Model Context Protocol takes every schema as it is.
+    /// * References are replaced by their targets. A recursive type is expanded [`MAX_RECURSION`] times.
+    /// * OpenAI, Anthropic: variants are not supported at the root, so one object represents all of them.
+    /// * OpenAI: only keywords that grammars support, because many compatible servers generate a grammar and refuse other keywords:
+    ///   no `not`, `if`, `contains`, `uniqueItems`, `propertyNames`, `dependentRequired`, patterns with look-around, unknown
+    ///   formats.
+    /// * Anthropic: all of JSON Schema but references. It accepts property names of letters, digits, `_`, `.` and `-`, at most 64
+    ///   characters; other properties are left out, and the object is then open.
+    /// * OpenAI strict, by its guide to structured outputs: `anyOf`, types, `enum`, the bounds of numbers and lists, `pattern`, nine
+    ///   formats; every property is required, so optional ones may be `null`; objects are closed. At most 5,000 properties, 10
+    ///   levels, 1,000 values of enums, 120,000 characters of names and values. Open objects, and parts that accept any value,
+    ///   cannot be expressed at all.
+    /// * Gemini, by its reference of the JSON Schema keywords that `parametersJsonSchema` accepts. The other form, `parameters`, is
+    ///   based on `OpenAPI` and cannot express a value of any type, maps, tuples or enums of numbers, so a schema would have to
+    ///   become narrower.
+    /// * The Model Context Protocol accepts every schema unchanged.
     pub fn schema(self, schema: &Value) -> DialectSchema {
         let profile = Profile::of(self);
         if let Writing::AsItIs = profile.writing {
@@ -141,7 +142,8 @@ impl Dialect {
     }
 }
 
-/// A schema as people are shown it: one object at the root, without references, and with every property that it names.
+/// Returns a schema in the form that is shown to people: one object at the root, without references, and with every property that it
+/// names.
 pub fn for_people(schema: &Value) -> Value {
     let document = Document::new(schema);
     null::without_marks(&Rewriter::new(&document, Profile::for_people()).root())
@@ -151,21 +153,21 @@ pub fn for_people(schema: &Value) -> Value {
 struct Rewriter<'d> {
     document: &'d Document,
     profile: &'static Profile,
-    /// The references within whose targets it is.
+    /// The references whose targets are being expanded.
     followed: Trail,
-    /// How many values may still be looked at.
+    /// The number of values that may still be examined.
     left: usize,
-    /// How many may still be copied.
+    /// The number of values that may still be copied.
     copies: usize,
-    /// How many parts may still be asked whether they take `null`.
+    /// The number of parts that may still be checked for `null`.
     asked: usize,
-    /// How deep in the schema it is.
+    /// The present depth in the schema.
     depth: usize,
     losses: Vec<Loosened>,
     told: HashSet<Loosened>,
-    /// How often something was lost, told or not.
+    /// The number of losses, including those that are not reported.
     lost: usize,
-    /// Why it cannot be strict.
+    /// The reason why the schema cannot be strict.
     impossible: Option<Loosened>,
 }
 
@@ -186,7 +188,7 @@ impl<'d> Rewriter<'d> {
         }
     }
 
-    /// Tells that something is not said.
+    /// Records that a requirement is not expressed.
     fn lose(&mut self, part: &Map<String, Value>, keyword: &str, reason: &str) {
         self.lost += 1;
         if self.losses.len() == MAX_LOSSES {
@@ -198,7 +200,7 @@ impl<'d> Rewriter<'d> {
         }
     }
 
-    /// What is said cannot be strict.
+    /// Records that the schema cannot be strict.
     fn refuse(&mut self, part: &Map<String, Value>, keyword: &str, reason: &str) {
         if self.impossible.is_none() {
             self.impossible = Some(self.loosened(part, keyword, reason));
@@ -213,7 +215,7 @@ impl<'d> Rewriter<'d> {
         }
     }
 
-    /// Whether a part may be followed: not where that is too deep.
+    /// Returns true if a part may be followed, and is not too deep.
     fn enter(&mut self, part: &Value) -> bool {
         self.depth += 1;
         let is_allowed = self.depth <= DEEPEST;
@@ -223,7 +225,7 @@ impl<'d> Rewriter<'d> {
         is_allowed
     }
 
-    /// Counts what is looked at; false where it is too much.
+    /// Counts examined values; returns false if there are too many.
     fn spend(&mut self, part: &Map<String, Value>) -> bool {
         let count = size(part, self.left);
         self.left = self.left.saturating_sub(count + 1);
@@ -233,7 +235,7 @@ impl<'d> Rewriter<'d> {
         self.left > 0
     }
 
-    /// Counts what is copied; false where it is too much.
+    /// Counts copied values; returns false if there are too many.
     fn copy(&mut self, part: &Map<String, Value>, count: usize) -> bool {
         let can = self.can_copy(count);
         if !can {
@@ -247,8 +249,8 @@ impl<'d> Rewriter<'d> {
         self.copies > 0
     }
 
-    /// What a reference leads to; nothing where that is any value, since it leads nowhere or to itself too often. Whoever goes there
-    /// leaves it again.
+    /// Returns the target of a reference; `None`, which means any value, if it has no target or is expanded too often. The caller
+    /// must leave the target again.
     fn follow(&mut self, members: &Map<String, Value>, reference: &str) -> Option<&'d Value> {
         let document = self.document;
         if document::is_cut(reference) {
@@ -268,7 +270,7 @@ impl<'d> Rewriter<'d> {
     }
 }
 
-/// How many values the members of a schema hold, counted up to a limit.
+/// Returns the number of values in the members of a schema, counted up to a limit.
 fn size(members: &Map<String, Value>, limit: usize) -> usize {
     let mut sum = 0;
     for value in members.values() {
@@ -280,7 +282,7 @@ fn size(members: &Map<String, Value>, limit: usize) -> usize {
     sum
 }
 
-/// How many values a value holds, counted up to a limit.
+/// Returns the number of values in a value, counted up to a limit.
 fn count(value: &Value, limit: usize) -> usize {
     let inner: &mut dyn Iterator<Item = &Value> = match value {
         Value::Array(items) => &mut items.iter(),

@@ -1,4 +1,4 @@
-//! The calls in an answer that comes in fragments.
+//! Reads the calls in an answer that is streamed in fragments.
 
 mod anthropic;
 mod chat;
@@ -14,12 +14,12 @@ use sse::Lines;
 use std::collections::HashSet;
 use toolkit_core::call::{CallArguments, ToolCall};
 
-/// The longest name of a tool in fragments, in bytes: far longer than any provider takes.
+/// The longest name of a tool in fragments, in bytes: far longer than any provider accepts.
 const MAX_NAME_BYTES: usize = 1024;
-/// How many blocks an answer may have that are no calls.
+/// The most blocks of an answer that are no calls.
 const MAX_BLOCKS: usize = 100_000;
 
-/// Puts the calls of an answer together from its events.
+/// Assembles the calls of an answer from its events.
 ///
 /// ```
 /// use serde_json::json;
@@ -45,43 +45,43 @@ const MAX_BLOCKS: usize = 100_000;
 /// # Ok(()) }
 /// ```
 ///
-/// Events that say nothing of calls are passed over, as are all that nobody knows. Memory is bounded, whatever comes.
+/// Events that contain no calls are ignored, as are unknown events. Memory is bounded, whatever the input.
 #[derive(Debug)]
 pub struct CallStream {
     definitions: Definitions,
     open: Vec<Open>,
-    /// Of the answers's blocks, those that are no calls.
+    /// The blocks of the answer that are no calls.
     others: HashSet<u64>,
-    /// What holds so far of all calls: how much text there is.
+    /// The bytes of text of all calls so far.
     bytes: usize,
     end: End,
-    /// What is wrong with it: then nothing of it runs.
+    /// The first error: no call of the answer may run after it.
     fault: Option<CallFormatError>,
     lines: Lines,
 }
 
-/// How the answer ended.
+/// The way in which the answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// It did not yet.
+    /// It has not ended.
     Open,
-    /// As it should.
+    /// Normally.
     Whole,
-    /// At a limit of its length.
+    /// At a length limit.
     Cut,
 }
 
-/// A call of which something has come.
+/// A call of which a part has arrived.
 #[derive(Debug, Default)]
 struct Open {
-    /// Where it stands in the answer.
+    /// The position in the answer.
     index: Option<u64>,
-    /// What the provider calls the part.
+    /// The provider's id of the part.
     item: Option<String>,
     id: Option<String>,
     name: String,
     text: String,
-    /// Arguments that came whole.
+    /// Arguments that arrived as a whole.
     value: Option<Value>,
     is_done: bool,
 }
@@ -99,12 +99,12 @@ impl CallStream {
         }
     }
 
-    /// Takes an event: a chunk of Chat Completions, an event of Responses or of Messages, a response of Gemini.
+    /// Reads an event: a chunk of Chat Completions, an event of Responses or of Messages, a response of Gemini.
     ///
     /// # Errors
     ///
-    /// As [`Definitions::parse`]; also when the provider says in the middle of its answer that it failed. [`finish`](Self::finish)
-    /// says it again: nothing of such an answer runs.
+    /// As [`Definitions::parse`]; also when the provider reports a failure in the middle of its answer. [`finish`](Self::finish)
+    /// returns the same error again: no call of such an answer may run.
     pub fn push(&mut self, event: &Value) -> Result<(), CallFormatError> {
         let taken = self.take(event);
         if let Err(fault) = &taken {
@@ -134,7 +134,7 @@ impl CallStream {
         }
     }
 
-    /// Takes bytes of a stream of server-sent events, cut anywhere.
+    /// Reads bytes of a stream of server-sent events, split at any place.
     ///
     /// # Errors
     ///
@@ -153,12 +153,12 @@ impl CallStream {
         Ok(())
     }
 
-    /// The calls, in the order of the answer.
+    /// Returns the calls, in the order of the answer.
     ///
     /// # Errors
     ///
-    /// What was wrong with an event. When a call has no name, or the answer ended before the arguments of one did: it must not run
-    /// then.
+    /// The first error of an event. When a call has no name, or the answer ended before the arguments of a call did, in which case
+    /// the call must not run.
     pub fn finish(mut self) -> Result<Vec<ToolCall>, CallFormatError> {
         if let Some(event) = self.lines.last()? {
             self.push(&event)?;
@@ -169,7 +169,7 @@ impl CallStream {
         let reader = Reader { dialect: self.definitions.dialect };
         let is_anthropic = reader.dialect == Dialect::Anthropic;
         let last_block = self.others.iter().copied().max();
-        // Those that have no place stay in the order in which they came.
+        // Calls without a position stay in the order in which they arrived.
         self.open.sort_by_key(|open| open.index);
         let count = self.open.len();
         let mut found = Vec::with_capacity(count);

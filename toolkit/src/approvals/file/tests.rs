@@ -1,4 +1,4 @@
-//! How large a file may be, whose, and what is said of what stands in its place.
+//! The size and the owner of the file, and the errors for anything else in its place.
 
 use super::*;
 use crate::approvals::Asker;
@@ -18,7 +18,7 @@ fn stored(pattern: String) -> Stored {
     Stored { id: "id".to_owned(), pattern, of, approved_at: 0 }
 }
 
-/// Approvals whose file has exactly so many bytes.
+/// Returns approvals whose file has exactly this many bytes.
 fn of_bytes(bytes: u64) -> Approved {
     let mut approved = Approved::new("/work");
     approved.approvals.push(stored(String::new()));
@@ -38,7 +38,7 @@ fn a_file_has_no_more_than_its_bytes() {
     let error = of_bytes(MAX_BYTES + 1).write(&path).unwrap_err();
     assert!(error.contains("1048576 bytes; revoke some"), "{error}");
     assert_eq!(Approved::read(&path).unwrap(), Some(whole), "the old one stays");
-    // Blanks at the end do no harm but for their number.
+    // Trailing blanks are harmless, except that they add to the size.
     fs::write(&path, serde_json::to_vec_pretty(&of_bytes(MAX_BYTES)).unwrap()).unwrap();
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(b" ").unwrap();
@@ -56,7 +56,7 @@ fn a_file_has_no_more_than_its_approvals() {
     assert_eq!(Approved::read(&path).unwrap().unwrap().approvals.len(), MOST);
     approved.approvals.push(stored("one more".to_owned()));
     assert!(approved.write(&path).unwrap_err().contains("more than 1000 approvals"));
-    // Nothing left is no file.
+    // Without approvals there is no file.
     Approved::new("/work").write(&path).unwrap();
     assert_eq!(Approved::read(&path).unwrap(), None);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "nothing unfinished is left");
@@ -93,7 +93,8 @@ fn what_is_somebody_elses_does_not_count() {
     let own = fs::metadata(&file).unwrap();
     assert_eq!(own_id(), Some(own.uid()));
     assert_eq!(check_owner(&own), Ok(()));
-    // Only the superuser can give a file away; whoever is another one has none of the superuser's.
+    // Only the superuser can change a file's owner; for any other user, a file of the superuser
+    // serves instead.
     let foreign = if own.uid() == 0 {
         chown(&file, Some(1), None).unwrap();
         fs::metadata(&file).unwrap()

@@ -1,4 +1,4 @@
-//! A terminal, read and written without a thread: it never blocks, and is looked at again after a while.
+//! A terminal that is read and written without a thread: it never blocks, and is polled.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
@@ -6,28 +6,28 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// How long to wait before looking again: too short for a person to notice.
+/// The pause between two polls: too short for a person to notice.
 const PAUSE: Duration = Duration::from_millis(30);
-/// The most bytes of a line that is typed.
+/// The most bytes of a typed line.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// A pause that took longer than this was no pause of ours: the process was stopped, or the machine slept.
+/// A longer gap than this between two polls means that the process was stopped, or that the machine slept.
 pub(super) const GAP: Duration = Duration::from_millis(500);
 
-/// What came of waiting for a line.
+/// The result of waiting for a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Typed {
-    /// A line without its end.
+    /// A line, without its line ending.
     Line(String),
     /// The end of input: Ctrl-D, or a terminal that hung up.
     End,
-    /// Nothing yet, but the process was probably stopped and continued.
+    /// No line yet, but the process was probably stopped and continued.
     Resumed,
 }
 
 pub(super) struct Device {
     file: File,
-    /// What was read after the end of the line.
+    /// The bytes read after the end of the line.
     read: Vec<u8>,
 }
 
@@ -82,10 +82,11 @@ impl Device {
         }
     }
 
-    /// Forgets the lines that were typed and not read. A line that is not ended stays with the terminal.
+    /// Discards typed lines that were not read; returns true if there were any. An unfinished line stays
+    /// in the terminal's buffer.
     pub(super) fn discard_typed(&mut self) -> io::Result<bool> {
         let mut any = !self.read.is_empty();
-        // Bounded, should somebody write without end.
+        // Bounded, in case input arrives without end.
         for _ in 0..1_000 {
             match self.read_some()? {
                 None | Some(0) => break,
@@ -99,7 +100,7 @@ impl Device {
         Ok(any)
     }
 
-    /// How many bytes came; `None` if nothing did yet.
+    /// Reads available bytes and returns their number; `None` if there are none yet.
     fn read_some(&mut self) -> io::Result<Option<usize>> {
         let mut buffer = [0; 4096];
         match self.file.read(&mut buffer) {
@@ -113,7 +114,7 @@ impl Device {
     }
 }
 
-/// What was typed, without what editing it may have left there.
+/// Returns the typed text, without control characters that line editing may have left in it.
 fn text(line: &[u8]) -> String {
     String::from_utf8_lossy(line)
         .chars()
@@ -125,7 +126,7 @@ fn text(line: &[u8]) -> String {
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere it fails")]
 fn never_block(options: &mut OpenOptions) -> io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
-    // The flag is that of this opening alone: the shell's own stays as it is.
+    // The flag applies to this opening only: the shell's own file description is unchanged.
     options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     Ok(())
 }

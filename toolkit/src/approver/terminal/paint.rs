@@ -1,10 +1,11 @@
-//! Colours of a question. Only escaped text is coloured, so that the sequences written here are the only ones.
+//! Colours of a question. The text is escaped before it is coloured, so that it can contain no other escape
+//! sequences.
 
 use crate::ask::{PromptLine, Tone};
 use std::env;
 use std::ffi::OsStr;
 
-/// Whether a question is shown with colours.
+/// The choice whether a question is shown with colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paint {
     Plain,
@@ -12,7 +13,7 @@ pub(super) enum Paint {
 }
 
 impl Paint {
-    /// What the environment says: <https://no-color.org>, and terminals that cannot.
+    /// Decides by the environment: <https://no-color.org>, and terminals without colours.
     pub(super) fn of_environment() -> Self {
         Self::of(env::var_os("NO_COLOR").as_deref(), env::var_os("TERM").as_deref())
     }
@@ -22,7 +23,7 @@ impl Paint {
         if is_able && no_color.is_none_or(OsStr::is_empty) { Self::Colours } else { Self::Plain }
     }
 
-    /// The lines as text.
+    /// Returns the lines as text.
     pub(super) fn lines(self, lines: &[PromptLine]) -> String {
         let mut text = String::new();
         for PromptLine { prefix, text: line, tone } in lines {

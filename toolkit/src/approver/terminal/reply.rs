@@ -1,22 +1,22 @@
-//! What a person typed, as an answer.
+//! Parses a typed line into an answer.
 
 use crate::ask::{AllowScope, Answer, Choice, PendingAsk};
 use crate::escape::escape_line;
 use serde_json::{Map, Number, Value};
 
-/// What a line that was typed says to a question for permission.
+/// The meaning of a typed line as a reply to a permission question.
 #[derive(Debug, PartialEq)]
 pub(super) enum Reply {
     Answer(Answer),
-    /// Nothing.
+    /// An empty line.
     Empty,
-    /// What the answers mean is asked.
+    /// A request to explain the answers.
     Help,
-    /// It would allow it for longer than the question offers: neither an answer nor a word to the model.
+    /// A scope that the question does not offer: neither an answer nor a message for the model.
     NotOffered,
 }
 
-/// What the line says where it can be allowed for as long as `scopes` say.
+/// Parses a line, for a question that can be allowed in the given `scopes`.
 pub(super) fn read_permission(line: &str, scopes: &[AllowScope]) -> Reply {
     let line = line.trim();
     let scope = match line.to_ascii_lowercase().as_str() {
@@ -36,10 +36,10 @@ pub(super) fn read_permission(line: &str, scopes: &[AllowScope]) -> Reply {
     }
 }
 
-/// What is said to a line without text.
+/// The response to an empty line.
 pub(super) const EXPECTED: &str = "Type one of the letters below and press Enter; ? explains them.\n";
 
-/// The answers that can be typed, in the line that the person goes on.
+/// Returns the prompt with the answers that can be typed; the person types on the same line.
 pub(super) fn choices(pending: &PendingAsk) -> String {
     let mut text = String::from("y once, ");
     for scope in pending.scopes() {
@@ -53,7 +53,7 @@ pub(super) fn choices(pending: &PendingAsk) -> String {
     text
 }
 
-/// One property of what is asked for.
+/// One property of the requested value.
 pub(super) struct Field<'a> {
     pub(super) name: &'a str,
     schema: &'a Value,
@@ -73,7 +73,7 @@ impl<'a> Field<'a> {
             .collect()
     }
 
-    /// Name, what it means, what may be typed. It ends in the line that the person goes on.
+    /// Returns the prompt: name, description, and accepted input. The person types on its last line.
     pub(super) fn prompt(&self) -> String {
         let about = match self.schema.get("description").and_then(Value::as_str) {
             Some(description) => format!("  │ {}\n", escape_line(description)),
@@ -115,7 +115,8 @@ impl<'a> Field<'a> {
         self.schema.get("type").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The value; nothing for an empty line where that is allowed. Bounds are checked later, with all the rest.
+    /// Parses the value; `None` for an empty line if that is allowed. Bounds are checked later, with the whole
+    /// value.
     pub(super) fn read(&self, line: &str) -> Result<Option<Value>, String> {
         let typed = line.trim();
         if typed.is_empty() {

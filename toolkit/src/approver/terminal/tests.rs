@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-/// The far end of a terminal: where a person sits.
+/// The far end of a terminal, operated by a simulated person.
 struct Person {
     terminal: Arc<File>,
     device: PathBuf,
@@ -27,7 +27,7 @@ impl Person {
         Self { terminal: Arc::new(File::from(terminal)), device, _shell: shell, seen: Vec::new() }
     }
 
-    /// Reads until `text` appears; what follows it is for the next reading.
+    /// Reads until `text` appears; the input after it is left for the next call.
     async fn sees(&mut self, text: &str) -> String {
         loop {
             if let Some(at) = memchr::memmem::find(&self.seen, text.as_bytes()) {
@@ -41,7 +41,7 @@ impl Person {
                 let count = (&*terminal).read(&mut buffer).unwrap();
                 buffer[..count].to_vec()
             });
-            // A character may come in two readings.
+            // A character may be split between two reads.
             self.seen.extend(read.await.unwrap());
         }
     }
@@ -55,7 +55,7 @@ fn question(title: &str) -> PendingAsk {
     PendingAsk::detached(Origin::new("1", "exec"), Question::Approve(Ask::new("exec", title)))
 }
 
-/// Whatever the terminal of the tests can.
+/// Returns an approver without colours, regardless of the environment of the tests.
 fn on(person: &Person) -> TerminalApprover {
     TerminalApprover::on(&person.device).colours(false)
 }
@@ -110,7 +110,7 @@ async fn a_person_allows_it_for_longer_where_that_is_offered() {
             _ => "  s and a remember: git push\r\n",
         };
         assert!(seen.contains(remembered), "{seen}");
-        // What is not offered is neither an answer nor a word to the model.
+        // A scope that is not offered is neither an answer nor a message to the model.
         if !offered.contains(&always) {
             person.types("a\n");
             person.sees("It cannot be allowed for that long").await;
@@ -190,7 +190,7 @@ async fn questions_queue_and_a_withdrawn_one_takes_no_answer_with_it() {
     let seen = person.sees("said to the model: ").await;
     assert!(seen.contains("  first\r\n"), "{seen}");
     let second = asked(&person, "second");
-    // A line is begun for the first question, which is then withdrawn.
+    // A line is partly typed for the first question, which is then withdrawn.
     person.types("y");
     person.sees("y").await;
     first.abort();
@@ -227,7 +227,7 @@ async fn a_terminal_that_hangs_up_denies() {
     assert!(answer.into_permission("x").is_err());
 }
 
-/// A question about a command, as an ordinary one is.
+/// Returns an ordinary question about a command.
 fn about(command: &str) -> PendingAsk {
     let ask = Ask::new("exec", command)
         .with_command(command, "/srv/project")
@@ -267,7 +267,7 @@ async fn a_process_that_was_stopped_shows_the_question_again() {
     let mut person = Person::new();
     let answer = asked(&person, "push");
     person.sees("said to the model: ").await;
-    // Nothing of the process runs meanwhile, as while it is stopped.
+    // The process is blocked meanwhile, as if it were stopped.
     std::thread::sleep(device::GAP + std::time::Duration::from_millis(100));
     let seen = person.sees("said to the model: ").await;
     assert!(seen.contains("Permission needed: exec") && seen.contains("  push\r\n"), "{seen}");
@@ -287,7 +287,7 @@ async fn a_diff_is_coloured_and_nothing_else_commands_the_terminal() {
         let seen = person.sees("said to the model: ").await;
         assert_eq!(seen.contains("  │ \u{1b}[31m-\\u{1b}[2Jold\u{1b}[0m\r\n"), has_colours, "{seen:?}");
         assert_eq!(seen.contains("  │ \u{1b}[32m+new\u{1b}[0m\r\n"), has_colours, "{seen:?}");
-        // Of what begins with an escape character there are our own four colours.
+        // The only escape sequences are the four colours of the approver.
         for (at, _) in seen.match_indices('\u{1b}') {
             let is_own =
                 ["[0m", "[1m", "[31m", "[32m", "[36m"].iter().any(|own| seen[at + 1..].starts_with(own));

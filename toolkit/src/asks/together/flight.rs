@@ -1,5 +1,5 @@
-//! One future that several tasks wait for. Any of them brings it on, whenever it is woken, so it does not matter which of
-//! them is dropped or is not polled any more.
+//! A future that several tasks wait for. Each of them polls it when woken, so it does not matter which of them is dropped
+//! or no longer polled.
 
 use crate::ask::{Answer, DeniedBy};
 use std::collections::BTreeMap;
@@ -10,26 +10,26 @@ use std::task::{Context, Poll, Wake, Waker};
 
 type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// What brings the answer, and those who wait for it. It is dropped with the last of them.
+/// The future of the answer, and the waiting tasks. It is dropped with the last of them.
 pub(super) struct Flight {
     state: Mutex<State>,
-    /// Apart from the future: that holds wakers, and must not hold itself.
+    /// Separate from the future, which holds wakers and must not hold itself.
     wakers: Arc<Wakers>,
 }
 
 struct State {
-    /// Away while somebody polls it, and gone once it is done.
+    /// `None` while a task polls it, and after it is done.
     answering: Option<Answering>,
     answer: Option<Answer>,
-    /// Whether somebody came to poll it while it was away.
+    /// True if another task tried to poll it meanwhile.
     was_wanted: bool,
 }
 
-/// Those to wake, by a number of their own.
+/// The wakers of waiting tasks, each with a number.
 #[derive(Default)]
 struct Wakers(Mutex<(u64, BTreeMap<u64, Waker>)>);
 
-/// One who waits.
+/// One waiting task.
 pub(super) struct Passenger {
     flight: Arc<Flight>,
     number: u64,
@@ -42,7 +42,7 @@ impl Flight {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that runs under the lock can leave the state half changed.
+        // No code under the lock can leave the state inconsistent, even if it panics.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -58,7 +58,7 @@ impl Flight {
             };
             answering
         };
-        // Not under the lock: an approver may do anything.
+        // Without the lock: an approver may run any code.
         let waker = Waker::from(Arc::clone(&self.wakers));
         let polled =
             catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(&mut Context::from_waker(&waker))));
@@ -69,7 +69,7 @@ impl Flight {
                     state.answering = Some(answering);
                     std::mem::take(&mut state.was_wanted)
                 };
-                // What they came for may have happened after it was looked at here.
+                // The event that they were woken for may have happened after this poll.
                 if was_wanted {
                     waker.wake();
                 }
@@ -81,7 +81,7 @@ impl Flight {
                 Answer::denied_by(DeniedBy::Fault, "asking stopped on an internal error")
             }
         };
-        // The question is off the list before anybody has its answer.
+        // The question is removed from the list before any caller gets the answer.
         drop(answering);
         self.lock().answer = Some(answer.clone());
         waker.wake();
@@ -118,7 +118,7 @@ impl Passenger {
 
     pub(super) fn poll(&self, task: &Context<'_>) -> Poll<Answer> {
         let before = self.flight.wakers.lock().1.insert(self.number, task.waker().clone());
-        // Dropping a waker may run code of anybody's.
+        // Dropping a waker may run foreign code.
         drop(before);
         self.flight.poll()
     }

@@ -1,4 +1,4 @@
-//! Calls that ask the same at once: who is dropped when, and who gets the answer.
+//! Simultaneous equal questions: the effects of dropping waiters at different times, and the delivery of the answer.
 
 use super::*;
 use crate::approvals::{Approvals, Asker};
@@ -38,7 +38,7 @@ fn put(ask: Ask) -> Put {
     Put::remembered(Origin::new("call", "edit"), Question::Approve(ask), None)
 }
 
-/// An approver that takes its time and counts who it asks, and whose question is on the screen.
+/// An approver that waits before it answers, counts its questions, and tracks if its question is shown.
 #[derive(Clone, Default)]
 struct Slow {
     asked: Arc<AtomicUsize>,
@@ -93,7 +93,8 @@ fn expect_nothing_left(asks: &Asks) {
     assert_eq!((state.pending.len(), state.joined), (0, 0));
 }
 
-/// Three calls, polled in turn; some are dropped before some poll. Whoever remains gets the answer, which was given once.
+/// Three calls, polled in turn; some are dropped before some poll. The remaining ones get the answer, which was given
+/// once.
 #[tokio::test]
 async fn whoever_is_dropped_at_any_poll_the_others_have_the_answer() {
     for answer in [Answer::allow(), Answer::deny_saying("no"), Answer::allow_for_session()] {
@@ -137,7 +138,7 @@ async fn whoever_is_dropped_at_any_poll_the_others_have_the_answer() {
     }
 }
 
-/// A task that is woken, but does not look at the question any more, keeps it from nobody.
+/// A task that is woken but no longer polls the question does not keep the others from it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn who_is_not_polled_any_more_is_not_waited_for() {
     for _ in 0..50 {
@@ -163,7 +164,7 @@ async fn who_is_not_polled_any_more_is_not_waited_for() {
     }
 }
 
-/// In tasks that only their wakers bring on.
+/// In tasks that are polled only when woken.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn who_remains_is_woken() {
     for round in 0..200_usize {
@@ -183,7 +184,7 @@ async fn who_remains_is_woken() {
             yield_now().await;
         }
         let id = asks.list(None)[0].id().to_owned();
-        // The first drove the question, and takes nothing with it.
+        // The first task polled the question; aborting it must not lose the answer.
         tasks[0].abort();
         tasks[round % 3].abort();
         if round % 4 < 2 {
@@ -232,7 +233,7 @@ async fn only_the_same_of_the_same_is_asked_once() {
     }
 }
 
-/// Between the answer and its reaching those who wait.
+/// A call is dropped after the answer was given and before it is delivered.
 #[tokio::test]
 async fn who_comes_after_the_answer_asks_anew_unless_it_lasts() {
     for (answer, expected) in
@@ -279,7 +280,7 @@ async fn a_time_out_denies_all_of_them() {
     expect_nothing_left(&asks);
 }
 
-/// The runtime of who asked first is gone, with the timer of the question.
+/// The runtime of the first caller has ended, with the timer of the question.
 #[test]
 fn a_runtime_that_ends_denies_what_it_was_asked_in() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -309,7 +310,7 @@ async fn those_who_join_count_and_are_bounded() {
     }
     waiting.remove(0);
     assert_eq!(asks.list(None).len(), 1, "the others still ask");
-    // The one who asked first counts as long as its question does.
+    // The first caller counts as waiting as long as its question exists.
     waiting.remove(0);
     waiting.push(join(&asks, &nobody, &memory, ask()));
     drop(waiting);
@@ -329,7 +330,7 @@ async fn an_approver_that_fails_denies_all_of_them() {
     for answer in [one.await, other.await] {
         let Answer::Deny { by: DeniedBy::Fault, .. } = answer else { panic!("{answer:?}") };
     }
-    // And the next one is asked anew.
+    // The next caller is asked again.
     let allows: Arc<dyn Approver> = Arc::new(ScriptedApprover::always(Answer::allow()));
     assert_eq!(join(&asks, &allows, &memory, ask()).await, Answer::allow());
     expect_nothing_left(&asks);

@@ -1,8 +1,8 @@
-//! Where each value stands in a text.
+//! Finds the place of each value in a text.
 
 use serde_json::Value;
 
-/// A line and a column, both from 1, the column in characters.
+/// A line and a column, both from 1; the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
     pub(crate) line: u32,
@@ -25,7 +25,7 @@ impl From<json5::Position> for Place {
     }
 }
 
-/// Goes through a text once, however many places are asked for in order.
+/// A cursor that goes through a text once, for any number of places in ascending order.
 struct Cursor<'a> {
     text: &'a str,
     offset: usize,
@@ -36,7 +36,7 @@ impl Cursor<'_> {
     fn advance(&mut self, offset: usize) -> Place {
         let mut rest = self.text[self.offset..offset].chars().peekable();
         while let Some(c) = rest.next() {
-            // As the parser counts lines.
+            // Lines are counted as the parser counts them.
             if c == '\r'
                 && (rest.peek() == Some(&'\n')
                     || self.text[offset..].starts_with('\n') && rest.peek().is_none())
@@ -58,17 +58,18 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
-/// Where values and keys begin, in the order of the text.
+/// The offsets at which values and keys begin, in the order of the text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) values: Vec<usize>,
     pub(super) keys: Vec<usize>,
 }
 
-/// Finds where values and keys begin. Of a text that is no JSON5 it finds those up to the first fault, and maybe more.
+/// Finds the offsets of values and keys. In a text that is no JSON5 it finds those before the first fault, and
+/// possibly more.
 pub(super) fn scan(text: &str) -> Marks {
     let mut marks = Marks::default();
-    // For each list and object around: whether it is an object.
+    // For each enclosing list and object: true if it is an object.
     let mut around: Vec<bool> = Vec::new();
     let mut is_key = false;
     let mut at = 0;
@@ -108,7 +109,7 @@ pub(super) fn scan(text: &str) -> Marks {
     marks
 }
 
-/// How long the comment is with which `text` begins.
+/// Returns the length of the comment at the start of `text`.
 fn comment(text: &str) -> usize {
     if text.starts_with("//") {
         text.find(is_line_end).unwrap_or(text.len())
@@ -119,7 +120,7 @@ fn comment(text: &str) -> usize {
     }
 }
 
-/// How long the string is with which `text` begins, its quotes included.
+/// Returns the length of the string at the start of `text`, including its quotes.
 fn string(text: &str, quote: char) -> usize {
     let mut characters = text.char_indices().skip(1);
     while let Some((at, c)) = characters.next() {
@@ -132,7 +133,7 @@ fn string(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// How long the name, number or other word is with which `text` begins.
+/// Returns the length of the name, number or other word at the start of `text`.
 fn word(text: &str) -> usize {
     let ends = |c: char| matches!(c, '{' | '}' | '[' | ']' | ':' | ',' | '/' | '"' | '\'');
     let mut characters = text.char_indices().skip(1);
@@ -144,7 +145,7 @@ fn word(text: &str) -> usize {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places(Vec<(String, Spot)>);
 
-/// Where a value stands, and the key before it.
+/// The place of a value, and of the key before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Spot {
     key: Option<Place>,
@@ -152,7 +153,7 @@ struct Spot {
 }
 
 impl Places {
-    /// `marks` are those of the text that is `value`.
+    /// Finds the places of `value`, which was parsed from `text`; `marks` are those of the text.
     pub(super) fn new(text: &str, value: &Value, marks: &Marks) -> Self {
         let mut walk = Walk {
             values: places(text, &marks.values).into_iter(),
@@ -170,17 +171,18 @@ impl Places {
         Some(self.0[at].1)
     }
 
-    /// Where the value at `pointer` stands.
+    /// Returns the place of the value at `pointer`.
     pub(crate) fn value(&self, pointer: &str) -> Option<Place> {
         self.find(pointer).map(|spot| spot.value)
     }
 
-    /// Where the key stands before the value at `pointer`; the value itself where it has none.
+    /// Returns the place of the key before the value at `pointer`, or of the value itself if it has no key.
     pub(crate) fn key(&self, pointer: &str) -> Option<Place> {
         self.find(pointer).map(|spot| spot.key.unwrap_or(spot.value))
     }
 
-    /// The same where what stands at a pointer stands elsewhere now, or nowhere.
+    /// Returns the places under new pointers, for values that were moved; `to` returns `None` for values that were
+    /// removed.
     pub(crate) fn moved(self, to: impl Fn(&str) -> Option<String>) -> Self {
         let mut found: Vec<(String, Spot)> =
             self.0.into_iter().filter_map(|(pointer, spot)| Some((to(&pointer)?, spot))).collect();
@@ -188,7 +190,7 @@ impl Places {
         Self(found)
     }
 
-    /// Every value, by its pointer.
+    /// Returns the place of every value, by its pointer.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Place)> {
         self.0.iter().map(|(pointer, spot)| (pointer.as_str(), spot.value))
     }

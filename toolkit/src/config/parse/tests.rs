@@ -81,7 +81,7 @@ fn places_of_keys_and_values() {
     assert_eq!(parsed.places.value("/none"), None);
 }
 
-/// Values that a document can hold.
+/// Generates values that a document can contain.
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -99,7 +99,7 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A value as JSON5, in one of many ways of writing it; `ways` says which.
+/// Writes a value as JSON5, in one of many spellings, selected by `ways`.
 fn write(value: &Value, ways: &mut impl Iterator<Item = u8>, text: &mut String) {
     let mut way = || ways.next().unwrap_or(0);
     let gap = |way: u8| {
@@ -158,7 +158,7 @@ fn write(value: &Value, ways: &mut impl Iterator<Item = u8>, text: &mut String) 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// The very parser, begun at the place that was found, reads the value there.
+    /// The same parser, started at the place that was found, reads the value there.
     #[test]
     fn places_are_where_the_parser_finds_the_values(
         value in values(), ways in proptest::collection::vec(any::<u8>(), 200),

@@ -1,16 +1,16 @@
-//! What stays at the borders of the limits, to the byte: of text, and of bytes that are no UTF-8.
+//! The kept parts at the exact limits, to the byte: of text, and of bytes that are not UTF-8.
 
 use super::*;
 
-/// The line, the bytes of it before, the bytes of all before.
+/// The line, the number of bytes of the line before the position, and the number of all bytes before it.
 type At = (u64, u64, u64);
 
 fn at(position: Position) -> At {
     (position.line, position.byte_in_line, position.offset)
 }
 
-/// A source, the most lines and bytes of it; what stays of its beginning and its end, and where what is missing begins
-/// and ends.
+/// A source, the limits of lines and bytes; the kept beginning and end, and the positions where the missing part
+/// begins and ends.
 type Row = (&'static [u8], u64, u64, &'static str, &'static str, At, At);
 
 fn check_excerpts(keep: Keep, table: &[Row]) {
@@ -47,10 +47,10 @@ fn the_beginning_of_text() {
             (b"a\nbbbbb\nc", 9, 5, "a\nbbb", "", (2, 3, 5), (3, 1, 9)),
             (b"a\nbbbbb", 9, 5, "a\n", "", (2, 0, 2), (2, 5, 7)),
             (b"a\nbbbbbb", 9, 5, "a\nbbb", "", (2, 3, 5), (2, 6, 8)),
-            // The line feed is the first byte that there is no room for, and the last that there is.
+            // The line feed is the first byte that does not fit, and the last that does.
             (b"aaa\nb", 9, 3, "aaa", "", (1, 3, 3), (2, 1, 5)),
             (b"aaa\nb", 9, 4, "aaa\n", "", (2, 0, 4), (2, 1, 5)),
-            // A character of two, three and four bytes: none of it before all of it.
+            // A character of two, three and four bytes is kept whole or not at all.
             ("éa".as_bytes(), 9, 1, "", "", (1, 0, 0), (1, 3, 3)),
             ("éa".as_bytes(), 9, 2, "é", "", (1, 2, 2), (1, 3, 3)),
             ("a€a".as_bytes(), 9, 2, "a", "", (1, 1, 1), (1, 5, 5)),
@@ -79,7 +79,7 @@ fn the_end_of_text() {
             (b"a\nbbbbb\nc", 9, 5, "", "bbb\nc", (1, 0, 0), (2, 2, 4)),
             (b"bbbb\nc", 9, 5, "", "c", (1, 0, 0), (2, 0, 5)),
             (b"bbbbb\nc", 9, 5, "", "bbb\nc", (1, 0, 0), (1, 2, 2)),
-            // The line feed before is the first byte that there is no room for, and the last that there is.
+            // The line feed before is the first byte that does not fit, and the last that does.
             (b"a\nbbb", 9, 3, "", "bbb", (1, 0, 0), (2, 0, 2)),
             (b"aaaaa\nbbb", 9, 4, "", "\nbbb", (1, 0, 0), (1, 5, 5)),
             (b"aa\nbbb", 9, 4, "", "bbb", (1, 0, 0), (2, 0, 3)),
@@ -93,7 +93,7 @@ fn the_end_of_text() {
             ("a😀a".as_bytes(), 9, 3, "", "a", (1, 0, 0), (1, 5, 5)),
             ("a😀a".as_bytes(), 9, 4, "", "a", (1, 0, 0), (1, 5, 5)),
             ("a😀a".as_bytes(), 9, 5, "", "😀a", (1, 0, 0), (1, 1, 1)),
-            // What is left of a character is not taken for bytes that are no UTF-8, however much room there is.
+            // The rest of a split character is not treated as invalid UTF-8, however much room there is.
             ("😀aaaaa".as_bytes(), 9, 8, "", "aaaaa", (1, 0, 0), (1, 4, 4)),
         ],
     );
@@ -104,7 +104,7 @@ fn both_ends_of_text() {
     check_excerpts(
         Keep::Ends,
         &[
-            // The beginning has what cannot be shared.
+            // An odd limit gives the larger half to the beginning.
             (b"a\nb\nc\nd", 1, 99, "a\n", "", (2, 0, 2), (4, 1, 7)),
             (b"a\nb\nc\nd", 2, 99, "a\n", "d", (2, 0, 2), (4, 0, 6)),
             (b"a\nb\nc\nd", 3, 99, "a\nb\n", "d", (3, 0, 4), (4, 0, 6)),
@@ -131,17 +131,17 @@ fn the_beginning_of_bytes_that_are_no_utf8() {
             (b"a\xFFbcd", 9, 6, "a\u{FFFD}bc", "", (1, 4, 4), (1, 5, 5)),
             (b"a\xE2bcd", 9, 4, "a\u{FFFD}", "", (1, 2, 2), (1, 5, 5)),
             (b"a\xE2\x82bcd", 9, 5, "a\u{FFFD}b", "", (1, 4, 4), (1, 6, 6)),
-            // There is room for the second of these, not for what stands before it.
+            // There is room for the second of these, but not for the byte before it.
             (b"\xFF\xF0\x9F\x98\x80\xFF", 9, 6, "\u{FFFD}", "", (1, 1, 1), (1, 6, 6)),
-            // The line is not longer than the limit, and cut only where it would be all.
+            // The line is not longer than the limit, and is split only if nothing else would be kept.
             (b"a\n\xFF\xFFbbb\nccccccccccc", 9, 8, "a\n", "", (2, 0, 2), (3, 11, 19)),
             (b"a\n\xFF\xFFbbbb\n", 9, 8, "a\n", "", (2, 0, 2), (3, 0, 9)),
             (b"a\n\xFF\xFFbbbbbb\n", 9, 8, "a\n\u{FFFD}\u{FFFD}", "", (2, 2, 4), (3, 0, 11)),
             (b"\xFF\xFF\xFFbbb\n", 9, 8, "\u{FFFD}\u{FFFD}", "", (1, 2, 2), (2, 0, 7)),
-            // A character that is not whole, at the end of the output and at the limit.
+            // An incomplete character, at the end of the output and at the limit.
             (b"aaa\nb\xE2\x82", 1, 9, "aaa\n", "", (2, 0, 4), (2, 3, 7)),
             (b"aa\xE2\x82", 9, 4, "aa", "", (1, 2, 2), (1, 4, 4)),
-            // Bytes that go on after no character are not the end of one.
+            // Continuation bytes without a first byte are not the end of a character.
             (b"a\x80\x80\x80\x80a", 9, 4, "a\u{FFFD}", "", (1, 2, 2), (1, 6, 6)),
         ],
     );
@@ -161,9 +161,9 @@ fn the_end_of_bytes_that_are_no_utf8() {
             (b"a\xFFb\xFFb", 9, 6, "", "b\u{FFFD}b", (1, 0, 0), (1, 2, 2)),
             (b"a\xE2\x82bbb", 9, 6, "", "\u{FFFD}bbb", (1, 0, 0), (1, 1, 1)),
             (b"a\xE2\x82bbb", 9, 5, "", "bbb", (1, 0, 0), (1, 3, 3)),
-            // The output itself begins with what is left of a character.
+            // The output itself begins with the rest of a character.
             (b"\x80\x80aaa", 9, 8, "", "\u{FFFD}aaa", (1, 0, 0), (1, 1, 1)),
-            // The last line is not longer than the limit, and cut only where it would be all.
+            // The last line is not longer than the limit, and is split only if nothing else would be kept.
             (b"bbb\xFF\xFF", 9, 8, "", "bb\u{FFFD}\u{FFFD}", (1, 0, 0), (1, 1, 1)),
             (b"bbb\xFF\xFF\nc", 9, 9, "", "c", (1, 0, 0), (2, 0, 6)),
         ],

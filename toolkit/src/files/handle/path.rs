@@ -1,5 +1,5 @@
-//! Where there are no directory handles: by path. A check of links precedes each use, so that only a link which
-//! appears in between can lead elsewhere.
+//! The implementation by paths, for systems without directory handles. Symlinks are checked before each use, so
+//! only a symlink that is created between the check and the use can lead elsewhere.
 
 use super::{Any, DirectoryEntry, ENTRIES_AT_ONCE, FileKind, Named, Stat};
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) struct Dir(PathBuf);
 
 impl Dir {
-    /// The directory at `path`, whatever links lead there: for places that whoever runs the program chose.
+    /// Opens the directory at `path`, following symlinks: for paths that the user running the program chose.
     pub(crate) fn open_root(path: &Path) -> io::Result<Self> {
         if !fs::metadata(path)?.is_dir() {
             return Err(ErrorKind::NotADirectory.into());
@@ -20,17 +20,17 @@ impl Dir {
         Ok(Self(path.to_owned()))
     }
 
-    /// The same, and its real path where the system tells it: not here.
+    /// Opens the directory, and returns its real path if the system tells it, which it does not here.
     pub(crate) fn open_root_and_path(path: &Path) -> io::Result<(Self, Option<PathBuf>)> {
         Ok((Self::open_root(path)?, None))
     }
 
-    /// The directory at `path` below this one; no link is followed.
+    /// Opens the directory at `path` below this one; no symlink is followed.
     pub(crate) fn open_dir(&self, path: &Path) -> io::Result<Self> {
         Self::open_root(&self.checked(path)?)
     }
 
-    /// What is at `path` below this directory, for reading; no link is followed.
+    /// Opens the file at `path` below this directory for reading; no symlink is followed.
     pub(crate) fn open_file(&self, path: &Path) -> io::Result<Any> {
         let path = self.checked(path)?;
         let metadata = fs::symlink_metadata(&path)?;
@@ -41,7 +41,8 @@ impl Dir {
         })
     }
 
-    /// What has a name in this directory, for reading, and the size of a regular file; no link is followed.
+    /// Opens a file by its name in this directory for reading, and returns the size of a regular file; no
+    /// symlink is followed.
     pub(crate) fn open_named(&self, name: &OsStr) -> io::Result<Named> {
         Ok(match self.open_file(Path::new(name))? {
             Any::File(file, metadata) => Named::File(file, metadata.len()),
@@ -50,17 +51,17 @@ impl Dir {
         })
     }
 
-    /// The same.
+    /// Opens the file like [`open_file`](Self::open_file).
     pub(crate) fn open_any(&self, path: &Path) -> io::Result<Any> {
         self.open_file(path)
     }
 
-    /// A new file of this name.
+    /// Creates a new file of this name.
     pub(crate) fn create(&self, name: &OsStr, _shared: bool) -> io::Result<File> {
         OpenOptions::new().read(true).write(true).create_new(true).open(self.0.join(name))
     }
 
-    /// Opens a file of this name for reading and writing, as it is.
+    /// Opens an existing file of this name for reading and writing.
     pub(crate) fn open_to_write(&self, name: &OsStr) -> io::Result<File> {
         OpenOptions::new().read(true).write(true).open(self.checked(Path::new(name))?)
     }
@@ -73,30 +74,30 @@ impl Dir {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Removes a directory that is empty.
+    /// Removes an empty directory.
     pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_dir(self.0.join(name))
     }
 
-    /// Renames, replacing what is there.
+    /// Renames a file, and replaces an existing one.
     pub(crate) fn rename(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(from), to_dir.0.join(to))
     }
 
-    /// Renames; fails where anything stands under the new name.
+    /// Renames a file; fails if the new name exists.
     pub(crate) fn rename_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
-        // A second name is made where there is none, and then the first goes.
+        // A second name is created, which fails if it exists, and then the first one is removed.
         fs::hard_link(self.0.join(from), to_dir.0.join(to))?;
         self.remove(from)
     }
 
-    /// Gives two names in this directory each other's file at once. `Unsupported` where the file system cannot.
+    /// Exchanges two names in this directory atomically. `Unsupported` if the file system cannot.
     #[expect(clippy::unused_self, reason = "as where it can")]
     pub(crate) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> io::Result<()> {
         Err(ErrorKind::Unsupported.into())
     }
 
-    /// What stands under a name; a link is not followed.
+    /// Returns the metadata of a name; a symlink is not followed.
     pub(crate) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
         let metadata = fs::symlink_metadata(self.0.join(name))?;
         Ok(Stat {
@@ -111,12 +112,12 @@ impl Dir {
         })
     }
 
-    /// Whether the process may write to what stands under a name.
+    /// Returns true if the process may write to the file of this name.
     pub(crate) fn is_writable(&self, name: &OsStr) -> bool {
         fs::metadata(self.0.join(name)).is_ok_and(|metadata| !metadata.permissions().readonly())
     }
 
-    /// Up to `most` names, in no order, and whether there are more; fewer once it does not go on.
+    /// Returns up to `most` names, in unspecified order, and true if there are more; fewer after cancellation.
     pub(crate) fn entries(
         &self,
         most: usize,
@@ -133,17 +134,17 @@ impl Dir {
         Ok((entries, false))
     }
 
-    /// Nothing is known of such attributes here.
+    /// Does nothing: such attributes are not supported here.
     #[expect(clippy::unused_self, reason = "as where something is")]
     pub(crate) fn give_attributes(&self, _name: &OsStr, _file: &File) {}
 
-    /// There is nothing to be synced of a directory here.
+    /// Does nothing: directories cannot be synced here.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as where there is")]
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Directories cannot be locked here.
+    /// Returns `None`: directories cannot be locked here.
     #[expect(clippy::unused_self, reason = "as where they can")]
     pub(crate) fn lock(&self, _most: std::time::Duration) -> Option<File> {
         None
@@ -154,13 +155,13 @@ impl Dir {
         Ok(Self(self.0.clone()))
     }
 
-    /// No system tells one by path.
+    /// Returns `None`: the system tells no identity by path.
     #[expect(clippy::unused_self, reason = "as where it can")]
     pub(crate) fn identity(&self) -> Option<(u64, u64)> {
         None
     }
 
-    /// The path below this directory, where no link is on the way.
+    /// Returns the path below this directory, after checking that it contains no symlink.
     fn checked(&self, path: &Path) -> io::Result<PathBuf> {
         let mut checked = self.0.clone();
         for component in path.components() {
@@ -179,49 +180,49 @@ impl Dir {
     }
 }
 
-/// A link stands where none was a moment ago.
+/// The error for a symlink at a place where there was none a moment ago.
 #[derive(Debug, thiserror::Error)]
 #[error("a symbolic link is in the way")]
 struct Raced;
 
-/// Whether an open met a link where none was a moment ago.
+/// Returns true if opening failed at a symlink where there was none a moment ago.
 pub(crate) fn is_raced(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|error| error.is::<Raced>())
 }
 
-/// No system tells one by path.
+/// Returns `None`: the system tells no identity by path.
 pub(crate) fn identity(_metadata: &Metadata) -> Option<(u64, u64)> {
     None
 }
 
-/// No system tells how many names a file has.
+/// Returns 1: the system does not tell how many names a file has.
 pub(crate) fn names(_metadata: &Metadata) -> u64 {
     1
 }
 
-/// There is no owner or mode here; a read-only file is not written to.
+/// Does nothing: there is no owner or mode here, and a read-only file is not written to.
 #[expect(clippy::unnecessary_wraps, reason = "as where it can fail")]
 pub(crate) fn owner_and_mode(_file: &File, _of: &Stat) -> io::Result<Option<(u32, u32)>> {
     Ok(None)
 }
 
-/// There is no bit for it here.
+/// Returns `None`: there is no executable bit here.
 pub(crate) fn is_executable(_metadata: &Metadata) -> Option<bool> {
     None
 }
 
-/// There is no bit for it here.
+/// Does nothing: there is no executable bit here.
 #[expect(clippy::unnecessary_wraps, reason = "as where it can fail")]
 pub(crate) fn set_executable(_file: &File, _executable: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Locks a file for as long as it is open, unless another process has; whether it is locked.
+/// Locks a file for as long as it is open; returns false if another process has locked it.
 pub(crate) fn try_lock(file: &File) -> bool {
     file.try_lock().is_ok()
 }
 
-/// Users have no number here.
+/// Returns `None`: users have no id here.
 pub(crate) fn user() -> Option<u32> {
     None
 }

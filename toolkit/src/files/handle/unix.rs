@@ -1,4 +1,4 @@
-//! On Unix: by file descriptor.
+//! The implementation for Unix, by file descriptors.
 
 use super::super::fault::{self, FileSystems};
 use super::{Any, DirectoryEntry, ENTRIES_AT_ONCE, FileKind, Named, Stat};
@@ -13,12 +13,12 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often an open that another process disturbed is tried again.
+/// The most attempts of an open that another process disturbs.
 const TRIES: usize = 16;
-/// How many bytes an attribute of a file has on Linux, and the names of all of them together.
+/// The most bytes of one attribute of a file on Linux, and of the names of all attributes together.
 #[cfg(target_os = "linux")]
 const MAX_ATTRIBUTE_BYTES: usize = 64 * 1024;
-/// How long it is waited before a lock is tried again.
+/// The pause between two attempts to take a lock.
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
 
 /// An open directory.
@@ -26,19 +26,19 @@ const LOCK_PAUSE: Duration = Duration::from_micros(200);
 pub(crate) struct Dir(OwnedFd);
 
 impl Dir {
-    /// The directory at `path`, whatever links lead there: for places that whoever runs the program chose.
+    /// Opens the directory at `path`, following symlinks: for paths that the user running the program chose.
     pub(crate) fn open_root(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(path, flags, Mode::empty()) {
             Ok(fd) => Ok(Self(fd)),
-            // Where names may be used but not listed.
+            // The directory may be traversed but not listed.
             #[cfg(target_os = "linux")]
             Err(Errno::ACCESS) => Ok(Self(rustix::fs::open(path, flags | OFlags::PATH, Mode::empty())?)),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The same, and its real path where the system tells it.
+    /// Opens the directory, and returns its real path if the system tells it.
     pub(crate) fn open_root_and_path(path: &Path) -> io::Result<(Self, Option<PathBuf>)> {
         #[cfg(target_os = "linux")]
         {
@@ -54,7 +54,7 @@ impl Dir {
         Ok((Self::open_root(path)?, None))
     }
 
-    /// The directory at `path` below this one; no link is followed.
+    /// Opens the directory at `path` below this one; no symlink is followed.
     pub(crate) fn open_dir(&self, path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         match self.open(path, flags, Mode::empty()) {
@@ -66,9 +66,10 @@ impl Dir {
         }
     }
 
-    /// What is at `path` below this directory, for reading; no link is followed, and nothing is waited for.
+    /// Opens the file at `path` below this directory for reading; no symlink is followed, and it never blocks on a pipe.
     pub(crate) fn open_file(&self, path: &Path) -> io::Result<Any> {
-        // A pipe would wait for a writer, and a terminal could become the process's own.
+        // Otherwise, opening a pipe would wait for a writer, and a terminal could become the process's controlling
+        // terminal.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = File::from(self.open(path, flags, Mode::empty())?);
         let metadata = file.metadata()?;
@@ -79,8 +80,8 @@ impl Dir {
         })
     }
 
-    /// What has a name in this directory, for reading, and the size of a regular file; no link is followed, and nothing is
-    /// waited for. One system call opens it, and one tells what it is.
+    /// Opens a file by its name in this directory for reading, and returns the size of a regular file; no symlink is
+    /// followed, and it never blocks on a pipe. It takes two system calls: one opens the file, one returns its kind.
     pub(crate) fn open_named(&self, name: &OsStr) -> io::Result<Named> {
         if name.as_bytes().contains(&b'/') || matches!(name.as_bytes(), b"" | b"." | b"..") {
             return Err(Errno::XDEV.into());
@@ -95,7 +96,7 @@ impl Dir {
         })
     }
 
-    /// The same, but looks first: to open a device can do something by itself.
+    /// Opens the file, but checks its kind first, because opening a device can have side effects.
     pub(crate) fn open_any(&self, path: &Path) -> io::Result<Any> {
         #[cfg(target_os = "linux")]
         {
@@ -110,15 +111,15 @@ impl Dir {
         self.open_file(path)
     }
 
-    /// A new file of this name, which only its owner may use until it gets another mode; or, where it is `shared`, who
-    /// may by the process's mask.
+    /// Creates a new file of this name. Only its owner may use it until its mode is changed; if `shared` is true, the
+    /// process's umask decides.
     pub(crate) fn create(&self, name: &OsStr, shared: bool) -> io::Result<File> {
         let mode = if shared { 0o666 } else { 0o600 };
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(mode))?))
     }
 
-    /// Opens a regular file of this name for reading and writing, as it is; a link is not followed.
+    /// Opens an existing regular file of this name for reading and writing; a symlink is not followed.
     pub(crate) fn open_to_write(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = File::from(self.open(Path::new(name), flags, Mode::empty())?);
@@ -133,17 +134,17 @@ impl Dir {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Removes a directory that is empty.
+    /// Removes an empty directory.
     pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Renames, replacing what is there.
+    /// Renames a file, and replaces an existing one.
     pub(crate) fn rename(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, from, &to_dir.0, to)?)
     }
 
-    /// Renames; fails where anything stands under the new name, be it a link that leads nowhere.
+    /// Renames a file; fails if the new name exists, even as a dangling symlink.
     pub(crate) fn rename_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         if fault::file_systems() == FileSystems::OnePerDirectory && self.identity() != to_dir.identity() {
             return Err(Errno::XDEV.into());
@@ -156,13 +157,13 @@ impl Dir {
                 done => return Ok(done?),
             }
         }
-        // A second name is made where there is none, and then the first goes.
+        // A second name is created, which fails if it exists, and then the first one is removed.
         rustix::fs::linkat(&self.0, from, &to_dir.0, to, AtFlags::empty())?;
         fault::point("remove the first name");
         self.remove(from)
     }
 
-    /// Gives two names in this directory each other's file at once. `Unsupported` where the file system cannot.
+    /// Exchanges two names in this directory atomically. `Unsupported` if the file system cannot.
     pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
         if fault::file_systems() == FileSystems::WithoutFlags {
             return Err(io::ErrorKind::Unsupported.into());
@@ -182,7 +183,7 @@ impl Dir {
         }
     }
 
-    /// What stands under a name; a link is not followed.
+    /// Returns the metadata of a name; a symlink is not followed.
     pub(crate) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
         let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
         #[allow(clippy::unnecessary_cast, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -199,17 +200,17 @@ impl Dir {
         })
     }
 
-    /// Whether the process may write to what stands under a name.
+    /// Returns true if the process may write to the file of this name.
     pub(crate) fn is_writable(&self, name: &OsStr) -> bool {
         use rustix::fs::Access;
         match rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::EACCESS) {
             Err(Errno::ACCESS | Errno::ROFS | Errno::PERM) => false,
-            // Where it cannot be said, writing will tell.
+            // If it is unknown, writing will show it.
             _ => true,
         }
     }
 
-    /// Up to `most` names, in no order, and whether there are more; fewer once it does not go on.
+    /// Returns up to `most` names, in unspecified order, and true if there are more; fewer after cancellation.
     pub(crate) fn entries(
         &self,
         most: usize,
@@ -235,8 +236,8 @@ impl Dir {
         Ok((entries, false))
     }
 
-    /// Gives `file` what else belongs to the one of this name: its list of who may do what, and what people noted of it.
-    /// What cannot be read or set is left out; a list that cannot be kept leaves the group nothing.
+    /// Copies the other attributes of the file of this name to `file`: its access control list and user attributes.
+    /// Attributes that cannot be read or set are skipped; if the list cannot be kept, the group gets no permissions.
     #[cfg(target_os = "linux")]
     pub(crate) fn give_attributes(&self, name: &OsStr, file: &File) {
         const LIST: &[u8] = b"system.posix_acl_access";
@@ -253,18 +254,19 @@ impl Dir {
                 rustix::fs::fsetxattr(file, name, &buffer[..length], rustix::fs::XattrFlags::empty())
             });
             if is_list && copied.is_err() {
-                // With a list, what the mode says of the group is the most that anybody in the list may.
+                // With a list, the group bits of the mode are the upper limit for everyone in the list.
                 let _ = rustix::fs::fchmod(file, Mode::from_raw_mode(metadata.mode() & 0o7707));
             }
         }
     }
 
-    /// Nothing is known of such attributes here.
+    /// Does nothing: such attributes are not supported here.
     #[cfg(not(target_os = "linux"))]
     #[expect(clippy::unused_self, reason = "as where something is")]
     pub(crate) fn give_attributes(&self, _name: &OsStr, _file: &File) {}
 
-    /// Has what was made, renamed and removed here survive a power cut. What cannot be synced is left to the system.
+    /// Syncs the directory, so that files created, renamed and removed here survive a power cut. Errors of systems that
+    /// cannot sync a directory are ignored.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match rustix::fs::fsync(&self.0) {
             Err(Errno::BADF | Errno::INVAL | Errno::NOTSUP | Errno::ROFS) => Ok(()),
@@ -272,10 +274,10 @@ impl Dir {
         }
     }
 
-    /// Keeps others who lock it out for as long as what is returned lives, waiting so long for them at most. `None` where
-    /// it cannot be locked.
+    /// Locks the directory for as long as the returned file lives, and waits at most this long for others that hold the
+    /// lock. Returns `None` if it cannot be locked.
     pub(crate) fn lock(&self, most: Duration) -> Option<File> {
-        // Opened anew: a lock belongs to what was opened, and clones share that.
+        // Opened again, because a lock belongs to the open file description, which clones share.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let dir = File::from(self.open(Path::new("."), flags, Mode::empty()).ok()?);
         let until = Instant::now() + most;
@@ -294,14 +296,14 @@ impl Dir {
         Ok(Self(self.0.try_clone()?))
     }
 
-    /// The same for the same directory, as long as it lives.
+    /// Returns an identity that stays the same while the directory exists.
     pub(crate) fn identity(&self) -> Option<(u64, u64)> {
         let stat = rustix::fs::fstat(&self.0).ok()?;
         #[allow(clippy::unnecessary_cast, reason = "the widths of these fields differ between systems")]
         Some((stat.st_dev as u64, stat.st_ino as u64))
     }
 
-    /// Opens without following any link.
+    /// Opens a path without following any symlink.
     fn open(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
@@ -312,7 +314,7 @@ impl Dir {
         self.open_stepwise(path, flags, mode)
     }
 
-    /// In one system call; `None` where there is none for it.
+    /// Opens a path in one system call; returns `None` if there is no such system call.
     #[cfg(target_os = "linux")]
     fn open_at_once(&self, path: &Path, flags: OFlags, mode: Mode) -> Option<io::Result<OwnedFd>> {
         use rustix::fs::ResolveFlags;
@@ -325,7 +327,7 @@ impl Dir {
         let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::BENEATH;
         for _ in 0..TRIES {
             match rustix::fs::openat2(&self.0, path.as_c_str(), flags, mode, resolve) {
-                // Older kernels, and sandboxes that do not let it through.
+                // Older kernels lack the system call, and some sandboxes forbid it.
                 Err(Errno::NOSYS | Errno::PERM) => {
                     IS_ABSENT.store(true, Ordering::Relaxed);
                     return None;
@@ -337,7 +339,7 @@ impl Dir {
         Some(Err(Errno::LOOP.into()))
     }
 
-    /// One directory after the other.
+    /// Opens a path one directory at a time.
     pub(super) fn open_stepwise(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         let mut names: Vec<&OsStr> = Vec::new();
         for component in path.components() {
@@ -365,7 +367,7 @@ impl Dir {
     }
 }
 
-/// Systems differ in what they say of a link that is not followed.
+/// Returns a uniform error for a symlink that is not followed; systems differ in their error codes.
 fn told_apart(from: &OwnedFd, name: &OsStr, error: Errno) -> io::Error {
     if matches!(error, Errno::NOTDIR | Errno::MLINK)
         && rustix::fs::statat(from.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
@@ -376,36 +378,36 @@ fn told_apart(from: &OwnedFd, name: &OsStr, error: Errno) -> io::Error {
     error.into()
 }
 
-/// Whether an open met a link where none was a moment ago.
+/// Returns true if opening failed at a symlink where there was none a moment ago.
 pub(crate) fn is_raced(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// The same for the same file, as long as it lives.
+/// Returns an identity that stays the same while the file exists.
 #[expect(clippy::unnecessary_wraps, reason = "not every system tells one")]
 pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// When anything of a file was changed last, be it its content, its mode or its names.
+/// Returns the time of the last change of a file's content, mode or names.
 pub(crate) fn changed(metadata: &Metadata) -> Option<SystemTime> {
     time(metadata.ctime(), u32::try_from(metadata.ctime_nsec()).ok()?)
 }
 
-/// How many names a file has.
+/// Returns the number of names of a file.
 pub(crate) fn names(metadata: &Metadata) -> u64 {
     metadata.nlink()
 }
 
-/// Gives `file` owner, group and mode of the one that it replaces, as far as the process may; the owner and group that it
-/// has where those cannot be kept.
+/// Gives `file` the owner, group and mode of the file that it replaces, as far as the process may; returns its own owner
+/// and group if those cannot be kept.
 pub(crate) fn owner_and_mode(file: &File, of: &Stat) -> io::Result<Option<(u32, u32)>> {
     let (mut mode, mut other) = (of.mode, None);
     if let Some((owner, group)) = of.owner {
         let is_kept = |file: &Metadata| (file.uid(), file.gid()) == (owner, group);
         if !is_kept(&file.metadata()?) {
             let _ = rustix::fs::fchown(file, Some(Uid::from_raw(owner)), Some(Gid::from_raw(group)));
-            // Under another owner it would lend out the rights of whoever runs this.
+            // With another owner, the bit would give the rights of the user running this program to others.
             let now = file.metadata()?;
             if !is_kept(&now) {
                 mode &= 0o1777;
@@ -419,13 +421,13 @@ pub(crate) fn owner_and_mode(file: &File, of: &Stat) -> io::Result<Option<(u32, 
     Ok(other)
 }
 
-/// Whether its owner may execute a file.
+/// Returns true if the owner may execute a file.
 #[expect(clippy::unnecessary_wraps, reason = "not every system has a bit for it")]
 pub(crate) fn is_executable(metadata: &Metadata) -> Option<bool> {
     Some(metadata.mode() & 0o100 != 0)
 }
 
-/// Lets all who may read a file execute it, or nobody.
+/// Makes a file executable for everyone who may read it, or for no one.
 pub(crate) fn set_executable(file: &File, executable: bool) -> io::Result<()> {
     let mode = file.metadata()?.mode() & 0o7777;
     let mode = if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 };
@@ -434,12 +436,12 @@ pub(crate) fn set_executable(file: &File, executable: bool) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode as rustix::fs::RawMode))?)
 }
 
-/// Locks a file for as long as it is open, unless another process has; whether it is locked.
+/// Locks a file for as long as it is open; returns false if another process has locked it.
 pub(crate) fn try_lock(file: &File) -> bool {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
-/// Whose rights the process has.
+/// Returns the id of the user whose rights the process has.
 #[allow(clippy::unnecessary_wraps, reason = "not every system has users by number")]
 pub(crate) fn user() -> Option<u32> {
     Some(rustix::process::geteuid().as_raw())

@@ -1,16 +1,16 @@
-//! The files: the one that is written, and older ones beside it, named `NAME.MILLISECONDS-PROCESS.jsonl` when they were
-//! full.
+//! The files of a history: the current file, and beside it the older full ones, named
+//! `NAME.MILLISECONDS-PROCESS.jsonl`.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// One of so many files is written.
+/// The number of files that share the size limit; one of them is the current file.
 const FILES: u64 = 8;
-/// A file is closed when it is so many times younger than what may be kept.
+/// The number of files that share the age limit: a file is closed at this fraction of it.
 const AGES: u32 = 30;
-/// How often somebody else's changes are looked for, and old files.
+/// The interval at which changes by other processes, and old files, are looked for.
 const LOOK: Duration = Duration::from_secs(1);
 const SWEEP: Duration = Duration::from_hours(1);
 
@@ -26,11 +26,11 @@ pub(super) struct Segments {
 
 struct Current {
     file: File,
-    /// As far as is known.
+    /// The size of the file, as far as is known.
     bytes: u64,
-    /// When its first line was written.
+    /// The time at which its first line was written.
     since: SystemTime,
-    /// Whether it ends within a line.
+    /// True if the file ends within a line.
     is_torn: bool,
 }
 
@@ -51,7 +51,7 @@ impl Segments {
         Ok(segments)
     }
 
-    /// Looks whether somebody else wrote to the file, moved it away, or removed it.
+    /// Checks if another process wrote to the file, moved it or removed it.
     pub(super) fn look(&mut self) {
         let is_due = self.looked.elapsed() >= LOOK;
         let Some(current) = &mut self.current else { return };
@@ -68,7 +68,7 @@ impl Segments {
         }
     }
 
-    /// Appends a line, by one write.
+    /// Appends a line with one write.
     pub(super) fn append(&mut self, mut line: Vec<u8>) -> io::Result<()> {
         if self.current.is_none() {
             self.current = Some(Current::open(&self.path)?);
@@ -80,7 +80,7 @@ impl Segments {
         if current.bytes == 0 {
             current.since = SystemTime::now();
         }
-        // A disk that fills up may take a part, and then what is left, or nothing any more.
+        // A disk that fills up may accept a part of the line, and later the rest or nothing more.
         current.is_torn = true;
         current.file.write_all(&line)?;
         current.is_torn = false;
@@ -91,13 +91,13 @@ impl Segments {
         Ok(())
     }
 
-    /// Puts a file aside that is full or old, and removes what is too old or too much.
+    /// Rotates a file that is full or old, and removes files beyond the limits of age and size.
     pub(super) fn tidy(&mut self) {
         if let Some(current) = &self.current {
             let age = current.since.elapsed().unwrap_or_default();
             let is_full = current.bytes >= self.max_bytes / FILES;
             if current.bytes > 0 && (is_full || age >= self.max_age / AGES) {
-                // Somebody else may have put it aside already.
+                // Another process may have rotated it already.
                 if is_same(&current.file, &self.path) {
                     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
                     let mut milliseconds = since.as_millis();
@@ -125,7 +125,7 @@ impl Segments {
 
     fn sweep(&mut self) {
         self.swept = Instant::now();
-        // The newest first.
+        // Newest first.
         let Ok(mut closed) = closed(&self.path) else { return };
         closed.reverse();
         let oldest = SystemTime::now().checked_sub(self.max_age).unwrap_or(UNIX_EPOCH);
@@ -133,7 +133,7 @@ impl Segments {
         for Closed { path, time, length } in closed {
             bytes += length;
             if bytes > self.max_bytes || time < oldest {
-                // Another process may be quicker.
+                // Another process may have removed it already.
                 let _ = fs::remove_file(path);
             }
         }
@@ -164,7 +164,7 @@ impl Current {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path)?;
-        // Somebody may have put a link there meanwhile.
+        // A link may have been put at the path meanwhile.
         if !is_same(&file, path) {
             return Err(refuse());
         }
@@ -181,14 +181,14 @@ impl Current {
     }
 }
 
-/// A file that is no longer written.
+/// A closed file: no longer written.
 pub(in crate::history) struct Closed {
     pub(in crate::history) path: PathBuf,
     time: SystemTime,
     length: u64,
 }
 
-/// The files that were put aside, the oldest first.
+/// Returns the closed files, oldest first.
 pub(in crate::history) fn closed(path: &Path) -> io::Result<Vec<Closed>> {
     let start = format!("{}.", stem(path));
     let directory = match path.parent() {
@@ -203,7 +203,7 @@ pub(in crate::history) fn closed(path: &Path) -> io::Result<Vec<Closed>> {
             name.to_str().and_then(|name| name.strip_prefix(&start)?.strip_suffix(".jsonl")?.split_once('-'));
         let Some((milliseconds, process)) = numbers else { continue };
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        // That of a link is the link's.
+        // For a symbolic link this is the metadata of the link itself.
         let Ok(metadata) = entry.metadata() else { continue };
         if is_number(milliseconds) && is_number(process) && metadata.is_file() {
             let since = Duration::from_millis(milliseconds.parse().unwrap_or(0));
@@ -215,7 +215,7 @@ pub(in crate::history) fn closed(path: &Path) -> io::Result<Vec<Closed>> {
     Ok(closed)
 }
 
-/// The name of the file, without `.jsonl`.
+/// Returns the name of the file, without `.jsonl`.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_suffix(".jsonl").unwrap_or(&name).to_owned()
@@ -244,7 +244,7 @@ fn ends_within_line(mut file: &File, length: u64) -> bool {
     length > 0 && file.seek(io::SeekFrom::End(-1)).is_ok() && file.read(&mut last).is_ok() && last != *b"\n"
 }
 
-/// Whether the path leads to this file, and not by a link.
+/// Returns true if the path leads to this file without a symbolic link.
 #[cfg(unix)]
 pub(in crate::history) fn is_same(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

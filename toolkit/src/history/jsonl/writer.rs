@@ -1,4 +1,4 @@
-//! The thread that writes.
+//! The writer thread.
 
 use super::segments::Segments;
 use super::{Item, Queue, Record, Shared, State};
@@ -8,16 +8,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How long records may come without anybody waking the writer: a fifth of the time in which they must be written.
+/// The time for which records may arrive without waking the writer: a fifth of the time in which they must be written.
 const LINGER: Duration = Duration::from_millis(2);
-/// How often it looks for more before it sleeps.
+/// The number of polls before the writer sleeps.
 const LOOKS: u32 = 50;
-/// How many written records are left for those who record to free, and how long one of them may be. An allocator is
-/// quicker where a thread frees what it allocated.
+/// The maximum number of written records that the recording threads are left to free, and the maximum size of such a
+/// record. An allocator is faster if a thread frees what it allocated.
 const MAX_SPENT: usize = 1024;
 const LONGEST_SPENT: usize = 4 << 10;
 
-/// Writes what is queued, until it is told to stop and nothing is left.
+/// Writes the queued records, until the writer is told to stop and the queue is empty.
 pub(super) fn run(shared: &Shared, mut segments: Segments) {
     let mut batch = VecDeque::new();
     let mut spent = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn run(shared: &Shared, mut segments: Segments) {
     }
 }
 
-/// Waits for something to do; takes all of it, the number of records that were lost, and whether it is the end.
+/// Waits for work; takes the whole queue, and returns the number of lost records and true if the writer must stop.
 fn wait(shared: &Shared, batch: &mut VecDeque<Item>) -> (u64, bool) {
     let mut queue = shared.lock();
     let mut looks = 0;
@@ -95,7 +95,7 @@ fn linger<'a>(shared: &Shared, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'
     shared.work.wait_timeout(queue, LINGER).unwrap_or_else(PoisonError::into_inner).0
 }
 
-/// Writes one. The error is why it could not, where the system said so.
+/// Writes one item. Returns an error if the system refused the write.
 fn write(
     shared: &Shared,
     segments: &mut Segments,
@@ -113,7 +113,7 @@ fn write(
             }
             let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
             let usual = shared.cost.load(Ordering::Relaxed);
-            // Quick to fear, slow to forget.
+            // Adapts quickly to slower preparation, slowly to faster.
             let weight = if took > usual { 2 } else { 16 };
             let cost = (usual.saturating_mul(weight - 1).saturating_add(took)) / weight;
             shared.cost.store(cost.max(1), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! One component of a pattern for paths.
+//! Components of path patterns.
 
 use super::{PatternError, SPECIAL};
 
@@ -13,13 +13,13 @@ pub(super) struct Component(Vec<Token>);
 
 #[derive(Debug, Clone)]
 enum Token {
-    /// These characters.
+    /// Literal characters.
     Text(Box<str>),
     /// `?`: any one character.
     AnyOne,
-    /// `*`: any characters, also none.
+    /// `*`: any characters, including none.
     AnyText,
-    /// `[…]`: one of these characters, or none of them.
+    /// `[…]`: one of these characters, or with negation any other one.
     Class { is_negated: bool, items: Vec<Item> },
 }
 
@@ -94,10 +94,11 @@ impl Component {
         matches!(self.0.as_slice(), [Token::Text(_)])
     }
 
-    /// Returns true if it matches the whole name. Takes time in proportion to the product of both lengths at worst.
+    /// Returns true if it matches the whole name. In the worst case, the time is proportional to the product of both
+    /// lengths.
     pub(super) fn matches(&self, name: &str) -> bool {
         let (mut at, mut rest) = (0, name);
-        // Where to go on when what follows the last `*` does not fit.
+        // The positions at which to retry if the tokens after the last `*` do not match.
         let mut retry: Option<(usize, &str)> = None;
         loop {
             let next = match self.0.get(at) {
@@ -123,7 +124,7 @@ impl Component {
 }
 
 impl Token {
-    /// What is left of a text behind what the token matches at its beginning.
+    /// Returns the rest of a text after a match of the token at its beginning.
     fn strip<'a>(&self, text: &'a str) -> Option<&'a str> {
         if let Self::Text(plain) = self {
             return text.strip_prefix(&**plain);
@@ -146,12 +147,12 @@ impl Item {
     }
 }
 
-/// How many bytes the class at the beginning of a text takes.
+/// Returns the length in bytes of the class at the beginning of a text.
 pub(super) fn class_end(text: &str) -> Result<usize, PatternError> {
     class(text).map(|(_, end)| end)
 }
 
-/// The class at the beginning of a text, and how many bytes it takes.
+/// Parses the class at the beginning of a text; returns it and its length in bytes.
 fn class(text: &str) -> Result<(Token, usize), PatternError> {
     let mut at = 1;
     let is_negated = text[at..].starts_with(['!', '^']);
@@ -188,7 +189,7 @@ fn class(text: &str) -> Result<(Token, usize), PatternError> {
     }
 }
 
-/// A character of a class, which may be escaped, and how many bytes it takes.
+/// Parses a character of a class, which may be escaped; returns it and its length in bytes.
 fn character(text: &str) -> Result<(char, usize), PatternError> {
     let mut chars = text.chars();
     match (chars.next(), chars.next()) {
@@ -198,7 +199,7 @@ fn character(text: &str) -> Result<(char, usize), PatternError> {
     }
 }
 
-/// A named set of characters, `[:digit:]`, and how many bytes it takes.
+/// Parses a named set of characters, such as `[:digit:]`; returns it and its length in bytes.
 #[expect(clippy::type_complexity, reason = "a function with what it takes")]
 fn named(text: &str) -> Result<Option<(fn(char) -> bool, usize)>, PatternError> {
     let Some(name) = text.strip_prefix("[:") else { return Ok(None) };

@@ -12,9 +12,9 @@ fn outside(path: &str) -> PathText {
     PathText::new(None, path.to_owned())
 }
 
-/// Patterns, paths, whether an entry that denies includes the path, and whether one that allows does.
+/// Patterns, paths, and the expected results: if an entry that denies matches the path, and if one that allows does.
 const TABLE: &[(&str, &str, bool, bool)] = &[
-    // A name without a slash: at any depth, with all that is below.
+    // A name without a slash: at any depth, including all contents.
     ("gen.rs", "gen.rs", true, true),
     ("gen.rs", "src/gen.rs", true, false),
     ("gen.rs", "gen.rs/below", true, false),
@@ -31,7 +31,7 @@ const TABLE: &[(&str, &str, bool, bool)] = &[
     ("*", "a/b/c", true, true),
     ("**", "a/b/c", true, true),
     ("***", "a/b", true, true),
-    // With a slash at its beginning or within: from the workspace root.
+    // A slash at the beginning or within: anchored at the workspace root.
     ("src/gen.rs", "src/gen.rs", true, true),
     ("src/gen.rs", "a/src/gen.rs", false, false),
     ("src/gen", "src/gen/deep/a.rs", true, false),
@@ -47,7 +47,7 @@ const TABLE: &[(&str, &str, bool, bool)] = &[
     ("src/*.rs", "src/deep/a.rs", false, false),
     ("*/a", "b/a", true, true),
     ("*/a", "c/b/a", false, false),
-    // With a slash at its end: a directory, and all that is below.
+    // A slash at the end: a directory, including all contents.
     ("src/", "src/a", true, true),
     ("src/", "src/a/b", true, true),
     ("src/", "a/src/b", true, false),
@@ -104,9 +104,9 @@ const TABLE: &[(&str, &str, bool, bool)] = &[
     ("a.c", "abc", false, false),
 ];
 
-/// What gitignore has not.
+/// Cases that gitignore does not have.
 const BEYOND: &[(&str, &str, bool, bool)] = &[
-    // A character and not a byte.
+    // A character, not a byte.
     ("gr??e", "größe", true, true),
     ("*.{cfg,rs}", "a.cfg", true, true),
     ("*.{cfg,rs}", "src/a.rs", true, true),
@@ -125,7 +125,7 @@ const BEYOND: &[(&str, &str, bool, bool)] = &[
     ("./a", "b/a", false, false),
     (".//src//a", "src/a", true, true),
     ("src/./a", "src/a", true, true),
-    // The directory itself, whether or not something says that it is one.
+    // The directory itself, whether or not the path is known to be one.
     ("src/", "src", true, true),
     ("#a", "#a", true, true),
     ("a ", "a ", true, true),
@@ -190,7 +190,7 @@ fn paths_outside_the_workspace_are_included_by_what_names_them() {
         assert_eq!(found.includes(&path), denies, "{pattern:?} denies {path:?}");
         assert_eq!(found.allows(&path), allows, "{pattern:?} allows {path:?}");
     }
-    // Within the workspace the whole path counts for what asks or denies.
+    // Within the workspace, entries that ask or deny match the whole path.
     let path = inside("src/a");
     for (pattern, in_any_way) in
         [("/srv/space/src/*", true), ("/srv/", true), ("work/", false), ("/other", false)]
@@ -227,7 +227,7 @@ fn what_is_no_pattern_says_why() {
     ] {
         let error = PathPattern::parse(pattern).unwrap_err().to_string();
         assert!(error.contains(reason), "{pattern:?}: {error}");
-        // An entry that cannot be parsed is as strict as it can be.
+        // An entry that cannot be parsed is as strict as possible.
         let found = PathMatch::new(pattern);
         assert!(found.includes(&inside("x/y")) && !found.allows(&inside("x/y")), "{pattern:?}");
     }

@@ -1,4 +1,4 @@
-//! Which paths are asked about whatever else is allowed.
+//! Paths that need approval regardless of other permissions.
 
 mod index;
 
@@ -9,45 +9,48 @@ use std::ffi::OsStr;
 use std::path::{Component, Path};
 use std::sync::LazyLock;
 
-/// Paths that are asked about whatever else is allowed, and why.
+/// Paths that need approval regardless of other permissions, with a reason.
 ///
-/// A pattern names the last parts of a path, or with a `/` at its end a directory with all that is in it, wherever that
-/// is; with a `/` at its beginning it is counted from the root. `*` stands for any text within one part. Case does not
-/// matter: file systems differ in that.
+/// A pattern matches the last components of a path, or with a `/` at its end a directory with all its contents,
+/// anywhere; a `/` at its beginning anchors it at the root. `*` matches any text within one component. Case is ignored,
+/// because some file systems ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GuardedPaths {
-    /// What they hold or do, as the end of "it may hold …" or "it is …".
+    /// Their content or function, as the end of "it may hold …" or "it is …".
     pub what: &'static str,
-    /// Which they are.
+    /// Their patterns.
     pub patterns: &'static [&'static str],
 }
 
-/// Paths of which reading and writing are asked about, wherever they are: they hold secrets.
+/// Returns paths whose reading and writing needs approval anywhere, because they hold secrets.
 pub fn sensitive_paths() -> &'static [GuardedPaths] {
     SENSITIVE
 }
 
-/// Paths of which writing is asked about even where edits are allowed: what stands there is run, or decides what is.
+/// Returns paths whose writing needs approval even if edits are allowed: their content is executed, or decides what is
+/// executed.
 ///
-/// Not among them is what a build runs anyway, such as a `Makefile`, a `build.rs`, or the scripts of a `package.json`: it
-/// is source code like all that it builds, and an edit of it is asked about like any other.
+/// Files that a build runs anyway, such as a `Makefile`, a `build.rs`, or the scripts of a `package.json`, are not
+/// included: they are source code like everything that they build, and an edit of them needs the same approval as any
+/// other edit.
 pub fn protected_paths() -> &'static [GuardedPaths] {
     PROTECTED
 }
 
-/// What a path holds, as the end of "it may hold …", if its name is that of a [sensitive](sensitive_paths) one.
+/// Returns what the path holds, as the end of "it may hold …", if its name is that of a [sensitive](sensitive_paths)
+/// path.
 pub fn sensitive_path(path: impl AsRef<Path>) -> Option<&'static str> {
     sensitive(path.as_ref())
 }
 
-/// What a path is, as the end of "it is …", if its name is that of a [protected](protected_paths) one.
+/// Returns what the path is, as the end of "it is …", if its name is that of a [protected](protected_paths) path.
 pub fn protected_path(path: impl AsRef<Path>) -> Option<&'static str> {
     protected(path.as_ref())
 }
 
-/// Names of files that are there to be read, although they look like those of secrets of an environment: `.env.example`. Written as
-/// [`GuardedPaths::patterns`] are.
+/// Returns names of files that are meant to be read, although they look like files with secrets of an environment:
+/// `.env.example`. The syntax is that of [`GuardedPaths::patterns`].
 pub fn harmless_paths() -> &'static [&'static str] {
     HARMLESS
 }
@@ -115,12 +118,12 @@ const SENSITIVE: &[GuardedPaths] = guarded! {
 
 const ENVIRONMENT: &str = "secrets of an environment";
 
-/// What has the name of an environment's secrets, but is there to be read.
+/// Names that look like files with secrets of an environment, but are meant to be read.
 const HARMLESS: &[&str] =
     &["*.env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", ".env.schema"];
 
 const PROTECTED: &[GuardedPaths] = guarded! {
-    // A directory with a `HEAD` is the better part of a bare repository, whose configuration git obeys.
+    // A directory with a `HEAD` is probably a bare repository, and git obeys its configuration.
     "part of a version control system's own files": [
         ".git/", "head", "commondir", "gitdir", ".gitconfig", ".config/git/", ".gitmodules", ".githooks/", ".hg/",
         ".hgrc", ".svn/", ".jj/", ".bzr/", "_darcs/", ".fossil-settings/", ".husky/", ".pre-commit-config.yaml",
@@ -162,7 +165,7 @@ const PROTECTED: &[GuardedPaths] = guarded! {
     ],
 };
 
-/// What sensitive paths of this name hold, if it is one.
+/// Returns what sensitive paths of this name hold, if it is one.
 pub(super) fn sensitive(path: &Path) -> Option<&'static str> {
     static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(SENSITIVE));
     let parts = parts(path);
@@ -173,8 +176,8 @@ pub(super) fn sensitive(path: &Path) -> Option<&'static str> {
     Some(found.what)
 }
 
-/// Whether a part of a path is one that ends the name of sensitive paths. A path without such a part is none of them; one
-/// with such a part need not be.
+/// Returns true if a component of a path can be the last one of a sensitive path. A path without such a component is
+/// not sensitive; a path with one need not be.
 pub(crate) fn is_suspect(part: &OsStr) -> bool {
     static SUSPECTS: LazyLock<Suspects> = LazyLock::new(Suspects::new);
     let text = part.to_string_lossy();
@@ -185,7 +188,7 @@ pub(crate) fn is_suspect(part: &OsStr) -> bool {
     parts(Path::new(part)).iter().any(|part| SUSPECTS.hold(part))
 }
 
-/// The last parts of the names of sensitive paths.
+/// The last components of sensitive paths.
 struct Suspects {
     exact: HashSet<&'static str>,
     patterns: Vec<&'static str>,
@@ -207,19 +210,19 @@ impl Suspects {
     }
 }
 
-/// What protected paths of this name are, if it is one.
+/// Returns what protected paths of this name are, if it is one.
 pub(super) fn protected(path: &Path) -> Option<&'static str> {
     static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(PROTECTED));
     INDEX.first(&parts(path), |_| true).map(|guarded| guarded.what)
 }
 
-/// The parts of a path as they are compared.
+/// Returns the components of a path in the form used for comparison.
 fn parts(path: &Path) -> Vec<String> {
     let names = path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
         _ => None,
     });
-    // Windows takes `.git.`, `.git ` and `.git::$INDEX_ALLOCATION` for `.git`.
+    // Windows treats `.git.`, `.git ` and `.git::$INDEX_ALLOCATION` like `.git`.
     if cfg!(windows) {
         let bare =
             |name: String| name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']).to_owned();
@@ -343,7 +346,7 @@ mod tests {
         ] {
             assert_eq!(sensitive(Path::new(path)), None, "{path}");
         }
-        // What lies in a directory of secrets is none the more harmless by its name.
+        // A file in a directory of secrets is not harmless because of its name.
         assert!(sensitive(Path::new("/home/u/.ssh/.env.example")).is_some());
     }
 

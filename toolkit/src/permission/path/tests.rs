@@ -1,4 +1,4 @@
-//! That no deny and no untrusted file makes a decision about a path weaker.
+//! Tests that no deny rule and no untrusted file weakens a decision about a path.
 
 use super::*;
 use crate::permission::{PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};
@@ -25,7 +25,7 @@ fn settings(everybody: PermissionRules) -> PermissionSettings {
     PermissionSettings { everybody, ..PermissionSettings::default() }
 }
 
-/// A place whose link, if it has one, was given by another name.
+/// Returns a place whose link, if it has one, was given by another name.
 fn place(given: &str, real: &str) -> Place {
     let workspace = PathBuf::from("/no such workspace");
     let (given, real) = (workspace.join(given), workspace.join(real));
@@ -83,7 +83,7 @@ proptest! {
         prop_assert!(strictness(&denied) >= strictness(&before), "{before:?} became {denied:?}");
     }
 
-    /// What the rules deny of the kind that a question names is not asked.
+    /// If the rules deny the kind of a question, the question is not asked.
     #[test]
     fn a_question_is_none_that_the_rules_deny(
         sources in prop::collection::vec(rules(), 0..3),
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// What an agent or an untrusted file allows by name is not what everybody allows by name.
+/// Only a rule for everybody that names a single path allows it, not a rule of an agent or an untrusted file.
 #[test]
 fn only_what_everybody_is_allowed_by_name_stands_for_a_single_path() {
     let rules = |kind: &str, pattern: &str| -> PermissionRules {

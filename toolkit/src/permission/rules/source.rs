@@ -19,17 +19,17 @@ pub(super) use prospect::Prospect;
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     everybody: Kinds,
-    /// By what names them, which may have `*` in it, as in policies.
+    /// Rules by agent. The names may contain `*`, as in policies.
     agents: BTreeMap<String, Kinds>,
     channels: BTreeMap<String, Kinds>,
-    /// By channel, then by conversation.
+    /// Rules by channel, then by conversation.
     groups: BTreeMap<String, BTreeMap<String, Kinds>>,
-    /// By channel, then by sender.
+    /// Rules by channel, then by sender.
     senders: BTreeMap<String, BTreeMap<String, Kinds>>,
     origins: ConfigOrigins,
 }
 
-/// For whom rules are.
+/// The callers that rules apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level<'a> {
     Everybody,
@@ -41,11 +41,11 @@ pub(super) enum Level<'a> {
     Sender(&'a str, &'a str),
 }
 
-/// The rules of one level. Several may have the same key, written differently: then the strictest counts.
+/// The rules of one level. Several may have the same key in different spellings: then the strictest applies.
 #[derive(Debug, Clone, Default)]
 struct Kinds {
     named: BTreeMap<String, Vec<KindRule>>,
-    /// Those whose key has `*` in it.
+    /// The rules whose key contains `*`.
     wildcards: Vec<(String, KindRule)>,
 }
 
@@ -53,18 +53,18 @@ struct Kinds {
 struct KindRule {
     pointer: String,
     rule: PermissionRule,
-    /// The patterns of its entries as those of paths. Made when a path is first asked about.
+    /// The path patterns of its entries, parsed when a path is first checked.
     paths: OnceLock<Vec<PathMatch>>,
 }
 
-/// A rule that says something of a text.
+/// A rule that decides about a text.
 #[derive(Debug, Clone)]
 pub(super) struct Found<'a> {
     pub(super) decision: Decision,
-    /// Whether it is an entry without `*`.
+    /// True if it is an entry without `*`.
     pub(super) is_exact: bool,
     rule: &'a KindRule,
-    /// Which entry of its list.
+    /// The index of the entry in its list.
     index: Option<usize>,
     pub(super) origins: &'a ConfigOrigins,
 }
@@ -103,7 +103,7 @@ impl Source {
         }
     }
 
-    /// The rules of a level. Those of an agent, a channel, a conversation or a sender may have a pattern as their name.
+    /// Returns the rules of a level. The names of agents, channels, conversations and senders may be patterns.
     fn kinds<'a>(&'a self, level: Level<'_>) -> Vec<&'a Kinds> {
         let by_name = |all: &'a BTreeMap<String, Kinds>, name: &str| -> Vec<&'a Kinds> {
             all.iter().filter(|(key, _)| names(key, name)).map(|(_, kinds)| kinds).collect()
@@ -121,7 +121,7 @@ impl Source {
         }
     }
 
-    /// What is said at a level: by a rule of the kind or the tool, else by one whose key has `*` in it.
+    /// Returns the decision on a level: by a rule of the kind or the tool, or else by a rule whose key contains `*`.
     pub(super) fn says(
         &self,
         level: Level<'_>,
@@ -131,14 +131,14 @@ impl Source {
         let each = self.kinds(level).into_iter().filter_map(|kinds| {
             kinds.says_by_key(question, text, &self.origins).or_else(|| {
                 let found = kinds.says_by_wildcard(question, text, &self.origins);
-                // It would allow what nobody has thought of.
+                // An `allow` here would allow actions that its author did not think of.
                 found.filter(|found| found.decision > Decision::Allow)
             })
         });
         each.reduce(stricter)
     }
 
-    /// What a source that is not trusted says at a level: no exception in it counts.
+    /// Returns the decision of an untrusted source on a level: exceptions do not apply.
     pub(super) fn says_strictly(
         &self,
         level: Level<'_>,
@@ -152,7 +152,8 @@ impl Source {
         each.flatten().reduce(stricter)
     }
 
-    /// The rule of a level that denies everything of a kind or a tool. In a source that is not trusted, no exception counts.
+    /// Returns the rule of a level that denies everything of a kind or a tool. In an untrusted source, exceptions do
+    /// not apply.
     pub(super) fn denies(
         &self,
         level: Level<'_>,
@@ -169,7 +170,7 @@ impl Source {
         Some(Found { decision: Decision::Deny, is_exact: false, rule, index: None, origins: &self.origins })
     }
 
-    /// The kinds of which something is allowed for everybody.
+    /// Returns the kinds of which something is allowed for everybody.
     pub(super) fn allowed_kinds(&self) -> impl Iterator<Item = &str> {
         let named = self.everybody.named.iter();
         named.filter(|(_, rules)| rules.iter().any(|rule| rule.rule.allows())).map(|(kind, _)| &**kind)
@@ -191,17 +192,17 @@ impl Source {
     }
 }
 
-/// What of a rule counts.
+/// The part of a rule that applies.
 #[derive(Debug, Clone, Copy)]
 enum Counts {
     All,
-    /// All but what it allows: the tool may have chosen the name.
+    /// Everything except `allow`: the tool may have chosen the name.
     ButAllow,
-    /// The entries of its list that deny.
+    /// Only entries of its list that deny.
     DeniedPaths,
 }
 
-/// The stricter of two; of two that are as strict the first.
+/// Returns the stricter of two; if they are equally strict, the first.
 fn stricter<'a>(one: Found<'a>, other: Found<'a>) -> Found<'a> {
     if other.decision > one.decision { other } else { one }
 }
@@ -227,7 +228,7 @@ impl Kinds {
         self.wildcards.extend(other.wildcards);
     }
 
-    /// The rules whose key is the kind or names the tool, and what of them counts.
+    /// Returns the rules whose key is the kind or names the tool, and the part of them that applies.
     fn by_key<'a>(&'a self, question: &Question<'_>) -> impl Iterator<Item = (&'a KindRule, Counts)> {
         let mut found: Vec<(&KindRule, Counts)> = Vec::new();
         let mut add = |key: &str, counts: Counts| {
@@ -242,7 +243,7 @@ impl Kinds {
                 _ if key == question.kind => {}
                 (true, Means::Exactly) => add(key, Counts::All),
                 (true, Means::Loosely) => add(key, Counts::ButAllow),
-                // A tool that only reads is asked about by its name, and opens paths.
+                // A tool that only reads has questions by its name, and opens paths.
                 (false, _) if question.is_reading_of_tool => add(key, Counts::DeniedPaths),
                 (false, _) => {}
             });
@@ -250,7 +251,7 @@ impl Kinds {
         found.into_iter()
     }
 
-    /// The rules whose key has `*` in it and matches the kind or a name of the tool.
+    /// Returns the rules whose key contains `*` and matches the kind or a name of the tool.
     fn by_wildcard<'a>(&'a self, question: &Question<'_>) -> impl Iterator<Item = &'a KindRule> {
         let is_meant = |pattern: &str| {
             let mut is_meant = matches(pattern, question.kind);
@@ -301,14 +302,14 @@ impl KindRule {
     ) -> Option<Found<'a>> {
         let found = |decision, is_exact, index| Found { decision, is_exact, rule: self, index, origins };
         let entries = match &self.rule {
-            // Of single paths none is allowed unnamed.
+            // A single path is allowed only if it is named.
             PermissionRule::Always(Decision::Allow) if question.is_single_path => {
                 return Some(found(Decision::Ask, false, None));
             }
             PermissionRule::Always(decision) => return Some(found(*decision, false, None)),
             PermissionRule::List(entries) => entries,
         };
-        // A path is matched as one, any other text as it stands.
+        // A path is matched as a path, any other text literally.
         let path = text.path.map(|path| (path, self.paths(entries)));
         let is_plain = |entry: &PermissionEntry, text: &str| {
             !entry.pattern.contains(char::is_control) && !text.contains(char::is_control)
@@ -344,7 +345,7 @@ impl KindRule {
         if path.is_none() && question.also.is_empty() {
             return by_text;
         }
-        // Another way to write it never makes anything weaker: an entry that asks does not come after one that denies.
+        // An alternative spelling never weakens the decision: an entry that asks does not override one that denies.
         match (by_text, last(&matches_in_any_way)) {
             (Some(one), Some(other)) => Some(stricter(one, other)),
             (one, other) => one.or(other),
@@ -357,7 +358,7 @@ impl KindRule {
 }
 
 impl Found<'_> {
-    /// Where it stands in its configuration.
+    /// Returns the pointer of the rule in its configuration.
     pub(super) fn pointer(&self) -> String {
         match self.index {
             None => self.rule.pointer.clone(),
@@ -365,7 +366,7 @@ impl Found<'_> {
         }
     }
 
-    /// What it says.
+    /// Returns the text of the rule.
     pub(super) fn text(&self) -> String {
         match (&self.rule.rule, self.index) {
             (PermissionRule::List(entries), Some(index)) => {
@@ -378,7 +379,7 @@ impl Found<'_> {
     }
 }
 
-/// A name as a step of a JSON pointer.
+/// Escapes a name as a step of a JSON pointer.
 fn step(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -1,4 +1,4 @@
-//! What is asked of policies, whoever wrote them: of one, of two together; and what they look at in a tool.
+//! Tests of the functions that call policies, alone and combined, and of the tool properties that policies use.
 
 use super::fixture::policy as configured;
 use crate::caller::Caller;
@@ -20,10 +20,10 @@ fn tool_with(name: &'static str, change: impl FnOnce(&mut ToolDef)) -> Tool {
     Tool::new(Box::leak(def))
 }
 
-/// A tool that its author switched off.
+/// A tool that its author disabled.
 static OFF: ToolDef = ToolDef { name: "off", enabled: false, ..ToolDef::BASE };
 
-/// Lets certain tools through, and has nothing else of its own.
+/// A policy that admits certain tools, with default methods otherwise.
 #[derive(Debug)]
 struct Bare(&'static [&'static str]);
 
@@ -37,7 +37,7 @@ impl Policy for Bare {
     }
 }
 
-/// The same, and says of everything else what it is told to.
+/// A policy that admits the same tools, and returns given values from its other methods.
 #[derive(Debug, Clone, Default)]
 struct Says {
     layer: &'static str,
@@ -75,7 +75,7 @@ impl Policy for Says {
     }
 }
 
-/// Fails in all that it does.
+/// A policy whose every method panics.
 #[derive(Debug)]
 struct Fails;
 
@@ -147,7 +147,7 @@ fn what_a_policy_says_is_what_counts_of_it() {
     assert_eq!(policy::diagnostics(&says, &tools)[0].message, "of 2 tools");
     assert_eq!(policy::version(&says), Some(7));
     assert!(policy::switches_on(&says, &Tool::new(&OFF)));
-    // Whatever it explains, the check is what counts.
+    // The check decides, whatever the explanation says.
     let explained = policy::explain(Some(&says), &caller, &tools[0]);
     assert_eq!((explained.exists, explained.layers[0].layer.as_str()), (false, "one"));
     let explained = policy::explain(None, &caller, &tools[0]);
@@ -201,7 +201,7 @@ fn of_two_policies_each_takes_away() {
             both.diagnostics(&tools).into_iter().map(|diagnostic| diagnostic.source).collect();
         assert_eq!(sources, [first, second]);
     }
-    // One that fails takes all away.
+    // A policy that panics denies every tool.
     let both = Both(Arc::new(Bare(&["a"])), Arc::new(Fails));
     assert!(both.admitted(&caller, &tools).is_empty() && both.check(&caller, &tools[0]).is_err());
 }
@@ -290,7 +290,7 @@ fn a_tool_is_switched_on_by_its_name_where_nothing_switches_it_off() {
         (&[(" DARK ", true)], true),
         (&[("dark", false)], false),
         (&[("dark", true), ("Dark", false)], false),
-        // Anybody can give a tool an alias: it switches nothing on, but off.
+        // Any author can give a tool an alias: it disables the tool, but does not enable it.
         (&[("dim", true)], false),
         (&[("dark", true), ("dim", false)], false),
     ] {
@@ -304,7 +304,7 @@ fn a_tool_is_switched_on_by_its_name_where_nothing_switches_it_off() {
             (expected, false),
             "{switches:?}"
         );
-        // A source that only narrows switches nothing on.
+        // A source that only narrows enables nothing.
         let narrowed = configured(PolicySettings::default()).narrowed_by("./toolkit.json5", settings);
         assert!(!narrowed.switches_on(&dark), "{switches:?}");
     }

@@ -1,4 +1,4 @@
-//! How much is said, to the last one that is, and lists that nobody can read.
+//! Tests of the limits on messages, and of invalid entries.
 
 use super::fixture::{Thing, existing, policy, things};
 use crate::caller::Caller;
@@ -24,7 +24,7 @@ fn told(settings: PolicySettings) -> Vec<String> {
 #[test]
 fn so_much_is_told_and_no_more() {
     let hints = |told: &[String]| told.iter().filter(|line| line.contains("did you mean")).count();
-    // Without `exec`, which there is.
+    // Without `exec`, which exists.
     let names = ('d'..='y').map(|last| format!("exe{last}"));
     for (what, settings, lines, hinted, last) in [
         ("the nearest names of tools", global(rules().deny(names)), 22, 20, None),

@@ -1,4 +1,4 @@
-//! Tools and names to decide of.
+//! Tools and names for the tests.
 
 use crate::caller::Caller;
 use crate::policy::data::{PolicyData, Registered};
@@ -7,7 +7,7 @@ use crate::policy::{PolicySettings, ToolPolicy};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// A tool, as far as a policy looks at it.
+/// A tool with the properties that a policy uses.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Thing {
     pub(super) name: String,
@@ -94,7 +94,7 @@ impl Subject for Thing {
     }
 }
 
-/// What core crates register in these tests.
+/// The policy data of core crates in these tests.
 pub(super) const DATA: PolicyData = PolicyData {
     module: "fixture",
     groups: &[("fs", &["read", "write"]), ("runtime", &["exec", "process"]), ("Web", &["web_search"])],
@@ -118,7 +118,7 @@ pub(super) fn policy(settings: PolicySettings) -> ToolPolicy {
     ToolPolicy::with(settings, REGISTERED.clone())
 }
 
-/// One of each kind.
+/// Returns one tool of each kind.
 pub(super) fn things() -> Vec<Thing> {
     vec![
         Thing::core("exec").group("runtime").alias("run"),
@@ -128,10 +128,10 @@ pub(super) fn things() -> Vec<Thing> {
         // Named like a tool that is not compiled in, and like an alias.
         Thing::of("acme", "write").group("mine"),
         Thing::of("acme", "bash"),
-        // In groups that are built in, by their own word.
+        // In built-in groups, by its author's claim.
         Thing::of("acme", "acme_files").group("fs").group("mine"),
         Thing::of("acme", "acme_web").group("web").optional(),
-        // With an alias that is somebody else's name.
+        // With an alias that is another tool's name.
         Thing::of("beta", "beta_a").alias("read").alias("also"),
         Thing::of("read", "odd"),
         Thing::of("beta", "beta_off").off(),
@@ -139,7 +139,7 @@ pub(super) fn things() -> Vec<Thing> {
     ]
 }
 
-/// The names of those that exist.
+/// Returns the names of the tools that exist.
 pub(super) fn existing(policy: &ToolPolicy, caller: &Caller, things: &[Thing]) -> Vec<String> {
     policy.admitted_of(caller, things).into_iter().map(|place| things[place].name.clone()).collect()
 }

@@ -1,11 +1,11 @@
-//! The same rules once more, said as plainly as can be, without any index: what the policy must agree with.
+//! A simple implementation of the same rules, without an index, for comparison with the policy.
 
 use super::fixture::{DATA, Thing};
 use crate::caller::Caller;
 use crate::policy::{PolicySettings, ProfileRules, ToolRules};
 use std::collections::BTreeMap;
 
-/// Whether the tool exists: every source lets it.
+/// Returns true if the tool exists: every source admits it.
 pub(super) fn exists(
     user: &PolicySettings,
     others: &[PolicySettings],
@@ -22,7 +22,7 @@ pub(super) fn exists(
         && others.iter().all(|other| lets(other, &seen(other), caller, thing))
 }
 
-/// What the author of the tool demands of the user.
+/// Checks the requirements of the tool's author against the user's settings.
 fn wanted(user: &PolicySettings, caller: &Caller, thing: &Thing) -> bool {
     let is_on = user.enabled.iter().any(|(name, is_on)| *is_on && is_named(name, thing));
     let is_opened = user.tools.allow.iter().flatten().chain(&user.tools.also_allow).any(|entry| {
@@ -120,7 +120,7 @@ fn layer_lets(
 fn denies(entry: &str, thing: &Thing) -> bool {
     let entry = low(entry);
     if !is_entry(&entry) {
-        // Nobody knows what it was to deny.
+        // The meaning of an invalid entry is unknown.
         return true;
     }
     let Some(group) = group(&entry) else {
@@ -137,7 +137,7 @@ fn denies(entry: &str, thing: &Thing) -> bool {
         })
 }
 
-/// `by_code` for entries of a registered profile.
+/// Checks an entry of an allow list. `by_code` is true for entries of a registered profile.
 fn allows(entry: &str, source: &PolicySettings, thing: &Thing, by_code: bool) -> bool {
     let entry = low(entry);
     if !is_entry(&entry) {
@@ -179,7 +179,7 @@ fn allows(entry: &str, source: &PolicySettings, thing: &Thing, by_code: bool) ->
     in_registered || in_own && !(by_code && plugin.is_some())
 }
 
-/// Whether an entry without a star means this very tool.
+/// Returns true if an entry without a star names exactly this tool.
 fn is_named(entry: &str, thing: &Thing) -> bool {
     let entry = low(entry);
     let canonical = canonical(&entry);
@@ -187,7 +187,7 @@ fn is_named(entry: &str, thing: &Thing) -> bool {
     !entry.contains('*') && (low(&thing.name) == canonical || by_alias)
 }
 
-/// Every name that leads to the tool.
+/// Returns every name that leads to the tool.
 fn names(thing: &Thing) -> Vec<String> {
     let own = || std::iter::once(&thing.name).chain(&thing.aliases).map(|name| low(name));
     let mut names: Vec<String> = own().collect();
@@ -233,7 +233,7 @@ fn low(text: &str) -> String {
     text.trim().to_ascii_lowercase()
 }
 
-/// Whether rules that take away are for the model, by any way to say which it is.
+/// Returns true if a key of deny rules matches the model, by any way to write it.
 fn names_model(key: &str, caller: &Caller) -> bool {
     let (provider, model) = self::model(caller);
     let said = caller.model.as_deref().map(low);
@@ -268,7 +268,7 @@ fn model(caller: &Caller) -> (Option<String>, Option<String>) {
     }
 }
 
-/// Whether something known matches a pattern.
+/// Returns true if a known value matches a pattern.
 fn is_like(pattern: &str, text: Option<&str>) -> bool {
     let Some(text) = text else { return false };
     match pattern.split_once('*') {

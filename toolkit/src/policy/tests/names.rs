@@ -1,4 +1,4 @@
-//! How lists name tools: patterns, case, names that mean several things.
+//! Tests of names in lists: patterns, case, names with several meanings.
 
 use super::fixture::{Thing, existing, policy, things};
 use crate::caller::Caller;
@@ -40,7 +40,7 @@ fn no_case_hides_a_tool() {
         let denied = policy(global(rules().deny([entry])));
         assert_eq!(existing(&denied, &Caller::new(), &things), ["other"], "{entry}");
         let allowed = policy(global(rules().allow([entry])));
-        // Anybody can give a tool an alias.
+        // Any author can give a tool an alias.
         let expected = if entry.starts_with("sk") { &[][..] } else { &["DRAW", "Draw", " draw "] };
         assert_eq!(existing(&allowed, &Caller::new(), &things), expected, "{entry}");
     }
@@ -61,7 +61,7 @@ fn to_allow_a_tool_that_is_not_there_allows_no_plugin_of_its_name() {
         let things = [Thing::of(id, "theirs")];
         let policy = ToolPolicy::with(global(rules().allow([id])), registered.clone());
         assert_eq!(!existing(&policy, &Caller::new(), &things).is_empty(), expected, "{id}");
-        // To deny it denies both.
+        // A deny entry denies both.
         let policy = ToolPolicy::with(global(rules().deny([id])), registered.clone());
         assert_eq!(existing(&policy, &Caller::new(), &things), [""; 0], "{id}");
     }
@@ -74,7 +74,7 @@ fn a_core_tool_is_no_plugins_whatever_group_it_names() {
         (rules().allow(["group:plugins"]), &["outer"][..]),
         (rules().deny(["group:plugins"]), &["inner"]),
         (rules().deny(["group:p*"]), &["inner"]),
-        // Who registers a profile knows no plugin.
+        // A crate that registers a profile knows no plugins.
         (rules().profile("wild"), &[]),
     ] {
         assert_eq!(existing(&policy(global(tools.clone())), &Caller::new(), &things), expected, "{tools:?}");
@@ -110,12 +110,12 @@ fn what_an_entry_does_not_allow_is_told_only_where_it_is_so() {
         // The name has no other meaning.
         ("pen", vec![], Some(alias)),
         ("pen", vec![Thing::of("beta", "look")], Some(alias)),
-        // It is a plugin's too, that of a tool which is not there, or another tool's own.
+        // It is also the name of a plugin, of a missing tool of a plugin, or another tool's own name.
         ("beta", vec![Thing::of("beta", "look")], None),
         ("process", vec![], None),
         ("pen", vec![Thing::of("beta", "pen")], None),
         ("pen", vec![Thing::core("look").alias("pen")], None),
-        // It stands for a core tool, whether or not a tool of a plugin has the name itself.
+        // It stands for a core tool, whether or not a plugin's tool has the same name.
         ("sh", vec![Thing::core("exec")], None),
         ("sh", vec![Thing::core("exec"), Thing::of("beta", "sh")], Some(stands)),
     ] {

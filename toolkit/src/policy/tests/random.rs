@@ -1,4 +1,4 @@
-//! Configurations at random: the policy agrees with its model, and nothing that narrows makes a tool appear.
+//! Random configurations: the policy agrees with its model, and no narrowing makes a tool appear.
 
 use super::fixture::{Thing, policy, things};
 use super::model;
@@ -56,11 +56,11 @@ const PROVIDERS: [&str; 8] =
     ["openai", "openai/gpt-5", "OpenAI/*", "azure", "*", "*/gpt-5", "GPT-5", "azure/gpt-*"];
 const CHANNELS: [&str; 3] = ["telegram", "Telegram", "slack"];
 
-/// Numbers at random, the same ones for the same seed.
+/// A random number generator; the same seed gives the same numbers.
 struct Random(u64);
 
 impl Random {
-    /// Below `end`.
+    /// Returns a number below `end`.
     fn below(&mut self, end: usize) -> usize {
         // A multiplicative step and a mix of it (SplitMix64).
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -69,7 +69,7 @@ impl Random {
         usize::try_from((mixed ^ (mixed >> 31)) % end as u64).unwrap()
     }
 
-    /// Once in so many times.
+    /// Returns true once in `times` calls on average.
     fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -78,7 +78,7 @@ impl Random {
         of[self.below(of.len())].to_owned()
     }
 
-    /// Up to `most` of them; mostly none where they are rare.
+    /// Returns a list of up to `most` items, and mostly an empty one if they are rare.
     fn list<T>(&mut self, most: usize, mut item: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let count = self.below(most + 1);
         (0..count).map(|_| item(self)).collect()
@@ -152,10 +152,10 @@ impl Random {
         Caller { agent, channel, provider, model, sandboxed, depth, ..Caller::new() }
     }
 
-    /// A change that narrows, or changes nothing.
+    /// Makes a change that narrows the policy, or changes nothing.
     fn narrow(&mut self, user: &mut PolicySettings, others: &mut Vec<PolicySettings>) {
         match self.below(16) {
-            // One more entry is denied, in a layer or in a profile.
+            // Deny one more entry, in a layer or in a profile.
             0 | 1 => {
                 let entry = self.text(&ENTRIES);
                 if let Some(rules) = self.of(layers(user)) {
@@ -168,7 +168,7 @@ impl Random {
                     profile.deny.push(entry);
                 }
             }
-            // An entry less in a list that allows, or none left.
+            // Remove an entry of an allow list, or all of them.
             3..=5 => {
                 let list = self.of(allowing(user));
                 if let Some(list) = list.filter(|list| !list.is_empty()) {
@@ -180,7 +180,7 @@ impl Random {
                     list.clear();
                 }
             }
-            // A layer for whom there was none.
+            // Add a layer for a caller without one.
             7 => {
                 let rules = self.rules();
                 user.by_provider.entry(self.text(&PROVIDERS)).or_insert(rules);
@@ -208,7 +208,7 @@ impl Random {
                     *place = rules;
                 }
             }
-            // The file of a workspace.
+            // Add a workspace's file.
             12 | 13 => others.push(self.settings()),
             14 => match self.below(3) {
                 0 => drop(user.enabled.insert(self.text(&NAMES), false)),
@@ -226,13 +226,13 @@ impl Random {
         }
     }
 
-    /// One of them.
+    /// Returns one of the items.
     fn of<T>(&mut self, mut items: Vec<T>) -> Option<T> {
         (!items.is_empty()).then(|| items.swap_remove(self.below(items.len())))
     }
 }
 
-/// Every layer of a source that is there.
+/// Returns every layer of a source.
 fn layers(settings: &mut PolicySettings) -> Vec<&mut ToolRules> {
     let mut layers = vec![&mut settings.tools, &mut settings.sandbox, &mut settings.subagents];
     layers.extend(settings.by_provider.values_mut());
@@ -242,7 +242,7 @@ fn layers(settings: &mut PolicySettings) -> Vec<&mut ToolRules> {
     layers
 }
 
-/// Every list that allows.
+/// Returns every allow list.
 fn allowing(settings: &mut PolicySettings) -> Vec<&mut Vec<String>> {
     let mut lists: Vec<&mut Vec<String>> = Vec::new();
     for rules in [&mut settings.tools, &mut settings.sandbox, &mut settings.subagents]
@@ -260,7 +260,7 @@ fn allowing(settings: &mut PolicySettings) -> Vec<&mut Vec<String>> {
     lists
 }
 
-/// Runs a test with as many seeds as are wanted: `usual`, or what `POLICY_CASES` says.
+/// Runs a test with `usual` seeds, or with the number in `POLICY_CASES`.
 fn run(usual: u64, test: impl Fn(&mut Random)) {
     let cases = env::var("POLICY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual);
     (0..cases).for_each(|seed| test(&mut Random(seed)));
@@ -283,7 +283,7 @@ fn it_agrees_with_the_rules_said_plainly() {
             let is_there = admitted.contains(&place);
             let expected = model::exists(&user, &others, &caller, thing);
             assert_eq!(is_there, expected, "{thing:?}\n{caller:?}\n{user:?}\n{others:?}");
-            // What is said is what is so.
+            // The refusal agrees with the verdicts.
             let refusal = policy.refusal(&caller, thing);
             assert_eq!(refusal.is_none(), is_there, "{thing:?}\n{caller:?}\n{user:?}\n{others:?}");
             let mut verdicts = policy.verdicts(&caller, thing).into_iter();
@@ -319,6 +319,6 @@ fn nothing_that_narrows_makes_a_tool_appear() {
             );
         }
     });
-    // Where nothing is there or nothing changes, nothing is tested.
+    // A test in which no tool appears or disappears tests nothing.
     assert!(appearing.get() > 0 && vanishing.get() > appearing.get() / 20, "{appearing:?} {vanishing:?}");
 }

@@ -1,11 +1,11 @@
-//! A table for every rule: what is configured, who calls, which tools there are.
+//! A table for every rule: configuration, caller and existing tools.
 
 use super::fixture::{Thing, existing, policy, things};
 use crate::caller::Caller;
 use crate::policy::{PolicySettings, ProfileRules, ToolRules};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All that are there without any configuration and outside any channel.
+/// The tools that exist without any configuration and outside any channel.
 const PLAIN: [&str; 8] = ["exec", "read", "status", "write", "bash", "acme_files", "beta_a", "odd"];
 
 fn rules() -> ToolRules {
@@ -16,7 +16,7 @@ fn global(tools: ToolRules) -> PolicySettings {
     PolicySettings { tools, ..PolicySettings::default() }
 }
 
-/// Those that are there, of all.
+/// Returns the names of the tools that exist.
 fn found(settings: PolicySettings, caller: &Caller) -> Vec<String> {
     existing(&policy(settings), caller, &things())
 }
@@ -35,7 +35,7 @@ fn a_deny_covers_every_name_and_group() {
     for (entry, missing) in [
         ("exec", &["exec", "bash"][..]),
         (" EXEC ", &["exec", "bash"]),
-        // An alias that is registered denies what it stands for, and the other way round.
+        // A registered alias denies its tool, and the tool's name denies the alias.
         ("bash", &["exec", "bash"]),
         ("sh", &["exec", "bash"]),
         // An alias of the tool's own.
@@ -61,7 +61,7 @@ fn a_deny_covers_every_name_and_group() {
         ("fs", &[]),
         ("group:read", &[]),
         ("unknown", &[]),
-        // Nobody can read it, so it may mean any of them.
+        // An invalid entry may mean any tool.
         ("", &PLAIN),
         ("group:", &PLAIN),
         ("\u{200b}read", &PLAIN),
@@ -79,7 +79,7 @@ fn an_allow_list_takes_names_and_what_the_host_says_of_groups() {
         (&[" Read"], &["read"]),
         (&["bash"], &["exec"]),
         (&["run"], &["exec"]),
-        // A plugin's alias opens nothing.
+        // A plugin's alias enables nothing.
         (&["also"], &[]),
         (&["acme"], &["write", "bash", "acme_files", "acme_web"]),
         (&["group:fs"], &["read"]),
@@ -125,7 +125,7 @@ fn a_profile_is_where_a_layer_begins() {
     for (name, also, expected) in [
         ("minimal", &[][..], &["status"][..]),
         (" Minimal ", &[], &["status"]),
-        // Of what plugins name themselves nothing counts, be it a name or a group.
+        // Names and groups that plugins choose have no effect.
         ("coding", &[], &["exec", "read"]),
         ("wild", &[], &["read"]),
         ("coding", &["write"], &["exec", "read", "write"]),
@@ -139,7 +139,7 @@ fn a_profile_is_where_a_layer_begins() {
         ("TEAM", &["exec"], &["read", "write"]),
         ("nothing", &[], &[]),
         ("all_but", &[], &["read", "status", "write", "acme_files", "beta_a", "odd"]),
-        // Both hold: what is registered and what is configured under its name.
+        // Both apply: the registered profile and the configured one of the same name.
         ("Wild", &["exec"], &["exec", "read"]),
     ] {
         let profile = |allow: Option<&[&str]>, deny: &[&str]| {
@@ -169,7 +169,7 @@ fn also_allow_adds_only_to_the_profile_of_its_own_layer() {
     ] {
         assert_eq!(found(settings.clone(), &caller), expected, "{caller:?}");
     }
-    // It lifts neither a deny nor the lack of an entry in the allow list.
+    // It overrides neither a deny nor a missing entry in the allow list.
     let tools = rules()
         .profile("minimal")
         .also_allow(["read", "write", "odd"])
@@ -252,7 +252,7 @@ fn what_names_match_two_ways_holds_twice() {
 
 #[test]
 fn an_optional_tool_is_opened_by_the_global_lists_alone() {
-    // `extra` is a core tool, `acme_web` a plugin's.
+    // `extra` is a core tool, `acme_web` a plugin's tool.
     for (rules_of, opened) in [
         (rules().allow(["extra"]), &["extra"][..]),
         (rules().also_allow(["extra"]), &["extra"]),
@@ -307,7 +307,7 @@ fn switches_and_gates() {
         (switched(&[("beta_off", true), ("Beta_Off", false)]), PLAIN.to_vec()),
         (switched(&[("beta", true), ("*", true)]), PLAIN.to_vec()),
         (switched(&[("exec", true), ("bash", false)]), without(&["exec", "bash"])),
-        // To switch an optional tool on does not open it.
+        // Enabling an optional tool by name does not make it exist.
         (switched(&[("extra", true)]), PLAIN.to_vec()),
         (
             PolicySettings {
@@ -391,7 +391,7 @@ fn a_source_that_only_narrows_widens_nothing() {
         (global(rules().profile("full")), &plain),
         (global(rules().profile("coding")), &["exec", "read"]),
         (global(rules().profile("codign")), &[]),
-        // It can begin with a profile of the user's, or with its own.
+        // It can start from a profile of the user, or from its own.
         (global(rules().profile("team")), &["exec", "read"]),
         (own_profile, &["read"]),
         (redefined, &plain),

@@ -1,4 +1,4 @@
-//! What is said of a decision, and of a configuration.
+//! Tests of explanations of decisions, and of diagnostics of a configuration.
 
 use super::fixture::{Thing, policy, things};
 use crate::caller::Caller;
@@ -11,7 +11,7 @@ fn rules() -> ToolRules {
     ToolRules::default()
 }
 
-/// Where the values of a configuration were written: all in one file, each pointer at a line of its own.
+/// Returns origins for the values of a configuration: all in one file, each pointer at a line of its own.
 fn origins(pointers: &[&str]) -> ConfigOrigins {
     let lines = (1..).zip(pointers);
     ConfigOrigins::new(
@@ -19,7 +19,7 @@ fn origins(pointers: &[&str]) -> ConfigOrigins {
     )
 }
 
-/// What each layer says of a tool, a line each.
+/// Returns the verdict of each layer on a tool, one per line.
 fn said(policy: &ToolPolicy, caller: &Caller, thing: &Thing) -> Vec<String> {
     policy.verdicts(caller, thing).iter().map(ToString::to_string).collect()
 }

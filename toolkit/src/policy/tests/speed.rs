@@ -1,4 +1,4 @@
-//! How long it takes, for who wants to know: `cargo nextest run --release --run-ignored only -p agent-toolkit how_long`.
+//! Measures the speed of the policy: `cargo nextest run --release --run-ignored only -p agent-toolkit how_long`.
 
 use super::fixture::{Thing, policy};
 use crate::caller::Caller;

@@ -1,4 +1,4 @@
-//! Nobody ever sees half a change of the tools, and no reader waits for one.
+//! Tests that no reader sees half a change of the tools, or waits for a change.
 
 use crate::registry::RegisterError;
 use crate::registry::index::Index;
@@ -12,17 +12,17 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// A list of tools that many threads change and look at.
+/// A list of tools that many threads change and read.
 trait Board: Sync {
-    /// Lets the two tools of a thread come or go, at once.
+    /// Adds or removes the two tools of a thread, atomically.
     fn switch(&self, thread: usize, on: bool);
     fn look(&self) -> Look;
 }
 
-/// What a reader saw at one moment.
+/// The state that a reader saw at one moment.
 struct Look {
     names: Vec<String>,
-    /// Where the index leads for each of the names, and for the alias of each.
+    /// The targets of each name, and of its alias, in the index.
     found: Vec<(Option<usize>, Option<usize>)>,
 }
 
@@ -33,7 +33,7 @@ impl Look {
         Self { found: found.collect(), names }
     }
 
-    /// What is torn about it.
+    /// Returns the inconsistency of the state, if there is one.
     fn tear(&self) -> Option<String> {
         if !self.names.is_sorted() {
             return Some(format!("not by name: {:?}", self.names));
@@ -89,7 +89,7 @@ impl Board for Sound {
     }
 }
 
-/// The bug that the test must see: the list and its index are changed one after the other.
+/// The bug that the test must detect: the list and its index are changed one after the other.
 #[derive(Default)]
 struct Torn {
     tools: Mutex<Vec<Tool>>,
@@ -114,7 +114,7 @@ impl Board for Torn {
             index.insert(tool.aliases().next().expect("it has one"), place, 1);
         }
         *self.tools.lock().expect("no panic") = tools;
-        // A second look begins after the first one ended.
+        // A second reader starts after the first one ended.
         let looks = self.looks.load(Ordering::SeqCst);
         while self.looks.load(Ordering::SeqCst) < looks + 2 {
             thread::yield_now();
@@ -125,7 +125,7 @@ impl Board for Torn {
     fn look(&self) -> Look {
         let tools = self.tools.lock().expect("no panic").clone();
         let index = self.index.lock().expect("no panic").clone();
-        // What leads beyond the end leads nowhere.
+        // An index beyond the end counts as missing.
         let look = Look::of(&tools, |name| {
             catch_unwind(AssertUnwindSafe(|| index.get(name, &tools))).ok().flatten()
         });
@@ -134,7 +134,7 @@ impl Board for Torn {
     }
 }
 
-/// Lets eight threads change a board so often each, while two look at it. The first tear that was seen.
+/// Lets eight threads change a board `changes` times each, while two read it. Returns the first inconsistency seen.
 fn first_tear(board: &impl Board, changes: usize) -> Option<String> {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -171,8 +171,8 @@ fn nobody_sees_half_a_change() {
     assert_eq!(board.registry.snapshot().len(), 0);
 }
 
-/// The list that is changed next is the one before the current one, brought up to date, or a copy where somebody holds that
-/// one: what comes of it is the same, and what is held stays as it is.
+/// The list that is changed next is the one before the current one, updated, or a copy if a reader holds that one: the
+/// result is the same, and a held list does not change.
 #[test]
 fn a_spare_list_is_as_good_as_a_copy() {
     let (spared, copied) = (Registry::default(), Registry::default());
@@ -182,7 +182,7 @@ fn a_spare_list_is_as_good_as_a_copy() {
     for step in 0..2_000 {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let (pick, other) = ((random >> 33) as usize % 30, (random >> 45) as usize % 30);
-        // Now and then one that fails before, or after, it has changed something.
+        // Some changes fail before, or after, they have changed something.
         let steps = [pick, other, pick].into_iter().take(1 + step % 3);
         let steps: Vec<(usize, bool)> = steps.map(|number| (number, step % 7 == 0)).collect();
         let apply = |registry: &Registry| {
@@ -209,7 +209,7 @@ fn a_spare_list_is_as_good_as_a_copy() {
             let still = before.iter().enumerate().map(|(place, _)| before.is_still_in(place, &tools));
             (look.names, look.found, tools.version(), still.collect::<Vec<_>>())
         };
-        // Of the one somebody always holds the current list, so that it is never spared.
+        // A reader always holds the current list of one toolkit, so that its lists are never reused.
         assert_eq!(apply(&spared), apply(&copied));
         let (one, two) = (look(&spared), look(&copied));
         assert_eq!(one, two, "after {step} steps");
@@ -270,7 +270,7 @@ fn readers_go_on_while_a_change_is_made() {
         });
         let done = registry.change(|edit, _| {
             began.send(()).expect("it waits");
-            // Nothing is measured: without the readers this would never go on.
+            // The test measures nothing; without the readers it would never end.
             looks.recv_timeout(Duration::from_mins(1)).map_err(|error| error.to_string())?;
             edit.insert(Tool::nameless().named("late"), FIRST, &Origins::default())
                 .map_err(|error| error.to_string())

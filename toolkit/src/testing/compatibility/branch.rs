@@ -1,24 +1,24 @@
-//! A schema as a list of alternatives without references and combinations.
+//! Splits a schema into alternatives without references and combinations.
 
 use super::same::is_annotation;
 use crate::schema::resolve;
 use serde_json::{Map, Value, json};
 
-/// Keyword of our own: where in its document a schema stands.
+/// A keyword of this module: the schema's place in its document.
 pub(super) const AT: &str = "x-toolkit-at";
 
-/// Past so many alternatives a schema is not taken apart.
+/// The maximum number of alternatives; a schema with more is not split.
 const MOST: usize = 128;
-/// Past so many steps of references and combinations within one place neither.
+/// The maximum number of nested references and combinations; beyond it, a schema is not split.
 const DEEPEST: usize = 32;
 
-/// The alternatives of a schema: a value fits it exactly if it fits one of them.
+/// The alternatives of a schema: a value matches it if and only if it matches one of them.
 #[derive(Debug, Clone)]
 pub(super) struct Alternatives {
     pub(super) branches: Vec<Map<String, Value>>,
-    /// Where false, the branches allow more than the schema.
+    /// False if the branches allow more than the schema.
     pub(super) is_exact: bool,
-    /// A value must not fit two of them.
+    /// True if a value must not match two of them.
     pub(super) is_exclusive: bool,
 }
 
@@ -27,7 +27,7 @@ impl Alternatives {
         Self { branches: vec![branch], is_exact: true, is_exclusive: false }
     }
 
-    /// What fits these and the others.
+    /// Returns the alternatives for values that match both.
     fn and(self, other: &Self) -> Self {
         let mut both = Self {
             branches: Vec::new(),
@@ -53,7 +53,7 @@ impl Alternatives {
     }
 }
 
-/// Takes a schema apart.
+/// Splits a schema.
 pub(super) fn alternatives(schema: &Value, root: &Value) -> Alternatives {
     take_apart(schema, root, 0)
 }
@@ -103,7 +103,7 @@ fn take_apart(schema: &Value, root: &Value, depth: usize) -> Alternatives {
     }
     if let Some(rest) = members.get("unevaluatedProperties") {
         for branch in &mut all.branches {
-            // These may evaluate properties too, or depend on what does.
+            // These may evaluate properties too, or depend on such keywords.
             all.is_exact &= !["if", "not", "dependentSchemas", "patternProperties"]
                 .iter()
                 .any(|key| branch.contains_key(*key));
@@ -119,9 +119,9 @@ enum Merged {
     Unknown,
 }
 
-/// What fits both.
+/// Merges two schemas into one for values that match both.
 fn merge(one: &Map<String, Value>, other: &Map<String, Value>) -> Merged {
-    // What stands beside the properties of one would have to be applied to those of the other.
+    // Keywords beside the properties of one would have to be applied to the properties of the other.
     for (rest, named) in [(one, other), (other, one)] {
         let names_some = ["properties", "patternProperties", "additionalProperties"]
             .iter()
@@ -177,7 +177,7 @@ fn merge_properties(one: &Value, other: &Value) -> Value {
     for (name, property) in other.as_object().into_iter().flatten() {
         let merged = match both.get(name) {
             Some(first) if first != property => {
-                // Where it stands is kept for messages.
+                // The place is kept for messages.
                 let mut merged = Map::new();
                 merged.insert("allOf".into(), json!([first, property]));
                 for key in [AT, "default", crate::schema::ALIASES] {
@@ -194,7 +194,7 @@ fn merge_properties(one: &Value, other: &Value) -> Value {
     both.into()
 }
 
-/// Sets of types, one bit a type. A number is an integer or has a fraction.
+/// Sets of types, one bit per type. A number is an integer or has a fraction.
 pub(super) type Types = u8;
 pub(super) const NULL: Types = 1;
 pub(super) const BOOLEAN: Types = 2;
@@ -218,7 +218,7 @@ fn type_of(name: &str) -> Types {
     }
 }
 
-/// The types that a branch allows.
+/// Returns the types that a branch allows.
 pub(super) fn types(branch: &Map<String, Value>) -> Types {
     match branch.get("type") {
         Some(Value::String(name)) => type_of(name),
@@ -229,7 +229,7 @@ pub(super) fn types(branch: &Map<String, Value>) -> Types {
     }
 }
 
-/// Each type of a set, alone. `number` counts as one where it is whole.
+/// Returns each type of a set separately. `number` counts as one if it includes integers.
 pub(super) fn each(types: Types) -> impl Iterator<Item = Types> {
     let number = INTEGER | FRACTION;
     let numbers = if types & number == number { vec![number] } else { vec![INTEGER, FRACTION] };
@@ -240,7 +240,7 @@ pub(super) fn each(types: Types) -> impl Iterator<Item = Types> {
         .filter(move |each| types & each != 0)
 }
 
-/// The same as the value of `type`. Numbers that have a fraction have no name of their own.
+/// Returns the set as a value of `type`. Numbers with a fraction have no name of their own.
 pub(super) fn names(types: Types) -> Value {
     each(types)
         .map(|each| match each {
@@ -256,7 +256,7 @@ pub(super) fn names(types: Types) -> Value {
         .collect()
 }
 
-/// Writes into every schema where it stands.
+/// Writes its place into every schema.
 pub(super) fn locate(schema: &mut Value, at: &str) {
     let Value::Object(members) = schema else { return };
     for (key, member) in members.iter_mut() {
@@ -293,7 +293,7 @@ pub(super) fn locate(schema: &mut Value, at: &str) {
     members.insert(AT.to_owned(), at.into());
 }
 
-/// A name as a step of a JSON pointer.
+/// Escapes a name as a step of a JSON pointer.
 pub(super) fn step(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -1,29 +1,29 @@
-//! What one schema allows and the other does not, in words.
+//! Describes the differences between two schemas.
 
 use super::Severity;
 use super::branch::{ARRAY, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, STRING, Types, each};
 use crate::schema::describe::plain;
 use serde_json::Value;
 
-/// From which side two schemas are compared.
+/// The direction in which two schemas are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct View {
     is_input: bool,
-    /// The old schema is the one that allows more.
+    /// True if the old schema is the one that allows more.
     is_lost: bool,
 }
 
 impl View {
-    /// What calls could say, and can no longer.
+    /// Arguments that calls could have, and can no longer.
     pub(super) const INPUT_LOST: Self = Self { is_input: true, is_lost: true };
-    /// What calls can say, and could not.
+    /// Arguments that calls can have, and could not.
     pub(super) const INPUT_WON: Self = Self { is_input: true, is_lost: false };
-    /// What the output can be, and could not.
+    /// Output that can occur now, and could not.
     pub(super) const OUTPUT_WON: Self = Self { is_input: false, is_lost: false };
-    /// What the output could be, and can no longer.
+    /// Output that could occur, and can no longer.
     pub(super) const OUTPUT_LOST: Self = Self { is_input: false, is_lost: true };
 
-    /// Whether what is found breaks something.
+    /// Returns true if a finding in this direction breaks something.
     pub(super) fn breaks(self) -> bool {
         self == Self::INPUT_LOST || self == Self::OUTPUT_WON
     }
@@ -32,66 +32,66 @@ impl View {
         self.is_input
     }
 
-    /// Where the schema stands in a snapshot.
+    /// Returns the place of the schema in a snapshot.
     pub(super) fn root(self) -> &'static str {
         if self.is_input { "/inputSchema" } else { "/outputSchema" }
     }
 }
 
-/// One thing that one schema, the narrower one, is asked for and does not allow.
+/// A value that one schema allows and the other, narrower one does not.
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
-    /// Into the schema that says it.
+    /// A pointer into the schema that causes it.
     pub(super) pointer: String,
-    /// The argument or the part of the output: `edits[].line`; empty for the whole.
+    /// The argument or the part of the output: `edits[].line`; empty for the root.
     pub(super) subject: String,
-    /// Whether it was shown that such values exist.
+    /// True if it was proved that such values exist.
     pub(super) is_certain: bool,
     pub(super) kind: Kind,
 }
 
-/// "The other" is the schema that is compared with; "one" the schema whose values are looked at.
+/// "The other" is the schema that is compared with; "one" is the schema whose values are checked.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     /// Values in words: `strings of more than 5 characters`.
     Values(String),
     /// Values other than these.
     Others(String),
-    /// A property that one has and the other does not take.
+    /// A property that one has and the other does not accept.
     Unknown {
-        /// The other requires it, or not.
+        /// The name of the property.
         name: String,
-        /// What it may be called there.
+        /// Its probable new name in the other.
         renamed: Option<String>,
         is_required: bool,
     },
-    /// The other requires a property, which one has, or not.
+    /// A property that the other requires, whether or not one has it.
     Missing { name: String, is_known: bool },
-    /// The other has a property, which one only allows as one of any name.
+    /// A property of the other, which one only allows as one of any name.
     Described { name: String, is_required: bool },
-    /// One has a property, which the other only allows as one of any name.
+    /// A property of one, which the other only allows as one of any name.
     Undescribed { name: String },
-    /// The other takes the name of a property as an alias of this one.
+    /// The other accepts the name of a property as an alias of this one.
     Renamed { from: String, to: String },
-    /// The other does not take this alias of a property.
+    /// The other does not accept this alias of a property.
     Alias { name: String, alias: String },
-    /// Two properties are one in the other.
+    /// Two properties of one are a single property in the other.
     Joined { names: [String; 2], to: String },
-    /// What absence means differs.
+    /// The defaults differ.
     Default { one: Option<Value>, other: Option<Value> },
-    /// A keyword whose effect is not known.
+    /// A keyword whose effect is unknown.
     Keyword(String),
     /// The schemas cannot be compared.
     Opaque,
 }
 
 impl Finding {
-    /// Whether it says nothing of which values are allowed.
+    /// Returns true if it does not change the set of allowed values.
     pub(super) fn is_notice(&self) -> bool {
         matches!(self.kind, Kind::Default { .. } | Kind::Renamed { .. } | Kind::Undescribed { .. })
     }
 
-    /// How bad it is, and how it reads; `None` where another view tells it better.
+    /// Returns its severity and text; `None` if another direction reports it better.
     pub(super) fn told(&self, view: View) -> Option<(Severity, String)> {
         let severity = match (view.breaks(), self.is_certain) {
             (true, true) => Severity::Breaking,
@@ -228,12 +228,12 @@ impl View {
     }
 }
 
-/// A property within a part of the arguments.
+/// Joins the name of a property to the subject that contains it.
 pub(super) fn join(subject: &str, name: &str) -> String {
     if subject.is_empty() { name.to_owned() } else { format!("{subject}.{name}") }
 }
 
-/// Types in words, in the plural.
+/// Formats types in words, in the plural.
 pub(super) fn plural(types: Types) -> String {
     let words: Vec<&str> = each(types)
         .map(|each| match each {

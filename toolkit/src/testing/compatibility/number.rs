@@ -1,9 +1,9 @@
-//! Numbers of schemas, compared exactly.
+//! Exact comparison of numbers in schemas.
 
 use serde_json::{Map, Number, Value};
 use std::cmp::Ordering;
 
-/// A number as a schema states it.
+/// A number in a schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Exact {
     Integer(i128),
@@ -29,7 +29,7 @@ impl Exact {
 
 impl From<f64> for Exact {
     fn from(float: f64) -> Self {
-        // Floats from 2^127 on have no fraction, but no place in an `i128` either.
+        // Floats from 2^127 on have no fraction, but do not fit into an `i128` either.
         #[expect(clippy::cast_possible_truncation, reason = "it is within the range")]
         if float.fract() == 0.0 && float.abs() < 1.7e38 {
             Self::Integer(float as i128)
@@ -39,7 +39,7 @@ impl From<f64> for Exact {
     }
 }
 
-/// `float` has a fraction, or is beyond every `i128` that stands in a schema.
+/// Compares an integer with a float that has a fraction, or is outside the range of `i128`.
 fn integer_to_float(integer: i128, float: f64) -> Ordering {
     match Exact::from(float.floor()) {
         Exact::Integer(floor) if integer <= floor => Ordering::Less,
@@ -56,7 +56,7 @@ pub(super) struct Bound {
     is_excluded: bool,
 }
 
-/// Which end.
+/// The end of a range: lower or upper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Low,
@@ -71,13 +71,13 @@ impl End {
         }
     }
 
-    /// Ordered so that the stricter bound is the greater one.
+    /// Orders bounds so that the stricter one is greater.
     fn strictness(self, ordering: Ordering) -> Ordering {
         if self == Self::Low { ordering } else { ordering.reverse() }
     }
 }
 
-/// What bounds the numbers of `schema`, the strictest of it; `whole` where only integers count.
+/// Returns the strictest bound on the numbers of `schema`; `whole` if only integers count.
 pub(super) fn bound(schema: &Map<String, Value>, end: End, whole: bool) -> Option<Bound> {
     let [included, excluded] = end.keywords();
     let one = schema.get(included).and_then(Exact::of);
@@ -104,7 +104,7 @@ impl Bound {
         Self { at, is_excluded: false, ..self }
     }
 
-    /// Whether everything within this bound is within the other.
+    /// Returns true if every number within this bound is within the other.
     pub(super) fn is_at_least_as_strict(self, other: Self, end: End) -> bool {
         match end.strictness(self.at.compare(other.at)) {
             Ordering::Greater => true,
@@ -113,7 +113,7 @@ impl Bound {
         }
     }
 
-    /// What is beyond it: `below 5`.
+    /// Describes the numbers beyond it: `below 5`.
     pub(super) fn beyond(self, end: End) -> String {
         let at = match self.at {
             Exact::Integer(at) => at.to_string(),
@@ -128,7 +128,7 @@ impl Bound {
     }
 }
 
-/// Whether every multiple of `one` is one of `other`; `None` where that is not known.
+/// Returns true if every multiple of `one` is one of `other`; `None` if this is unknown.
 pub(super) fn is_multiple(one: &Value, other: &Value) -> Option<bool> {
     match (Exact::of(one)?, Exact::of(other)?) {
         (Exact::Integer(one), Exact::Integer(other)) if other != 0 => Some(one % other == 0),
@@ -137,7 +137,7 @@ pub(super) fn is_multiple(one: &Value, other: &Value) -> Option<bool> {
     }
 }
 
-/// A count, as of `minLength`.
+/// Returns a count, such as `minLength`.
 pub(super) fn count(schema: &Map<String, Value>, keyword: &str) -> Option<u64> {
     match Exact::of(schema.get(keyword)?)? {
         Exact::Integer(count) => u64::try_from(count).ok(),

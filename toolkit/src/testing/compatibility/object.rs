@@ -1,4 +1,4 @@
-//! What objects of one schema have and those of another must not.
+//! Compares the properties of object schemas.
 
 use super::branch::step;
 use super::finding::{Finding, Kind, View, join};
@@ -10,11 +10,11 @@ use std::collections::HashMap;
 
 const NO: Value = Value::Bool(false);
 
-/// What a branch says of objects.
+/// The keywords of a branch for objects.
 struct Object<'a> {
     branch: &'a Map<String, Value>,
     properties: Vec<(&'a str, &'a Value)>,
-    /// What properties without a name of their own are.
+    /// The schema of properties without a name of their own.
     rest: Value,
     required: Vec<&'a str>,
 }
@@ -35,7 +35,7 @@ impl<'a> Object<'a> {
         self.properties.iter().copied().find(|(own, _)| *own == name)
     }
 
-    /// The property that takes what is given by this name.
+    /// Returns the property that accepts a value of this name.
     fn taking(&self, name: &str, view: View) -> Option<(&'a str, &'a Value)> {
         let by_alias = || {
             let mut properties = self.properties.iter().copied().filter(|_| view.is_input());
@@ -44,7 +44,7 @@ impl<'a> Object<'a> {
         self.get(name).or_else(by_alias)
     }
 
-    /// Into the document: of a property, or of a keyword.
+    /// Returns a pointer into the document, for a property or a keyword.
     fn at(&self, keyword: &str, name: &str) -> String {
         let finding = located(self.branch, keyword, "", true, Kind::Opaque);
         if name.is_empty() { finding.pointer } else { format!("{}/{}", finding.pointer, step(name)) }
@@ -80,7 +80,7 @@ impl Comparison {
         found
     }
 
-    /// Compares each property of `one`. Returns which of `other` takes it.
+    /// Compares each property of `one`. Returns the property of `other` that accepts it.
     fn properties<'a>(
         &mut self,
         one: &Object<'a>,
@@ -98,7 +98,7 @@ impl Comparison {
                 kind,
             };
             let Some((target, demand)) = other.taking(name, self.view) else {
-                // The view from the other side says that it is another name.
+                // The comparison in the other direction reports the changed name.
                 if self.view == View::INPUT_WON && aliases(property).any(|alias| other.get(alias).is_some()) {
                     continue;
                 }
@@ -131,7 +131,7 @@ impl Comparison {
                 found.push(at(Kind::Renamed { from: name.to_owned(), to: target.to_owned() }));
             }
             let new = self.schemas(property, demand, &path);
-            // Nobody leaves out what is required.
+            // A required property is never absent.
             let is_required = one.required.contains(&name) || other.required.contains(&target);
             let says = |finding: &Finding| {
                 !is_required || finding.subject != path || !matches!(finding.kind, Kind::Default { .. })
@@ -142,7 +142,7 @@ impl Comparison {
         taken
     }
 
-    /// Other names of a property that the other schema does not take for the same.
+    /// Compares aliases of a property that the other schema does not accept for the same property.
     fn aliases(
         &self,
         name: &str,
@@ -162,7 +162,7 @@ impl Comparison {
         }
     }
 
-    /// What a property that is gone may be called now: the only new one that takes the same.
+    /// Returns the probable new name of a removed property: the only new one that accepts the same values.
     fn renamed(&mut self, property: &Value, one: &Object<'_>, other: &Object<'_>) -> Option<String> {
         let mut news = other.properties.iter().filter(|(name, _)| one.get(name).is_none());
         let mut fitting = Vec::new();
@@ -174,7 +174,7 @@ impl Comparison {
         if fitting.len() == 1 { fitting.pop() } else { None }
     }
 
-    /// The properties of `other` that `one` has not.
+    /// Checks the properties of `other` that `one` does not have.
     fn further(
         &mut self,
         one: &Object<'_>,
@@ -204,7 +204,7 @@ impl Comparison {
         }
     }
 
-    /// Properties whose schema depends on their name.
+    /// Compares properties whose schema depends on a pattern of their name.
     fn patterns(&mut self, one: &Object<'_>, other: &Object<'_>, subject: &str, found: &mut Vec<Finding>) {
         let patterns = |object: &Object<'_>| {
             object.branch.get("patternProperties").and_then(Value::as_object).cloned().unwrap_or_default()
@@ -235,7 +235,7 @@ impl Comparison {
         }
     }
 
-    /// The properties that neither has a name for.
+    /// Compares the properties that neither has a name for.
     fn rest(&mut self, one: &Object<'_>, other: &Object<'_>, subject: &str, found: &mut Vec<Finding>) {
         if one.rest == NO {
             return;

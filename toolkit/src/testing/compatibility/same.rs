@@ -1,9 +1,10 @@
-//! Whether two schemas say the same.
+//! Compares two schemas for equality.
 
 use crate::schema::resolve;
 use serde_json::{Map, Value};
 
-/// Keywords that allow and forbid nothing. `default` is not among them: it says what absence means.
+/// Returns true for keywords without an effect on validity. `default` is not among them: it defines the meaning of an
+/// absent value.
 pub(super) fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -25,7 +26,7 @@ pub(super) fn is_annotation(keyword: &str) -> bool {
         || keyword == crate::schema::SECRET
 }
 
-/// Whether they say the same, word for word but for annotations; references are followed.
+/// Returns true if both are equal except for annotations; references are followed.
 pub(super) fn same(one: &Value, one_root: &Value, other: &Value, other_root: &Value) -> bool {
     Pair { one_root, other_root, open: Vec::new() }.same(one, other, Under::Schema)
 }
@@ -33,14 +34,14 @@ pub(super) fn same(one: &Value, one_root: &Value, other: &Value, other_root: &Va
 struct Pair<'a> {
     one_root: &'a Value,
     other_root: &'a Value,
-    /// The references that are being compared: within them they count as the same.
+    /// The references that are being compared: within them they count as equal.
     open: Vec<(&'a str, &'a str)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Under {
     Schema,
-    /// The names here are no keywords.
+    /// The names here are not keywords.
     Names,
     Values,
 }

@@ -1,4 +1,4 @@
-//! What one schema allows and another does not.
+//! Finds values that one schema allows and another does not.
 
 use super::branch::{
     ARRAY, AT, Alternatives, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, STRING, Types, alternatives, locate,
@@ -12,19 +12,19 @@ use crate::schema::describe::{cut, describe, join};
 use crate::schema::resolve;
 use serde_json::{Map, Value};
 
-/// As many pairs of schemas are compared; what is left then is not known.
+/// The maximum number of pairs of schemas that are compared; further pairs are reported as unknown.
 const MAX_STEPS: usize = 20_000;
-/// As deep values are followed.
+/// The maximum depth of values that is compared.
 const DEEPEST: usize = 64;
-/// The longest pattern that a text shows, in characters.
+/// The maximum length of a pattern in a text, in characters.
 const LONGEST_PATTERN: usize = 60;
 
-/// Looks for values that fit one schema, `given`, and not the other, `demand`.
+/// Searches for values that match one schema, `given`, and not the other, `demand`.
 pub(super) struct Comparison {
     given_root: Value,
     demand_root: Value,
     pub(super) view: View,
-    /// The pairs that are being compared: where they meet again, further in, nothing new is to be found.
+    /// The pairs that are being compared: a repeated pair further in yields nothing new.
     open: Vec<(String, String)>,
     steps: usize,
 }
@@ -37,12 +37,12 @@ impl Comparison {
         Self { given_root, demand_root, view, open: Vec::new(), steps: 0 }
     }
 
-    /// All that was found; nothing but notices where `demand` allows all that `given` does.
+    /// Returns all findings; only notices if `demand` allows everything that `given` does.
     pub(super) fn run(mut self) -> Vec<Finding> {
         let (given, demand) = (self.given_root.clone(), self.demand_root.clone());
         let mut found = self.schemas(&given, &demand, "");
         for finding in &mut found {
-            // A keyword may have come from beside the branch in which it was looked at.
+            // A keyword may come from outside the branch in which it was checked.
             while given.pointer(&finding.pointer).or_else(|| demand.pointer(&finding.pointer)).is_none() {
                 finding.pointer.truncate(finding.pointer.rfind('/').unwrap_or(0));
             }
@@ -115,7 +115,7 @@ impl Comparison {
         found
     }
 
-    /// Where few values fit `given`, each is tried.
+    /// If few values match `given`, checks each of them.
     fn finite(&self, given: &Map<String, Value>, demand: &Value, subject: &str) -> Option<Vec<Finding>> {
         let values = listed(given).or_else(|| {
             let types = types(given);
@@ -180,7 +180,7 @@ impl Comparison {
             let words = "values that fit more than one of its variants".to_owned();
             found.push(finding(demand, "", subject, false, Kind::Values(words)));
         }
-        // Parts of it may fit other variants.
+        // Parts of it may match other variants.
         if !fits && demands.iter().enumerate().any(overlaps) {
             for finding in &mut found {
                 finding.is_certain = false;
@@ -189,7 +189,7 @@ impl Comparison {
         found
     }
 
-    /// An object among others, by its tag or its properties.
+    /// Describes an object among others, by its tag or its properties.
     fn words(&self, given: &Map<String, Value>) -> String {
         let tags = given.get("properties").and_then(Value::as_object).into_iter().flatten();
         for (name, property) in tags {
@@ -203,7 +203,7 @@ impl Comparison {
         }
     }
 
-    /// Neither side has alternatives.
+    /// Compares schemas without alternatives.
     fn simple(
         &mut self,
         given: &Map<String, Value>,
@@ -304,7 +304,7 @@ impl Comparison {
     }
 }
 
-/// The types of values that a keyword speaks of, where it is none that is looked at elsewhere.
+/// Returns the types that a keyword applies to, if it is not compared elsewhere.
 fn reach(keyword: &str) -> Types {
     match keyword {
         "type"
@@ -382,7 +382,7 @@ fn strings(given: &Map<String, Value>, demand: &Map<String, Value>, at: &At<'_>,
         let Some(demand) = demand.get(keyword).and_then(Value::as_str) else { continue };
         let own = given.get(keyword);
         if own.and_then(Value::as_str) != Some(demand) {
-            // Formats are not enforced by the schema, but by the types that state them.
+            // Formats are enforced not by the schema, but by the types that state them.
             let is_certain = own.is_none() && keyword == "pattern";
             let words = format!("{lead} `{}`", cut(demand, LONGEST_PATTERN));
             found.push(at(keyword, is_certain, Kind::Values(words)));
@@ -395,7 +395,7 @@ fn validator(schema: &Value, root: &Value) -> Option<jsonschema::Validator> {
     if let (Some(document), Some(definitions)) = (document.as_object_mut(), root.get("$defs")) {
         document.insert("$defs".into(), definitions.clone());
     }
-    // Any other reference would lead elsewhere from here.
+    // Any other reference would have another target here.
     if refers_elsewhere(&document) {
         return None;
     }
@@ -417,7 +417,7 @@ pub(super) fn counted(count: u64, unit: &str) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A finding about a keyword of a schema, or about the schema where `keyword` is empty.
+/// Creates a finding about a keyword of a schema, or about the schema if `keyword` is empty.
 pub(super) fn finding(schema: &Value, keyword: &str, subject: &str, is_certain: bool, kind: Kind) -> Finding {
     located(schema.as_object().unwrap_or(&Map::new()), keyword, subject, is_certain, kind)
 }

@@ -1,9 +1,9 @@
-//! Which of several variants is meant, and whether two exclude each other.
+//! Selects the variant that a value is meant for, and checks if variants exclude each other.
 
 use super::branch::{OBJECT, each, names, types};
 use serde_json::{Map, Value};
 
-/// The values of a list, where a branch is one.
+/// Returns the values of an enumeration, if the branch is one.
 pub(super) fn listed(branch: &Map<String, Value>) -> Option<Vec<Value>> {
     match (branch.get("const"), branch.get("enum")) {
         (Some(value), _) => Some(vec![value.clone()]),
@@ -12,7 +12,7 @@ pub(super) fn listed(branch: &Map<String, Value>) -> Option<Vec<Value>> {
     }
 }
 
-/// One branch for each type, where that helps to find what it fits.
+/// Splits a branch by type, if this helps to find the matching variants.
 pub(super) fn split(branch: &Map<String, Value>, several: bool) -> Vec<Map<String, Value>> {
     let types = types(branch);
     if !several || listed(branch).is_some() || each(types).count() == 1 {
@@ -27,7 +27,7 @@ pub(super) fn split(branch: &Map<String, Value>, several: bool) -> Vec<Map<Strin
         .collect()
 }
 
-/// Whether two variants are not meant to be the same: of another type, or with another tag.
+/// Returns true if two variants are not meant to be the same: they differ in type or tag.
 pub(super) fn is_another(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
     if types(one) & types(other) == 0 {
         return true;
@@ -42,7 +42,7 @@ pub(super) fn is_another(one: &Map<String, Value>, other: &Map<String, Value>) -
         let (Some(tag), Some(other)) = (tag, other.and_then(listed)) else { return false };
         !tag.iter().any(|value| other.contains(value))
     });
-    // The name of the only property is the tag, as serde writes enums.
+    // The name of the only property is the tag, as in serde's representation of enums.
     let is_named = |schema: &Map<String, Value>, properties: &Map<String, Value>| {
         properties.len() == 1
             && schema.get("required").and_then(Value::as_array).is_some_and(|names| names.len() == 1)
@@ -50,13 +50,13 @@ pub(super) fn is_another(one: &Map<String, Value>, other: &Map<String, Value>) -
     has_other_tag || is_named(one, &own) && is_named(other, &others) && own.keys().ne(others.keys())
 }
 
-/// Whether it was shown that no value fits both.
+/// Returns true if it was proved that no value matches both.
 pub(super) fn apart(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
     if types(one) & types(other) == 0 {
         return true;
     }
     if let (Some(one), Some(other)) = (listed(one), listed(other)) {
-        // As numbers 1 and 1.0 are the same value, and not equal here.
+        // As numbers 1 and 1.0 are the same value, but not equal here.
         return !one
             .iter()
             .chain(&other)

@@ -1,4 +1,4 @@
-//! The question before a tool runs that asks nothing by itself.
+//! The approval before a tool runs that does not ask itself.
 
 use super::{note_asked, shown};
 use crate::arguments::Arguments;
@@ -9,13 +9,13 @@ use crate::permission::{Decided, Decision};
 use crate::tool::Tool;
 use serde_json::{Map, Value};
 
-/// Asks, where it has to be asked.
+/// Asks for approval, if it is needed.
 pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
     let tool = context.tool();
     let settings = &context.scope().toolkit.settings;
     let permissions = &settings.permissions;
-    // What it asks by itself is judged by what it is about; its name alone says nothing of that. A server's word that its
-    // tool asks is no more than a word.
+    // Questions that the tool asks itself are specific; the tool's name alone says little. A remote tool's claim that
+    // it asks is not trusted.
     if tool.asks() && !tool.source().is_remote() {
         if let Some(decided) = permissions.denies_tool(tool, context.caller()) {
             return Err(ToolError::denied(refusal(tool, &decided)));
@@ -29,7 +29,7 @@ pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<
     ask_for(context, tool, arguments.members()).await
 }
 
-/// Asks for a tool, with its kind of permission and its name as the pattern, where it has to be asked.
+/// Asks for approval of a tool, with its kind of permission and its name as the pattern, if it is needed.
 pub(crate) async fn ask_for(
     context: &ToolContext,
     tool: &Tool,
@@ -56,7 +56,8 @@ fn refusal(tool: &Tool, decided: &Decided) -> String {
     )
 }
 
-/// What lets the call through, the attributes that its author can set included. A remote tool's own word allows nothing.
+/// Returns a hint on how to allow the call, including attributes that the tool's author can set. A remote tool's
+/// attributes allow nothing.
 fn author_hint(tool: &Tool) -> Option<String> {
     let kind = tool.permission();
     (!tool.source().is_remote()).then(|| {

@@ -1,4 +1,4 @@
-//! The verdicts of all inspectors on a call.
+//! Collects the verdicts of all inspectors on a call.
 
 use super::note_asked;
 use crate::arguments::{self, Arguments, Repairing};
@@ -18,7 +18,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep};
 
-/// What the function gets once every inspector has judged it.
+/// Returns the arguments for the function once every inspector has judged them.
 pub(super) async fn inspect(context: &ToolContext, mut arguments: Arguments) -> Result<Arguments, ToolError> {
     if context.scope().toolkit.settings.hooks.inspectors.is_empty() {
         return Ok(arguments);
@@ -34,10 +34,10 @@ pub(super) async fn inspect(context: &ToolContext, mut arguments: Arguments) -> 
     Ok(Arguments::from_object(arguments))
 }
 
-/// Arguments on which every inspector has given its verdict, and none of them blocks.
+/// Arguments that every inspector has judged, and none blocks.
 struct Judged<'a> {
     arguments: Value,
-    /// Who rewrote them.
+    /// The inspectors that rewrote them.
     rewriters: Vec<&'a str>,
     asks: Vec<(&'a str, Ask)>,
 }
@@ -75,7 +75,7 @@ async fn judge<'a>(
     Err(blocked(context, &rewriters.join("`, `"), reason))
 }
 
-/// One inspector's verdict. Whatever goes wrong with it blocks the call.
+/// Returns one inspector's verdict. Any failure of the inspector blocks the call.
 async fn consult(
     context: &ToolContext,
     named: &Named<dyn Inspector>,
@@ -103,14 +103,14 @@ async fn consult(
     .await
 }
 
-/// An inspector at work.
+/// A running inspector.
 struct Consulted<'a> {
     name: &'a str,
     inspecting: Option<Inspecting<'a>>,
 }
 
 impl Consulted<'_> {
-    /// Its verdict; `None` where it panicked.
+    /// Polls for the verdict; `None` if the inspector panicked.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Verdict, ToolError>>> {
         let Some(inspecting) = &mut self.inspecting else { return Poll::Ready(None) };
         let polled = guard(self.name, || inspecting.as_mut().poll(task));
@@ -135,7 +135,7 @@ impl Drop for Consulted<'_> {
     }
 }
 
-/// Rewritten arguments as the function will get them.
+/// Checks rewritten arguments, and returns them as the function will get them.
 fn fitting(
     context: &ToolContext,
     name: &str,
@@ -146,7 +146,7 @@ fn fitting(
     let compiled = tool.compiled()?;
     let bound = tool.bound_arguments();
     if let (Some(bound), Value::Object(members)) = (bound, &mut other) {
-        // The schema does not know them. One with another value stays, and is refused as unknown.
+        // The schema does not contain bound arguments. One with another value stays, and is rejected as unknown.
         members.retain(|name, value| bound.get(name) != Some(value));
     }
     let prepared = guard(tool.name(), || {

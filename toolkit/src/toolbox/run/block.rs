@@ -1,4 +1,4 @@
-//! A function that is no `async fn`.
+//! Runs functions that are not async.
 
 use super::Outcome;
 use super::turn::Lent;
@@ -11,7 +11,8 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use tokio::runtime::Handle;
 
-/// Runs a blocking function on the pool for such. Cancelled, it is told and left to end by itself.
+/// Runs a blocking function on tokio's blocking pool. If the call is cancelled, the function is notified and left to
+/// end by itself.
 pub(super) fn block(
     context: &ToolContext,
     function: fn(&ToolContext, &mut Arguments) -> Outcome,
@@ -29,11 +30,11 @@ pub(super) fn block(
             ));
         };
         let name = context.tool_name().to_owned();
-        // Whoever drops this future tells the function: it can ask, nothing else can stop it.
+        // Dropping this future notifies the function, which can check for it; nothing else can stop it.
         let _told = context.cancellation_token().clone().drop_guard();
         let mut task = runtime.spawn_blocking(move || {
             let _place = place;
-            // It may have waited for a thread until nobody wanted it any more.
+            // The call may have been cancelled while it waited for a thread.
             context.check_cancelled()?;
             guard(context.tool_name(), || function(&context, &mut arguments))?
         });

@@ -1,4 +1,4 @@
-//! What ends a call before its function ends: whoever called, or its time limit.
+//! Stops a call before its function ends: on cancellation, or at its time limit.
 
 use super::Running;
 use crate::context::ToolContext;
@@ -13,7 +13,7 @@ use tokio::runtime::{Handle, Id};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 impl Running<'_> {
-    /// Whether the call has to stop before its function ends.
+    /// Returns ready if the call has to stop before its function ends.
     pub(super) fn poll_stops(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
         match self.poll_cancelled(task) {
             Poll::Pending => self.poll_clock(task),
@@ -54,7 +54,7 @@ impl Running<'_> {
     }
 }
 
-/// A timer, where there is a runtime that has them.
+/// Returns a timer, if there is a runtime with timers.
 pub(in crate::toolbox) fn timer(deadline: Instant) -> Option<Pin<Box<Sleep>>> {
     thread_local! {
         static WITHOUT: Cell<Option<Id>> = const { Cell::new(None) };
@@ -63,7 +63,7 @@ pub(in crate::toolbox) fn timer(deadline: Instant) -> Option<Pin<Box<Sleep>>> {
     if WITHOUT.get() == Some(runtime) {
         return None;
     }
-    // Tokio panics in a runtime without timers, and does not say beforehand.
+    // Tokio panics in a runtime without timers, and offers no way to check.
     let timer = guard("a timer", || Box::pin(sleep_until(deadline))).ok();
     if timer.is_none() {
         WITHOUT.set(Some(runtime));

@@ -1,4 +1,4 @@
-//! Whose turn it is: the pass through the session's gate, and the place among the calls of the tool.
+//! Turn-taking: the pass through the session's gate, and the place among the calls of the tool.
 
 use super::Running;
 use crate::gate::{Gate, Pass, Passage};
@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A place that a thread keeps, and that its runner can give away while the function waits.
+/// A place that is held by a thread, and that its runner can give away while the function waits.
 pub(super) type Lent = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
-/// What waiting for a turn brings.
+/// A future that waits for a turn.
 pub(super) type Entering<'a> = Pin<Box<dyn Future<Output = Entry<'a>> + Send + 'a>>;
 
-/// What it takes to run.
+/// The resources for running.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
     pass: Option<Pass<'a>>,
@@ -22,8 +22,8 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Gets what is wanted of pass and place, in this order always: whoever has a place has its pass already, so
-    /// that no two calls wait for each other.
+    /// Acquires the wanted pass and place, always in this order: a call with a place already has its pass, so that no
+    /// two calls wait for each other.
     pub(super) fn acquire(&mut self, wanted: Given, task: &mut Context<'_>) -> Poll<()> {
         if self.waits.as_ref().is_none_or(|waits| waits.entering.is_none()) {
             let (gate, limit) = self.take_what_is_free(wanted);
@@ -43,7 +43,7 @@ impl<'a> Running<'a> {
         Poll::Ready(())
     }
 
-    /// Takes what need not be waited for; what is left has to be.
+    /// Takes the resources that are free; returns those that have to be awaited.
     fn take_what_is_free(&mut self, wanted: Given) -> (Option<(&'a Gate, Passage)>, Option<Arc<Semaphore>>) {
         let mut gate = if wanted.pass { self.gate() } else { None };
         if let Some((free, passage)) = &gate
@@ -62,20 +62,20 @@ impl<'a> Running<'a> {
         (gate, limit)
     }
 
-    /// The gate that the call goes through, and how.
+    /// Returns the gate that the call goes through, and the kind of passage.
     fn gate(&self) -> Option<(&'a Gate, Passage)> {
         let context = self.context;
         let is_reading = context.tool().annotations().read_only_hint;
         let passage = if is_reading { Passage::Together } else { Passage::Alone };
         match context.above() {
-            // All that a tool can call which only reads, only reads.
+            // All calls made by a read-only tool are read-only.
             Some(_) if self.start.within_read_only => None,
             Some(above) => Some((above.live.children(), passage)),
             None => Some((&context.scope().session.gate, passage)),
         }
     }
 
-    /// Gives away what the function does not need while it is away.
+    /// Gives away resources that the function does not need while it waits.
     pub(super) fn give(&mut self, live: &Live) {
         let gives = live.take_wanted(self.has());
         if gives.pass {
@@ -87,7 +87,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Gets back what was given away, as far as it is its duty now.
+    /// Gets back resources that were given away, as far as the duty requires now.
     pub(super) fn restore(&mut self, live: &Live, duty: Duty, task: &mut Context<'_>) -> Poll<()> {
         loop {
             let missing = if duty == Duty::None { Given::default() } else { live.missing() };
@@ -95,7 +95,7 @@ impl<'a> Running<'a> {
                 && waits.entering.is_some()
                 && waits.wanted != missing
             {
-                // Whoever waits in a queue gets what he no longer wants, and keeps it from those who do.
+                // A queued request could receive a resource that is not wanted any more, and block others that want it.
                 waits.entering = None;
                 self.is_back(live);
                 continue;
@@ -124,7 +124,7 @@ impl<'a> Running<'a> {
         Given { pass: self.pass.is_some(), place: self.place.is_some() || is_lent() }
     }
 
-    /// What the function's thread keeps from now on.
+    /// Sets the place that the function's thread holds from now on.
     fn lend(&self, place: Option<OwnedSemaphorePermit>) {
         if let Some(lent) = &self.lent {
             let before = std::mem::replace(&mut *locked(lent), place);
@@ -143,7 +143,7 @@ async fn wait_for(gate: Option<(&Gate, Passage)>, limit: Option<Arc<Semaphore>>)
         entry.pass = Some(gate.pass(passage).await);
     }
     if let Some(limit) = limit {
-        // Nobody closes it.
+        // The semaphore is never closed.
         entry.place = limit.acquire_owned().await.ok();
     }
     entry

@@ -1,7 +1,7 @@
 use super::super::patch::HunkLine;
 use super::*;
 
-/// What is left for one file before it is given up.
+/// Returns a budget with this many remaining steps.
 fn left(steps: usize) -> Budget {
     let mut budget = Budget::new();
     budget.spend(Budget::MAX - steps);
@@ -40,7 +40,7 @@ fn what_costs_too_much_is_given_up() {
     let line = |text| HunkLine { sign: Sign::Gone, text };
     let hunks = [Hunk { lines: vec![line("b")], anchors: vec!["c"], ..Hunk::default() }];
     for (steps, why) in [
-        // The lines of the hunk take one step, and to look for what it names another four.
+        // The lines of the hunk take one step, and the search for the anchor another four.
         (1, Misplaced::TooAlike),
         (5, Misplaced::TooAlike),
         (6, Misplaced::AnchorAbsent { anchor: 0 }),

@@ -31,7 +31,7 @@ fn unified_hunks_without_numbers() {
                  that stays",
             ),
         ),
-        // With numbers, what is left of a hunk is not passed over.
+        // With line counts, the rest of a hunk is not skipped.
         (
             "a\nb\nc\n",
             "@@ -1,3 +1,3 @@\n-a\n+x\nb\n-c\n+y\n",
@@ -62,7 +62,7 @@ fn a_blank_line_after_the_end_of_the_file() {
         ("a\n", "@@\n+x\n ", Ok("a\nx\n")),
         ("a\nb\n\n", "@@\n a\n-b\n+x\n ", Ok("a\nx\n\n")),
         ("a\nb\n", "@@\n a\n-b\n+x\n \n*** End of File", Ok("a\nx\n")),
-        // It is only the end of the file that has none.
+        // Only the end of the file has no such line.
         ("a\nb\nc\n", "@@\n a\n-b\n+x\n ", Err("hunk 1: Absent")),
         ("a\nb\n", "@@\n \n-b\n+x", Err("hunk 1: Absent")),
     ] {

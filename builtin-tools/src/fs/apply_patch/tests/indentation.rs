@@ -1,4 +1,4 @@
-//! Hunks whose old lines have another indentation than the file, with the file that each has to make.
+//! Hunks whose old lines are indented differently from the file, with the expected file for each.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Whatever the file and the patch.
+//! Properties that hold for any file and any patch.
 
 #![allow(clippy::format_collect, clippy::format_push_string, reason = "texts of a test are short")]
 
@@ -21,7 +21,7 @@ fn content() -> impl Strategy<Value = String> {
     })
 }
 
-/// A unified diff with so many lines of context.
+/// Returns a unified diff with `context` lines of context.
 fn unified(old: &str, new: &str, context: usize) -> String {
     let split = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
     let (old, new) = (split(old), split(new));
@@ -52,7 +52,7 @@ fn unified(old: &str, new: &str, context: usize) -> String {
     text
 }
 
-/// The new text of one whose lines all have a carriage return, with one on each line.
+/// Returns the new text with carriage returns, for an old one whose lines all have them.
 fn with_returns(old: &str, new: &str) -> String {
     let lines = new.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
         Some(text) if !text.ends_with('\r') => format!("{text}\r\n"),
@@ -73,8 +73,8 @@ proptest! {
         prop_assert_eq!(patched(&old, &patch), Ok(new), "{}", patch);
     }
 
-    /// Also without lines around what changes. That lines are only added, none with a carriage return, where all lines have one,
-    /// is not told from a patch whose author does not know of them.
+    /// Also holds without context. Excluded are patches that only add lines without a carriage return to a file whose lines all
+    /// have one, since such a patch cannot be distinguished from one whose author does not know of them.
     #[test]
     fn a_unified_diff_without_context_makes_the_one_of_the_other(old in content(), new in content()) {
         prop_assume!(old != new);
@@ -85,7 +85,7 @@ proptest! {
         prop_assert_eq!(patched(&old, &patch), Ok(new), "{}", patch);
     }
 
-    /// Of whole files, since a hunk without numbers has to be in one place.
+    /// Uses whole files, since a hunk without line numbers must match in only one place.
     #[test]
     fn a_patch_makes_the_one_of_the_other(old in content(), new in content()) {
         prop_assume!(old != new && !old.is_empty());
@@ -94,7 +94,7 @@ proptest! {
         prop_assert_eq!(patched(&old, &begin(&format!("@@\n{}", hunk.strip_suffix('\n').unwrap()))), Ok(new), "{}", hunk);
     }
 
-    /// Without knowing of the file's endings, all lines that stay keep theirs.
+    /// Checks that unchanged lines keep their endings, with a patch that does not contain them.
     #[test]
     fn endings_are_kept(lines in proptest::collection::vec(("[a-z]{1,8}", any::<bool>()), 1..8), at in 0_usize..8, is_open: bool) {
         let at = at % lines.len();

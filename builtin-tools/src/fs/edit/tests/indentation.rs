@@ -351,7 +351,8 @@ fn what_is_said_of_an_indentation_that_is_not_clear_shows_the_lines() {
     assert_eq!(said(None), start);
 }
 
-/// Whether only what is new was changed is said where it is so.
+/// Checks that parts which are equal in the old and the new text keep the form they have in the file, and that the
+/// answer says so.
 #[test]
 fn what_is_the_same_in_old_and_new_stays_as_the_file_has_it() {
     for (file, old, new, expected) in [
@@ -366,7 +367,7 @@ fn what_is_the_same_in_old_and_new_stays_as_the_file_has_it() {
         assert_eq!(String::from_utf8(splice(file.as_bytes(), &plan.splices)).unwrap(), expected);
         assert!(words::report(&plan.parts).ends_with("and only what is new was changed"), "{file:?}");
     }
-    // Of so many words it is not looked which are the same.
+    // With this many words, the equal ones are not searched for.
     let many = |word: &str| format!("‘a’ {}{word}", "w ".repeat(3_000));
     let (old, new) = (
         format!("x {}", many("1").replace(['‘', '’'], "'")),

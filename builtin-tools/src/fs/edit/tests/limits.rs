@@ -1,4 +1,4 @@
-//! As much as an edit may do, and a little more.
+//! Edits at the limits, and slightly beyond them.
 
 use super::edited;
 use crate::fs::edit::plan::{MAX_BYTES, MAX_PLACES, Replacement, plan};
@@ -15,7 +15,7 @@ fn is_too_large(file: &str, replacements: &[Replacement<'_>]) -> bool {
 
 #[test]
 fn so_many_bytes_may_come() {
-    // What comes is counted twice, since all of it could be line feeds that become longer endings.
+    // New text is counted twice, since all of it could be line feeds that become longer endings.
     let (places, new) = (1_024, "x".repeat(131_000));
     let replacement = Replacement { old: "a", new: &new, all: true };
     let rest = MAX_BYTES - places * (1 + 2 * new.len());
@@ -65,7 +65,7 @@ fn so_many_lines_are_compared_one_by_one() {
             "x\n",
             file(&|number| if is_changed(number) { "  x \n".to_owned() } else { format!("  {number} \n") }),
         ),
-        // Of more lines, only those before the first that differs and behind the last one stay.
+        // With more lines, only those before the first and after the last difference are kept.
         (
             "x\ny\n",
             file(&|number| match number {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What is said of a text that is nowhere in a file, after that it is nowhere.
+/// Returns the explanation for a text that is absent from a file, without the sentence that it is absent.
 fn said_of(file: &str, old: &str, new: &str) -> String {
     let replacement = Replacement { old, new, all: false };
     let error = PlanError { index: 0, problem: Problem::Miss(Miss::Absent) };
@@ -74,7 +74,7 @@ fn a_new_text_that_is_there_already_is_told_of_where_it_says_enough() {
         ("q\nabcd\ne\n", "xyz", "abcd\r\ne", format!("{THERE}{NOTHING}")),
         ("q\r\nabcd\r\ne\r\n", "xyz", "abcd\ne", format!("{THERE}{NOTHING}")),
         ("q\r\nabcd\r\ne\r\n", "xyz", "abcd\r\ne", format!("{THERE}{NOTHING}")),
-        // It would be there anyway.
+        // The text would be there anyway.
         (
             "q\nabcd\n",
             "abcd\nxyz",

@@ -1,12 +1,12 @@
-//! Changing an object of JSON that stands in one line, which stays in one line and as it is written.
+//! Edits of a JSON object on a single line, which stays on one line and keeps its formatting.
 
 use super::Dialect;
 use jsonc_parser::ast::{Object, Value as Parsed};
 use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde_json::{Map, Value};
 
-/// The text with `value` under the name that ends the path, where the deepest object on the path that is there has members, all in one
-/// line, and not the next name of the path; else `None`.
+/// Returns the text with `value` at the path, if the deepest existing object on the path has members, is on one line and lacks the
+/// next name of the path; otherwise `None`.
 pub(super) fn with(text: &str, dialect: Dialect, path: &[&str], value: &Value) -> Option<String> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &dialect.options()).ok()?;
     let mut object = object(parsed.value.as_ref()?)?;
@@ -34,7 +34,7 @@ pub(super) fn with(text: &str, dialect: Dialect, path: &[&str], value: &Value) -
     Some(format!("{}{added}{}", &text[..last], &text[last..]))
 }
 
-/// The text without the member that the path leads to, where that stands in an object in one line; else `None`.
+/// Returns the text without the member at the path, if the member is in an object on one line; otherwise `None`.
 pub(super) fn without(text: &str, dialect: Dialect, path: &[&str]) -> Option<String> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &dialect.options()).ok()?;
     let (name, above) = path.split_last()?;

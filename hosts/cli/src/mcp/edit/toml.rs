@@ -1,7 +1,7 @@
 //! Changing a file of TOML: the lines of a table are put in or taken out, and the rest stays byte for byte.
 //!
-//! The text is parsed for the places of its parts. What was changed is parsed once more, and has to say just what it said before, and
-//! the entry.
+//! The text is parsed to locate its parts. The changed text is parsed again, and must have the same meaning as before, apart from the
+//! entry.
 
 use super::{Changed, line_end};
 use serde_json::{Map, Value};
@@ -49,7 +49,7 @@ pub(super) fn with(
             if !after.is_empty() && !after.ends_with('\n') {
                 after.push_str(line_end);
             }
-            // An empty line before it, which goes with it.
+            // An empty line before the entry is removed with it.
             let space = if after.is_empty() { "" } else { "\n" };
             let path: Vec<String> = keys.iter().chain([&name]).map(|part| key(part)).collect();
             let lines = format!("{space}{}", table(&path.join("."), &members)?);
@@ -95,7 +95,7 @@ pub(super) fn without(text: &str, keys: &[&str], name: &str) -> Result<String, S
     let mut place = 0;
     for range in ranges {
         after.push_str(&text[place..range.start]);
-        // The empty line that came with it.
+        // The empty line that was added with it.
         for blank in ["\r\n\r\n", "\n\n"] {
             if after.ends_with(blank) {
                 after.truncate(after.len() - blank.len() / 2);
@@ -116,7 +116,7 @@ fn parse(text: &str) -> Result<Document<&str>, String> {
     })
 }
 
-/// What the keys lead to; an error where something else is on the way.
+/// Returns the item at a path of keys.
 fn find<'a>(document: &'a Document<&str>, path: &[&str]) -> Result<Option<&'a Item>, String> {
     let mut item = document.as_item();
     for (depth, key) in path.iter().enumerate() {
@@ -130,7 +130,7 @@ fn find<'a>(document: &'a Document<&str>, path: &[&str]) -> Result<Option<&'a It
     Ok(Some(item))
 }
 
-/// Where the heads of the tables below one begin.
+/// Collects the offsets of the headers of all tables below a table.
 fn heads_of(table: &dyn TableLike, heads: &mut Vec<usize>) {
     for (_, item) in table.iter() {
         match item {
@@ -151,7 +151,7 @@ fn heads_of(table: &dyn TableLike, heads: &mut Vec<usize>) {
     }
 }
 
-/// How long the lines are up to the last one that is neither empty nor a comment.
+/// Returns the length of the text up to the end of the last line that is neither empty nor a comment.
 fn last_line(lines: &str) -> usize {
     let (mut kept, mut place) = (0, 0);
     for line in lines.split_inclusive('\n') {
@@ -190,7 +190,7 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |before| before + 1)
 }
 
-/// Looks whether nothing else changed.
+/// Checks that nothing else changed.
 fn check(before: &str, after: &str, keys: &[&str], name: &str, wanted: Option<&Value>) -> Result<(), String> {
     let said = |text: &str| parse(text).map(|document| value(document.as_item()));
     let (mut before, mut after) = (said(before)?, said(after)?);
@@ -201,7 +201,7 @@ fn check(before: &str, after: &str, keys: &[&str], name: &str, wanted: Option<&V
     };
     take(&mut before);
     let found = take(&mut after);
-    // A table that is only there as the one above of others is none without them.
+    // A table that exists only as the parent of others vanishes with them.
     for whole in [&mut before, &mut after] {
         let is_empty = |all: &Value| all.as_object().is_some_and(Map::is_empty);
         if let (Some(whole), [key]) = (whole.as_object_mut(), keys)
@@ -217,7 +217,7 @@ fn check(before: &str, after: &str, keys: &[&str], name: &str, wanted: Option<&V
         .to_owned())
 }
 
-/// Its meaning, in JSON. What JSON does not have is a text that nothing else has.
+/// Converts an item to JSON. A value that JSON lacks becomes a string that no other value has.
 fn value(item: &Item) -> Value {
     if let Some(table) = item.as_table_like() {
         return table.iter().map(|(key, item)| (key.to_owned(), value(item))).collect::<Map<_, _>>().into();

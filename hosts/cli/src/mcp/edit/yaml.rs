@@ -1,7 +1,7 @@
 //! Changing a file of YAML: the lines of an entry are put in or taken out, and the rest stays byte for byte.
 //!
-//! The text is parsed for the places of its parts. What was changed is parsed once more, and has to say just what it said before, and
-//! the entry: whatever is written in a way that this does not see through is left as it is.
+//! The text is parsed to locate its parts. The changed text is parsed again, and must have the same meaning as before, apart from the
+//! entry. A file with constructs that this code does not understand is left unchanged.
 
 mod node;
 
@@ -131,7 +131,7 @@ fn take(text: &str, path: &[&str]) -> Result<String, String> {
     Ok(format!("{}{}", &text[..from], &text[to..]))
 }
 
-/// Looks whether nothing else changed.
+/// Checks that nothing else changed.
 fn check(before: &str, after: &str, key: &str, name: &str, value: Option<&Value>) -> Result<(), String> {
     let said = |text: &str| Ok::<_, String>(node::parse(text)?.map_or(Value::Null, |root| root.value()));
     let (mut before, mut after) = (said(before)?, said(after)?);
@@ -139,7 +139,7 @@ fn check(before: &str, after: &str, key: &str, name: &str, value: Option<&Value>
     if let Some(all) = before.get_mut(key).and_then(Value::as_object_mut) {
         all.shift_remove(name);
     }
-    // Without a member it is nothing, or nothing with its name.
+    // Without members the map is empty, or absent.
     for whole in [&mut before, &mut after] {
         let is_empty = whole.get(key).is_some_and(|all| all.is_null() || *all == Value::Object(Map::new()));
         if is_empty && let Some(whole) = whole.as_object_mut() {
@@ -173,7 +173,7 @@ fn lines(name: &str, value: &Value, indent: usize) -> String {
     text
 }
 
-/// A text as it is written: as it is where it can be read as nothing else.
+/// Formats a text as a scalar, unquoted if it cannot be read as anything else.
 fn scalar(text: &str) -> String {
     let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || "/_".contains(first))
         && text.chars().all(|character| character.is_ascii_alphanumeric() || "/_-.@+".contains(character));
@@ -183,17 +183,17 @@ fn scalar(text: &str) -> String {
     if is_plain && !is_word { text.to_owned() } else { Value::from(text).to_string() }
 }
 
-/// The line that a place is in, from 1.
+/// Returns the line of an offset, counted from 1.
 fn line(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// How far a place is from the beginning of its line.
+/// Returns the distance in bytes from the beginning of the line to an offset.
 fn column(text: &str, at: usize) -> usize {
     at - text[..at].rfind('\n').map_or(0, |before| before + 1)
 }
 
-/// Where the line behind a place begins.
+/// Returns the offset at which the next line begins.
 fn line_after(text: &str, at: usize) -> usize {
     // A text in several lines ends where the next line begins.
     if at > 0 && text.as_bytes()[at - 1] == b'\n' {
@@ -296,7 +296,7 @@ mod tests {
         ] {
             match with(text, &["extensions"], "toolkit", &value()) {
                 Err(error) => assert!(error.contains(expected), "{text}: {error}"),
-                // What refers to it would change with it.
+                // References to it would change with it.
                 Ok(changed) => panic!("{text}: {}", changed.text),
             }
         }

@@ -1,4 +1,4 @@
-//! Who signs in to one server, for as long as it is known: the token that its requests are sent with, and who gets the next one.
+//! OAuth state of one server for as long as the server is configured: the token that its requests are sent with, and its renewal.
 
 use super::client::Challenge;
 use super::store::{Kept, Store};
@@ -15,44 +15,44 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use toolkit::{McpOAuth, McpUrl};
 
-/// How often somebody signs in for one request. A server that refuses it still will go on to.
+/// Maximum number of sign-ins for one request. A server that still refuses the request will not accept another sign-in.
 pub(super) const MAX_IN_VAIN: u32 = 3;
-/// How long it holds that nobody may get the next token.
+/// Time for which a failure to find a way to refresh the token is remembered.
 const KNOWN: Duration = Duration::from_mins(1);
-/// A token that lasts no longer is replaced before it is used.
+/// Minimum remaining lifetime of a token in seconds; otherwise it is refreshed before use.
 const NEARLY: u64 = 30;
-/// How long nobody is asked again after signing in came to nothing.
+/// Time after a failed sign-in before the user is asked again.
 const REST: Duration = Duration::from_mins(5);
 
-/// Who signs in to one server.
+/// Signs in to one server.
 pub(in crate::client) struct Authority {
     pub(super) server: Arc<str>,
     pub(super) client_name: String,
     pub(super) url: String,
     pub(super) settings: McpOAuth,
     pub(super) sign_in: Option<Arc<dyn SignIn>>,
-    /// What to ask leave for beside what is configured, or what the server wants.
+    /// Scopes to request in addition to those that are configured or that the server requires.
     pub(super) more: Vec<String>,
     pub(super) store: Store,
-    /// Who gets the next token, once that was needed.
+    /// The means to refresh the token, once they were needed.
     renews: Mutex<Option<Renews>>,
     asked: Mutex<Asked>,
-    /// What is kept does not count: somebody wants to sign in again.
+    /// Stored tokens are ignored: the user wants to sign in again.
     is_anew: AtomicBool,
-    /// How often somebody signed in, or could not.
+    /// Number of completed attempts to sign in, successful or not.
     rounds: AtomicU32,
 }
 
 impl fmt::Debug for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The address may hold a key.
+        // The URL may contain a key.
         f.debug_struct("Authority").field("server", &self.server).finish_non_exhaustive()
     }
 }
 
-/// Who gets the next token.
+/// The means to refresh the token.
 struct Renews {
-    /// As whom, and where: that of the tokens which are kept.
+    /// Client ID of the stored tokens; the next two fields are their endpoint and issuer.
     client_id: String,
     token_endpoint: String,
     issuer: Option<String>,
@@ -71,18 +71,18 @@ impl Renews {
 
 enum By {
     Manager(Box<AuthorizationManager>),
-    /// Nobody does: another decides now than the one whose tokens are kept.
+    /// The token cannot be refreshed: the authorization server is another than the one that issued the stored tokens.
     Nobody,
-    /// Nobody does, and nothing is said of who decides.
+    /// The token cannot be refreshed, and no authorization server is announced.
     Unsaid,
 }
 
-/// What there is to send a request with.
+/// The token to send a request with.
 #[derive(Default)]
 pub(super) struct Token {
     /// The token, where one may still be good.
     pub(super) usable: Option<String>,
-    /// The one that is kept, good or not.
+    /// The stored token, valid or not.
     pub(super) kept: Option<String>,
 }
 
@@ -92,17 +92,17 @@ impl Token {
     }
 }
 
-/// What came of asking a person.
+/// State of interactive sign-ins.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// As whom this program is registered, once it is.
+    /// The registration of this program, if there is one.
     pub(super) registered: Option<Registered>,
-    /// Why it came to nothing the last time.
+    /// Time and reason of the last failure.
     failed: Option<(Instant, String)>,
 }
 
 impl Asked {
-    /// From here on it is a person's time that is taken.
+    /// Records the start of an interactive sign-in, which counts as failed until it succeeds.
     pub(super) fn begin(&mut self) {
         self.fail("nobody signed in in time".to_owned());
     }
@@ -112,14 +112,14 @@ impl Asked {
     }
 }
 
-/// What a server that decides knows this program as.
+/// The registration of this program with an authorization server.
 pub(super) struct Registered {
     pub(super) issuer: Option<String>,
     pub(super) client: OAuthClientConfig,
 }
 
 impl Authority {
-    /// For a server at an address.
+    /// Creates the state for a server with a URL.
     pub(in crate::client) fn of(server: &Arc<str>, settings: &McpUrl, options: &ClientOptions) -> Self {
         Self {
             server: Arc::clone(server),
@@ -136,31 +136,31 @@ impl Authority {
         }
     }
 
-    /// How often somebody signed in, or could not.
+    /// Returns the number of completed attempts to sign in, successful or not.
     pub(in crate::client) fn round(&self) -> u32 {
         self.rounds.load(Ordering::Acquire)
     }
 
-    /// Forgets who signed in. Gives back whether somebody had.
+    /// Removes the stored tokens. Returns true if there were any.
     pub(in crate::client) async fn sign_out(&self) -> io::Result<bool> {
         *self.asked.lock().await = Asked::default();
         self.store.forget().await
     }
 
-    /// Lets the next request sign in, whatever is kept. Where that came from stays known.
+    /// Makes the next request sign in, despite stored tokens. Their origin stays known.
     pub(in crate::client) fn sign_in_again(&self) {
         self.is_anew.store(true, Ordering::Release);
     }
 
-    /// The token to send a request with, if there is one; another than the one that was refused. A request that is cancelled
-    /// meanwhile does not take it along: what gets the next token is often good once.
+    /// Returns the token to send a request with, if there is one other than the refused token. Cancelling the request does not
+    /// cancel this task, since a refresh token is often valid only once.
     pub(super) async fn token(self: &Arc<Self>, refused: Option<String>) -> Result<Token, AuthError> {
         let authority = Arc::clone(self);
         let found = tokio::spawn(async move { authority.current(refused.as_deref()).await }).await;
         found.unwrap_or_else(|error| Err(AuthError::InternalError(error.to_string())))
     }
 
-    /// The token that is kept, as it is.
+    /// Returns the stored token, valid or not.
     pub(super) async fn kept(&self) -> Option<String> {
         self.store.kept().await.ok().flatten()?.token()
     }
@@ -175,7 +175,7 @@ impl Authority {
         match refused {
             // Another one got it meanwhile.
             Some(refused) if refused != token => return Ok(Token::usable(token)),
-            // Who decides need not be there for that.
+            // The authorization server need not be reachable for that.
             None if !kept.is_over(NEARLY) => return Ok(Token::usable(token)),
             _ => {}
         }
@@ -199,7 +199,7 @@ impl Authority {
         }
     }
 
-    /// Finds out who gets the successor of what is kept: only the one that it came from.
+    /// Finds the means to refresh the stored token: only at the server that issued it.
     async fn renewing(&self, kept: &Kept) -> Result<Renews, AuthError> {
         let mut manager = self.manager().await?;
         let found = manager.resolve_metadata().await?;
@@ -243,21 +243,21 @@ impl Authority {
         kept.client_secret.clone()
     }
 
-    /// Whether the one who decides is the one that the configuration names, if it names one.
+    /// Returns true if the configuration names no issuer, or this one.
     pub(super) fn is_configured(&self, issuer: Option<&str>) -> bool {
         let plain = |issuer: &str| issuer.trim_end_matches('/').to_owned();
         self.settings.issuer.as_deref().is_none_or(|named| issuer.map(plain) == Some(plain(named)))
     }
 
     pub(super) async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
-        // Tokens are asked for the address, which may hold a key.
+        // Tokens are requested for the URL without its query, which may contain a secret.
         let mut manager = AuthorizationManager::new(authorize::resource(&self.url)).await?;
         manager.set_credential_store(self.store.clone());
         Ok(manager)
     }
 
-    /// Gets a token that this refusal does not hold for, and tells whether somebody had to sign in for that: of several requests that
-    /// are refused at once, one does. `seen` is what was kept then.
+    /// Gets a token to which this refusal does not apply, and returns true if that required a sign-in: of several requests that are
+    /// refused at the same time, one signs in. `seen` is the token that was stored at the time.
     pub(super) async fn signed_in(
         &self,
         challenge: &Challenge,
@@ -291,7 +291,7 @@ impl Authority {
             }
             Err(why) => {
                 if asked.failed.is_some() {
-                    // It may be that nobody knows this program there any more.
+                    // The authorization server may have forgotten this program.
                     asked.registered = None;
                     asked.fail(why.clone());
                 }
@@ -300,7 +300,7 @@ impl Authority {
         }
     }
 
-    /// It was signed in to, and refuses still.
+    /// Records and returns the error for a server that refuses a request after several sign-ins.
     pub(super) async fn in_vain(&self) -> AuthError {
         let why = format!("it was signed in to {MAX_IN_VAIN} times, and refuses still");
         self.asked.lock().await.fail(why.clone());

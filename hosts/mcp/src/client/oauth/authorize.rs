@@ -1,4 +1,4 @@
-//! From a refusal to a token.
+//! The OAuth authorization flow, from a refused request to a token.
 
 use super::authority::{Asked, Authority, Registered};
 use super::client::Challenge;
@@ -12,9 +12,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 use toolkit::{McpGrant, escape_line};
 
-/// How long a person has to sign in.
+/// Time limit for the user to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// The most characters of what somebody else says of a failure.
+/// Maximum number of characters of a server's error description.
 const MAX_OF_REASON: usize = 500;
 
 impl Authority {
@@ -22,7 +22,7 @@ impl Authority {
         self.sign_in.is_some() || self.settings.grant == McpGrant::ClientCredentials
     }
 
-    /// Finds out who decides, and gets a token there: as whom, from whom, and with what the next one is got.
+    /// Discovers the authorization server, and gets a token there, with the data needed to refresh it.
     pub(super) async fn authorized(
         &self,
         challenge: &Challenge,
@@ -46,7 +46,7 @@ impl Authority {
         }
         let mut more = self.more.clone();
         if let Some(wants) = &challenge.wants {
-            // What there is leave for already stays, also where the server names only what is new.
+            // Scopes that were granted before are requested again, even if the server names only the new ones.
             let granted = kept.map(|kept| kept.credentials.granted_scopes).unwrap_or_default();
             let mut wanted = wants.split_whitespace().peekable();
             if wanted.peek().is_some() && wanted.all(|wanted| granted.iter().any(|scope| scope == wanted)) {
@@ -67,7 +67,7 @@ impl Authority {
         Ok((client_id, metadata, manager))
     }
 
-    /// Whether what is secret may go there. `before` is where the tokens that are kept came from.
+    /// Checks that secrets may be sent to the endpoints. `before` is the token endpoint that issued the stored tokens.
     fn trusted(&self, found: &AuthorizationMetadataResolution, before: Option<&str>) -> Result<(), String> {
         let metadata = &found.metadata;
         for endpoint in std::iter::once(&metadata.token_endpoint).chain(&metadata.registration_endpoint) {
@@ -154,7 +154,7 @@ impl Authority {
             manager.register_client(&self.client_name, &redirect, &scopes).await.map_err(told)?
         };
         let client_id = config.client_id.clone();
-        // What is configured is not kept a second time.
+        // A configured secret is not stored a second time.
         let secret = config.client_secret.as_deref().filter(|_| self.settings.client_id.is_none());
         manager.set_credential_store(self.store.bound(&metadata.token_endpoint, secret));
         manager.configure_client(config.clone()).map_err(told)?;
@@ -166,7 +166,7 @@ impl Authority {
             .await
             .map_err(|_| format!("nobody signed in within {} minutes", PATIENCE.as_secs() / 60))??;
         let callback = answer(&returned)?;
-        // Who renews what was before would save it over this.
+        // A concurrent refresh of the old token would overwrite this one.
         let _guard = self.store.acquire_refresh_guard().await.map_err(told)?;
         manager
             .exchange_code_for_token_with_issuer(
@@ -180,10 +180,10 @@ impl Authority {
     }
 }
 
-/// Whether who decides, asked at their own address, says the same as what the server named: it may have named a description of its own making,
-/// with the name of somebody else.
+/// Checks that the authorization server publishes, at its own address, the endpoints that the MCP server named: the MCP server may have
+/// named metadata of its own that claims the issuer of another.
 async fn same(metadata: &AuthorizationMetadata) -> Result<(), String> {
-    // Without a name it is the server itself.
+    // Without an issuer, the server itself is the authorization server.
     let Some(issuer) = &metadata.issuer else { return Ok(()) };
     openable(issuer)?;
     let manager = AuthorizationManager::new(issuer.as_str()).await.map_err(|error| told(&error))?;
@@ -199,7 +199,7 @@ async fn same(metadata: &AuthorizationMetadata) -> Result<(), String> {
     )))
 }
 
-/// What tokens are asked for: the server, without what may be secret in its address.
+/// Returns the resource to request tokens for: the server's address without the parts that may be secret.
 pub(super) fn resource(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
     let _ = parsed.set_username("");
@@ -209,7 +209,7 @@ pub(super) fn resource(url: &str) -> String {
     parsed.to_string()
 }
 
-/// Whether a person may be sent there: a browser does more with some addresses than to open them.
+/// Checks that a URL may be opened in a browser, since browsers do more with some schemes than to open a page.
 fn openable(url: &str) -> Result<(), String> {
     let parsed = Url::parse(url).map_err(|_| "an address to sign in at is none".to_owned())?;
     let is_here = matches!(parsed.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
@@ -220,7 +220,7 @@ fn openable(url: &str) -> Result<(), String> {
     }
 }
 
-/// What came back with the person.
+/// Parses the URL that the browser was redirected to.
 fn answer(returned: &str) -> Result<AuthorizationCallback, String> {
     let url = Url::parse(returned).map_err(|_| "what came back from signing in is no address".to_owned())?;
     let value =
@@ -232,7 +232,7 @@ fn answer(returned: &str) -> Result<AuthorizationCallback, String> {
     AuthorizationCallback::from_redirect_url(returned).map_err(|error| told(&error))
 }
 
-/// An error in one line, with what lies behind it.
+/// Formats an error on one line, with its cause.
 fn told(error: &AuthError) -> String {
     let text = match (error, std::error::Error::source(error)) {
         (AuthError::HttpError(error), _) => failure::of_cause(error),
@@ -245,7 +245,7 @@ fn told(error: &AuthError) -> String {
     shortened(&text)
 }
 
-/// Much of it is what a server says.
+/// Truncates a message, much of which comes from the server.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_OF_REASON) {
         Some((at, _)) => format!("{}…", &text[..at]),

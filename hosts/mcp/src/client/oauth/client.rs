@@ -1,4 +1,4 @@
-//! What sends requests, and signs in where one is refused for want of it.
+//! The HTTP client that sends requests, and signs in if a request lacks authentication.
 
 use super::authority::{Authority, MAX_IN_VAIN, Token};
 use futures_util::stream::BoxStream;
@@ -18,15 +18,15 @@ type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// How often one request is sent, where others sign in beside it.
+/// Maximum number of times that one request is sent while concurrent requests sign in.
 const MAX_TRIES: u32 = 16;
 
-/// Sends requests with the token that is kept.
+/// Sends requests with the stored token.
 #[derive(Clone, Debug)]
 pub(in crate::client) struct SignedIn {
     http: reqwest::Client,
     authority: Arc<Authority>,
-    /// Nobody waits for its answers any more.
+    /// Cancelled when no caller waits for the answers any more.
     ended: CancellationToken,
 }
 
@@ -39,7 +39,7 @@ impl SignedIn {
         Self { http, authority, ended }
     }
 
-    /// Sends a request, and once more for each time that signing in changed something; until nobody waits for it.
+    /// Sends a request, and sends it again after each sign-in that changed the token; until no caller waits for it.
     async fn send<T, F>(&self, request: impl Fn(Option<String>) -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
@@ -69,7 +69,7 @@ impl SignedIn {
             if signed_in == MAX_IN_VAIN {
                 break;
             }
-            // Others may wait for it, so that it goes on where this request is cancelled.
+            // Other requests may wait for the sign-in, so that it goes on if this one is cancelled.
             let (authority, ended) = (Arc::clone(&self.authority), self.ended.clone());
             let signing_in = tokio::spawn(async move {
                 tokio::select! {
@@ -83,7 +83,7 @@ impl SignedIn {
         Err(Failure::Auth(self.authority.in_vain().await))
     }
 
-    /// Sends a request with the token that is kept; where that is refused, with its successor. `seen` becomes what is kept, then.
+    /// Sends a request with the stored token, and, if that is refused, with its successor. `seen` is set to the stored token.
     async fn once<T, F>(
         &self,
         request: &impl Fn(Option<String>) -> F,
@@ -108,12 +108,12 @@ impl SignedIn {
     }
 }
 
-/// Why a server refuses a request.
+/// The reason for which a server refuses a request.
 pub(super) struct Challenge {
     pub(super) header: String,
-    /// What is lacking, where the token is good and does not suffice.
+    /// Scope that a valid token lacks.
     pub(super) wants: Option<String>,
-    /// Who decides no longer knows this program.
+    /// The authorization server no longer knows this program.
     pub(super) is_forgotten: bool,
 }
 
@@ -133,7 +133,7 @@ impl Challenge {
                     is_forgotten: false,
                 })
             }
-            // Servers that keep in memory whom they know forget all with each start.
+            // Servers that keep registrations in memory lose them at each restart.
             StreamableHttpError::Auth(AuthError::TokenRefreshFailed(why))
                 if why.contains("invalid_client") || why.contains("unauthorized_client") =>
             {
@@ -196,7 +196,7 @@ impl StreamableHttpClient for SignedIn {
         _: Option<String>,
         headers: Headers,
     ) -> Result<(), Failure> {
-        // Nobody signs in to say goodbye, nor waits for a new token.
+        // Ending a session neither signs in nor waits for a new token.
         let token = self.authority.kept().await;
         self.http.delete_session(uri, session, token, headers).await
     }

@@ -1,4 +1,4 @@
-//! A person at this machine, whose browser comes back to a port of it.
+//! Sign-in of a user on this machine: the browser is redirected to a local port.
 
 use super::{SignIn, SigningIn};
 use futures_util::StreamExt as _;
@@ -16,13 +16,13 @@ use tokio::time::timeout;
 /// Gets the name of a server and the address to open.
 type Show = dyn Fn(&str, &str) + Send + Sync;
 
-/// The path that a browser comes back to.
+/// Path of the redirect URL.
 const PATH: &str = "/callback";
-/// How long somebody who connects has to say what they want.
+/// Time limit for a connection to send its request.
 const WORD: Duration = Duration::from_secs(5);
-/// The most bytes of that.
+/// Maximum number of bytes of that request.
 const MOST: usize = 16 << 10;
-/// The most connections at once.
+/// Maximum number of connections at once.
 const MAX_AT_ONCE: usize = 32;
 
 /// Lets a person at this machine sign in: shows them the address, and waits at a port of 127.0.0.1 for their browser.
@@ -53,7 +53,7 @@ impl Loopback {
     ///
     /// # Errors
     ///
-    /// When the port cannot be had.
+    /// If the port is unavailable.
     pub async fn bind(
         port: Option<u16>,
         show: impl Fn(&str, &str) + Send + Sync + 'static,
@@ -76,7 +76,7 @@ impl SignIn for Loopback {
             (self.show)(server, url);
             let mut visits = FuturesUnordered::new();
             loop {
-                // Browsers open connections that they may never use: each is heard beside the others.
+                // Browsers open connections that they may never use, so connections are handled concurrently.
                 tokio::select! {
                     accepted = listener.accept(), if visits.len() < MAX_AT_ONCE => match accepted {
                         Ok((stream, _)) => visits.push(visit(stream, self.port, expected.as_deref())),
@@ -93,7 +93,7 @@ impl SignIn for Loopback {
     }
 }
 
-/// Hears one who connects, and answers. Gives back the address, where it is the person who was sent away.
+/// Reads and answers a connection. Returns the URL if it is the expected redirect.
 async fn visit(mut stream: TcpStream, port: u16, expected: Option<&str>) -> Option<String> {
     let target = timeout(WORD, target(&mut stream)).await.ok()??;
     let returned = format!("http://127.0.0.1:{port}{target}");
@@ -119,7 +119,7 @@ async fn visit(mut stream: TcpStream, port: u16, expected: Option<&str>) -> Opti
     is_it.then_some(returned)
 }
 
-/// What tells one attempt to sign in from another.
+/// Returns the `state` parameter of a URL, which identifies one attempt to sign in.
 fn state(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     url.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state.into_owned())

@@ -15,22 +15,22 @@ use tokio::time::{Instant, sleep};
 
 /// The directory in that of the toolkit's data.
 const DIRECTORY: &str = "mcp-oauth";
-/// The most bytes of a file that is read.
+/// Maximum number of bytes of a file that is read.
 const LARGEST: u64 = 1 << 20;
-/// How long another process that gets a new token is waited for.
+/// Time limit for another process to refresh the token.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often it is looked whether that process is ready.
+/// Interval between checks whether the other process has finished.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What is kept of one server at one address; for as long as the process runs where there is no directory for it.
+/// The stored tokens of one server at one address; kept in memory only if there is no data directory.
 #[derive(Clone)]
 pub(super) struct Store {
     inner: Arc<Inner>,
-    /// What tokens are kept with.
+    /// Token endpoint and client secret that are stored with the tokens.
     with: Arc<With>,
 }
 
-/// Where tokens come from, and what gets the next.
+/// The token endpoint, and the secret that authenticates this program to it.
 #[derive(Default)]
 struct With {
     token_endpoint: String,
@@ -41,28 +41,28 @@ struct Inner {
     server: Arc<str>,
     url: String,
     file: Option<PathBuf>,
-    /// Where there is no file.
+    /// The tokens, if there is no file.
     kept: Mutex<Option<Kept>>,
     guard: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What is kept.
+/// A stored token, with the data needed to refresh it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Kept {
     /// The server, as the configuration names it.
     server: String,
     /// The address that the token is for, and no other.
     url: String,
-    /// Where the tokens came from, and the next ones are asked for.
+    /// Endpoint that issued the tokens, and that refreshes them.
     pub(super) token_endpoint: String,
-    /// The secret that goes with the name this program was registered under, where it got one.
+    /// Client secret of this program's registration, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
     pub(super) credentials: StoredCredentials,
 }
 
 impl Kept {
-    /// Whether the token is good no longer than for so many seconds, or for half of its time where that is less.
+    /// Returns true if the token expires within this number of seconds, or within half of its lifetime if that is less.
     pub(super) fn is_over(&self, nearly: u64) -> bool {
         let (Some(got), Some(since)) = (&self.credentials.token_response, self.credentials.token_received_at)
         else {
@@ -74,7 +74,7 @@ impl Kept {
         left < nearly.min(lasts.as_secs() / 2).max(1)
     }
 
-    /// What requests are sent with.
+    /// Returns the access token.
     pub(super) fn token(&self) -> Option<String> {
         self.credentials.token_response.as_ref().map(|got| got.access_token().secret().clone())
     }
@@ -102,14 +102,14 @@ impl Store {
         Self { inner: Arc::clone(&self.inner), with: Arc::new(with) }
     }
 
-    /// What is kept, as another process may have left it.
+    /// Returns the stored tokens, which another process may have changed.
     pub(super) async fn kept(&self) -> Result<Option<Kept>, AuthError> {
         self.inner.blocking(Inner::read).await
     }
 
-    /// Forgets all of it. Gives back whether there was something.
+    /// Removes the tokens. Returns true if there were any.
     pub(super) async fn forget(&self) -> io::Result<bool> {
-        // Who renews a token just now would bring it back.
+        // A concurrent refresh would write the token again.
         let guard = self.acquire_refresh_guard().await.map_err(io::Error::other)?;
         let inner = Arc::clone(&self.inner);
         let forgotten =
@@ -119,12 +119,12 @@ impl Store {
     }
 }
 
-/// Forgets who signed in to a server of this name, at whatever address, also where no configuration has it any more. Gives back whether
-/// somebody had.
+/// Removes the tokens of a server of this name, at any URL, even if no configuration contains it any more. Returns true if there were
+/// any.
 ///
 /// # Errors
 ///
-/// When the tokens cannot be looked for or removed.
+/// If the tokens cannot be found or removed.
 pub async fn forget_sign_ins(data_dir: &Path, server: &str) -> io::Result<bool> {
     let directory = data_dir.join(DIRECTORY);
     let name: Arc<str> = server.into();
@@ -137,7 +137,7 @@ pub async fn forget_sign_ins(data_dir: &Path, server: &str) -> io::Result<bool> 
     };
     let mut has_found = false;
     for path in entries.iter().map(fs::DirEntry::path) {
-        // What others can read is removed all the same.
+        // A file that is readable by others is removed all the same.
         let is_it = path.extension().is_some_and(|extension| extension == "json")
             && fs::read(&path).is_ok_and(|text| {
                 serde_json::from_slice::<Kept>(&text).is_ok_and(|kept| *kept.server == *name)
@@ -169,7 +169,7 @@ impl Inner {
         }
         let mut text = String::new();
         opened.take(LARGEST).read_to_string(&mut text)?;
-        // What stands in it is not told: it is a secret.
+        // The message does not contain the content, which is secret.
         let read: Kept = serde_json::from_str(&text)
             .map_err(|_| io::Error::other("it does not hold what it should; remove it and sign in again"))?;
         Ok(Some(read).filter(|read| read.url == self.url))
@@ -202,7 +202,7 @@ impl Inner {
     fn remove(&self) -> io::Result<bool> {
         let Some(file) = &self.file else { return Ok(self.memory().take().is_some()) };
         let mut was_there = false;
-        // Who ended in the middle of writing leaves something too.
+        // A process that was killed while writing leaves a file too.
         for path in [file.with_extension("new"), file.clone()] {
             match fs::remove_file(path) {
                 Ok(()) => was_there = true,
@@ -222,7 +222,7 @@ impl Inner {
         AuthError::CredentialStoreError(format!("the tokens{place} cannot be used: {error}"))
     }
 
-    /// On the pool for what blocks.
+    /// Runs `work` on the thread pool for blocking tasks.
     async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> io::Result<T> + Send + 'static,

@@ -1,9 +1,9 @@
 //! Standard streams where they are file descriptors.
 //!
-//! A client starts a server with a pipe or a socket for each. Both are read and written where the runtime waits for them, with no
-//! other thread in between. Whether a descriptor blocks is a property of what all its copies share, other processes' among them,
-//! so that is never changed: a pipe is opened once more, and what is read from a socket says for each read that it must not
-//! wait. Everything else, such as a file or a terminal, is read and written on threads that may block.
+//! A client starts a server with a pipe or a socket for each. Both are read and written on the async runtime, without another thread
+//! in between. Non-blocking mode is a property of the open file description, which other processes may share, so it is never changed:
+//! a pipe is opened again, and a socket is read with a per-call flag. Everything else, such as a file or a terminal, is read and
+//! written on threads that may block.
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 #[cfg(target_os = "linux")]
 use tokio::net::unix::pipe;
 
-/// Standard input and output, which are empty and standard error for everybody else from now on.
+/// Takes standard input and output. From now on, for all other code, standard input is empty, and standard output is standard error.
 pub(in crate::stdio) fn take() -> io::Result<(Input, Output)> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;
@@ -28,7 +28,7 @@ pub(in crate::stdio) fn take() -> io::Result<(Input, Output)> {
     Ok((Input::of(input), Output::of(output)))
 }
 
-/// What is read from.
+/// The stream that messages are read from.
 #[derive(Debug)]
 pub(in crate::stdio) enum Input {
     #[cfg(target_os = "linux")]
@@ -58,7 +58,7 @@ impl Input {
     }
 }
 
-/// What is written to.
+/// The stream that messages are written to.
 #[derive(Debug)]
 pub(in crate::stdio) enum Output {
     #[cfg(target_os = "linux")]
@@ -92,8 +92,8 @@ fn kind(fd: &OwnedFd) -> Option<FileType> {
     fstat(fd).ok().map(|stat| FileType::from_raw_mode(stat.st_mode))
 }
 
-/// The same pipe, opened once more, so that it does not block and its other holders are not told. `None` where there is no `/proc`, or the
-/// pipe is another user's.
+/// Opens the same pipe again, so that it can be non-blocking without an effect on its other holders. `None` without `/proc`, or if the
+/// pipe belongs to another user.
 #[cfg(target_os = "linux")]
 fn reopen(fd: &OwnedFd, access: OFlags) -> Option<OwnedFd> {
     use std::os::fd::AsRawFd as _;
@@ -133,7 +133,7 @@ impl Socket {
     }
 
     fn poll_write(&self, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        // Who closed the other end is told by the error, not by a signal.
+        // A closed peer results in an error, not in a signal.
         #[cfg(not(target_vendor = "apple"))]
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         #[cfg(target_vendor = "apple")]
@@ -198,7 +198,7 @@ mod tests {
     use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    /// More than a pipe or a socket holds.
+    /// More bytes than a pipe or a socket holds.
     const MUCH: usize = 4 << 20;
 
     fn blocks(fd: &OwnedFd) -> bool {
@@ -209,13 +209,13 @@ mod tests {
         (input, mut to): (OwnedFd, impl io::Write + Send + 'static),
         (output, mut from): (OwnedFd, impl io::Read + Send + 'static),
     ) {
-        // What other holders of the same streams have.
+        // Copies that stand for other holders of the same streams.
         let (other_input, other_output) = (input.try_clone().unwrap(), output.try_clone().unwrap());
         let (mut input, mut output) = (Input::of(input), Output::of(output));
         assert!(!matches!(input, Input::Blocking(_)) && !matches!(output, Output::Blocking(_)));
         assert!(blocks(&other_input) && blocks(&other_output));
         drop((other_input, other_output));
-        // Nothing is there to be read yet.
+        // There is nothing to read yet.
         let mut byte = [0];
         let early = tokio::time::timeout(Duration::ZERO, input.read(&mut byte)).await;
         assert!(early.is_err());

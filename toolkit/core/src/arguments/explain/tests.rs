@@ -1,4 +1,4 @@
-//! How what is wrong is explained.
+//! The explanations of validation errors.
 
 use super::*;
 use serde_json::json;
@@ -98,7 +98,7 @@ fn a_name_that_breaks_a_rule_is_named() {
     );
 }
 
-/// What is told of `given`, one problem a line.
+/// Returns the problems of `given`, one on each line.
 fn told(schema: &Value, given: &Value) -> String {
     let compiled = Compiled::new("test", schema.clone()).unwrap();
     let told: Vec<String> = find(&compiled, given).iter().map(Problem::to_string).collect();

@@ -1,4 +1,4 @@
-//! Values that came as strings.
+//! Converts values that were given as strings.
 
 use super::super::json;
 use super::RepairKind;
@@ -6,10 +6,10 @@ use super::unwrap::without_wrapping;
 use crate::schema::{DEEPEST, resolve};
 use serde_json::{Number, Value};
 
-/// The greatest integer up to which every integer is a float.
+/// The greatest integer up to which all integers have an exact float.
 const GREATEST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Kinds of JSON values, as a schema allows them.
+/// A set of kinds of JSON values, as a schema allows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kinds(u8);
 
@@ -24,7 +24,7 @@ impl Kinds {
     pub(super) const OBJECT: Self = Self(1 << 6);
     const ANY: Self = Self(u8::MAX);
 
-    /// What `schema` allows by its types, its values or its variants.
+    /// Returns the kinds that `schema` allows by its types, its values or its variants.
     pub(super) fn of_schema(schema: &Value, root: &Value) -> Self {
         Self::within(schema, root, 0)
     }
@@ -84,7 +84,8 @@ impl Kinds {
     }
 }
 
-/// What `text` stands for where a schema allows `kinds`, and no strings. A text has one form, so there is at most one.
+/// Returns the value of `text` for a schema that allows `kinds`, but no strings. There is at most one, because a text
+/// has one form.
 pub(super) fn from_text(text: &str, kinds: Kinds) -> Option<(Value, RepairKind)> {
     if kinds.has_any_of(Kinds::STRING) {
         return None;
@@ -103,7 +104,7 @@ pub(super) fn from_text(text: &str, kinds: Kinds) -> Option<(Value, RepairKind)>
         b'n' | b'N' if kinds.has_any_of(Kinds::NULL) && is_null(trimmed) => {
             Some((Value::Null, RepairKind::StringToNull))
         }
-        // What is neither an object nor a list is not looked for in JSON.
+        // Only objects and lists are parsed as JSON.
         _ => {
             let value = json::parse(trimmed)
                 .ok()
@@ -119,7 +120,7 @@ pub(super) fn from_text(text: &str, kinds: Kinds) -> Option<(Value, RepairKind)>
     }
 }
 
-/// Whether a text is `null`, as JSON or Python writes it.
+/// Returns true if a text is `null`, as JSON or Python writes it.
 pub(in super::super) fn is_null(text: &str) -> bool {
     matches!(text.trim(), "null" | "None")
 }
@@ -137,7 +138,7 @@ fn number(text: &str) -> Option<Number> {
     }
 }
 
-/// An integer, never one that a float has rounded.
+/// Parses an integer, and refuses one that a float would round.
 fn integer(text: &str) -> Option<Number> {
     let number = number(text)?;
     if !text.contains(['e', 'E']) {

@@ -1,4 +1,4 @@
-//! Lists: their items, and single values where a list is wanted.
+//! Repairs lists: their items, and single values where a list is expected.
 
 use super::super::pointer::Pointer;
 use super::RepairKind;
@@ -35,7 +35,8 @@ impl<'a> Mender<'a> {
         Kinds::of_schema(each, &self.compiled.annotated).has_any_of(Kinds::ARRAY)
     }
 
-    /// A flat list where lists of lists are wanted: each item may have been meant as a list, or all of it as one.
+    /// Repairs a flat list where a list of lists is expected: either each item or the whole list may have been
+    /// meant as an inner list.
     fn mend_list_of_lists(
         &mut self,
         items: &mut Vec<Value>,
@@ -69,7 +70,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// One value where a list of such is wanted.
+    /// Wraps a single value where a list of such values is expected.
     pub(super) fn wrap(
         &mut self,
         value: &mut Value,
@@ -82,7 +83,7 @@ impl<'a> Mender<'a> {
         let Some(each) = rules.get("items").filter(|each| each.is_object()) else { return false };
         let can_be_one = match &*value {
             Value::Null | Value::Array(_) => false,
-            // Of another kind than a string, it is read as one or not at all.
+            // If the items are no strings, the text is converted to such an item or not used.
             Value::String(text) => {
                 !Kinds::of_schema(each, root).has_any_of(Kinds::STRING) || !may_be_none_or_many(text)
             }
@@ -107,7 +108,8 @@ impl<'a> Mender<'a> {
     }
 }
 
-/// Whether a text may be a list in another notation, or no item at all, so that it is not clearly one.
+/// Returns true if a text may be a list in another notation, or no item at all, so that it is not clearly one
+/// item.
 fn may_be_none_or_many(text: &str) -> bool {
     text.trim().is_empty() || text.trim_start().starts_with('[') || text.contains([',', ';', '\n'])
 }
@@ -135,13 +137,13 @@ mod tests {
             (list(&integers), json!(5), json!(5)),
             (strings.clone(), json!("a"), json!(["a"])),
             (strings.clone(), json!(5), json!(5)),
-            // It may be none, or several.
+            // The text may be no item, or several.
             (strings.clone(), json!(" "), json!(" ")),
             (strings.clone(), json!(" [a"), json!(" [a")),
             (strings.clone(), json!("a,b"), json!("a,b")),
             (strings.clone(), json!("a;b"), json!("a;b")),
             (strings, json!("a\nb"), json!("a\nb")),
-            // Such a value is wanted, though not this one.
+            // Such an item is expected, but this one does not match.
             (json!({"type": ["integer", "array"], "items": integer, "maximum": 3}), json!(5), json!(5)),
             (json!({"type": "array", "prefixItems": [integer], "items": integer}), json!(5), json!(5)),
             (json!({"type": ["integer", "array"], "items": {"type": "number"}}), json!(5.5), json!([5.5])),
@@ -157,14 +159,14 @@ mod tests {
         let integer = json!({"type": "integer"});
         let lists = |key: &str, inner: usize, outer: usize| json!({"type": "array", key: outer, "items": {"type": "array", "items": integer, key: inner}});
         for (schema, given, expected) in [
-            // Either of the two could be meant.
+            // There are two possible meanings.
             (lists("minItems", 0, 0), json!(["1", 2]), json!(["1", 2])),
             (lists("maxItems", 1, 9), json!(["1", 2]), json!([[1], [2]])),
             (lists("minItems", 0, 2), json!(["1", 2]), json!([[1], [2]])),
             (lists("minItems", 2, 0), json!(["1", 2]), json!([[1, 2]])),
             (lists("maxItems", 9, 1), json!(["1", 2]), json!([[1, 2]])),
             (lists("maxItems", 1, 1), json!(["1", 2]), json!(["1", 2])),
-            // Both come to the same.
+            // Both meanings have the same result.
             (lists("minItems", 0, 0), json!(["1"]), json!([[1]])),
             (lists("minItems", 0, 0), json!([["1"], 2]), json!([[1], [2]])),
             (lists("minItems", 0, 0), json!([["1"], ["2"]]), json!([[1], [2]])),
@@ -173,7 +175,7 @@ mod tests {
                 json!(["1", ["2"]]),
                 json!([1, [2]]),
             ),
-            // What fits is mended beside what does not.
+            // Items that can be repaired are repaired beside one that cannot.
             (list(&integer), json!(["1", "x"]), json!([1, "x"])),
             (list(&integer), json!(["1", "2"]), json!([1, 2])),
         ] {

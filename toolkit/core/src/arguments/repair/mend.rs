@@ -1,4 +1,4 @@
-//! The walk that repairs: down the arguments along their schema, wherever something does not fit.
+//! The walk that repairs: it follows the arguments along their schema, where they do not match.
 
 use super::super::pointer::Pointer;
 use super::super::shape::{allows_null, rest_of};
@@ -13,12 +13,13 @@ use jsonschema::Validator;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// How many values one call's repair looks at, each as often as it does. Variants within variants could take for ever.
+/// The most values that the repair of one call examines, counting repeated examinations. Nested variants could
+/// otherwise take extremely long.
 const MAX_LOOKED_AT: usize = 1_000_000;
-/// The most repairs of one kind within one list or map that are told one by one.
+/// The most repairs of one kind within one list or map that are reported individually.
 const MAX_ALIKE: usize = 8;
 
-/// Repairs what can only mean one thing. What cannot be repaired stays as it came.
+/// Makes the repairs that have only one meaning. Values that cannot be repaired stay unchanged.
 pub(in super::super) fn mend(compiled: &Compiled, arguments: &mut Value, repairs: &mut Vec<Repair>) {
     let mut mender =
         Mender { compiled, validators: HashMap::new(), repairs: Vec::new(), left: MAX_LOOKED_AT };
@@ -29,7 +30,7 @@ pub(in super::super) fn mend(compiled: &Compiled, arguments: &mut Value, repairs
     repairs.append(&mut mender.repairs);
 }
 
-/// Whether a value may become a list with itself as the only item. Twice in a row would be a guess.
+/// The permission to wrap a value in a list. Wrapping it twice would be a guess.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wrapping {
     Allowed,
@@ -38,14 +39,14 @@ pub(super) enum Wrapping {
 
 pub(super) struct Mender<'a> {
     pub(super) compiled: &'a Compiled,
-    /// By the address of their schema within the tool's.
+    /// Validators, by the address of their schema within the tool's.
     validators: HashMap<*const Value, Option<Validator>>,
     pub(super) repairs: Vec<Repair>,
     pub(super) left: usize,
 }
 
 impl<'a> Mender<'a> {
-    /// Whether `value` fits `schema` as it is.
+    /// Returns true if `value` matches `schema` unchanged.
     pub(super) fn fits(&mut self, value: &Value, schema: &'a Value) -> bool {
         self.left = self.left.saturating_sub(weight(value));
         if self.left == 0 {
@@ -59,7 +60,7 @@ impl<'a> Mender<'a> {
         validator.as_ref().is_some_and(|validator| validator.is_valid(value))
     }
 
-    /// Changes `value` where it does not fit; says whether it fits now.
+    /// Repairs `value` if it does not match; returns true if it matches now.
     pub(super) fn mend(
         &mut self,
         value: &mut Value,
@@ -96,7 +97,7 @@ impl<'a> Mender<'a> {
         self.fits(value, schema) || self.wrap(value, schema, rules, at, wrapping)
     }
 
-    /// A string that stands for something else, or for one of the allowed values.
+    /// Repairs a string that stands for another value, or for one of the allowed values.
     fn mend_text(&mut self, value: &mut Value, schema: &'a Value, at: Pointer<'_>) {
         let Value::String(text) = &*value else { return };
         let root = &self.compiled.annotated;
@@ -108,7 +109,7 @@ impl<'a> Mender<'a> {
             }
         }
         let Some((read, kind)) = from_text(text, Kinds::of_schema(schema, root)) else { return };
-        // What is within an object or a list can be mended or explained; a scalar fits or does not.
+        // An object or a list can be repaired or explained further; a scalar either matches or does not.
         if read.is_object() || read.is_array() || self.fits(&read, schema) {
             self.record(at, kind, value);
             *value = read;
@@ -166,7 +167,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Whether an optional property is there only in name: `null`, also as a string where no string is wanted.
+    /// Returns true if an optional property is meant as absent: `null`, also as a string where no string is expected.
     fn means_absent(&mut self, member: &Value, property: &'a Value) -> bool {
         let root = &self.compiled.annotated;
         match member {
@@ -196,7 +197,7 @@ impl<'a> Mender<'a> {
         self.repairs.push(Repair::of_value(self.compiled, at.to_string(), kind, given));
     }
 
-    /// Tells many repairs of one kind within one list or map as one.
+    /// Combines many repairs of one kind within one list or map into one.
     pub(super) fn join_alike(&mut self, before: usize, at: Pointer<'_>) {
         let mut counts: HashMap<RepairKind, usize> = HashMap::new();
         for repair in &self.repairs[before..] {
@@ -224,7 +225,7 @@ impl<'a> Mender<'a> {
 }
 
 impl Compiled {
-    /// A validator of one schema within the tool's.
+    /// Compiles a validator of one schema within the tool's.
     fn validator_of(&self, schema: &Value) -> Option<Validator> {
         let mut document = schema.clone();
         if let (Some(document), Some(definitions)) = (document.as_object_mut(), self.annotated.get("$defs")) {
@@ -234,7 +235,7 @@ impl Compiled {
     }
 }
 
-/// How many values there are within a value, itself included.
+/// Returns the number of values within a value, including itself.
 fn weight(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(weight).sum::<usize>(),
@@ -249,7 +250,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// What becomes of `value` with so many values to look at.
+    /// Returns `value` after a repair with this limit of examined values.
     fn mended(schema: &Value, value: &Value, left: usize) -> Value {
         let compiled = Compiled::new("test", schema.clone()).unwrap();
         let mut mender =

@@ -1,4 +1,4 @@
-//! Names that an object does not know, and the property each can only mean.
+//! Renames unknown names of an object that can only mean one property.
 
 use super::super::known::{add_properties, property_of};
 use super::super::shape::rest_of;
@@ -9,16 +9,17 @@ use serde_json::{Map, Value};
 /// The most unknown names of one object that are looked up.
 const MAX_UNKNOWN: usize = 64;
 
-/// A name that was given, and the property that it is another spelling or an alias of.
+/// An unknown name, and the property of which it is another spelling or an alias.
 pub(super) struct Renaming {
     pub(super) given: String,
     pub(super) name: String,
     pub(super) is_alias: bool,
 }
 
-/// The renamings of what `schema` does not know; none of two names that would be one.
+/// Returns the renamings of names that `schema` does not know, without those where two names would
+/// become one.
 ///
-/// Where it takes other names too, only what is required and missing is looked for.
+/// If the schema accepts other names too, only required missing properties are considered.
 pub(super) fn renamings(value: &Value, schema: &Value, root: &Value) -> Vec<Renaming> {
     let (Some(members), Some(rules)) = (value.as_object(), schema.as_object()) else { return Vec::new() };
     let mut known = Vec::new();
@@ -33,7 +34,7 @@ pub(super) fn renamings(value: &Value, schema: &Value, root: &Value) -> Vec<Rena
         let required = rules.get("required").and_then(Value::as_array);
         let is_required =
             |name: &str| required.is_some_and(|required| required.iter().any(|other| other == name));
-        // A map takes any name as what it is.
+        // A map accepts any name literally.
         wanted.retain(|name| rest_of(rules).is_none() && is_required(name));
     }
     let found: Vec<Renaming> =
@@ -68,7 +69,7 @@ fn renaming(given: &str, wanted: &[&str], schema: &Value, root: &Value) -> Optio
     })
 }
 
-/// Whether an object takes no names but those that it lists.
+/// Returns true if an object accepts only the names that its schema lists.
 pub(super) fn is_closed(schema: &Map<String, Value>) -> bool {
     ["additionalProperties", "unevaluatedProperties"]
         .iter()

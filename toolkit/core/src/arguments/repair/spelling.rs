@@ -1,9 +1,10 @@
-//! Whether two words are one in different case styles: `filePath`, `file-path`, `FILE_PATH` and `file_path`.
+//! Compares words in different case styles: `filePath`, `file-path`, `FILE_PATH` and `file_path`.
 
 /// The longest word that is compared, in bytes.
 const LONGEST: usize = 256;
 
-/// The one word among `options` that `given` is in another case style; none where two are.
+/// Returns the one word among `options` that equals `given` apart from the case style; `None` if there are
+/// several.
 pub(in super::super) fn only_match<'a>(
     given: &str,
     options: impl IntoIterator<Item = &'a str>,
@@ -20,8 +21,8 @@ pub(in super::super) fn only_match<'a>(
     found
 }
 
-/// A word in lower case and without the separators between its parts. One between digits stays, and so does a sign
-/// before them: they are what makes `1-1` and `-1` other values than `11` and `1`.
+/// Returns a word in lower case and without the separators between its parts. A separator between digits stays,
+/// and so does a sign before them, because they distinguish `1-1` and `-1` from `11` and `1`.
 pub(super) fn fold(word: &str) -> Option<String> {
     let word = word.trim();
     if word.is_empty() || word.len() > LONGEST {

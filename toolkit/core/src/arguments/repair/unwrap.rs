@@ -1,4 +1,4 @@
-//! What stands around the arguments that were meant: a code fence, a byte order mark, a key as protocols have it.
+//! Removes wrappers around the arguments: a code fence, a byte order mark, a key as in protocols.
 
 use super::super::known::add_properties;
 use super::super::pointer::Pointer;
@@ -8,11 +8,11 @@ use super::names::is_closed;
 use super::{Repair, RepairKind};
 use serde_json::{Map, Value};
 
-/// Under these keys models send all arguments, as protocols do.
+/// The keys under which models send all arguments, as protocols do.
 const WRAPPERS: [&str; 8] =
     ["arguments", "args", "input", "inputs", "parameters", "params", "kwargs", "tool_input"];
 
-/// The text within a Markdown code fence or after a byte order mark; none where there is neither.
+/// Returns the text within a Markdown code fence or after a byte order mark; `None` if there is neither.
 pub(in super::super) fn without_wrapping(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     let marked = trimmed.strip_prefix('\u{FEFF}').map(str::trim);
@@ -22,7 +22,7 @@ pub(in super::super) fn without_wrapping(text: &str) -> Option<&str> {
 
 fn fenced(text: &str) -> Option<&str> {
     let within = text.strip_prefix("```")?.strip_suffix("```")?;
-    // The language, if it is named: a fence of another one may hold anything.
+    // The language, if it is given: a fence of another language may contain anything.
     let body = match within.get(..4) {
         Some(language) if language.eq_ignore_ascii_case("json") => &within[4..],
         _ => within,
@@ -32,7 +32,8 @@ fn fenced(text: &str) -> Option<&str> {
 }
 
 impl Mender<'_> {
-    /// All arguments under one key, as a protocol has them, and nothing beside it but the tool's name.
+    /// Unwraps arguments that are all under one key, as in a protocol, with nothing beside it but the tool's
+    /// name.
     pub(super) fn unwrap_arguments(&mut self, arguments: &mut Value) -> bool {
         let root = &self.compiled.annotated;
         let Some(members) = arguments.as_object() else { return false };

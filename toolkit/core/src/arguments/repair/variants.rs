@@ -1,4 +1,4 @@
-//! Variants: the one that is meant, or the only one that a value can be made to fit.
+//! Selects the variant that is meant, or the only one to which a value can be repaired.
 
 use super::super::pointer::Pointer;
 use super::super::variant::{is_anything, meant_option, shared_tag};
@@ -8,7 +8,8 @@ use super::spelling::only_match;
 use serde_json::Value;
 
 impl<'a> Mender<'a> {
-    /// The variant that is meant, or else the only one that the value can be made to fit.
+    /// Repairs the value for the variant that is meant, or otherwise for the only variant to which
+    /// it can be repaired.
     pub(super) fn mend_variant(
         &mut self,
         value: &mut Value,
@@ -17,7 +18,7 @@ impl<'a> Mender<'a> {
         wrapping: Wrapping,
     ) {
         let root = &self.compiled.annotated;
-        // What a flattened type may be absent for says nothing of the value.
+        // The empty alternative of an optional flattened type says nothing about the value.
         let telling = || options.iter().filter(|option| !is_anything(option));
         if telling().any(|option| self.fits(value, option)) {
             return;
@@ -40,14 +41,14 @@ impl<'a> Mender<'a> {
                 Some(_) => return,
             }
         }
-        // Out of steps, another variant may have fitted too.
+        // If the step limit was reached, another variant might have matched too.
         if let Some((mended, made)) = found.filter(|_| self.left > 0) {
             *value = mended;
             self.repairs.extend(made);
         }
     }
 
-    /// The tag of a variant, in another case style.
+    /// Corrects the case style of a variant's tag.
     fn spell_tag(&mut self, value: &mut Value, options: &'a [Value], at: Pointer<'_>) {
         let Value::Object(members) = value else { return };
         let Some((tag, values)) = shared_tag(options, &self.compiled.annotated) else { return };

@@ -26,7 +26,7 @@ pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFor
         }
     }
     match found.last() {
-        // What of the input came is an object again, so that nobody can tell how much is missing.
+        // The partial input was completed to an object, so it cannot be known how much is missing.
         Some(call) if ends_with_call && stop.and_then(Value::as_str).is_some_and(is_cut) => {
             Err(CallFormatError::CutOff { name: call.name.clone() })
         }
@@ -34,7 +34,7 @@ pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFor
     }
 }
 
-/// Whether an answer that stopped for this reason may have lost its end.
+/// Returns true if an answer with this stop reason may be incomplete.
 pub(in crate::dialect) fn is_cut(stop: &str) -> bool {
     matches!(stop, "max_tokens" | "model_context_window_exceeded" | "refusal")
 }

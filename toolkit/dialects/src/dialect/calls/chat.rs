@@ -39,7 +39,7 @@ fn one(reader: Reader, call: &Value, at: &str) -> Result<Option<Found>, CallForm
     let (key, arguments) = match call.get("type").and_then(Value::as_str) {
         None | Some("function") => ("function", "arguments"),
         Some("custom") => ("custom", "input"),
-        // Nothing that was ever offered.
+        // A kind of call that was never offered.
         Some(_) => return Ok(None),
     };
     let at_function = format!("{at}/{key}");

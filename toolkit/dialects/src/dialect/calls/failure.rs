@@ -1,18 +1,19 @@
-//! What a provider says in place of an answer, or in the middle of one: that it failed.
+//! Failures that a provider reports instead of an answer, or in the middle of one.
 
 use super::CallFormatError;
 use crate::dialect::Dialect;
 use serde_json::{Map, Value};
 use toolkit_core::escape::escape_line;
 
-/// How much is repeated of what a provider says, in characters.
+/// The most characters of a provider's message that are repeated.
 const LONGEST: usize = 1000;
 
-/// Refuses what says that the provider failed: a body in place of an answer, an event of a stream, a choice with an error.
+/// Refuses data in which the provider reports a failure: a body instead of an answer, an event of a stream, a choice with an
+/// error.
 pub(in crate::dialect) fn refuse_failure(dialect: Dialect, answer: &Value) -> Result<(), CallFormatError> {
     let answer = match (dialect, answer) {
         (_, Value::Object(members)) => members,
-        // Gemini answers with a list where it streams but no events are asked for.
+        // Gemini sends a list if an answer is streamed without server-sent events.
         (Dialect::Gemini, Value::Array(answers)) => {
             return answers.iter().try_for_each(|answer| match answer {
                 Value::Object(_) => refuse_failure(dialect, answer),
@@ -52,7 +53,7 @@ pub(in crate::dialect) fn refuse_failure(dialect: Dialect, answer: &Value) -> Re
     }
 }
 
-/// Gemini answers nothing to a prompt that it blocks.
+/// Refuses the empty answer that Gemini sends to a prompt that it blocks.
 fn refuse_blocked(answer: &Map<String, Value>) -> Result<(), CallFormatError> {
     let of = |value: &Value, keys: [&str; 2]| -> Option<String> {
         keys.iter().find_map(|key| value.get(*key)?.as_str().map(str::to_owned))
@@ -67,7 +68,8 @@ fn refuse_blocked(answer: &Map<String, Value>) -> Result<(), CallFormatError> {
     Err(CallFormatError::Provider { message: line(&message) })
 }
 
-/// What Gemini's model wrote of a call that Gemini could not read, it leaves out. Of several candidates only the first is read.
+/// Refuses an answer with a call that Gemini could not parse, which it leaves out. Of several candidates, only the first is
+/// read.
 fn refuse_unread(answer: &Map<String, Value>) -> Result<(), CallFormatError> {
     let candidate = match answer.get("candidates") {
         Some(candidates) => candidates.get(0).and_then(Value::as_object),
@@ -90,7 +92,7 @@ fn refuse_unread(answer: &Map<String, Value>) -> Result<(), CallFormatError> {
     Err(CallFormatError::Provider { message: line(&message) })
 }
 
-/// Whether there is an error: some servers say so with nothing in it where there is none.
+/// Returns true if there is an error: some servers send an empty error if there is none.
 fn says_something(error: &Value) -> bool {
     match error {
         Value::Null | Value::Bool(false) => false,
@@ -100,7 +102,7 @@ fn says_something(error: &Value) -> bool {
     }
 }
 
-/// The error that a provider means.
+/// Returns the error that a provider reports.
 pub(in crate::dialect) fn failed(error: Option<&Value>) -> CallFormatError {
     match error {
         Some(Value::Object(members)) => told(members),
@@ -109,14 +111,14 @@ pub(in crate::dialect) fn failed(error: Option<&Value>) -> CallFormatError {
     }
 }
 
-/// What an object with a message and a code says.
+/// Returns the text of an error object with a message and a code.
 fn told(error: &Map<String, Value>) -> CallFormatError {
     let text = |key: &str| match error.get(key)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     };
-    // The name of a status says more than its number.
+    // The name of a status is more informative than its number.
     let kind = || text("type").filter(|kind| kind != "error");
     let code = text("status").or_else(|| text("code")).or_else(kind);
     let message = match (text("message"), code) {

@@ -1,4 +1,4 @@
-//! Gemini: parts with a `functionCall`. The names of keys are those of its interface, or those of its Python library.
+//! Gemini: parts with a `functionCall`. Keys are named as in its interface, or as in its Python library.
 
 use super::{CallFormatError, Found, Reader, from_value};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFormatError> {
     let mut found = Vec::new();
     match answer {
-        // Parts, or responses as they come where it streams but no events are asked for.
+        // Parts, or the responses of an answer that is streamed without server-sent events.
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 let at = format!("/{index}");
@@ -52,7 +52,7 @@ fn part(
     Ok(())
 }
 
-/// The parts of the first candidate.
+/// Returns the parts of the first candidate.
 fn parts_of(reader: Reader, answer: &Value, mut at: String) -> Result<(&[Value], String), CallFormatError> {
     let mut here = reader.object(answer, &at)?;
     if let Some(candidates) = here.get("candidates") {

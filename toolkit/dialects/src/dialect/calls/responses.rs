@@ -40,7 +40,7 @@ pub(in crate::dialect) fn function_call(
     item: &Map<String, Value>,
     at: &str,
 ) -> Result<Found, CallFormatError> {
-    // `id` is that of the item; results name `call_id`.
+    // `id` is the item's id; results refer to `call_id`.
     let id = item.get("call_id").filter(|id| !id.is_null()).or_else(|| item.get("id"));
     Ok(Found {
         id: reader.id(id, &format!("{at}/call_id"))?,

@@ -1,5 +1,5 @@
-//! OpenAI's Chat Completions. A message of a tool holds text alone, so that pictures and sounds come in one of the user, which must
-//! stand after those of all tools.
+//! OpenAI's Chat Completions. A tool message contains text only, so pictures and sounds are sent in a user message, which must
+//! follow all tool messages.
 
 use super::kind::openai_takes;
 use super::{Part, Said, data_url, non_empty, parts};

@@ -1,4 +1,4 @@
-//! Gemini: all results in one content, in which pictures and sounds follow them as parts of their own.
+//! Gemini: all results in one content, followed by pictures and sounds as separate parts.
 
 use super::kind::gemini_takes;
 use super::{Part, Said, non_empty, object, parts};

@@ -1,6 +1,6 @@
-//! Media types, and which pictures and sounds each provider takes.
+//! Media types, and the pictures and sounds that each provider accepts.
 
-/// A media type as providers spell it: in small letters, without parameters, and by its own name.
+/// Returns a media type in normal form: in lower case, without parameters, and by its official name.
 pub(super) fn media_type(kind: &str) -> String {
     let plain = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match plain.as_str() {
@@ -13,7 +13,7 @@ pub(super) fn media_type(kind: &str) -> String {
     }
 }
 
-/// OpenAI, by its guide "Images and vision": no GIF that moves.
+/// Returns true if OpenAI accepts a picture, by its guide "Images and vision": no animated GIF.
 pub(super) fn openai_takes(data: &[u8], kind: &str) -> bool {
     match kind {
         "image/png" | "image/jpeg" | "image/webp" => true,
@@ -22,12 +22,13 @@ pub(super) fn openai_takes(data: &[u8], kind: &str) -> bool {
     }
 }
 
-/// Anthropic, by "Vision" in its documentation.
+/// Returns true if Anthropic accepts a picture, by "Vision" in its documentation.
 pub(super) fn anthropic_takes(kind: &str) -> bool {
     matches!(kind, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }
 
-/// Gemini, by "Image understanding" and "Audio understanding" in its documentation, and those of Vertex AI.
+/// Returns true if Gemini accepts a file, by "Image understanding" and "Audio understanding" in its
+/// documentation, and that of Vertex AI.
 pub(super) fn gemini_takes(kind: &str) -> bool {
     matches!(
         kind,
@@ -50,12 +51,12 @@ pub(super) fn gemini_takes(kind: &str) -> bool {
     )
 }
 
-/// Whether a GIF has more than one picture.
+/// Returns true if a GIF has more than one picture.
 fn is_animated(gif: &[u8]) -> bool {
     pictures(gif, 2).is_some_and(|count| count > 1)
 }
 
-/// How many pictures a GIF has, counted up to `most`; nothing where it is none.
+/// Returns the number of pictures in a GIF, counted up to `most`; `None` if the data is no GIF.
 fn pictures(gif: &[u8], most: usize) -> Option<usize> {
     const HEADER: usize = 13;
     if !gif.starts_with(b"GIF8") {
@@ -65,9 +66,9 @@ fn pictures(gif: &[u8], most: usize) -> Option<usize> {
     let mut count = 0;
     while count < most {
         match gif.get(at) {
-            // An extension: its label, and blocks.
+            // An extension: its label, then blocks.
             Some(0x21) => at = after_blocks(gif, at + 2),
-            // A picture: its place and size, its own colours, how small its codes are, and blocks.
+            // A picture: its position and size, its colour table, the code size, then blocks.
             Some(0x2c) => {
                 count += 1;
                 let flags = gif.get(at + 9).copied().unwrap_or_default();
@@ -79,12 +80,13 @@ fn pictures(gif: &[u8], most: usize) -> Option<usize> {
     Some(count)
 }
 
-/// How many bytes a table of colours has, by the flags before it.
+/// Returns the number of bytes of a colour table, by the flags before it.
 fn colours(flags: u8) -> usize {
     if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) }
 }
 
-/// The place after blocks, of which each begins with its length, and the last has none.
+/// Returns the place after a sequence of blocks, each of which starts with its length; the last has length
+/// 0.
 fn after_blocks(gif: &[u8], mut at: usize) -> usize {
     while let Some(length) = gif.get(at).copied().filter(|length| *length > 0) {
         at += 1 + usize::from(length);

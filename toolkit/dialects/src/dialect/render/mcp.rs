@@ -1,4 +1,5 @@
-//! The Model Context Protocol: a result of `tools/call` each, without the envelope, which belongs to the connection.
+//! The Model Context Protocol: for each call a result of `tools/call`, without the envelope, which the connection
+//! adds.
 
 use super::{Said, object};
 use crate::dialect::Definitions;

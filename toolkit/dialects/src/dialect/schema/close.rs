@@ -1,16 +1,17 @@
-//! Objects that are closed to what nothing looks at, as objects that are closed to what they do not name.
+//! Replaces `unevaluatedProperties` by objects that are closed to properties they do not name.
 
 use super::Rewriter;
 use super::flatten::Alternative;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// What looks into the value in other ways, and may name further properties.
+/// Keywords with schemas that apply to the same value, and may name further properties.
 const LOOK_TOO: [&str; 4] = ["dependentSchemas", "if", "then", "else"];
 
 impl Rewriter<'_> {
-    /// Closes the alternatives to what none of them names, where the schema that they are of was closed so, with `rest` for what is
-    /// left. Where something else may have looked at properties, they stay open: it may be what lets them in.
+    /// Closes the alternatives to properties that none of them names, if their common schema was closed in this way; `rest` is the
+    /// schema of the remaining properties. If another keyword may have evaluated properties, the alternatives stay open, because
+    /// that keyword may be what allows the properties.
     pub(super) fn close(
         &mut self,
         alternatives: &mut [Alternative],
@@ -33,7 +34,8 @@ impl Rewriter<'_> {
     }
 
     fn close_whole(&mut self, alternatives: &mut [Alternative], rest: &Value, is_one_only: bool) {
-        // Of several that may fit at once, each is closed by what all of them name; only where one alone can fit, that one.
+        // If several alternatives can match at once, each is closed to the properties that none of them names; if only one can
+        // match, it is closed by its own.
         let mut others: BTreeSet<String> = BTreeSet::new();
         if alternatives.len() > 1 && !is_one_only {
             if alternatives.iter().any(|alternative| alternative.members.contains_key("patternProperties")) {

@@ -1,24 +1,24 @@
-//! Whether variants exclude each other.
+//! Determines if variants exclude each other.
 
 use super::document::names;
 use super::kind::{self, Kind};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
-/// Of more than these nobody says whether they do: each is compared with each other.
+/// The most variants that are compared, each with each other; the result for more is unknown.
 const MAX_COMPARED: usize = 512;
 
-/// How many values and tags are compared; beyond that nobody says either.
+/// The most comparisons of values and tags; beyond that the result is unknown.
 const MAX_COMPARISONS: usize = 1_000_000;
 
-/// Whether no value can fit two of the written options: they are of different types, or differ in a constant that all of them
-/// require.
+/// Returns true if no value can match two of the written options: they have different types, or different values of a
+/// constant that all of them require.
 pub(super) fn are_disjoint(options: &Value) -> bool {
     let Some(options) = options.as_array().filter(|options| options.len() <= MAX_COMPARED) else {
         return false;
     };
     let marks: Option<Vec<Marks>> = options.iter().map(|option| option.as_object().map(Marks::of)).collect();
-    // What is no object excludes nothing.
+    // Only objects have marks; other options exclude nothing.
     let Some(marks) = marks else { return options.len() < 2 };
     let mut left = MAX_COMPARISONS;
     marks.iter().enumerate().all(|(index, first)| {
@@ -26,7 +26,7 @@ pub(super) fn are_disjoint(options: &Value) -> bool {
     })
 }
 
-/// By what an option can be told from others.
+/// The properties that distinguish an option from others.
 struct Marks {
     kinds: Option<Vec<Kind>>,
     values: Option<HashSet<String>>,
@@ -63,7 +63,7 @@ impl Marks {
     }
 }
 
-/// The values that a schema names, where all are texts: numbers may be the same under another spelling.
+/// Returns the values that a schema names, if all are texts: equal numbers may have different spellings.
 fn texts(schema: &Map<String, Value>) -> Option<HashSet<String>> {
     let text = |value: Value| match value {
         Value::String(text) => Some(text),

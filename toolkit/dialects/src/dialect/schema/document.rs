@@ -1,29 +1,30 @@
-//! A schema of any draft as one of draft 2020-12 in which every part knows where it stood.
+//! Converts a schema of any draft to draft 2020-12, and records the place of every part.
 
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
-/// Under this key stands, in every part, its place: an index into [`Document::places`]. No keyword of anybody's begins so.
+/// The key in every part that holds its place: an index into [`Document::places`]. No real keyword begins like this.
 const PLACE: &str = "\u{0}place";
 
-/// Schemas nest at most this deep, and so do values in them; what is deeper is cut.
+/// The greatest nesting of schemas, and of values in them; deeper parts are cut off.
 const DEEPEST: usize = 256;
 
-/// What a part that nests too deep refers to instead of saying anything.
+/// The reference that replaces a part that is nested too deep.
 const CUT: &str = "#\u{0}too deep";
 
-/// What refers to elsewhere than into this schema refers to this.
+/// The reference that replaces references to other documents.
 const ELSEWHERE: &str = "#\u{0}elsewhere";
 
-/// How many values are copied of what references lead to outside of all keywords; beyond that they lead nowhere.
+/// The most values that are copied from targets of references outside of all keywords; references to further targets are
+/// dropped.
 const MAX_OUTSIDE: usize = 100_000;
 
-/// A schema with what is needed to follow its references and to say where a part of it stood.
+/// A schema with the data to follow its references and to find the original place of a part.
 pub(super) struct Document {
     root: Value,
-    /// The place above, and the key in it.
+    /// The enclosing place, and the key in it.
     places: Vec<(usize, Box<str>)>,
-    /// What references lead to that stands under no keyword.
+    /// The targets of references that are under no keyword.
     outside: HashMap<String, Value>,
 }
 
@@ -42,13 +43,13 @@ impl Document {
         &self.root
     }
 
-    /// What a reference leads to.
+    /// Returns the target of a reference.
     pub(super) fn find(&self, reference: &str) -> Option<&Value> {
         let pointer = reference.strip_prefix('#')?;
         self.root.pointer(pointer).filter(|found| is_read(found)).or_else(|| self.outside.get(reference))
     }
 
-    /// Where a part stood, as a JSON pointer into the schema.
+    /// Returns the original place of a part, as a JSON pointer into the schema.
     pub(super) fn pointer(&self, part: &Map<String, Value>) -> String {
         let mut place = place_of(part);
         let mut keys = Vec::new();
@@ -61,12 +62,13 @@ impl Document {
     }
 }
 
-/// Whether a reference stands where something was cut.
+/// Returns true if a reference marks a part that was cut off.
 pub(super) fn is_cut(reference: &str) -> bool {
     reference == CUT
 }
 
-/// A schema of any draft, cut where it nests too deep. What it is a copy of may nest deeper than a stack is.
+/// Copies a schema of any draft, and cuts off parts that are nested too deep. The original may nest deeper than the stack
+/// allows.
 fn copy(schema: &Value, depth: usize) -> Value {
     let cut = || json!({ "$ref": CUT });
     let members = match schema {
@@ -104,7 +106,7 @@ fn copy(schema: &Value, depth: usize) -> Value {
     copied.into()
 }
 
-/// A copy of a value; nothing where it nests too deep.
+/// Copies a value; returns `None` if it is nested too deep.
 fn shallow(value: &Value, depth: usize) -> Option<Value> {
     match value {
         Value::Array(_) | Value::Object(_) if depth > DEEPEST => None,
@@ -118,7 +120,7 @@ fn shallow(value: &Value, depth: usize) -> Option<Value> {
     }
 }
 
-/// Whether a key is one of ours, and no keyword.
+/// Returns true if a key is the internal place key, and no keyword.
 pub(super) fn is_place(key: &str) -> bool {
     key == PLACE
 }
@@ -130,7 +132,7 @@ pub(super) fn stand_at(part: &mut Map<String, Value>, other: &Map<String, Value>
     }
 }
 
-/// Whether it is a schema whose parts are those of 2020-12.
+/// Returns true if a schema was already converted to 2020-12.
 fn is_read(part: &Value) -> bool {
     part.is_boolean() || part.get(PLACE).is_some()
 }
@@ -139,7 +141,7 @@ fn place_of(part: &Map<String, Value>) -> usize {
     part.get(PLACE).and_then(Value::as_u64).and_then(|place| usize::try_from(place).ok()).unwrap_or(0)
 }
 
-/// What a draft means differently from 2020-12.
+/// A draft that gives keywords another meaning than 2020-12.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Draft {
     Four,
@@ -163,13 +165,13 @@ impl Draft {
         .map_or(Self::Year2020, |(_, draft)| *draft)
     }
 
-    /// Whether a schema has an address of its own. Up to draft 7 that may also be a name within another's.
+    /// Returns true if a schema has an address of its own. Up to draft 7 that may also be a name within another schema.
     fn names_itself(self, members: &Map<String, Value>) -> bool {
         let key = if self == Self::Four { "id" } else { "$id" };
         members.get(key).and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'))
     }
 
-    /// Whether its validators know the keyword; those that they do not know say nothing.
+    /// Returns true if the draft's validators know the keyword; unknown keywords have no effect.
     fn knows(self, keyword: &str) -> bool {
         let since = match keyword {
             "const" | "contains" | "propertyNames" => Self::Six,
@@ -194,7 +196,8 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Within a schema that has an `$id` of its own, references start at that, which nobody follows here.
+    /// Converts a schema. Within a schema with an `$id` of its own, references are relative to that, and are not followed
+    /// here.
     fn schema(&mut self, schema: &mut Value, place: usize, is_elsewhere: bool) {
         let Value::Object(members) = schema else { return };
         members.retain(|key, _| self.draft.knows(key));
@@ -237,7 +240,7 @@ impl Reading<'_> {
         members.insert(PLACE.to_owned(), place.into());
     }
 
-    /// Reads copies of what references lead to outside of all keywords, where it may be no schema for anybody else.
+    /// Converts copies of the targets of references outside of all keywords, which may be no schemas in any other context.
     fn outside(&mut self, root: &Value) -> HashMap<String, Value> {
         let mut outside = HashMap::new();
         let mut left = MAX_OUTSIDE;
@@ -279,7 +282,7 @@ impl Reading<'_> {
     }
 }
 
-/// What stands under a keyword.
+/// The kind of value that a keyword has.
 pub(super) enum Holds {
     Schema,
     Schemas,
@@ -308,7 +311,7 @@ pub(super) fn holds(keyword: &str) -> Holds {
     }
 }
 
-/// Up to draft 7 a reference says all there is.
+/// Removes the keywords beside a reference: up to draft 7 they have no effect.
 fn forget_beside_references(members: &mut Map<String, Value>) {
     if members.get("$ref").is_some_and(Value::is_string) {
         members.retain(|key, _| {
@@ -317,7 +320,7 @@ fn forget_beside_references(members: &mut Map<String, Value>) {
     }
 }
 
-/// Writes what was said in other words then as it is said now.
+/// Replaces keywords of earlier drafts by those of 2020-12.
 fn modernise(members: &mut Map<String, Value>) {
     match members.remove("items") {
         Some(tuple @ Value::Array(_)) => {
@@ -348,7 +351,7 @@ fn modernise(members: &mut Map<String, Value>) {
     }
 }
 
-/// The names of the properties that a list names, each once.
+/// Returns the names of the properties in a list, each once.
 pub(super) fn names(list: Option<&Value>) -> Vec<&str> {
     let mut seen = HashSet::new();
     let names = list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);

@@ -1,4 +1,4 @@
-//! Values that are named, in a few keywords.
+//! Writes enumerated values in the flat form.
 
 use super::flat::Written;
 use super::kind::Kind;
@@ -49,7 +49,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Whether a strict enum may have so many values.
+    /// Returns true if a strict enum may have these values.
     fn fits_enum(&self, values: &[&Value]) -> bool {
         const MAX_VALUES: usize = 1000;
         const MANY: usize = 250;
@@ -62,7 +62,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// A schema that only an object or a list fits that is exactly this one.
+/// Returns a schema that matches only this object or list.
 fn exactly(value: &Value) -> Option<Value> {
     let constant = |value: &Value| json!({ "const": value });
     match value {

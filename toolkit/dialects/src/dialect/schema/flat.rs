@@ -1,4 +1,4 @@
-//! A schema in a few keywords: alternatives of one type each.
+//! Writes a schema in the flat form: alternatives of one type each.
 
 use super::disjoint::are_disjoint;
 use super::flatten::{Apart, MAX_ALTERNATIVES};
@@ -9,19 +9,19 @@ use super::{Rewriter, words};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// An alternative as it is written.
+/// A written alternative.
 pub(super) struct Written {
     pub(super) schema: Map<String, Value>,
     pub(super) sentences: Vec<String>,
 }
 
-/// Keywords that speak of values of one type, but those of lists and objects.
+/// Keywords about strings.
 const OF_STRINGS: [&str; 4] = ["minLength", "maxLength", "pattern", "format"];
 const OF_NUMBERS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const OF_LISTS: [&str; 3] = ["minItems", "maxItems", "uniqueItems"];
 
 impl Rewriter<'_> {
-    /// A part of the schema; `None` where nothing fits it.
+    /// Writes a part of the schema; returns `None` if no value matches it.
     pub(super) fn flat(&mut self, schema: &Value) -> Option<Value> {
         let written =
             if self.enter(schema) { self.flat_part(schema) } else { Some(self.anything(&Map::new())) };
@@ -57,7 +57,7 @@ impl Rewriter<'_> {
         Some(one.into())
     }
 
-    /// What takes any value, as far as the dialect has that.
+    /// Returns a schema that accepts any value, as far as the dialect supports that.
     pub(super) fn anything(&mut self, part: &Map<String, Value>) -> Value {
         if self.profile.is_strict {
             self.refuse(part, "type", "it takes values of any type, and a strict schema has to say which");
@@ -109,7 +109,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Of no type: everything that it says of some type, where the dialect can say that without.
+    /// Writes a part without a type: its keywords for several types, if the dialect accepts them without
+    /// a type.
     fn flat_untyped(&mut self, part: &Map<String, Value>, into: &mut Vec<Written>) {
         let mut schema = Map::new();
         let mut sentences = Vec::new();
@@ -132,7 +133,7 @@ impl Rewriter<'_> {
         into.push(Written { schema, sentences });
     }
 
-    /// A value of one type.
+    /// Writes the part for values of one type.
     fn flat_kind(&mut self, part: &Map<String, Value>, kind: Kind) -> Option<Written> {
         let mut schema = Map::new();
         schema.insert("type".into(), kind.name().into());
@@ -217,10 +218,11 @@ fn as_float(bound: i64) -> f64 {
     bound as f64
 }
 
-/// Alternatives as one schema; `None` where there are none.
+/// Combines alternatives into one schema; returns `None` if there are none.
 pub(super) fn one_of(written: Vec<Written>, takes_null: bool) -> Option<Map<String, Value>> {
     let mut options: Vec<Value> = Vec::new();
-    // What has nothing beside it is compared with nothing: its text is as long as all that is within it.
+    // A single alternative is not compared, because comparing needs its text, which is as long as
+    // everything within it.
     let is_alone = written.len() == 1;
     let mut seen = HashSet::new();
     for Written { mut schema, sentences } in written {
@@ -249,7 +251,7 @@ pub(super) fn one_of(written: Vec<Written>, takes_null: bool) -> Option<Map<Stri
     let is_enum_of_strings = |schema: &Value| schema.get("enum").is_some();
     let one = match one {
         one if !takes_null => one,
-        // Not every dialect has `null` among the values of an enum.
+        // Not every dialect accepts `null` among the values of an enum.
         one if is_enum_of_strings(&one) => json!({ "anyOf": [one, {"type": "null"}] }),
         one => nullable(one),
     };

@@ -1,4 +1,4 @@
-//! A schema that is put together of others, as alternatives that are not.
+//! Splits a composed schema into alternatives that are not composed.
 
 use super::Rewriter;
 use super::document::{is_place, stand_at};
@@ -7,28 +7,28 @@ use super::meet::{cost, join, meet};
 use super::trail::Trail;
 use serde_json::{Map, Value};
 
-/// More alternatives than these are not written out.
+/// The most alternatives that are written out.
 pub(super) const MAX_ALTERNATIVES: usize = 64;
 
-/// What is said of a value, and is no part of what it may be.
+/// Annotations: keywords that describe a value without restricting it.
 pub(super) const SAID: [&str; 3] = ["description", "default", "examples"];
 
-/// References to what depends on where a validator came from.
+/// References whose target depends on the path of the validation.
 pub(super) const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
 
-/// A schema without references, taken apart.
+/// A schema split into alternatives, without references.
 pub(super) struct Apart {
-    /// What is said of the value, and where.
+    /// The annotations, with their place.
     pub(super) said: Map<String, Value>,
-    /// Of which one has to fit.
+    /// The alternatives, one of which has to match.
     pub(super) alternatives: Vec<Alternative>,
-    /// Whether exactly one has to fit.
+    /// True if exactly one has to match.
     pub(super) is_one_only: bool,
-    /// Whether a part of it was lost: nobody knows at which properties that looked.
+    /// True if a part was lost, so that it is unknown which properties that part evaluated.
     is_partial: bool,
 }
 
-/// One of what a schema was taken apart into: without references, and not put together of others.
+/// One alternative of a split schema: without references, and not composed of others.
 pub(super) struct Alternative {
     pub(super) members: Map<String, Value>,
     /// The references that led to it.
@@ -41,16 +41,16 @@ struct Parts {
     base: Map<String, Value>,
     unions: Vec<Vec<Value>>,
     is_one_only: bool,
-    /// What is left for `unevaluatedProperties`.
+    /// The schema for `unevaluatedProperties`.
     rest: Option<Value>,
     is_partial: bool,
-    /// The references on the way to what is being collected, and to anything that was.
+    /// The references on the path to the present part, and to all collected parts.
     way: Trail,
     trail: Trail,
 }
 
 impl Rewriter<'_> {
-    /// Takes a schema apart, into so many alternatives at most.
+    /// Splits a schema into at most this many alternatives.
     pub(super) fn apart(&mut self, schema: &Value, most: usize) -> Apart {
         let apart = if self.enter(schema) {
             self.take_apart(schema, most)
@@ -96,7 +96,7 @@ impl Rewriter<'_> {
         Apart { said, alternatives, is_one_only, is_partial }
     }
 
-    /// Adds a schema to what has to fit; false where nothing can.
+    /// Adds a schema to the requirements; returns false if no value can match.
     fn collect(&mut self, schema: &Value, parts: &mut Parts, depth: usize) -> bool {
         let members = match schema {
             Value::Bool(allows) => return *allows,
@@ -142,7 +142,8 @@ impl Rewriter<'_> {
                 return false;
             }
         }
-        // What is within looks at all that it leaves, so that nothing is left for what stands around it. Beside each other both count.
+        // An inner one evaluates all remaining properties, so that none remain for an outer one. If both are at the same level, both
+        // apply.
         let own = parts.rest.take().or_else(|| members.get("unevaluatedProperties").cloned());
         parts.rest = match (beside, own) {
             (Some(mut beside), Some(own)) => {
@@ -181,12 +182,12 @@ impl Rewriter<'_> {
         is_possible
     }
 
-    /// Has what fits `both` fit `other` too. `part` is what says so.
+    /// Restricts `both` to values that also match `other`. `part` is the part with the requirement.
     fn meet(&mut self, part: &Map<String, Value>, both: &mut Map<String, Value>, other: &Map<String, Value>) {
         meet(both, other, &mut |key| self.lose(part, key, "so much of it cannot be said of one value"));
     }
 
-    /// Each of the alternatives with each of the options; nothing where those are too many.
+    /// Combines each of the alternatives with each of the options; returns `None` if there are too many.
     fn product(
         &mut self,
         alternatives: &[Alternative],

@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// The narrowest one that a value has.
+    /// Returns the narrowest type of a value.
     pub(super) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -45,13 +45,13 @@ impl Kind {
         }
     }
 
-    /// Whether each value of this type is one of the other.
+    /// Returns true if each value of this type is also one of the other.
     pub(super) fn is_within(self, other: Self) -> bool {
         self == other || (self, other) == (Self::Integer, Self::Number)
     }
 }
 
-/// The types that a schema states, each once and none within another; `None` where it takes any, or states one that there is not.
+/// Returns the types that a schema states, each once and none within another; `None` if it accepts any, or states an unknown one.
 pub(super) fn stated(schema: &Map<String, Value>) -> Option<Vec<Kind>> {
     let named = match schema.get("type")? {
         Value::Array(kinds) => kinds.as_slice(),
@@ -68,7 +68,7 @@ fn is_covered(kind: Kind, kinds: &[Kind]) -> bool {
     kinds.iter().any(|other| *other != kind && kind.is_within(*other))
 }
 
-/// The types that both lists allow.
+/// Returns the types that both lists allow.
 pub(super) fn common(first: &[Kind], second: &[Kind]) -> Vec<Kind> {
     Kind::ALL
         .into_iter()
@@ -79,10 +79,10 @@ pub(super) fn common(first: &[Kind], second: &[Kind]) -> Vec<Kind> {
         .collect()
 }
 
-/// The values that a schema names, where it does, of the types that it states.
+/// Returns the values that a schema names, if it names any, restricted to the types that it states.
 pub(super) fn values(schema: &Map<String, Value>) -> Option<Vec<Value>> {
     let named = match (schema.get("const"), schema.get("enum")) {
-        // What is beside it could only take it away, and that is not told by comparing: `1` is `1.0`.
+        // An `enum` beside it could only exclude the value, and that cannot be decided by comparing: `1` equals `1.0`.
         (Some(value), _) => vec![value.clone()],
         (None, Some(Value::Array(values))) => values.clone(),
         (None, _) => return None,

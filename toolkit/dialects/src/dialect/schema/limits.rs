@@ -1,4 +1,4 @@
-//! How large a strict schema may be, by OpenAI's guide to structured outputs.
+//! The size limits of a strict schema, by OpenAI's guide to structured outputs.
 
 use super::{Loosened, Rewriter};
 use serde_json::Value;
@@ -17,7 +17,7 @@ struct Size {
 }
 
 impl Rewriter<'_> {
-    /// Whether the schema is small enough to be strict.
+    /// Checks that the schema is small enough to be strict.
     pub(super) fn check_limits(&mut self, schema: &Value) {
         let mut size = Size::default();
         measure(schema, 0, &mut size);

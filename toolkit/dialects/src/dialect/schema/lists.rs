@@ -1,11 +1,11 @@
-//! Lists in a few keywords.
+//! Writes lists in the flat form.
 
 use super::Rewriter;
 use super::flat::{Written, one_of};
 use super::profile::Writing;
 use serde_json::{Map, Value, json};
 
-/// What a few keywords do not say of lists.
+/// Keywords of lists that the flat form does not express.
 const LOST: [&str; 2] = ["contains", "unevaluatedItems"];
 
 impl Rewriter<'_> {
@@ -39,7 +39,7 @@ impl Rewriter<'_> {
             self.flat(rest)
         };
         if rest.is_none() {
-            // No more than these fit.
+            // No further item can match.
             schema.insert("maxItems".into(), most.min(written.len() as u64).into());
         }
         if written.is_empty() {

@@ -1,20 +1,20 @@
-//! What fits two schemas, as one schema.
+//! The intersection of two schemas, as one schema.
 
 use super::document::{names, stand_at};
 use super::kind::{Kind, common, stated};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 
-/// Keywords that mean something together, and nothing with those of another schema.
+/// Groups of keywords that have a meaning together, and none with those of another schema.
 const UNITS: [&[&str]; 2] = [&["if", "then", "else"], &["contains", "minContains", "maxContains"]];
 
-/// More demands than these on one value, each said by another part, are not written out.
+/// The most separate requirements on one value that are written out.
 const MAX_JOINED: usize = 64;
 
-/// Has what fits `first` fit `second` too. Where that cannot be said in one, it takes more, and `lost` is told which keyword of the
-/// second was left out.
+/// Restricts `first` to values that also match `second`. If that cannot be expressed in one schema, the result accepts more, and
+/// `lost` is called with the keyword of the second schema that was left out.
 ///
-/// Neither has a reference or is put together of others but below its properties and items.
+/// Neither schema contains references or composition, except within its properties and items.
 pub(super) fn meet(first: &mut Map<String, Value>, second: &Map<String, Value>, lost: &mut dyn FnMut(&str)) {
     if !first.keys().any(|key| super::document::is_place(key)) {
         stand_at(first, second);
@@ -69,11 +69,11 @@ pub(super) fn meet(first: &mut Map<String, Value>, second: &Map<String, Value>, 
     }
 }
 
-/// How many values are copied or looked at when these meet, beyond those of the second; counted up to a limit.
+/// Returns how many values are copied or examined by [`meet`], beyond those of the second schema; counted up to a limit.
 pub(super) fn cost(first: &Map<String, Value>, second: &Map<String, Value>, limit: usize) -> usize {
     let length =
         |schema: &Map<String, Value>| schema.get("properties").and_then(Value::as_object).map_or(0, Map::len);
-    // Each property that only one of them names has to fit what the other says of further ones.
+    // Each property that only one of them names has to match the other's schema for further properties.
     let fitted = |named: usize, other: &Map<String, Value>| match other.get("additionalProperties") {
         Some(rest) if named > 0 => named.saturating_mul(super::count(rest, limit)),
         _ => 0,
@@ -85,7 +85,7 @@ pub(super) fn cost(first: &Map<String, Value>, second: &Map<String, Value>, limi
     fitted(length(first), second).saturating_add(fitted(length(second), first)).saturating_add(required)
 }
 
-/// What the functions below put together.
+/// Returns true if the functions below combine this keyword.
 fn is_handled(key: &str) -> bool {
     matches!(
         key,
@@ -105,14 +105,14 @@ fn is_more(value: &Value, than: &Value) -> bool {
     }
 }
 
-/// Keeps the values that the other list has too. What is the same number is the same, whatever it looks like.
+/// Keeps the values that are also in the other list. Numbers with the same value are equal, regardless of their spelling.
 fn keep_common(own: &mut Value, other: &Value) {
     let (Value::Array(own), Value::Array(other)) = (own, other) else { return };
     let other: HashSet<String> = other.iter().map(alike).collect();
     own.retain(|value| other.contains(&alike(value)));
 }
 
-/// The same text for values that are the same in JSON Schema. Numbers that no float tells apart have the same, too.
+/// Returns the same text for values that are equal in JSON Schema. Numbers that are equal as floats also have the same text.
 fn alike(value: &Value) -> String {
     match value {
         Value::Number(number) => {
@@ -136,7 +136,7 @@ fn add_names(own: &mut Value, other: &Value) {
     own.extend(names(Some(other)).into_iter().filter(|name| !known.contains(*name)).map(Value::from));
 }
 
-/// Has what fits `first` fit `second` too: one list of what has to fit, however many there are.
+/// Restricts `first` to values that also match `second`: all requirements are in one flat list.
 pub(super) fn join(first: &mut Value, second: &Value, lost: &mut dyn FnMut(&str)) {
     match (&*first, second) {
         (_, Value::Bool(true)) | (Value::Bool(false), _) => {}
@@ -170,7 +170,7 @@ pub(super) fn join(first: &mut Value, second: &Value, lost: &mut dyn FnMut(&str)
     }
 }
 
-/// Whether a schema is a list of what has to fit, and nothing else.
+/// Returns true if a schema consists only of a list of requirements.
 fn is_joined(schema: &Value) -> bool {
     schema.as_object().is_some_and(|members| {
         members.get("allOf").is_some_and(Value::is_array)
@@ -178,7 +178,7 @@ fn is_joined(schema: &Value) -> bool {
     })
 }
 
-/// The schemas by name under a keyword.
+/// Returns the schemas by name under a keyword.
 fn by_name<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
     schema.get(key).and_then(Value::as_object).filter(|schemas| !schemas.is_empty())
 }
@@ -229,7 +229,7 @@ fn meet_properties(first: &mut Map<String, Value>, second: &Map<String, Value>, 
     }
 }
 
-/// What has to fit a property that a schema does not name: it is one of its further ones, unless a pattern may speak of it.
+/// Returns the schema of a property that a schema does not name: that of further properties, unless a pattern may apply to it.
 fn rest(schema: &Map<String, Value>) -> Option<&Value> {
     schema.get("additionalProperties").filter(|_| !schema.contains_key("patternProperties"))
 }

@@ -1,13 +1,13 @@
-//! Whether a schema takes `null`, and how it comes to.
+//! Determines if a schema accepts `null`, and adds `null` to schemas.
 
 use super::Rewriter;
 use super::document::Document;
 use serde_json::{Map, Value, json};
 
-/// Marks a property that may be `null` only since it has to be there: `null` stands for what is absent.
+/// Marks a property that may be `null` only because it is required: `null` means that it is absent.
 pub(in crate::dialect) const NULL_IS_ABSENT: &str = "\u{0}null is absent";
 
-/// The schema as it is shown.
+/// Returns the schema without marks, as it is sent.
 pub(super) fn without_marks(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => members
@@ -20,7 +20,7 @@ pub(super) fn without_marks(schema: &Value) -> Value {
     }
 }
 
-/// A written schema that takes `null` as well.
+/// Returns a written schema that also accepts `null`.
 pub(super) fn nullable(schema: Value) -> Value {
     let Value::Object(mut members) = schema else { return schema };
     if members.is_empty() {
@@ -50,11 +50,12 @@ pub(super) fn nullable(schema: Value) -> Value {
     members.into()
 }
 
-/// The most parts of a schema, and values of enums, that are asked about `null`: references can name the same parts again and again.
+/// The most parts of a schema, and values of enums, that are checked for `null`: references can name the same parts again and again.
 pub(super) const MAX_ASKED: usize = 100_000;
 
 impl Rewriter<'_> {
-    /// Whether `null` fits a schema; nothing where that is unknown: it nests too deep, asks too much, or refers to elsewhere.
+    /// Returns true if `null` matches a schema; `None` if that is unknown, because the schema is nested too deep, needs too many
+    /// checks, or refers to another document.
     pub(super) fn takes_null(&mut self, schema: &Value) -> Option<bool> {
         Asking { document: self.document, left: &mut self.asked }.takes(schema, 0)
     }
@@ -62,7 +63,7 @@ impl Rewriter<'_> {
 
 struct Asking<'a> {
     document: &'a Document,
-    /// How many parts may still be asked.
+    /// The number of parts that may still be checked.
     left: &'a mut usize,
 }
 
@@ -82,7 +83,7 @@ impl Asking<'_> {
         let depth = depth + 1;
         let list = |key: &str| members.get(key).and_then(Value::as_array).map(Vec::as_slice);
         let mut is_known = true;
-        // One that does not take it decides, whatever is unknown beside it.
+        // One requirement that excludes `null` decides, even if others are unknown.
         if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
             match self.document.find(reference).and_then(|target| self.takes(target, depth)) {
                 Some(true) => {}
@@ -123,7 +124,7 @@ impl Asking<'_> {
         is_known.then_some(true)
     }
 
-    /// How many parts take `null`, and of how many that is unknown.
+    /// Returns how many parts accept `null`, and for how many that is unknown.
     fn takers(&mut self, parts: &[Value], depth: usize) -> Option<(usize, usize)> {
         let (mut takers, mut unknown) = (0, 0);
         for part in parts {

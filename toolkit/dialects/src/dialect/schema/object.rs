@@ -1,4 +1,4 @@
-//! Objects in a few keywords.
+//! Writes objects in the flat form.
 
 use super::document::names;
 use super::null::{NULL_IS_ABSENT, nullable};
@@ -7,7 +7,7 @@ use super::{Rewriter, words};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// What a few keywords do not say of objects.
+/// Keywords of objects that the flat form does not express.
 const LOST: [&str; 6] = [
     "minProperties",
     "maxProperties",
@@ -17,12 +17,12 @@ const LOST: [&str; 6] = [
     "unevaluatedProperties",
 ];
 
-/// Keywords to which it matters that a property is there, whatever it is.
+/// Keywords that depend on the presence of a property, whatever its value.
 pub(super) const MIND_PRESENCE: [&str; 6] =
     ["maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "not", "if"];
 
 impl Rewriter<'_> {
-    /// The object that a schema without references and alternatives speaks of.
+    /// Writes the object that a schema without references and alternatives describes.
     pub(super) fn flat_object(&mut self, part: &Map<String, Value>, sentences: &mut Vec<String>) -> Value {
         for key in LOST {
             if let Some(value) = part.get(key) {
@@ -43,7 +43,7 @@ impl Rewriter<'_> {
         schema.into()
     }
 
-    /// Closed, with all properties required.
+    /// Writes a closed object, with all properties required.
     fn strict_object(
         &mut self,
         part: &Map<String, Value>,
@@ -69,7 +69,7 @@ impl Rewriter<'_> {
             if name.starts_with('\u{0}') {
                 self.refuse(part, "properties", "a property has a name that no provider takes");
             }
-            // Nothing fits it, so it is never there.
+            // No value matches the property, so it is always absent.
             let Some(mut property_written) = self.flat(property) else { continue };
             let is_optional = !required.contains(name.as_str());
             let takes_null = if is_optional { self.takes_null(property) } else { Some(false) };
@@ -115,7 +115,7 @@ impl Rewriter<'_> {
             }
         }
         for name in required {
-            // What is required has to be named.
+            // A required property has to be named.
             written.entry(*name).or_insert_with(|| json!({}));
         }
         if !written.is_empty() {
@@ -132,7 +132,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// What properties that have no name may be; nothing where that is anything.
+    /// Returns the schema for unnamed properties; `None` if they may be anything.
     fn rest(&mut self, part: &Map<String, Value>) -> Option<Value> {
         let patterns =
             part.get("patternProperties").and_then(Value::as_object).filter(|patterns| !patterns.is_empty());

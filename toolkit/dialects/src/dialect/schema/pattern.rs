@@ -1,6 +1,7 @@
-//! Patterns that every engine knows.
+//! Patterns that every regular expression engine supports.
 
-/// Whether a pattern has nothing but what every engine knows: no looking around, no going back.
+/// Returns true if a pattern uses only features that every engine supports: no look-around and no
+/// back-references.
 pub(super) fn is_plain_pattern(pattern: &str) -> bool {
     let mut escaped = false;
     let mut rest = pattern.chars().peekable();

@@ -1,38 +1,38 @@
-//! What each dialect takes of JSON Schema.
+//! The JSON Schema features that each dialect accepts.
 
 use super::super::Dialect;
 
-/// What a dialect takes of JSON Schema.
+/// The JSON Schema features that a dialect accepts.
 #[derive(Debug)]
 pub(super) struct Profile {
     pub(super) writing: Writing,
-    /// Keywords of one type that are written as they are.
+    /// Keywords of one type that are written unchanged.
     pub(super) keeps: &'static [&'static str],
-    /// The formats of strings that it knows; all where `None`.
+    /// The supported formats of strings; all if `None`.
     pub(super) formats: Option<&'static [&'static str]>,
-    /// Every object is closed and requires all its properties.
+    /// True if every object must be closed and require all its properties.
     pub(super) is_strict: bool,
-    /// At the root there is an object, and none of these keywords.
+    /// Keywords that are not accepted at the root, which must be an object.
     pub(super) not_at_root: &'static [&'static str],
-    /// Which names of properties it takes.
+    /// Returns true if a property name is accepted.
     pub(super) takes_name: fn(&str) -> bool,
 }
 
-/// How a schema is written.
+/// The way in which a schema is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Writing {
-    /// Not at all.
+    /// The schema is unchanged.
     AsItIs,
     /// In JSON Schema without references.
     Whole {
-        /// Only in keywords of which grammars are made.
+        /// True if only keywords that grammars support are written.
         for_grammars: bool,
     },
     /// In a few keywords.
     Flat {
-        /// Whether an enum can have `null` and booleans among its values.
+        /// True if an enum can have `null` and booleans among its values.
         has_any_enum: bool,
-        /// Whether lists can say what stands at which place.
+        /// True if lists can have a schema for each position.
         has_places: bool,
     },
 }
@@ -48,16 +48,17 @@ impl Profile {
         }
     }
 
-    /// What people are shown: everything.
+    /// Returns the profile of schemas shown to people, which supports everything.
     pub(super) fn for_people() -> &'static Self {
         &PEOPLE
     }
 }
 
-/// Functions of OpenAI that are not strict take any JSON Schema, but `oneOf` (Responses), lists without `items`, and at the root all
-/// but an object: by what its interface answers to others. Many other servers speak this dialect, and make a grammar of a schema:
-/// llama.cpp, and who builds on llguidance or xgrammar. They refuse the whole request for a keyword that they do not know. Patterns
-/// stay as they are, unless they look around: an engine that wants them anchored by `^` and `$`, as llama.cpp does, refuses others.
+/// OpenAI's functions that are not strict accept any JSON Schema, except `oneOf` (Responses), lists without `items`, and anything
+/// but an object at the root: known from the interface's errors. Many other servers use this dialect, and generate a grammar from a
+/// schema: llama.cpp, and servers based on llguidance or xgrammar. They refuse the whole request because of an unknown keyword.
+/// Patterns are unchanged, unless they contain look-around: an engine that requires patterns anchored by `^` and `$`, such as
+/// llama.cpp, refuses others.
 static OPENAI: Profile = Profile {
     writing: Writing::Whole { for_grammars: true },
     keeps: &[],
@@ -98,7 +99,7 @@ static OPENAI_STRICT: Profile = Profile {
 };
 
 /// "Tool use" in Anthropic's documentation: JSON Schema without references, without `oneOf`, `anyOf`, `allOf` at the root, and with
-/// these names of properties.
+/// restricted property names.
 static ANTHROPIC: Profile = Profile {
     writing: Writing::Whole { for_grammars: false },
     keeps: &[],
@@ -111,9 +112,9 @@ static ANTHROPIC: Profile = Profile {
     },
 };
 
-/// "JSON Schema support" in the reference of the Gemini API: the keywords of `responseJsonSchema`, which are those of
-/// `parametersJsonSchema` too. It also has references, which this does without: in one that leads round in a circle its own limit of
-/// unrolling would count, which nobody states.
+/// "JSON Schema support" in the reference of the Gemini API: the keywords of `responseJsonSchema`, which are also those of
+/// `parametersJsonSchema`. Gemini also accepts references, but they are replaced here: for a recursive reference its own,
+/// undocumented limit of expansion would apply.
 static GEMINI: Profile = Profile {
     writing: Writing::Flat { has_any_enum: false, has_places: true },
     keeps: &["minimum", "maximum", "minItems", "maxItems"],

@@ -1,4 +1,4 @@
-//! The root of a schema: always one object.
+//! Writes the root of a schema, which is always one object.
 
 use super::flatten::Alternative;
 use super::kind;
@@ -7,11 +7,11 @@ use super::trail::Trail;
 use super::{Rewriter, words};
 use serde_json::{Map, Value, json};
 
-/// The variants of the root, of which each gives its properties alone, may be more than those of a part.
+/// The most variants of the root, higher than for a part because each contributes only its properties.
 const MAX_VARIANTS: usize = 1024;
 
 impl Rewriter<'_> {
-    /// The whole schema, with marks.
+    /// Writes the whole schema, with marks.
     pub(super) fn root(&mut self) -> Value {
         let document = self.document;
         let root = document.root();
@@ -22,7 +22,7 @@ impl Rewriter<'_> {
                 .any(|key| own.contains_key(*key));
         let mut sentences = Vec::new();
         let mut one = if is_put_together { self.root_as_one(root, &own, &mut sentences) } else { own };
-        // Arguments are an object, whatever a schema says.
+        // Arguments are always an object.
         one.insert("type".into(), "object".into());
         for key in ["const", "enum"] {
             if one.shift_remove(key).is_some() {
@@ -57,7 +57,7 @@ impl Rewriter<'_> {
         written.into()
     }
 
-    /// A root that is put together of others, as one object.
+    /// Combines the variants of a composed root into one object.
     fn root_as_one(
         &mut self,
         root: &Value,

@@ -1,13 +1,13 @@
-//! The references within whose targets something stands.
+//! The references whose targets contain a place in the schema.
 
 use std::collections::HashMap;
 
-/// How often each reference was followed on the way to something: one within the other, not beside each other.
+/// How often each reference was followed on the path to a place, counting nested uses only.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Trail(HashMap<String, usize>);
 
 impl Trail {
-    /// How often this one was followed.
+    /// Returns how often this reference was followed.
     pub(super) fn count(&self, reference: &str) -> usize {
         self.0.get(reference).copied().unwrap_or(0)
     }
@@ -22,14 +22,14 @@ impl Trail {
         }
     }
 
-    /// The way goes on along another.
+    /// Extends the path by another one.
     pub(super) fn add(&mut self, other: &Self) {
         for (reference, count) in &other.0 {
             *self.0.entry(reference.clone()).or_default() += count;
         }
     }
 
-    /// The way along the other is left again.
+    /// Removes another path again.
     pub(super) fn remove(&mut self, other: &Self) {
         for (reference, count) in &other.0 {
             if let Some(own) = self.0.get_mut(reference) {
@@ -38,14 +38,14 @@ impl Trail {
         }
     }
 
-    /// What stands at the end of either.
+    /// Combines with the path to another part, for a part that is at the end of both.
     pub(super) fn join(&mut self, other: &Self) {
         for (reference, count) in &other.0 {
             self.reach(reference, *count);
         }
     }
 
-    /// Somewhere it was followed so often.
+    /// Raises the count of a reference to at least this number.
     pub(super) fn reach(&mut self, reference: &str, count: usize) {
         let own = self.0.entry(reference.to_owned()).or_default();
         *own = (*own).max(count);

@@ -1,4 +1,4 @@
-//! Variants of an object, as one object.
+//! Combines the object variants of a schema into one object.
 
 use super::document::{is_place, names, stand_at};
 use super::kind::{self, Kind};
@@ -7,14 +7,15 @@ use super::{Rewriter, count};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 
-/// Under this key stand the properties to which it matters in which of the objects they are that were made one: of which not all
-/// say the same, or where one of them minds what is there.
+/// The key for the properties that depend on which of the combined objects a value is: because the objects have different
+/// schemas for the property, or one of them has a condition about its presence.
 pub(super) const OF_SOME: &str = "\u{0}of some";
 
 impl Rewriter<'_> {
-    /// Alternatives of objects, as one object that takes what any of them does. `None` where there are none.
+    /// Combines alternatives of objects into one object that accepts every value that any of them accepts. Returns `None` if
+    /// there are none.
     ///
-    /// Which properties go together cannot be said any more.
+    /// The result does not express which properties belong together.
     pub(super) fn one_object(&mut self, alternatives: Vec<Map<String, Value>>) -> Option<Map<String, Value>> {
         let is_object = |schema: &Map<String, Value>| {
             kind::stated(schema).is_none_or(|kinds| kinds.contains(&Kind::Object))
@@ -45,7 +46,7 @@ impl Rewriter<'_> {
             let property = self.property_of_all(&name, &alternatives);
             properties.insert(name, property);
         }
-        // A pattern in one of them says something else of a name than in another.
+        // A pattern in one object may apply to a name of another.
         let is_closed = |schema: &Map<String, Value>| {
             schema.get("additionalProperties") == Some(&Value::Bool(false))
                 && !schema.contains_key("patternProperties")
@@ -68,7 +69,7 @@ impl Rewriter<'_> {
         Some(one)
     }
 
-    /// What any of the objects takes under a name.
+    /// Returns a schema that accepts every value that any of the objects accepts under a name.
     fn property_of_all(&mut self, name: &str, alternatives: &[Map<String, Value>]) -> Value {
         let mut options: Vec<Value> = Vec::new();
         let mut seen = HashSet::new();
@@ -115,14 +116,14 @@ impl Rewriter<'_> {
     }
 }
 
-/// Whether each of the objects says the same of a name.
+/// Returns true if all objects have the same schema for a name.
 fn says_all_the_same(name: &str, alternatives: &[Map<String, Value>]) -> bool {
     let own = |alternative: &Map<String, Value>| alternative.get("properties")?.get(name).map(spelt);
     let first = alternatives.first().and_then(own);
     first.is_some() && alternatives.iter().all(|alternative| own(alternative) == first)
 }
 
-/// The same for two schemas that say the same, wherever they stood and in whatever order.
+/// Returns the same text for two equal schemas, regardless of their places and the order of keys.
 fn spelt(schema: &Value) -> String {
     fn sorted(schema: &Value) -> Value {
         match schema {
@@ -141,7 +142,7 @@ fn spelt(schema: &Value) -> String {
     sorted(schema).to_string()
 }
 
-/// The strings that the options name, where they do nothing else: the tags of an enum.
+/// Returns the strings that the options name, if the options consist of nothing else: the tags of an enum.
 fn all_values(options: &[Value]) -> Option<Value> {
     let mut all = Vec::new();
     let mut seen = HashSet::new();

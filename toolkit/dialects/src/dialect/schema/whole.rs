@@ -1,4 +1,4 @@
-//! A schema in all of JSON Schema, but for references.
+//! Writes a schema in all of JSON Schema, except references.
 
 use super::disjoint::are_disjoint;
 use super::document::{Holds, holds, is_place, names};
@@ -9,7 +9,7 @@ use super::{Rewriter, words};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// Keywords that are written as they are.
+/// Keywords that are written unchanged.
 const KEPT: [&str; 24] = [
     "type",
     "description",
@@ -37,7 +37,7 @@ const KEPT: [&str; 24] = [
     "contentEncoding",
 ];
 
-/// Of which nobody makes a grammar.
+/// Keywords that grammars do not support.
 const NO_GRAMMAR: [&str; 9] = [
     "uniqueItems",
     "dependentRequired",
@@ -50,12 +50,12 @@ const NO_GRAMMAR: [&str; 9] = [
     "unevaluatedItems",
 ];
 
-/// What is written under another keyword's care, or last.
+/// Keywords that are written with another keyword, or last.
 const LATER: [&str; 6] =
     ["then", "else", "maxContains", "unevaluatedProperties", "unevaluatedItems", "properties"];
 
 impl Rewriter<'_> {
-    /// The schema without references, noise, and what the dialect does not take.
+    /// Writes the schema without references, useless keywords, and keywords that the dialect does not accept.
     pub(super) fn whole(&mut self, schema: &Value) -> Value {
         let members = match schema {
             Value::Object(members) => members,
@@ -87,7 +87,7 @@ impl Rewriter<'_> {
             } else if !LATER.contains(&key.as_str()) && !is_place(key) {
                 self.whole_keyword(members, key, value, &mut written);
             } else if key == "properties" {
-                // Their place among the keywords stays.
+                // This keeps its position among the keywords.
                 written.insert(key.clone(), json!({}));
             }
         }
@@ -99,7 +99,7 @@ impl Rewriter<'_> {
         }
         for key in ["unevaluatedProperties", "unevaluatedItems"] {
             let Some(rest) = members.get(key) else { continue };
-            // What is not said any more would be left for this.
+            // Properties and items of a part that was left out would count as unevaluated.
             if self.lost == before {
                 let rest = if rest.is_boolean() { rest.clone() } else { self.whole(rest) };
                 written.insert(key.to_owned(), rest);
@@ -118,7 +118,7 @@ impl Rewriter<'_> {
         self.profile.writing == Writing::Whole { for_grammars: true }
     }
 
-    /// The same without what no grammar is made of, which goes into words.
+    /// Writes the schema without keywords that grammars do not support, which become text in the description.
     fn for_grammars(
         &mut self,
         members: &Map<String, Value>,
@@ -134,7 +134,7 @@ impl Rewriter<'_> {
             members.contains_key("additionalProperties"),
             members.get("unevaluatedProperties"),
         ) {
-            // Without others there is nothing else that could look at properties.
+            // Without other keywords there is none that could evaluate properties.
             simple.shift_remove("unevaluatedProperties");
             simple.insert("additionalProperties".into(), rest.clone());
         }
@@ -164,7 +164,7 @@ impl Rewriter<'_> {
                 !value.as_str().is_some_and(|format| known.contains(&format))
             }
             "uniqueItems" => value == &Value::Bool(true),
-            // How many of the optional ones there are is nothing that a grammar counts.
+            // A grammar does not count optional properties.
             "minProperties" | "maxProperties" => has_optional,
             key => NO_GRAMMAR.contains(&key),
         };
@@ -179,7 +179,7 @@ impl Rewriter<'_> {
         simple
     }
 
-    /// A part, and anything where nothing fits it but that cannot be said.
+    /// Writes a part; returns a schema for any value if no value matches the part but that cannot be expressed.
     fn whole_or_anything(&mut self, members: &Map<String, Value>, key: &str, part: &Value) -> Value {
         match self.whole(part) {
             Value::Bool(false) => {
@@ -222,13 +222,13 @@ impl Rewriter<'_> {
             ("$dynamicRef" | "$recursiveRef", ..) => {
                 return self.lose(members, key, "this dialect has no references");
             }
-            // Noise, or nothing that anybody knows.
+            // A useless or unknown keyword.
             _ => return,
         };
         into.insert(key.to_owned(), written);
     }
 
-    /// A part, if nothing of it is lost: one that takes more would make the whole take less. Of what was lost nothing is told.
+    /// Writes a part if nothing of it is lost: a looser part would make the whole narrower. Losses within it are not reported.
     fn exact(&mut self, part: &Value) -> Option<Value> {
         let (told, before) = (self.losses.len(), self.lost);
         let written = self.whole(part);
@@ -255,7 +255,7 @@ impl Rewriter<'_> {
             return self.lose(members, "oneOf", "that nothing fits it is not said");
         }
         let written = Value::Array(written);
-        // Options that take more than they did could both fit.
+        // Options that became looser could both match.
         let is_exact = self.lost == before;
         if is_exact && !self.is_for_grammars() {
             into.insert("oneOf".into(), written);
@@ -276,7 +276,7 @@ impl Rewriter<'_> {
     }
 
     fn whole_condition(&mut self, members: &Map<String, Value>, into: &mut Map<String, Value>) {
-        // One of which nothing follows looks at properties all the same.
+        // A condition without consequences still evaluates properties.
         let Some(condition) = members.get("if") else { return };
         let Some(condition) = self.exact(condition) else {
             return self.lose(members, "if", "a part of the condition cannot be said");
@@ -351,7 +351,7 @@ impl Rewriter<'_> {
         words::add(into, &[sentence]);
     }
 
-    /// What a reference leads to.
+    /// Writes the target of a reference.
     fn whole_target(&mut self, members: &Map<String, Value>) -> Option<Map<String, Value>> {
         let reference = members.get("$ref")?.as_str()?;
         let target = self.follow(members, reference)?;
@@ -367,7 +367,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// Puts what a reference leads to in its place.
+/// Replaces a reference by its target.
 fn with_target(mut written: Map<String, Value>, target: Option<Map<String, Value>>) -> Value {
     let Some(mut target) = target else { return written.into() };
     if written.keys().any(|key| !SAID.contains(&key.as_str())) {
@@ -385,7 +385,7 @@ fn with_target(mut written: Map<String, Value>, target: Option<Map<String, Value
     target.into()
 }
 
-/// What no value fits is said by how long a list is.
+/// Expresses items that no value matches by the length of the list.
 fn mend_lists(members: &Map<String, Value>, written: &mut Map<String, Value>) {
     if written.get("items") == Some(&Value::Bool(false)) {
         let places = written.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len) as u64;

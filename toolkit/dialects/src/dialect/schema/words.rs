@@ -1,11 +1,11 @@
-//! What a dialect does not say, in words for the description.
+//! Requirements that a dialect does not express, in words for the description.
 
 use serde_json::{Map, Value};
 
-/// How much of a value is repeated, in characters.
+/// The most characters of a value that are repeated.
 const LONGEST_VALUE: usize = 120;
 
-/// What a keyword of one type demands, in a sentence; nothing where it is too much for one.
+/// Returns the requirement of a keyword of one type as a sentence; `None` if it is too long.
 pub(super) fn demand(key: &str, value: &Value) -> Option<String> {
     let count = |one: &str, many: &str| {
         let count = value.as_u64()?;
@@ -83,7 +83,7 @@ pub(super) fn add(schema: &mut Map<String, Value>, sentences: &[String]) {
     schema.shift_insert(0, "description".into(), text.into());
 }
 
-/// The variants of an object in one sentence: which properties go together.
+/// Describes the variants of an object in one sentence: which properties belong together.
 pub(super) fn variants(alternatives: &[Map<String, Value>]) -> Option<String> {
     const MOST: usize = 12;
     let mut shapes: Vec<String> = Vec::new();

@@ -10,12 +10,12 @@ impl CallStream {
         for (place, choice) in reader.list(event.get("choices"), "/choices")?.iter().enumerate() {
             let at = format!("/choices/{place}");
             let choice = reader.object(choice, &at)?;
-            // Only one answer is wanted; the first is it.
+            // Only the first answer is used, of several alternatives.
             if choice.get("index").and_then(Value::as_u64).is_some_and(|index| index > 0) {
                 continue;
             }
             match reader.text(choice.get("finish_reason"), &format!("{at}/finish_reason"))? {
-                // Some servers say nothing so, with every fragment.
+                // Some servers send this with every fragment, without a meaning.
                 None | Some("") => {}
                 Some("error") => return Err(calls::failed(choice.get("error"))),
                 Some("length" | "content_filter") => self.end = End::Cut,
@@ -62,7 +62,7 @@ impl CallStream {
             Some(function) => reader.object(function, &at)?,
         };
         let name = reader.text(function.get("name"), &format!("{at}/name"))?.unwrap_or_default();
-        // Some servers send arguments as an object, whole.
+        // Some servers send arguments as a whole object.
         let (text, value) = match function.get(arguments) {
             Some(value @ Value::Object(_)) => (None, Some(value)),
             other => (reader.text(other, &format!("{at}/{arguments}"))?, None),
@@ -72,7 +72,7 @@ impl CallStream {
         if open.id.is_none() {
             open.id = id;
         }
-        // Most send a name once, some in every fragment, some in fragments too.
+        // Most servers send a name once, some with every fragment, some in fragments too.
         if open.name != name {
             open.name.push_str(name);
         }
@@ -87,7 +87,8 @@ impl CallStream {
         Ok(())
     }
 
-    /// The call that a fragment belongs to. Some servers number all calls alike, and some none: then a new id begins a new one.
+    /// Returns the call that a fragment belongs to. Some servers number all calls alike, and some send no number: then a new id
+    /// begins a new call.
     fn chat_call(&mut self, index: Option<u64>, id: Option<&str>) -> Result<&mut Open, CallFormatError> {
         let is_of = |open: &Open| {
             let is_same_id = match (&open.id, id) {

@@ -49,7 +49,8 @@ impl CallStream {
                 Ok(())
             }
             "response.completed" => {
-                // What it says of calls was said before, unless a server says it only here.
+                // The final event repeats calls that were sent before; some servers send them only
+                // here.
                 if self.open.is_empty() {
                     for call in calls::find(reader.dialect, &Value::Object(event.clone()))? {
                         self.take_item(reader, &Map::new(), None, call, true)?;
@@ -93,7 +94,7 @@ impl CallStream {
         Ok(())
     }
 
-    /// The call that an event of Responses speaks of.
+    /// Returns the call that an event of Responses refers to.
     fn item(&mut self, event: &Map<String, Value>, item: Option<&str>) -> Result<&mut Open, CallFormatError> {
         let index = event.get("output_index").and_then(Value::as_u64);
         let is_of = |open: &Open| match (open.index, index) {

@@ -1,24 +1,24 @@
-//! Server-sent events from bytes.
+//! Parses server-sent events from bytes.
 
 use super::{CallFormatError, MAX_ARGUMENT_BYTES};
 use serde_json::Value;
 
-/// The longest event, in bytes: all arguments at once, and what is around them.
+/// The longest event, in bytes: all arguments at once, and the surrounding data.
 const MAX_BYTES: usize = MAX_ARGUMENT_BYTES / 4 * 5;
 
-/// The event that is coming in.
+/// The event that is being received.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// The line that is coming in.
+    /// The line that is being received.
     line: Vec<u8>,
     /// The data of the event so far.
     data: Vec<u8>,
-    /// Whether a carriage return ended the last line, so that a line feed belongs to it.
+    /// True if a carriage return ended the last line, so that a following line feed belongs to it.
     after_return: bool,
 }
 
 impl Lines {
-    /// Takes bytes up to the end of an event, and gives that and the rest.
+    /// Reads bytes up to the end of an event, and returns the event and the remaining bytes.
     pub(super) fn take<'a>(&mut self, bytes: &'a [u8]) -> Result<(Option<Value>, &'a [u8]), CallFormatError> {
         let mut rest = bytes;
         while let Some(byte) = rest.first() {
@@ -42,7 +42,7 @@ impl Lines {
         Ok((None, rest))
     }
 
-    /// What was not ended when the stream was.
+    /// Returns the event that was unfinished when the stream ended.
     pub(super) fn last(&mut self) -> Result<Option<Value>, CallFormatError> {
         let event = if self.line.is_empty() { None } else { self.end_line()? };
         if event.is_some() { Ok(event) } else { self.event() }
@@ -64,7 +64,7 @@ impl Lines {
 
     fn event(&mut self) -> Result<Option<Value>, CallFormatError> {
         let data = std::mem::take(&mut self.data);
-        // OpenAI's word for the end.
+        // OpenAI's marker of the end.
         if data.is_empty() || data == b"[DONE]" {
             return Ok(None);
         }

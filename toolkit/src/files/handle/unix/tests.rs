@@ -1,7 +1,7 @@
 use super::*;
 use std::os::unix::fs::symlink;
 
-/// In one call and step by step the same is opened, and the same refused.
+/// Opening in one call and step by step accepts and refuses the same paths.
 #[test]
 fn no_link_is_followed_either_way() {
     let directory = tempfile::tempdir().unwrap();
@@ -40,7 +40,8 @@ fn no_link_is_followed_either_way() {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         let at = Path::new(if path.is_empty() { "." } else { path });
         assert_eq!(told(dir.open_stepwise(at, flags | OFlags::CLOEXEC, Mode::empty())), expected, "{path}");
-        // A path that goes up stays within in one call, and is refused all the same where it is made of names.
+        // In one call, a path with `..` stays within; it is refused nevertheless where the path is split into
+        // names.
         if path != "a/../a" {
             assert_eq!(told(dir.open(Path::new(path), flags, Mode::empty())), expected, "{path}");
         }
@@ -76,7 +77,7 @@ fn a_handle_is_of_what_was_asked_for_and_no_child_inherits_it() {
         assert!(rustix::io::fcntl_getfd(handle).unwrap().contains(rustix::io::FdFlags::CLOEXEC), "{what}");
     }
     assert!(rustix::fs::fcntl_getfl(&read).unwrap().contains(OFlags::NONBLOCK));
-    // A file is no directory, and what is there is not made anew.
+    // A file is no directory, and an existing name is not created again.
     for refused in [Dir::open_root(&directory.path().join("f")), dir.open_dir(Path::new("f"))] {
         assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::NotADirectory);
     }
@@ -149,14 +150,14 @@ fn a_list_and_notes_are_given_and_where_a_list_cannot_be_nobody_in_it_may() {
     let path = directory.path().join("f");
     std::fs::write(&path, "text").unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o4_674)).unwrap();
-    // Version 2; the owner, a user by number, the group, the most for both, and others: tag, what they may, number.
+    // Version 2; entries for the owner, a user by id, the group, the mask, and others: tag, permissions, id.
     let entries: [(u16, u16, u32); 5] =
         [(1, 6, u32::MAX), (2, 5, 54_321), (4, 7, u32::MAX), (0x10, 7, u32::MAX), (0x20, 4, u32::MAX)];
     let mut list = 2_u32.to_le_bytes().to_vec();
     for (tag, may, number) in entries {
         list.extend([&tag.to_le_bytes()[..], &may.to_le_bytes(), &number.to_le_bytes()].concat());
     }
-    // Not every file system has lists, and only root may set what is trusted.
+    // Not every file system supports lists, and only root may set trusted attributes.
     if setxattr(&path, LIST, &list, XattrFlags::empty()).is_err() {
         return;
     }

@@ -1,4 +1,4 @@
-//! The patterns of guarded paths by a name that stands in them: a walk decides about thousands of paths.
+//! An index of the patterns of guarded paths by a component, because a directory walk decides about thousands of paths.
 
 use super::{GuardedPaths, describes};
 use crate::permission::matching::matches;
@@ -6,17 +6,17 @@ use std::collections::HashMap;
 
 pub(super) struct Index {
     all: &'static [GuardedPaths],
-    /// By a part without `*`.
+    /// Patterns by a component without `*`.
     by_name: HashMap<&'static str, Vec<Entry>, foldhash::fast::RandomState>,
-    /// Those in which each part has one.
+    /// Patterns whose every component has a `*`.
     others: Vec<(usize, &'static str)>,
 }
 
 struct Entry {
-    /// The place of what it belongs to.
+    /// The index of the group that contains the pattern.
     of: usize,
     parts: Vec<&'static str>,
-    /// Which of the parts it is found by.
+    /// The index of the component by which it is found.
     by: usize,
     is_from_root: bool,
     is_directory: bool,
@@ -43,7 +43,7 @@ impl Index {
         index
     }
 
-    /// The first of those that are wanted which describes a path.
+    /// Returns the first wanted pattern that matches a path.
     pub(super) fn first(
         &self,
         parts: &[String],
@@ -72,7 +72,7 @@ impl Index {
 }
 
 impl Entry {
-    /// Whether it describes a path in which the part it is found by stands at `place`.
+    /// Returns true if it matches a path whose component at `place` is the one it was found by.
     fn describes(&self, parts: &[String], place: usize) -> bool {
         let Some(start) = place.checked_sub(self.by) else { return false };
         let end = start + self.parts.len();

@@ -1,20 +1,20 @@
-//! What the rules of a source can say of an action, whatever the text is that it is matched by.
+//! The possible decisions of a source about an action, regardless of its text.
 
 use super::{Counts, Decision, Found, KindRule, Kinds, Level, PermissionRule, Question, Source, is_any};
 
-/// What rules can say of the texts of an action.
+/// The possible decisions of rules about an action's texts.
 #[derive(Debug, Clone)]
 pub(in crate::permission::rules) enum Prospect<'a> {
-    /// Nothing, or nothing that would decide about every text.
+    /// No rule decides about every text.
     Open,
     /// Some text is allowed.
     MayAllow,
-    /// Every text is asked about or denied, by this rule.
+    /// Every text needs approval or is denied, by this rule.
     Bars(Found<'a>),
 }
 
 impl Prospect<'_> {
-    /// What two rules say together, of which the stricter counts.
+    /// Combines the possible decisions of two rules, of which the stricter applies.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Bars(one), Self::Bars(other)) => Self::Bars(super::stricter(one, other)),
@@ -26,14 +26,14 @@ impl Prospect<'_> {
 }
 
 impl Source {
-    /// What can be said at a level, as [`says`](Self::says) does of one text.
+    /// Returns the possible decisions on a level, as [`says`](Self::says) does for one text.
     pub(in crate::permission::rules) fn prospect(
         &self,
         level: Level<'_>,
         question: &Question<'_>,
     ) -> Prospect<'_> {
         let each = self.kinds(level).into_iter().map(|kinds| match self.by_key(kinds, question) {
-            // Only a bar counts of what they say.
+            // These rules can only bar.
             Prospect::Open => match self.by_wildcard(kinds, question) {
                 bar @ Prospect::Bars(_) => bar,
                 _ => Prospect::Open,
@@ -43,7 +43,7 @@ impl Source {
         each.fold(Prospect::Open, Prospect::and)
     }
 
-    /// The same of a source that is not trusted: no exception in it counts.
+    /// Returns the possible decisions of an untrusted source: exceptions do not apply.
     pub(in crate::permission::rules) fn strict_prospect(
         &self,
         level: Level<'_>,
@@ -80,7 +80,7 @@ impl Source {
             PermissionRule::Always(decision) => return bars(*decision, None),
             PermissionRule::List(entries) => entries,
         };
-        // The last entry that matches counts, so none counts before one that matches everything.
+        // The last matching entry applies, so an entry before one that matches everything has no effect.
         for (index, entry) in entries.iter().enumerate().rev() {
             match entry.decision {
                 Decision::Allow => return Prospect::MayAllow,

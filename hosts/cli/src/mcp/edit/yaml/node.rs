@@ -4,10 +4,10 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How deep a document may go.
+/// Maximum nesting depth of a document.
 const DEEPEST: usize = 64;
 
-/// A part of a document. Places are in bytes; an end is where nothing of the part comes any more.
+/// A part of a document. Positions are in bytes; an end is the position behind the part.
 #[derive(Debug)]
 pub(super) enum Node {
     Scalar { text: String, is_plain: bool, end: usize },
@@ -57,7 +57,7 @@ impl Node {
         Ok(self.member(key)?.map(|part| &part.value))
     }
 
-    /// Its meaning, in JSON.
+    /// Converts the node to JSON.
     pub(super) fn value(&self) -> Value {
         match self {
             Self::Scalar { text, is_plain: false, .. } => Value::from(&**text),
@@ -78,9 +78,9 @@ impl Node {
     }
 }
 
-/// The one document of a text; `None` where there is none.
+/// Parses the only document of a text; `None` if there is none.
 pub(super) fn parse(text: &str) -> Result<Option<Node>, String> {
-    // Whatever the parser makes of a text, the command says why it is left as it is.
+    // If the parser panics, the command still reports why the file is left unchanged.
     catch_unwind(AssertUnwindSafe(|| Reader::new(text).document()))
         .unwrap_or_else(|_| Err("it cannot be parsed as YAML".to_owned()))
 }
@@ -88,11 +88,11 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, String> {
 struct Reader<'a> {
     text: &'a str,
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
-    /// Where each character is, since the parser counts characters.
+    /// Byte offset of each character, since the parser counts characters.
     places: Vec<usize>,
 }
 
-/// An event and where it is, in bytes, with its line.
+/// An event with its position in bytes, and its line.
 struct At<'a> {
     event: Event<'a>,
     start: usize,
@@ -207,12 +207,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where a bracket ends. The parser takes the spaces behind it for a part of it.
+    /// Returns the offset behind a bracket. The parser counts the spaces behind a bracket as part of the node.
     fn behind(&self, bracket: char, start: usize, end: usize) -> usize {
         self.text[start..end].find(bracket).map_or(end, |place| start + place + bracket.len_utf8())
     }
 
-    /// Where a scalar ends. The parser takes what follows some texts for a part of them.
+    /// Returns the offset at which a scalar ends. For some styles the parser counts the text behind the scalar as part
+    /// of it.
     fn trimmed(&self, start: usize, end: usize, style: ScalarStyle) -> usize {
         let text = &self.text[start..end];
         match style {

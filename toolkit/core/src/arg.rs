@@ -31,7 +31,7 @@ pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator)
 /// For these types, what the schema allows also decodes: `bool`, `char`, `String`, `PathBuf`, all integers up to
 /// 64 bits (`5.0` is 5), `f64`, `Duration`, `Option`, `Vec`, arrays, sets, tuples and string-keyed maps of such types, and
 /// structs and enums of such fields with `#[toolkit::args]`. The table of types is at
-/// [`tool`](macro@crate::tool#types-of-arguments).
+/// `#[tool]`.
 ///
 /// A struct accepts only its own fields. A map, alone or flattened into a struct, accepts every name, also if it is the
 /// type of all the arguments of a tool.

@@ -1,24 +1,21 @@
 //! The arguments of a call: from JSON text to values that match the schema.
 
 mod explain;
-mod json;
 mod known;
-mod pointer;
-mod problem;
 mod repair;
 mod shape;
 mod shown;
 mod text;
 mod variant;
 
-pub use json::{deserialize as deserialize_unique, parse_unique};
-pub use problem::{InvalidArguments, Problem};
+pub use crate::invalid_arguments::{InvalidArguments, Problem};
+pub use crate::unique_json::parse_unique;
 pub use repair::Repairing;
 pub use repair::{Repair, RepairKind};
 pub(crate) use shape::durations_to_parts;
 pub use shown::{KEPT_SECRET, is_secret};
 
-use crate::call::CallArguments;
+use crate::call_arguments::CallArguments;
 use crate::error::ToolError;
 use crate::schema::Compiled;
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! Questions to a person: for permission, or for a value that only the person knows.
 //!
-//! A tool states an [`Ask`]; it becomes a [`PendingAsk`] in the toolkit's [`Asks`](crate::Asks), which hands it to the
-//! [`Approver`](crate::Approver) and waits for the first [`Answer`], from there or from elsewhere.
+//! A tool states an [`Ask`]; it becomes a [`PendingAsk`] in the toolkit's `Asks`, which hands it to the
+//! `Approver` and waits for the first [`Answer`], from there or from elsewhere.
 
 mod answer;
 mod choice;

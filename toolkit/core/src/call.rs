@@ -1,10 +1,10 @@
 //! Tool calls and their results.
 
-use crate::arguments;
 use crate::attachment::Attachment;
+pub use crate::call_arguments::CallArguments;
 use crate::content::Content;
 use crate::error::ToolError;
-use crate::output::ToolOutput;
+use crate::output::{Lossy, ToolOutput};
 use crate::redact::Redactor;
 use serde::de::Error as _;
 use serde::ser::SerializeStruct;
@@ -23,59 +23,6 @@ pub struct ToolCall {
     /// The arguments; empty if a serialised call has none.
     #[serde(default)]
     pub arguments: CallArguments,
-}
-
-/// The arguments of a call, parsed or not.
-///
-/// A JSON string is treated as the text of the arguments, as providers send it. A duplicate key is refused, also if a
-/// call is deserialised with its arguments as an object.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum CallArguments {
-    /// JSON text, as many providers send it. A duplicate key in it is refused.
-    Text(String),
-    /// A JSON value.
-    Json(Value),
-}
-
-impl Default for CallArguments {
-    fn default() -> Self {
-        Self::Json(Value::Object(Map::new()))
-    }
-}
-
-impl<'de> Deserialize<'de> for CallArguments {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        arguments::deserialize_unique(deserializer).map(Self::from)
-    }
-}
-
-impl From<Value> for CallArguments {
-    fn from(value: Value) -> Self {
-        match value {
-            Value::String(text) => Self::Text(text),
-            other => Self::Json(other),
-        }
-    }
-}
-
-impl From<Map<String, Value>> for CallArguments {
-    fn from(members: Map<String, Value>) -> Self {
-        Self::Json(members.into())
-    }
-}
-
-impl From<String> for CallArguments {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<&str> for CallArguments {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
 }
 
 impl ToolCall {
@@ -168,15 +115,6 @@ impl ToolResult {
             Ok(output) => output.details.clone(),
             Err(error) => Some(json!({ "status": "error", "tool": self.name, "error": error.message() })),
         }
-    }
-}
-
-/// Paths that are serialised as text: a path that is not UTF-8 must not make a result unserialisable.
-pub(crate) struct Lossy<'a>(pub(crate) &'a [PathBuf]);
-
-impl Serialize for Lossy<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|path| path.to_string_lossy()))
     }
 }
 

@@ -43,7 +43,7 @@ pub struct Caller {
     pub workspace: Option<PathBuf>,
     /// Directories, by their real paths, that narrow the boundary: of the workspace and the directories that are treated as part of it,
     /// only these are within the boundary. If `None`, all are. Rules still refer to the workspace. See
-    /// [`Toolkit::narrowed`](crate::Toolkit::narrowed).
+    /// `Toolkit::narrowed`.
     pub within: Option<Vec<PathBuf>>,
     /// The reason why no person can be asked for this caller, and what its user can do about it, as a clause: "the client cannot show
     /// questions; use one that can". Tools whose calls would always be refused are then left out of its toolbox. `None` if an approver
@@ -73,7 +73,7 @@ pub struct Caller {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SharedReads {
-    /// The id of the session under which shared reads are recorded. [`Toolkit::end_session`](crate::Toolkit::end_session) removes them.
+    /// The id of the session under which shared reads are recorded. `Toolkit::end_session` removes them.
     pub group: String,
     /// The time for which a recorded read is valid for the other sessions.
     pub within: Duration,
@@ -147,7 +147,7 @@ impl Caller {
         with_unattended: unattended: String;
     }
 
-    /// Adds a value that tools can read with [`ToolContext::extra`](crate::ToolContext::extra).
+    /// Adds a value that tools can read with `ToolContext::extra`.
     #[must_use]
     pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra.insert(key.into(), value.into());

@@ -1,6 +1,6 @@
 //! The error of a tool call: a kind for hosts, a text for the model, and advice on retrying.
 
-use crate::arguments::InvalidArguments;
+use crate::invalid_arguments::InvalidArguments;
 use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -14,6 +14,7 @@ pub mod ask;
 pub mod attachment;
 #[doc(hidden)]
 pub mod call;
+mod call_arguments;
 #[doc(hidden)]
 pub mod caller;
 #[doc(hidden)]
@@ -28,8 +29,10 @@ pub mod diagnostic;
 pub mod error;
 #[doc(hidden)]
 pub mod escape;
+mod excerpt;
 #[doc(hidden)]
 pub mod guard;
+mod invalid_arguments;
 #[doc(hidden)]
 pub mod location;
 #[doc(hidden)]
@@ -42,6 +45,7 @@ pub mod output;
 pub mod parameter;
 #[doc(hidden)]
 pub mod plugin;
+mod pointer;
 #[doc(hidden)]
 pub mod redact;
 #[doc(hidden)]
@@ -54,6 +58,7 @@ pub mod source;
 pub mod state;
 #[doc(hidden)]
 pub mod truncate;
+mod unique_json;
 
 pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};

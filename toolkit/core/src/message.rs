@@ -4,9 +4,9 @@ use crate::call::ToolCall;
 use crate::content::Content;
 use serde::{Deserialize, Serialize};
 
-/// A message of a session, as [`ToolContext::messages`](crate::ToolContext::messages) returns it.
+/// A message of a session, as `ToolContext::messages` returns it.
 ///
-/// The host decides which messages a call gets, and how much of each: see [`CallOptions::messages`](crate::CallOptions::messages).
+/// The host decides which messages a call gets, and how much of each: see `CallOptions::messages`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -3,7 +3,6 @@
 mod value;
 
 use crate::arg::{SchemaFn, schema_of};
-use crate::call::Lossy;
 use crate::content::Content;
 use crate::error::{IntoToolError, ToolError};
 use schemars::JsonSchema;
@@ -242,6 +241,15 @@ impl IntoToolOutput for Image {
         }
         output.attachments.extend(self.path);
         Ok(output.with_content(Content::image(self.data, self.mime_type)))
+    }
+}
+
+/// Paths that are serialised as text: a path that is not UTF-8 must not make a result unserialisable.
+pub(crate) struct Lossy<'a>(pub(crate) &'a [PathBuf]);
+
+impl Serialize for Lossy<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|path| path.to_string_lossy()))
     }
 }
 

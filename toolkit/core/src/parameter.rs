@@ -6,7 +6,7 @@ use crate::error::ToolError;
 use crate::schema;
 use serde_json::Value;
 
-/// The static description of one parameter: a part of a [`ToolDef`](crate::ToolDef).
+/// The static description of one parameter: a part of a `ToolDef`.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ParameterDef {

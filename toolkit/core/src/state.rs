@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A service that a tool function takes in addition to its arguments.
 ///
-/// The host provides it with [`Builder::service`](crate::Builder::service); `T` may be a trait object.
+/// The host provides it with `Builder::service`; `T` may be a trait object.
 ///
 /// ```standalone_crate
 /// use toolkit::prelude::*;

@@ -59,7 +59,7 @@ use std::str::FromStr;
 ///
 /// The schemas are the tools' own, as far as the dialect can express them. A part that it cannot express is left out, so a schema
 /// never becomes narrower: every call that a tool accepts can be written in every dialect, and a call that a tool does not accept
-/// is refused by [`Toolbox::call`](crate::Toolbox::call), whoever wrote it. [`DialectTool::loosened`] lists the parts that were
+/// is refused by `Toolbox::call`, whoever wrote it. [`DialectTool::loosened`] lists the parts that were
 /// left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

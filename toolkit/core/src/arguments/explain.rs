@@ -1,13 +1,14 @@
 //! Converts a validator's errors to problems that a model can correct.
 
 use super::known::{add_properties, place_within, property_of};
-use super::pointer::escape;
-use super::problem::{MAX_TOLD, Problem};
 use super::repair::only_match;
 use super::shown::{KEPT_SECRET, is_secret, short};
 use super::variant::{Name, external_names, meant_option, shared_tag};
+use crate::excerpt::cut;
+use crate::invalid_arguments::{MAX_TOLD, Problem};
 use crate::name::nearest;
-use crate::schema::describe::{alternatives, cut, cut_list, join, literals, plain};
+use crate::pointer::escape;
+use crate::schema::describe::{alternatives, cut_list, join, literals, plain};
 use crate::schema::{Compiled, resolve};
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;

@@ -1,7 +1,7 @@
 //! The properties that a schema knows, including those of its parts and variants.
 
-use super::pointer::escape;
 use super::variant::meant_option;
+use crate::pointer::escape;
 use crate::schema::{DEEPEST, resolve};
 use serde_json::Value;
 

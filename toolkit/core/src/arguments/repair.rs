@@ -106,7 +106,7 @@ impl fmt::Display for Repair {
 mod tests {
     use super::super::prepare;
     use super::*;
-    use crate::call::CallArguments;
+    use crate::call_arguments::CallArguments;
     use serde_json::json;
 
     type Prepared = Result<(Value, Vec<Repair>), String>;

@@ -1,11 +1,11 @@
 //! Changes to arguments according to the schema: aliases are renamed, `null` for optional properties is removed,
 //! and `5.0` becomes an integer.
 
-use super::pointer::Pointer;
-use super::problem::Problem;
 use super::repair::{Repair, RepairKind};
 use super::variant::meant_option;
-use crate::schema::describe::cut;
+use crate::excerpt::cut;
+use crate::invalid_arguments::Problem;
+use crate::pointer::Pointer;
 use crate::schema::{ALIASES, DEEPEST, duration, resolve};
 use serde_json::{Map, Number, Value};
 

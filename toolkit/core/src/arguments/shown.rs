@@ -1,9 +1,9 @@
 //! The form of values in error texts: short, and without secrets.
 
-use super::pointer::steps;
 use super::shape::rest_of;
+use crate::excerpt::cut;
+use crate::pointer::steps;
 use crate::schema::Compiled;
-use crate::schema::describe::cut;
 use crate::schema::secret::{add_variants, holds_mark, is_marked};
 use serde_json::Value;
 use std::io;

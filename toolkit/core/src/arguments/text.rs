@@ -1,9 +1,9 @@
 //! Parses the text of arguments, with error messages that do not repeat it.
 
-use super::json::{self, Fault};
-use super::problem::{InvalidArguments, Problem};
 use super::repair::{Repair, RepairKind, Repairing, is_null, without_wrapping};
+use crate::invalid_arguments::{InvalidArguments, Problem};
 use crate::schema::Compiled;
+use crate::unique_json::{self as json, Fault};
 use serde_json::{Map, Value};
 
 /// Parses text; a duplicate key is refused, because it would be unclear which value was meant.

@@ -44,7 +44,7 @@ pub enum Answer {
 
 /// The scope of an approval. A longer scope is greater.
 ///
-/// Only what was shown is remembered: see [`Approvals`](crate::Approvals).
+/// Only what was shown is remembered: see `Approvals`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -132,7 +132,7 @@ impl Put {
     }
 }
 
-/// A pending question: passed to an [`Approver`](crate::Approver), and shown in a host's list.
+/// A pending question: passed to an `Approver`, and shown in a host's list.
 ///
 /// Cloning is cheap. In JSON its times are milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq)]

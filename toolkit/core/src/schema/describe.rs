@@ -1,6 +1,7 @@
 //! Describes schemas in words, for error messages.
 
 use super::{Compiled, duration, resolve};
+pub use crate::excerpt::cut;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -222,15 +223,6 @@ pub(crate) fn cut_list(texts: &[String], between: &str) -> String {
     match texts.get(..MAX_LISTED) {
         Some(first) if texts.len() > MAX_LISTED => format!("{}{between}…", first.join(between)),
         _ => texts.join(between),
-    }
-}
-
-/// Returns the beginning of a text, if it has more than `most` characters.
-#[doc(hidden)]
-pub fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

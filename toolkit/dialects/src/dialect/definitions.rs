@@ -200,7 +200,7 @@ impl Definitions {
     /// Returns the calls in a model's answer, in its order: a response, a message, or a list of its items or parts. Empty if the model
     /// calls nothing. Unknown parts are ignored.
     ///
-    /// Arguments that are no JSON are passed on: [`Toolbox::call`](crate::Toolbox::call) tells the model what is wrong with them. A call without an id, or
+    /// Arguments that are no JSON are passed on: `Toolbox::call` tells the model what is wrong with them. A call without an id, or
     /// with that of another, gets one of its own. A name that no tool has is passed on too.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! Converts values that were given as strings.
 
-use super::super::json;
 use super::RepairKind;
 use super::unwrap::without_wrapping;
 use crate::schema::{DEEPEST, resolve};
+use crate::unique_json as json;
 use serde_json::{Number, Value};
 
 /// The greatest integer up to which all integers have an exact float.

@@ -1,9 +1,9 @@
 //! Repairs lists: their items, and single values where a list is expected.
 
-use super::super::pointer::Pointer;
 use super::RepairKind;
 use super::convert::Kinds;
 use super::mend::{Mender, Wrapping};
+use crate::pointer::Pointer;
 use serde_json::{Map, Value};
 
 impl<'a> Mender<'a> {

@@ -1,13 +1,14 @@
 //! The walk that repairs: it follows the arguments along their schema, where they do not match.
 
-use super::super::pointer::Pointer;
 use super::super::shape::{allows_null, rest_of};
 use super::super::shown::{KEPT_SECRET, is_secret};
 use super::convert::{Kinds, from_text, is_null};
 use super::names::renamings;
 use super::spelling::only_match;
 use super::{Repair, RepairKind};
-use crate::schema::describe::{cut, literals};
+use crate::excerpt::cut;
+use crate::pointer::Pointer;
+use crate::schema::describe::literals;
 use crate::schema::{Compiled, DEEPEST, resolve};
 use jsonschema::Validator;
 use serde_json::{Map, Value};

@@ -1,11 +1,11 @@
 //! Removes wrappers around the arguments: a code fence, a byte order mark, a key as in protocols.
 
 use super::super::known::add_properties;
-use super::super::pointer::Pointer;
 use super::convert::is_null;
 use super::mend::{Mender, Wrapping};
 use super::names::is_closed;
 use super::{Repair, RepairKind};
+use crate::pointer::Pointer;
 use serde_json::{Map, Value};
 
 /// The keys under which models send all arguments, as protocols do.

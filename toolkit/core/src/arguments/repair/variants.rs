@@ -1,10 +1,10 @@
 //! Selects the variant that is meant, or the only one to which a value can be repaired.
 
-use super::super::pointer::Pointer;
 use super::super::variant::{is_anything, meant_option, shared_tag};
 use super::Repair;
 use super::mend::{Mender, Wrapping};
 use super::spelling::only_match;
+use crate::pointer::Pointer;
 use serde_json::Value;
 
 impl<'a> Mender<'a> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The place of a value, formatted as a JSON pointer only on demand.
 #[derive(Clone, Copy)]
-pub(super) struct Pointer<'a> {
+pub(crate) struct Pointer<'a> {
     parent: Option<&'a Pointer<'a>>,
     step: Step<'a>,
     depth: usize,
@@ -17,23 +17,23 @@ enum Step<'a> {
 }
 
 impl<'a> Pointer<'a> {
-    pub(super) const ROOT: Pointer<'static> = Pointer { parent: None, step: Step::Item(0), depth: 0 };
+    pub(crate) const ROOT: Pointer<'static> = Pointer { parent: None, step: Step::Item(0), depth: 0 };
 
-    pub(super) fn member(&'a self, name: &'a str) -> Self {
+    pub(crate) fn member(&'a self, name: &'a str) -> Self {
         Self { parent: Some(self), step: Step::Member(name), depth: self.depth + 1 }
     }
 
-    pub(super) fn item(&'a self, index: usize) -> Self {
+    pub(crate) fn item(&'a self, index: usize) -> Self {
         Self { parent: Some(self), step: Step::Item(index), depth: self.depth + 1 }
     }
 
     /// Returns the same place, described by a schema within the schema.
-    pub(super) fn same(&self) -> Self {
+    pub(crate) fn same(&self) -> Self {
         Self { depth: self.depth + 1, ..*self }
     }
 
     /// Returns the number of steps from the arguments, including those into schemas.
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 }
@@ -50,12 +50,12 @@ impl fmt::Display for Pointer<'_> {
 }
 
 /// Escapes a name as a step of a JSON pointer.
-pub(super) fn escape(name: &str) -> String {
+pub(crate) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Returns the steps of a JSON pointer, unescaped.
-pub(super) fn steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
 }
 

@@ -1,13 +1,13 @@
 //! Validation errors of arguments in the form for the model: where, what was expected, what was given, what to do.
 
-use super::pointer::escape;
-use crate::schema::describe::cut;
+use crate::excerpt::cut;
+use crate::pointer::escape;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
 
 /// The most problems that are reported for one call; a model would not correct more at once.
-pub(super) const MAX_TOLD: usize = 20;
+pub(crate) const MAX_TOLD: usize = 20;
 /// The most characters of a pointer.
 const LONGEST_POINTER: usize = 200;
 /// The most characters of the expected or the actual value.
@@ -85,7 +85,7 @@ impl Problem {
         format!("/{}", escape(argument))
     }
 
-    pub(super) fn near(self, nearest: Option<String>) -> Self {
+    pub(crate) fn near(self, nearest: Option<String>) -> Self {
         Self { nearest, ..self }
     }
 }

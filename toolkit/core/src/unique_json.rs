@@ -1,6 +1,6 @@
 //! Parses JSON text to a value, and refuses duplicate keys.
 
-use crate::schema::describe::cut;
+use crate::excerpt::cut;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
@@ -9,7 +9,7 @@ use std::fmt;
 
 /// A fault of JSON text. No message repeats the text, which may contain a secret.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The text is no JSON.
     Syntax(serde_json::Error),
     /// An object has the same key twice: the key, and its place.
@@ -19,7 +19,7 @@ pub(super) enum Fault {
     LongInteger { line: usize, column: usize },
 }
 
-pub(super) fn parse(text: &str) -> Result<Value, Fault> {
+pub(crate) fn parse(text: &str) -> Result<Value, Fault> {
     let seen = Cell::new(Seen::default());
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let parsed = Unique(&seen).deserialize(&mut deserializer).and_then(|value| {

@@ -13,6 +13,7 @@ mod origins;
 mod permission_keys;
 mod products;
 mod register;
+mod services;
 mod skills;
 mod source;
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Services that are created when a call first needs them, and tools that are created for a caller.
 
 use crate::caller::Caller;
-use crate::config::{Config, Configured};
+use crate::config::{Config, Configuration, Configured};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::error::{IntoToolError, ToolError, ToolErrorKind};
 use crate::guard::guard;
 use crate::location::Location;
 use crate::plugin;
-use crate::registry::Inner;
+use crate::redact::Redactor;
 use crate::state::{AnyService, LazyService, Service, Services, State};
 use crate::tool::Tool;
 use crate::tool_def::ServiceDef;
@@ -60,16 +60,28 @@ pub struct LinkedFactory(pub &'static FactoryDef);
 
 inventory::collect!(LinkedFactory);
 
+/// What services and tools are made from: the toolkit that they are made for.
+pub(crate) trait ServiceHost: Send + Sync {
+    /// Its services.
+    fn services(&self) -> &Services;
+
+    /// Its configuration.
+    fn configuration(&self) -> &Configuration;
+
+    /// Takes the secrets of its configuration out of errors.
+    fn redactor(&self) -> &Redactor;
+}
+
 /// The inputs of a function that creates a service or tools.
 pub struct Making {
-    toolkit: Arc<Inner>,
+    host: Arc<dyn ServiceHost>,
     caller: Arc<Caller>,
     location: Location,
 }
 
 impl Making {
-    pub(crate) fn new(toolkit: &Arc<Inner>, caller: &Arc<Caller>, location: Location) -> Self {
-        Self { toolkit: Arc::clone(toolkit), caller: Arc::clone(caller), location }
+    pub(crate) fn new(host: &Arc<dyn ServiceHost>, caller: &Arc<Caller>, location: Location) -> Self {
+        Self { host: Arc::clone(host), caller: Arc::clone(caller), location }
     }
 
     /// Returns the caller; it has no meaning for a service.
@@ -78,11 +90,11 @@ impl Making {
     }
 
     fn state<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {
-        self.toolkit.services.require()
+        self.host.services().require()
     }
 
     pub(crate) fn config<T: Configured>(&self) -> Result<Config<T>, ToolError> {
-        self.toolkit.settings.configuration.of_plugin(&plugin::id_of(&self.location))
+        self.host.configuration().of_plugin(&plugin::id_of(&self.location))
     }
 }
 
@@ -187,7 +199,7 @@ impl LazyService for Lazy {
 impl Lazy {
     /// Creates the service, unless it exists. Calls that arrive meanwhile wait for this attempt, and get its error too;
     /// later calls try again.
-    async fn make(&self, toolkit: &Arc<Inner>, caller: &Arc<Caller>) -> Result<(), ToolError> {
+    async fn make(&self, host: &Arc<dyn ServiceHost>, caller: &Arc<Caller>) -> Result<(), ToolError> {
         let before = self.failures.load(Ordering::Acquire);
         let attempt = || async {
             if self.failures.load(Ordering::Acquire) > before {
@@ -195,12 +207,12 @@ impl Lazy {
                 return Err(error.clone().unwrap_or_else(|| ToolError::unavailable("it failed")));
             }
             // The services it needs are created first; a cycle is an error when the toolkit is built.
-            let made = match Box::pin(ensure(self.def.needs, &toolkit.services, toolkit, caller)).await {
-                Ok(()) => self.run(toolkit, caller).await,
+            let made = match Box::pin(ensure(self.def.needs, host.services(), host, caller)).await {
+                Ok(()) => self.run(host, caller).await,
                 Err(error) => Err(error),
             };
             made.map_err(|error| {
-                let error = self.worded(&error, toolkit);
+                let error = self.worded(&error, host.redactor());
                 *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
                 self.failures.fetch_add(1, Ordering::Release);
                 error
@@ -209,8 +221,8 @@ impl Lazy {
         self.made.get_or_try_init(attempt).await.map(|_| ())
     }
 
-    async fn run(&self, toolkit: &Arc<Inner>, caller: &Arc<Caller>) -> Result<AnyService, ToolError> {
-        let making = Making::new(toolkit, caller, self.def.location);
+    async fn run(&self, host: &Arc<dyn ServiceHost>, caller: &Arc<Caller>) -> Result<AnyService, ToolError> {
+        let making = Making::new(host, caller, self.def.location);
         let name = self.def.name;
         let mut future = guard(name, || (self.def.run)(&making)).flatten()?;
         let made = poll_fn(|task| {
@@ -221,12 +233,12 @@ impl Lazy {
         made
     }
 
-    fn worded(&self, error: &ToolError, toolkit: &Inner) -> ToolError {
+    fn worded(&self, error: &ToolError, redactor: &Redactor) -> ToolError {
         let MakerDef { service, name, location, .. } = self.def;
         let message =
             format!("the service `{service:?}` could not be made by `{name}` ({location}): {error}");
         let worded = ToolError::new(ToolErrorKind::Unavailable, message).with_retry(error.retry());
-        worded.redacted(&toolkit.settings.redactor)
+        worded.redacted(redactor)
     }
 }
 
@@ -251,12 +263,12 @@ pub(crate) fn is_wanting(needs: &[&'static ServiceDef], services: &Services) -> 
 pub(crate) async fn ensure(
     needs: &[&'static ServiceDef],
     services: &Services,
-    toolkit: &Arc<Inner>,
+    host: &Arc<dyn ServiceHost>,
     caller: &Arc<Caller>,
 ) -> Result<(), ToolError> {
     for need in needs {
         if let Some(lazy) = services.lazy::<Lazy>(need.id).filter(|lazy| lazy.get().is_none()) {
-            lazy.make(toolkit, caller).await?;
+            lazy.make(host, caller).await?;
         }
     }
     Ok(())

@@ -40,6 +40,7 @@ mod approvals;
 mod approver;
 mod ask_record;
 mod asks;
+mod at_once;
 mod config;
 mod config_of;
 mod context;
@@ -81,6 +82,7 @@ mod sink;
 mod skills;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod timer;
 mod tokens;
 mod tool;
 mod tool_def;

@@ -50,7 +50,6 @@ use crate::settings::Settings;
 use crate::skills::LinkedSkills;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
-use crate::toolbox::Toolbox;
 pub(crate) use origins::Origins;
 use register::Registry;
 use std::fmt;
@@ -72,7 +71,7 @@ use std::time::Duration;
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Toolkit(Arc<Inner>);
+pub struct Toolkit(pub(crate) Arc<Inner>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Inner {
@@ -167,15 +166,6 @@ impl Toolkit {
 
     pub(crate) fn outputs(&self) -> &OutputStore {
         &self.0.settings.outputs
-    }
-
-    /// Returns the tools that `caller` may use: a snapshot, to be created anew for each turn of a model.
-    ///
-    /// Tools that [prepare themselves](crate::Preparation) for a caller do so now, all at once, and
-    /// [sources](ToolSource) of tools start to fetch them.
-    pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
-        self.brought().await;
-        Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
     }
 }
 

@@ -1,7 +1,6 @@
 //! Toolboxes: the tools that one caller may use, and the common path of every call.
 
 mod asking;
-mod at_once;
 mod batch;
 mod before;
 mod begin;
@@ -21,7 +20,6 @@ mod span;
 mod stand_in;
 mod unattended;
 
-pub(crate) use at_once::all_within;
 pub(crate) use before::ask_for;
 pub use options::CallOptions;
 
@@ -35,7 +33,7 @@ use crate::escape::escape_line;
 use crate::events::{Events, Wanted};
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::policy::{self, Policy};
-use crate::registry::{Inner, Tools};
+use crate::registry::{Inner, Toolkit, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
 use discover::{OnceSearched, Shown};
@@ -88,6 +86,17 @@ impl Scope {
             shown: None,
             searched: OnceSearched::default(),
         })
+    }
+}
+
+impl Toolkit {
+    /// Returns the tools that `caller` may use: a snapshot, to be created anew for each turn of a model.
+    ///
+    /// Tools that [prepare themselves](crate::Preparation) for a caller do so now, all at once, and
+    /// [sources](crate::ToolSource) of tools start to fetch them.
+    pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
+        self.brought().await;
+        Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
     }
 }
 

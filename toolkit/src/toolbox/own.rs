@@ -1,7 +1,7 @@
 //! The tools of one toolbox only: tools that were prepared for its caller, and tools that factories created for it.
 
-use super::at_once::{Job, at_once};
 use super::{Scope, Toolbox};
+use crate::at_once::{Job, at_once};
 use crate::caller::Caller;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::error::ToolError;

@@ -1,9 +1,9 @@
 //! Runs several pieces of foreign code concurrently, so that none can delay or break the others.
 
-use super::run::timer;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::guard;
 use crate::service::MakingFuture;
+use crate::timer::timer;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -12,13 +12,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// A task, with a name for errors.
-pub(super) struct Job<'a, T> {
+pub(crate) struct Job<'a, T> {
     name: &'a str,
     future: Option<MakingFuture<'a, T>>,
 }
 
 impl<'a, T> Job<'a, T> {
-    pub(super) fn new(name: &'a str, future: impl Future<Output = Result<T, ToolError>> + Send + 'a) -> Self {
+    pub(crate) fn new(name: &'a str, future: impl Future<Output = Result<T, ToolError>> + Send + 'a) -> Self {
         Self { name, future: Some(Box::pin(future)) }
     }
 }
@@ -61,7 +61,7 @@ where
 
 /// Returns the results in the order of the jobs. A job that panics, or is not ready after `limit`, is an error; without
 /// a runtime with timers there is no limit.
-pub(super) async fn at_once<T>(jobs: Vec<Job<'_, T>>, limit: Duration) -> Vec<Result<T, ToolError>> {
+pub(crate) async fn at_once<T>(jobs: Vec<Job<'_, T>>, limit: Duration) -> Vec<Result<T, ToolError>> {
     let mut results: Vec<Option<Result<T, ToolError>>> = Vec::new();
     results.resize_with(jobs.len(), || None);
     let mut running: FuturesUnordered<_> =

@@ -75,6 +75,15 @@ pub(crate) trait CallHost: Any + fmt::Debug + Send + Sync {
 
     /// Whether the host ends with the call.
     fn is_for_one_call(&self) -> bool;
+
+    /// The tools that the caller may use, by name.
+    fn tools(&self) -> Vec<&Tool>;
+
+    /// The tools that match a query best, at most `limit`, the best first.
+    fn find_tools(&self, query: &str, limit: usize) -> Vec<&Tool>;
+
+    /// Shows tools in the session from now on. Returns those that were not shown before.
+    fn reveal_tools(&self, names: &[&str]) -> Vec<String>;
 }
 
 /// The called tool. An index is stored if the toolbox has the tool, because sharing a reference would cost time in each

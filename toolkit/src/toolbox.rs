@@ -66,6 +66,13 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
+    /// Returns the tools that the caller may use, by name.
+    fn allowed_tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
+        let Scope { tools, allowed, .. } = self;
+        let count = allowed.as_ref().map_or(tools.len(), Vec::len);
+        (0..count).map(move |place| &tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
+    }
+
     /// Returns true if the tool at this index is allowed.
     fn is_allowed(&self, place: usize) -> bool {
         self.allowed.as_ref().is_none_or(|allowed| allowed.binary_search(&place).is_ok())
@@ -135,9 +142,7 @@ impl Toolbox {
 
     /// Returns the tools, by name, including those that a model is not shown yet.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        let Scope { tools, allowed, .. } = &*self.0;
-        let count = allowed.as_ref().map_or(tools.len(), Vec::len);
-        (0..count).map(move |place| &tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
+        self.0.allowed_tools()
     }
 
     /// Returns the tool of this name or alias.

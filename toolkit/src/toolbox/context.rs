@@ -47,6 +47,18 @@ impl CallHost for Scope {
     fn is_for_one_call(&self) -> bool {
         self.toolkit.settings.is_for_one_call
     }
+
+    fn tools(&self) -> Vec<&Tool> {
+        self.allowed_tools().collect()
+    }
+
+    fn find_tools(&self, query: &str, limit: usize) -> Vec<&Tool> {
+        self.search(query, limit).into_iter().map(|hit| hit.tool).collect()
+    }
+
+    fn reveal_tools(&self, names: &[&str]) -> Vec<String> {
+        self.reveal(names.iter().copied()).into_iter().map(str::to_owned).collect()
+    }
 }
 
 impl ToolContext {

@@ -30,10 +30,83 @@ const LAYERS: &[&[&str]] = &[
 
 /// The order of modules within a crate, from the lowest layer up: a listed module imports modules of its own layer and of lower ones, and none
 /// that is not listed.
-const MODULES: Ordered = &[];
+const MODULES: Ordered = &[(
+    "toolkit",
+    &[
+        // Paths.
+        &["real_path", "shown_path", "workspace"],
+        // What the context of a call stands on.
+        &[
+            "approver",
+            "ask_record",
+            "cut",
+            "events",
+            "gate",
+            "listed",
+            "live",
+            "loop_guard",
+            "off_runtime",
+            "output_store",
+            "session",
+            "sink",
+        ],
+        // A tool and the context of its calls.
+        &["context", "prepare", "tool", "tool_def"],
+        // Which tools exist for a caller, and which actions may run.
+        &["link", "permission", "policy", "skills"],
+        // What is configured.
+        &["approvals", "config", "discovery_settings"],
+    ],
+)];
 
 /// The modules that are still in a cycle, by crate. An entry goes when its module is in no cycle any more; none may be added.
-const CYCLIC: Listed = &[];
+const CYCLIC: Listed = &[
+    ("toolkit/core", &["arg", "arguments", "parameter", "schema"]),
+    ("toolkit", &["context", "prepare", "tool", "tool_def"]),
+    (
+        "shell-verdict",
+        &[
+            "builtin",
+            "command",
+            "environment",
+            "facts",
+            "forbidden",
+            "git",
+            "guards",
+            "listed",
+            "options",
+            "scripts",
+            "special",
+            "starters",
+            "state",
+            "walk",
+            "words",
+            "wrappers",
+        ],
+    ),
+    ("sandbox", &["command", "group", "host", "input", "inside", "job", "probe", "supervisor"]),
+    ("http", &["body", "client", "domain", "error", "guard", "proxy", "refused", "tls"]),
+    (
+        "hosts/cli",
+        &[
+            "config",
+            "describe",
+            "docs",
+            "doctor",
+            "explain",
+            "lint",
+            "mcp",
+            "new",
+            "options",
+            "permission",
+            "trust",
+        ],
+    ),
+    ("plugins/memory", &["settings", "store"]),
+    ("plugins/telegram", &["api", "fault", "settings"]),
+    ("plugins/whatsapp", &["fault", "graph", "settings"]),
+    ("plugins/llm-task", &["chat", "settings"]),
+];
 
 /// Layers of modules, by the folder of their crate.
 type Ordered = &'static [(&'static str, &'static [&'static [&'static str]])];

@@ -1,11 +1,6 @@
 //! The context of a call, which a tool function gets.
 
-mod asking;
-mod config;
-pub(crate) mod files;
-pub(crate) mod leave;
-mod nested;
-mod stand_in;
+mod events;
 
 use crate::approver::Approver;
 use crate::call::ToolResult;
@@ -17,10 +12,11 @@ use crate::live::{Live, Told};
 use crate::message::Message;
 use crate::output::ToolOutput;
 use crate::redact::Redactor;
+use crate::session::Session;
 use crate::sink::OutputSink;
 use crate::state::{Service, Services, State};
 use crate::tool::Tool;
-use crate::toolbox::Scope;
+use crate::truncate::Truncate;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::any::Any;
@@ -37,7 +33,7 @@ pub struct ToolContext {
     call_id: String,
     called_as: String,
     tool: Called,
-    scope: Arc<Scope>,
+    host: Arc<dyn CallHost>,
     /// The caller's cancellation token, if there is one.
     call_token: Option<CancellationToken>,
     /// The call whose function made this call.
@@ -45,13 +41,49 @@ pub struct ToolContext {
     /// The redactor of the call's own secrets, if there are any.
     redactor: Option<Redactor>,
     /// The call's own approver, if it differs from the toolkit's.
-    approver: Option<Arc<dyn Approver>>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
     /// The value that the host attached to the call.
-    attached: Option<Arc<dyn Any + Send + Sync>>,
+    pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     /// The messages of the session so far, if the host provided them.
-    messages: Option<Arc<[Message]>>,
+    pub(crate) messages: Option<Arc<[Message]>>,
     /// Created when the function first needs it.
     live: OnceLock<Arc<Live>>,
+}
+
+/// What a call needs of what stands behind it: the toolbox that it was made in, or its stand-in outside any toolkit.
+pub(crate) trait CallHost: Any + fmt::Debug + Send + Sync {
+    /// For whom the call is made.
+    fn caller(&self) -> &Caller;
+
+    /// The tool at a place of the list that the toolbox has.
+    fn tool(&self, place: usize) -> &Tool;
+
+    /// The services of the toolkit, for tools without any of their own.
+    fn services(&self) -> &Services;
+
+    /// What the calls of the session share.
+    fn session(&self) -> &Session;
+
+    /// Takes the secrets of the configuration out of what is told of a call.
+    fn redactor(&self) -> &Redactor;
+
+    /// Where events of the call go out.
+    fn events(&self) -> &Arc<Hub>;
+
+    /// Opens the stream of a call of a tool that is cut so, in the session of this id.
+    fn open_output(&self, truncate: Option<Truncate>, session: &str) -> OutputSink;
+
+    /// Whether the host ends with the call.
+    fn is_for_one_call(&self) -> bool;
+
+    /// The tools that the caller may use, by name.
+    fn tools(&self) -> Vec<&Tool>;
+
+    /// The tools that match a query best, at most `limit`, the best first.
+    fn find_tools(&self, query: &str, limit: usize) -> Vec<&Tool>;
+
+    /// Shows tools in the session from now on. Returns those that were not shown before.
+    fn reveal_tools(&self, names: &[&str]) -> Vec<String>;
 }
 
 /// The called tool. An index is stored if the toolbox has the tool, because sharing a reference would cost time in each
@@ -77,7 +109,7 @@ impl fmt::Debug for ToolContext {
         f.debug_struct("ToolContext")
             .field("call_id", &self.call_id)
             .field("called_as", &self.called_as)
-            .field("caller", &self.scope.caller)
+            .field("caller", self.host.caller())
             .finish_non_exhaustive()
     }
 }
@@ -88,7 +120,7 @@ impl Clone for ToolContext {
             call_id: self.call_id.clone(),
             called_as: self.called_as.clone(),
             tool: self.tool.clone(),
-            scope: Arc::clone(&self.scope),
+            host: Arc::clone(&self.host),
             call_token: self.call_token.clone(),
             parent: self.parent.clone(),
             redactor: self.redactor.clone(),
@@ -101,43 +133,11 @@ impl Clone for ToolContext {
 }
 
 impl ToolContext {
-    /// Creates a context outside any toolkit, for calling a tool function directly, as in tests.
-    ///
-    /// ```
-    /// use toolkit::prelude::*;
-    ///
-    /// /// Names the agent.
-    /// #[tool(read_only)]
-    /// async fn whoami(ctx: &ToolContext) -> String {
-    ///     ctx.agent().unwrap_or("nobody").to_owned()
-    /// }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
-    /// let ctx = ToolContext::detached(Caller::new().with_agent("ada"));
-    /// assert_eq!(whoami(&ctx).await, "ada");
-    /// # }
-    /// ```
-    pub fn detached(caller: Caller) -> Self {
-        Self {
-            call_id: "detached".to_owned(),
-            called_as: "detached".to_owned(),
-            tool: Called::Own(Tool::nameless().named("detached")),
-            scope: Scope::detached(caller),
-            call_token: None,
-            parent: None,
-            redactor: None,
-            approver: None,
-            attached: None,
-            messages: None,
-            live: OnceLock::new(),
-        }
-    }
-
     pub(crate) fn new(
         call_id: String,
         called_as: String,
         tool: Called,
-        scope: Arc<Scope>,
+        host: Arc<dyn CallHost>,
         call_token: Option<CancellationToken>,
         parent: Option<Above>,
         redactor: Option<Redactor>,
@@ -148,7 +148,7 @@ impl ToolContext {
             call_id,
             called_as,
             tool,
-            scope,
+            host,
             call_token,
             parent,
             redactor,
@@ -187,7 +187,7 @@ impl ToolContext {
 
     pub(crate) fn redactor(&self) -> &Redactor {
         let later = self.live.get().and_then(|live| live.redactor());
-        later.or(self.redactor.as_ref()).unwrap_or(&self.scope.toolkit.settings.redactor)
+        later.or(self.redactor.as_ref()).unwrap_or_else(|| self.host.redactor())
     }
 
     /// Adds secrets to be redacted from the call's events from now on. Has an effect only once per call.
@@ -200,13 +200,14 @@ impl ToolContext {
 
     pub(crate) fn tool(&self) -> &Tool {
         match &self.tool {
-            Called::Listed(place) => &self.scope.tools[*place],
+            Called::Listed(place) => self.host.tool(*place),
             Called::Own(tool) => tool,
         }
     }
 
-    pub(crate) fn scope(&self) -> &Arc<Scope> {
-        &self.scope
+    /// What stands behind the call. Modules above this one know which type it is.
+    pub(crate) fn host(&self) -> &Arc<dyn CallHost> {
+        &self.host
     }
 
     pub(crate) fn call_token(&self) -> Option<&CancellationToken> {
@@ -234,7 +235,7 @@ impl ToolContext {
 
     /// Returns the id of the session whose gate the call passes; also for a session that the host did not name.
     pub(crate) fn gated_session_id(&self) -> &str {
-        self.scope.session.id()
+        self.host.session().id()
     }
 
     /// Cancels the function's token, because the call is over.
@@ -297,7 +298,7 @@ impl ToolContext {
 
     /// Returns the caller.
     pub fn caller(&self) -> &Caller {
-        &self.scope.caller
+        self.host.caller()
     }
 
     /// Returns the directory that bounds file access and that relative paths are relative to.
@@ -328,7 +329,7 @@ impl ToolContext {
 
     pub(crate) fn services(&self) -> &Services {
         let own = self.tool().services();
-        if own.is_empty() { &self.scope.toolkit.services } else { own }
+        if own.is_empty() { self.host.services() } else { own }
     }
 
     /// Returns a service of the host.
@@ -371,18 +372,18 @@ impl ToolContext {
     /// # }
     /// ```
     pub fn session_state<T: Service + Default>(&self) -> Arc<T> {
-        self.scope.session.state()
+        self.host.session().state()
     }
 
     /// Returns true if the host ends with this call, so that no later call can manage what this one leaves running. See
     /// [`Builder::for_one_call`](crate::Builder::for_one_call).
     pub fn is_for_one_call(&self) -> bool {
-        self.scope.toolkit.settings.is_for_one_call
+        self.host.is_for_one_call()
     }
 
     /// Returns true if any host is listening to events; otherwise the tool can skip expensive work for them.
     pub fn is_watched(&self) -> bool {
-        self.scope.toolkit.events.is_listened_to()
+        self.host.events().is_listened_to()
     }
 
     /// Sends the progress of the call to listening hosts.
@@ -419,12 +420,7 @@ impl ToolContext {
     /// }
     /// ```
     pub fn output(&self) -> OutputSink {
-        let settings = &self.scope.toolkit.settings;
-        let limits = settings.limits.of(self.tool().truncate()).unwrap_or(settings.limits);
-        let open = || {
-            let session = self.gated_session_id().to_owned();
-            OutputSink::new(&limits, settings.outputs.clone(), Some(session))
-        };
+        let open = || self.host.open_output(self.tool().truncate(), self.gated_session_id());
         self.live().open_stream(open).clone()
     }
 
@@ -451,31 +447,7 @@ impl ToolContext {
         });
     }
 
-    /// Sends an event that has no meaning after the end of the call: a helper of the function may hold the context longer.
-    pub(crate) fn send_under_way(&self, event: impl FnOnce() -> Event) {
-        if self.scope.toolkit.events.is_watched() && !self.live.get().is_some_and(|live| live.is_over()) {
-            self.send(event);
-        }
-    }
-
-    /// Sends progress or a log message, unless the call is over.
-    pub(crate) fn send_notice(&self, event: impl FnOnce() -> Event) {
-        let hub = self.hub();
-        if hub.is_listened_to() && !self.live.get().is_some_and(|live| live.is_over()) {
-            hub.send_notice(self, event);
-        }
-    }
-
-    pub(crate) fn hub(&self) -> &Arc<Hub> {
-        &self.scope.toolkit.events
-    }
-
-    pub(crate) fn send(&self, event: impl FnOnce() -> Event) {
-        self.scope.toolkit.events.send(self, event);
-    }
-
-    /// Returns a token that is cancelled when the call is cancelled, dropped or over. Pass it on to work that runs
-    /// elsewhere.
+    /// Becomes cancelled when the call is cancelled, dropped or over. Pass it on to what runs elsewhere.
     ///
     /// The token is the call's own: cancelling it stops the work that the function started, not the call.
     pub fn cancellation_token(&self) -> &CancellationToken {

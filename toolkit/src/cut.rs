@@ -1,27 +1,25 @@
 //! Truncates an output: how much a model gets, which part, and the hint about the rest.
 //!
 //! ```text
-//! fits            within the limits: nothing is touched
-//!   └─ excerpt    which bytes stay, from the two ends of the text alone
-//!        └─ apply the whole goes to a file, the excerpt and a hint to the model
+//! cutter: fits       within the limits: nothing is touched
+//!   └─ excerpt       which bytes stay, from the two ends of the text alone
+//!        └─ cutter   the whole goes to a file, the excerpt and a hint to the model
 //!             └─ hint  the words
 //! ```
 //!
 //! Returned and streamed text take the same way: a stream keeps the two ends and writes the rest as it comes.
 
-mod apply;
 mod excerpt;
 mod hint;
 
 use crate::caller::Caller;
-use crate::tool_def::{Keep, Truncate};
+use crate::truncate::{Keep, Truncate};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) use apply::{Cutter, fits};
-pub(crate) use apply::{off_runtime, shutting_down};
-pub(crate) use excerpt::Ends;
+pub(crate) use excerpt::{Ends, Excerpt, lossy_bytes, newlines};
+pub(crate) use hint::left_out;
 
 /// The limits of an output for a model.
 ///
@@ -195,5 +193,7 @@ fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-#[cfg(test)]
-mod tests;
+/// Says that an output is kept nowhere because the runtime ends.
+pub(crate) fn shutting_down() -> Kept {
+    Kept::Not { error: "the host is shutting down".to_owned() }
+}

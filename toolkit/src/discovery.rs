@@ -1,13 +1,9 @@
 //! Discovery: shows a model only some of many tools, with one tool that finds the others.
 
 mod answer;
-mod listed;
-mod settings;
 mod show;
 
 pub(crate) use answer::search_tool;
-pub(crate) use listed::Listed;
-pub use settings::DiscoverySettings;
 
 use crate::config::Configuration;
 use crate::escape::escape_line;

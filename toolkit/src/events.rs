@@ -6,13 +6,12 @@ mod teller;
 
 pub use log::{LogLevel, LogMessage};
 pub use stream::Events;
-pub(crate) use stream::{Hub, Wanted};
+pub(crate) use stream::{CallOrigin, Hub, Wanted};
 pub use teller::Teller;
 
-use crate::ask::{AllowScope, Answer, DeniedBy, PendingAsk};
+use crate::ask::{AllowScope, Answer, AskAnswer, DeniedBy, PendingAsk};
 use crate::call::ToolResult;
 use crate::content::Content;
-use crate::history::AskAnswer;
 use crate::redact::Redactor;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};

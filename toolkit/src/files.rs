@@ -38,8 +38,8 @@ pub use version::FileVersion;
 pub use fault::{FileSystems, at_fault_points, take_file_systems_for};
 
 use crate::context::ToolContext;
-use crate::context::files::Surroundings;
 use crate::error::ToolError;
+use crate::file_access::Surroundings;
 use roots::Roots;
 use std::ffi::OsStr;
 use std::fmt;

@@ -10,7 +10,6 @@
 //!
 //! The format of the file, and its guarantees, are described at [`JsonlHistory`].
 
-mod asked;
 mod copy;
 mod entry;
 mod jsonl;
@@ -20,8 +19,6 @@ mod reader;
 mod record;
 pub(crate) mod secrets;
 
-pub use asked::{AskAnswer, RecordedAsk};
-pub(crate) use asked::{AskLog, AskNumber};
 pub(crate) use copy::USUAL;
 pub use entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
 pub use jsonl::{JsonlHistory, JsonlOptions, JsonlStatus};

@@ -2,10 +2,11 @@
 //! process.
 
 use crate::context::ToolContext;
-use crate::cut::{Cut, Cutter, Ends, Kept, OutputLimits};
+use crate::cut::{Cut, Ends, Kept, OutputLimits};
+use crate::cutter::Cutter;
 use crate::error::ToolError;
 use crate::output_store::{OutputFile, OutputStoreSettings};
-use crate::tool_def::Keep;
+use crate::truncate::Keep;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};

@@ -29,29 +29,30 @@
 #[expect(unused_extern_crates, reason = "the macros' expansions name the crate")]
 extern crate self as toolkit;
 
+use toolkit_core::{
+    arg, arguments, ask, attachment, call, caller, config_origin, content, definition, diagnostic, error,
+    escape, guard, location, message, name, output, parameter, plugin, redact, schema, server_names, source,
+    state, truncate,
+};
+use toolkit_dialects::dialect;
+
 mod approvals;
 mod approver;
-mod arg;
-mod arguments;
-mod ask;
-mod attachment;
-mod call;
-mod caller;
+mod ask_record;
+mod asks;
+mod at_once;
 mod config;
-mod content;
+mod config_of;
 mod context;
 mod cut;
+mod cutter;
 mod data_dir;
-mod definition;
-mod diagnostic;
-mod dialect;
 mod discovery;
-mod error;
-mod escape;
+mod discovery_settings;
 mod events;
+mod file_access;
 mod files;
 mod gate;
-mod guard;
 mod history;
 mod hooks;
 mod housekeeping;
@@ -59,34 +60,29 @@ mod inspector;
 mod kept_output;
 mod link;
 pub mod lint;
+mod listed;
 mod live;
 mod loop_guard;
 mod macros;
-mod message;
-mod name;
-mod output;
+mod off_runtime;
 mod output_store;
-mod parameter;
 mod permission;
-mod plugin;
 mod policy;
 pub mod prelude;
 mod prepare;
 mod real_path;
-mod redact;
 mod registry;
 mod result_hook;
-mod schema;
 mod search;
 mod service;
 mod session;
 mod settings;
+mod shown_path;
 mod sink;
 mod skills;
-mod source;
-mod state;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod timer;
 mod tokens;
 mod tool;
 mod tool_def;
@@ -102,39 +98,19 @@ pub use approvals::{Approval, ApprovalError, ApprovalList, Approvals};
 pub use approver::{
     AllowAll, Answering, Approver, CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover,
 };
-pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
-pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
-pub use ask::{
-    Access, AllowScope, Answer, AnswerError, Ask, AskDetail, AskLimits, Asks, DeniedBy, Elicitation, Origin,
-    PendingAsk, Question,
-};
-pub use attachment::Attachment;
-pub use call::{CallArguments, ToolCall, ToolResult};
-pub use caller::{Caller, SharedReads};
+pub use ask_record::RecordedAsk;
+pub use asks::{AnswerError, AskLimits, Asks};
 pub use config::{
-    Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
-    ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,
-    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable,
-    McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile, server_prefixes,
+    Config, ConfigError, ConfigGate, ConfigProblem, ConfigRestriction, ConfigSection, Configuration,
+    Configured, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff,
+    McpSandbox, McpServerSettings, McpTransport, McpUnavailable, McpUrl, Secret, ToolAgentSettings,
+    TrustStore, TrustedFile, WorkspaceFile,
 };
-#[doc(hidden)]
-pub use config::{MAX_OF_LONG_PREFIX, in_letters_of_names};
-pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
 pub use data_dir::DataDir;
-pub use definition::{Annotations, Definition};
-pub use diagnostic::{Diagnostic, Level};
-pub use dialect::{
-    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
-    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, Strictness, UnknownDialect,
-};
-pub use discovery::{Discovery, DiscoverySettings, SearchHit, Showing};
-pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
-pub use escape::{
-    MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_hidden, escape_line,
-    escape_terminal,
-};
+pub use discovery::{Discovery, SearchHit, Showing};
+pub use discovery_settings::DiscoverySettings;
 pub use events::{AllowedBy, AnsweredBy, CallEvent, Event, Events, LogLevel, LogMessage, Progress, Teller};
 pub use files::{
     Before, DirectoryEntry, Expected, Extent, FileContent, FileKind, FileLock, FileVersion, Interrupted,
@@ -142,32 +118,26 @@ pub use files::{
     Taken, Target, Unfinished, Workspace, WriteOptions, Written, shown_name,
 };
 pub use history::{
-    AskAnswer, CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader,
-    JsonlHistory, JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedAsk, RecordedCall,
-    RecordedCaller, RecordedContent, RecordedOutput,
+    CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,
+    JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedCall, RecordedCaller, RecordedContent,
+    RecordedOutput,
 };
 pub use housekeeping::Housekeeping;
 pub use inspector::{CallbackInspector, Inspecting, Inspection, Inspector, Verdict};
 pub use kept_output::{KeptOutput, OutputCount, ShownOutput};
 pub use loop_guard::LoopGuard;
 pub use macros::{args, service, tool, tool_factory};
-pub use message::{Message, MessageRole};
-pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
-pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::{OutputStoreSettings, Swept};
-pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use permission::{
     Decided, DecidedPath, DecidedRule, Decision, GuardedPaths, OwnPaths, PathDecision, PermissionEntry,
     PermissionRequest, PermissionRule, PermissionRules, PermissionSettings, Permissions, harmless_paths,
     protected_path, protected_paths, sensitive_path, sensitive_paths,
 };
-pub use plugin::{Plugin, PluginDef};
 pub use policy::{
     Explanation, LayerVerdict, Policy, PolicyRule, PolicySettings, PolicyVerdict, ProfileRules, Refusal,
     ToolPolicy, ToolRules,
 };
 pub use prepare::{Preparation, PrepareFn, Preparing};
-pub use redact::Redactor;
 pub use registry::{
     Bringing, BuildError, Builder, RegisterError, ToolChange, ToolSource, ToolWatch, Toolkit, Tools,
     WeakToolkit,
@@ -176,13 +146,28 @@ pub use result_hook::ResultReview;
 pub use service::IntoTools;
 pub use sink::OutputSink;
 pub use skills::{SkillFile, SkillFiles, SkillPlace, SkillSource, SkillSources};
-pub use source::Source;
-pub use state::{Service, State};
 pub use tokens::estimated_tokens;
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{DynamicArgs, InvalidTool, Tool, ToolBuilder};
-pub use tool_def::{BoxFuture, FormatError, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
+pub use tool_def::{BoxFuture, FormatError, Run, ServiceDef, ToolDef};
 pub use toolbox::{CallOptions, Toolbox};
+pub use toolkit_core::{
+    Access, AllowScope, Annotations, Answer, Arguments, Ask, AskAnswer, AskDetail, Attachment, Bytes,
+    CallArguments, Caller, ConfigOrigin, ConfigOrigins, ConfigSource, Content, Definition, DeniedBy,
+    Diagnostic, Elicitation, Image, Input, IntoToolError, IntoToolOutput, InvalidArguments, Json, JsonOutput,
+    Keep, LengthArg, Level, Literal, Location, MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS,
+    MAX_NAME_BYTES, Message, MessageRole, Origin, ParameterDef, PatternArg, PendingAsk, Plugin, PluginDef,
+    Problem, Question, RangeArg, Redactor, Repair, RepairKind, Resource, ResourceBody, Retry, Rule, SchemaFn,
+    Service, SharedReads, Shown, Source, State, ToolArg, ToolCall, ToolError, ToolErrorKind, ToolOutput,
+    ToolResult, Truncate, escape_block, escape_hidden, escape_line, escape_terminal, is_valid_name, nearest,
+    server_prefixes,
+};
+#[doc(hidden)]
+pub use toolkit_core::{MAX_OF_LONG_PREFIX, in_letters_of_names};
+pub use toolkit_dialects::{
+    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
+    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, Strictness, UnknownDialect,
+};
 pub use views::{
     MAX_OPEN_STEPS, Step, StepStatus, StepType, StepTypes, Steps, ToolCategory, ToolDefinition, ToolParameter,
 };

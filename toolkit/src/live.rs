@@ -1,7 +1,7 @@
 //! The state that a call's runner, its function and the function's helpers share. Most calls never need it.
 
+use crate::ask_record::AskLog;
 use crate::gate::Gate;
-use crate::history::AskLog;
 use crate::redact::Redactor;
 use crate::sink::OutputSink;
 use serde_json::{Map, Value};

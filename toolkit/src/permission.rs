@@ -17,7 +17,7 @@ pub use path::{
     DecidedPath, GuardedPaths, OwnPaths, PathDecision, harmless_paths, protected_path, protected_paths,
     sensitive_path, sensitive_paths,
 };
-pub(crate) use path::{OwnDirs, is_suspect, shown as shown_path};
+pub(crate) use path::{OwnDirs, is_suspect};
 pub(crate) use rules::PATH_KINDS;
 pub use rules::Permissions;
 pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};

@@ -28,7 +28,7 @@ pub use tool_policy::ToolPolicy;
 pub use verdict::{Explanation, LayerVerdict, PolicyRule, PolicyVerdict};
 
 use crate::caller::Caller;
-use crate::config::ConfigOrigin;
+use crate::config_origin::ConfigOrigin;
 use crate::diagnostic::Diagnostic;
 use crate::escape::{escape_line, escape_rest};
 use crate::guard::guard;

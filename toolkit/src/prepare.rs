@@ -6,12 +6,14 @@ mod placeholders;
 pub(crate) use placeholders::{fill, has_placeholder};
 
 use crate::diagnostic::Level;
-use crate::error::{IntoToolError, ToolError};
-use crate::registry::Inner;
+use crate::error::{IntoToolError, ToolError, ToolErrorKind};
+use crate::guard::guard;
+use crate::off_runtime::off_runtime;
 use crate::state::{Service, Services, State};
 use crate::tool::Tool;
 use crate::{Caller, schema};
 use serde_json::{Map, Value};
+use std::any::Any;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -68,7 +70,8 @@ pub struct Preparation {
     is_narrowed: bool,
     hidden: Option<String>,
     services: Services,
-    toolkit: Option<Arc<Inner>>,
+    /// The toolkit that prepares it, for modules above this one.
+    toolkit: Option<Arc<dyn Any + Send + Sync>>,
     said: Vec<(Level, String)>,
 }
 
@@ -223,6 +226,20 @@ impl Preparation {
         self.services.require()
     }
 
+    /// Runs blocking code, such as reading files, on a thread for it, and waits for the result.
+    ///
+    /// # Errors
+    ///
+    /// Returns `Panicked` if the code panicked, and `Interrupted` if the host is shutting down.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let name = self.name().to_owned();
+        let done = off_runtime(move || guard(&name, work)).await;
+        done.unwrap_or_else(|| Err(ToolError::new(ToolErrorKind::Interrupted, "the host is shutting down")))
+    }
+
     fn no_parameter(&self, parameter: &str) -> ToolError {
         let properties = self.schema.get("properties").and_then(Value::as_object);
         let names: Vec<String> =
@@ -234,13 +251,14 @@ impl Preparation {
         ))
     }
 
-    pub(crate) fn with_toolkit(mut self, toolkit: &Arc<Inner>) -> Self {
-        self.toolkit = Some(Arc::clone(toolkit));
+    pub(crate) fn with_toolkit(mut self, toolkit: Arc<dyn Any + Send + Sync>) -> Self {
+        self.toolkit = Some(toolkit);
         self
     }
 
-    pub(crate) fn toolkit(&self) -> Option<&Inner> {
-        self.toolkit.as_deref()
+    /// Returns the toolkit, where it is a `T`.
+    pub(crate) fn toolkit<T: Any>(&self) -> Option<&T> {
+        self.toolkit.as_ref()?.downcast_ref()
     }
 
     pub(crate) fn with_services(mut self, services: &Services) -> Self {

@@ -5,25 +5,30 @@ pub use crate::arg::{
 };
 pub use crate::arguments::Arguments;
 pub use crate::caller::Caller;
-pub use crate::config::{ConfigOf, ConfigSection, PluginConfigOf, config_of, plugin_config_of};
+pub use crate::config::ConfigSection;
+pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::context::ToolContext;
 pub use crate::error::{IntoToolError, ToolError};
 pub use crate::link::{Link, Linked};
+pub use crate::location::Location;
 pub use crate::name::is_valid_name;
 pub use crate::output::{IntoToolOutput, ToolOutput};
+pub use crate::parameter::Input;
 pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
 pub use crate::plugin::{LinkedPlugin, PluginDef};
 pub use crate::policy::PolicyData;
 pub use crate::prepare::{Ending, Preparation, Preparing};
 pub use crate::registry::LinkedKeys;
 pub use crate::service::{
-    AnyService, FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products,
-    ServiceOf, need_of, products, service_of,
+    FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products, ServiceOf,
+    need_of, products, service_of,
 };
 pub use crate::skills::LinkedSkills;
+pub use crate::state::AnyService;
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
-pub use crate::tool_def::{BoxFuture, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
+pub use crate::tool_def::{BoxFuture, Run, ServiceDef, ToolDef};
+pub use crate::truncate::{Keep, Truncate};
 pub use core::option::Option::{self, None, Some};
 pub use core::result::Result::{self, Err, Ok};
 pub use core::time::Duration;

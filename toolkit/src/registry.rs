@@ -6,12 +6,15 @@ mod change;
 mod configured;
 mod explain;
 mod faults;
+mod hooks;
 mod index;
 mod narrowed;
 mod origins;
 mod permission_keys;
 mod products;
 mod register;
+mod services;
+mod skills;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -27,8 +30,7 @@ pub use tools::Tools;
 use crate::approvals::Approvals;
 use crate::approver::Approver;
 use crate::arguments::Repairing;
-use crate::ask::{AskLimits, Asks};
-use crate::caller::Caller;
+use crate::asks::{AskLimits, Asks};
 use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
 use crate::diagnostic::Diagnostic;
@@ -47,7 +49,6 @@ use crate::settings::Settings;
 use crate::skills::LinkedSkills;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
-use crate::toolbox::Toolbox;
 pub(crate) use origins::Origins;
 use register::Registry;
 use std::fmt;
@@ -69,7 +70,7 @@ use std::time::Duration;
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Toolkit(Arc<Inner>);
+pub struct Toolkit(pub(crate) Arc<Inner>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Inner {
@@ -164,15 +165,6 @@ impl Toolkit {
 
     pub(crate) fn outputs(&self) -> &OutputStore {
         &self.0.settings.outputs
-    }
-
-    /// Returns the tools that `caller` may use: a snapshot, to be created anew for each turn of a model.
-    ///
-    /// Tools that [prepare themselves](crate::Preparation) for a caller do so now, all at once, and
-    /// [sources](ToolSource) of tools start to fetch them.
-    pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
-        self.brought().await;
-        Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
     }
 }
 

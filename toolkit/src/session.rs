@@ -1,7 +1,7 @@
 //! Sessions: the state that the calls of one conversation share while the process runs.
 
-use crate::discovery::Listed;
 use crate::gate::Gate;
+use crate::listed::Listed;
 use crate::loop_guard::Recent;
 use crate::state::Service;
 use std::any::{Any, TypeId};

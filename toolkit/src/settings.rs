@@ -3,7 +3,7 @@
 use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
 use crate::arguments::Repairing;
-use crate::ask::Asks;
+use crate::asks::Asks;
 use crate::config::Configuration;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;

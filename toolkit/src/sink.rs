@@ -10,7 +10,8 @@
 
 mod seen;
 
-use crate::cut::{Kept, OutputLimits, off_runtime, shutting_down};
+use crate::cut::{Kept, OutputLimits, shutting_down};
+use crate::off_runtime::off_runtime;
 use crate::output_store::{OutputFile, OutputStore};
 use seen::Seen;
 use std::fmt;

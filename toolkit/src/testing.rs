@@ -153,7 +153,7 @@ mod place;
 mod snapshot;
 mod toolbox;
 
-pub use crate::context::files::own_path_resolutions;
+pub use crate::file_access::own_path_resolutions;
 pub use crate::files::{FileSystems, at_fault_points, take_file_systems_for};
 pub use call::TestCall;
 pub use compatibility::{Change, Severity, compatibility};

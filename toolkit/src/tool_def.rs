@@ -4,9 +4,11 @@ use crate::arg::SchemaFn;
 use crate::arguments::{Arguments, InvalidArguments};
 use crate::context::ToolContext;
 use crate::error::ToolError;
+use crate::location::Location;
 use crate::output::ToolOutput;
-use crate::parameter::ParameterDef;
+use crate::parameter::{Input, ParameterDef};
 use crate::prepare::PrepareFn;
+use crate::truncate::Truncate;
 use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
@@ -123,43 +125,6 @@ impl ToolDef {
 /// A function that formats the validation error for the model.
 pub type FormatError = fn(&InvalidArguments) -> String;
 
-/// The arguments of a tool.
-#[derive(Debug, Clone, Copy)]
-pub enum Input {
-    /// Separate parameters.
-    Parameters(&'static [&'static ParameterDef]),
-    /// One struct.
-    Whole(&'static ParameterDef),
-}
-
-/// Limits of a tool's output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Truncate {
-    /// The output is not truncated.
-    Off,
-    /// The output is truncated to these limits.
-    Limits {
-        /// The maximum number of lines; `None` for the host's default.
-        max_lines: Option<u64>,
-        /// The maximum number of bytes; `None` for the host's default.
-        max_bytes: Option<u64>,
-        /// The part that is kept.
-        keep: Keep,
-    },
-}
-
-/// The part of an output that is kept when it is truncated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Keep {
-    /// The beginning.
-    #[default]
-    Head,
-    /// The end.
-    Tail,
-    /// The beginning and the end.
-    Ends,
-}
-
 /// A service that a tool takes as `State<T>`.
 #[derive(Clone, Copy)]
 pub struct ServiceDef {
@@ -200,36 +165,5 @@ impl fmt::Debug for Run {
             Self::Async(_) => "Async",
             Self::Blocking(_) => "Blocking",
         })
-    }
-}
-
-/// A source location.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Location {
-    /// The module path; its first segment is the crate.
-    pub module: &'static str,
-    /// The package.
-    pub package: &'static str,
-    /// The package's version.
-    pub version: &'static str,
-    /// The source file.
-    pub file: &'static str,
-    /// The line in it, from 1.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
-}
-
-impl Location {
-    /// Returns the crate's name, as Rust code writes it.
-    pub fn crate_name(&self) -> &'static str {
-        // Searched for as one byte, because a toolkit does this several times for each of its tools.
-        self.module.find(':').map_or(self.module, |end| &self.module[..end])
-    }
-}
-
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
     }
 }

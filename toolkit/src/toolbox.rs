@@ -1,21 +1,25 @@
 //! Toolboxes: the tools that one caller may use, and the common path of every call.
 
-mod at_once;
+mod asking;
 mod batch;
 mod before;
 mod begin;
+mod config;
+mod context;
+mod definitions;
 mod discover;
 mod explain;
 mod finish;
+mod nested;
 mod options;
 mod own;
 mod repeats;
 mod report;
 mod run;
 mod span;
+mod stand_in;
 mod unattended;
 
-pub(crate) use at_once::all_within;
 pub(crate) use before::ask_for;
 pub use options::CallOptions;
 
@@ -29,7 +33,7 @@ use crate::escape::escape_line;
 use crate::events::{Events, Wanted};
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::policy::{self, Policy};
-use crate::registry::{Inner, Tools};
+use crate::registry::{Inner, Toolkit, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
 use discover::{OnceSearched, Shown};
@@ -62,6 +66,13 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
+    /// Returns the tools that the caller may use, by name.
+    fn allowed_tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
+        let Scope { tools, allowed, .. } = self;
+        let count = allowed.as_ref().map_or(tools.len(), Vec::len);
+        (0..count).map(move |place| &tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
+    }
+
     /// Returns true if the tool at this index is allowed.
     fn is_allowed(&self, place: usize) -> bool {
         self.allowed.as_ref().is_none_or(|allowed| allowed.binary_search(&place).is_ok())
@@ -82,6 +93,17 @@ impl Scope {
             shown: None,
             searched: OnceSearched::default(),
         })
+    }
+}
+
+impl Toolkit {
+    /// Returns the tools that `caller` may use: a snapshot, to be created anew for each turn of a model.
+    ///
+    /// Tools that [prepare themselves](crate::Preparation) for a caller do so now, all at once, and
+    /// [sources](crate::ToolSource) of tools start to fetch them.
+    pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
+        self.brought().await;
+        Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
     }
 }
 
@@ -120,9 +142,7 @@ impl Toolbox {
 
     /// Returns the tools, by name, including those that a model is not shown yet.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        let Scope { tools, allowed, .. } = &*self.0;
-        let count = allowed.as_ref().map_or(tools.len(), Vec::len);
-        (0..count).map(move |place| &tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
+        self.0.allowed_tools()
     }
 
     /// Returns the tool of this name or alias.

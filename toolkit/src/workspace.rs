@@ -2,8 +2,8 @@
 
 use crate::error::{ToolError, ToolErrorKind};
 use crate::escape::escape_line;
-use crate::permission::shown_path;
 use crate::real_path::real_path;
+use crate::shown_path::shown_path;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;

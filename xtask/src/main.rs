@@ -9,6 +9,7 @@
 mod bench;
 mod ci;
 mod docs;
+mod layers;
 mod manifest;
 mod provision;
 mod suggest;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::layers;
 use crate::manifest::Manifest;
 use crate::workspace::{self, Result, Workspace};
 
@@ -14,6 +15,8 @@ const RULES: &[Rule] = &[
     members_are_listed,
     versions_are_inherited,
     lints_are_inherited,
+    layers::no_import_cycles,
+    layers::imports_go_down,
 ];
 
 /// Checks every text file that git tracks or would track, and prints the violations.
@@ -31,17 +34,17 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
 type Rule = fn(&[SourceFile]) -> Vec<Fault>;
 
 /// A text file; the path is relative to the repository's root.
-struct SourceFile {
-    path: String,
-    text: String,
+pub(crate) struct SourceFile {
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 /// A violation of a rule, with its location and the remedy.
-struct Fault {
-    path: String,
+pub(crate) struct Fault {
+    pub(crate) path: String,
     /// Counted from 1.
-    line: usize,
-    message: String,
+    pub(crate) line: usize,
+    pub(crate) message: String,
 }
 
 impl fmt::Display for Fault {
@@ -133,7 +136,8 @@ fn sources_are_short(files: &[SourceFile]) -> Vec<Fault> {
     faults
 }
 
-/// Requires that each version is only in the workspace's manifest, so that no two crates can request different ones.
+/// Each version stands once, in the workspace's manifest, so that no two crates can ask for different ones. What only tests need can be
+/// given by its path alone: it has no version then, and cargo leaves it out of what is published.
 fn versions_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (file, manifest) in members(files) {
@@ -199,10 +203,10 @@ fn members_are_listed(files: &[SourceFile]) -> Vec<Fault> {
         .collect()
 }
 
-const ROOT_MANIFEST: &str = "Cargo.toml";
+pub(crate) const ROOT_MANIFEST: &str = "Cargo.toml";
 
 /// The manifest of each crate of the workspace.
-fn members(files: &[SourceFile]) -> impl Iterator<Item = (&SourceFile, Manifest)> {
+pub(crate) fn members(files: &[SourceFile]) -> impl Iterator<Item = (&SourceFile, Manifest)> {
     let listed = listed_members(files).map(|(_, _, listed)| listed).unwrap_or_default();
     files
         .iter()
@@ -218,20 +222,20 @@ fn listed_members(files: &[SourceFile]) -> Option<(&SourceFile, usize, Vec<Strin
     Some((root, members.line, members.strings().map(|member| format!("{member}/Cargo.toml")).collect()))
 }
 
-struct Dependency<'a> {
+pub(crate) struct Dependency<'a> {
     /// Up to the dependency's name: `["target", "cfg(unix)", "dependencies", "libc"]`.
-    path: &'a [String],
-    line: usize,
+    pub(crate) path: &'a [String],
+    pub(crate) line: usize,
     inherited: bool,
 }
 
 /// The dependencies of a manifest, each once, however many settings it has.
-fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
+pub(crate) fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
     let mut dependencies: Vec<Dependency<'_>> = Vec::new();
     for setting in &manifest.settings {
         let Some((path, rest)) = split_dependency(&setting.path) else { continue };
         let inherited = match rest {
-            [] => setting.inline_table_sets("workspace"),
+            [] => setting.inline_table_sets("workspace") || is_local_for_tests(setting),
             [key] => key == "workspace" && setting.value == "true",
             _ => false,
         };
@@ -241,6 +245,12 @@ fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
         }
     }
     dependencies
+}
+
+/// Whether a setting is a dependency of tests, given by its path alone.
+fn is_local_for_tests(setting: &crate::manifest::Setting) -> bool {
+    let has = |key: &str| setting.value.split([',', '{']).any(|entry| entry.trim_start().starts_with(key));
+    setting.path.iter().any(|segment| segment == "dev-dependencies") && has("path") && !has("version")
 }
 
 /// Splits the path of a setting into that of the dependency and the rest.
@@ -255,11 +265,11 @@ fn split_dependency(path: &[String]) -> Option<(&[String], &[String])> {
 }
 
 impl SourceFile {
-    fn is_rust(&self) -> bool {
+    pub(crate) fn is_rust(&self) -> bool {
         Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
     }
 
-    fn fault(&self, line: usize, message: String) -> Fault {
+    pub(crate) fn fault(&self, line: usize, message: String) -> Fault {
         Fault { path: self.path.clone(), line, message }
     }
 }
@@ -350,6 +360,7 @@ mod tests {
             "[build-dependencies]\nserde.version = \"1\"\nserde.optional = true",
             "[dependencies.serde]\nversion = \"1\"",
             "[dependencies]\nserde = { path = \"../serde\" }",
+            "[dev-dependencies]\nserde = { path = \"../serde\", version = \"1\" }",
             "[dependencies]\nserde = { workspace = false, version = \"1\" }",
             "[target.'cfg(unix)'.dependencies]\nserde = \"1\"",
             "\ndependencies = { serde = \"1\" }",
@@ -358,6 +369,7 @@ mod tests {
         }
         for fine in [
             "[dependencies]\nserde.workspace = true",
+            "[dev-dependencies]\nserde = { package = \"other\", path = \"../serde\" }",
             "[dependencies]\nserde = { workspace = true, features = [\n  \"derive\", # why\n] }",
             "[dependencies.serde]\nfeatures = [\"derive\"]\nworkspace = true",
             "[target.'cfg(unix)'.dev-dependencies]\nserde = { features = [\"derive\"], workspace = true }",

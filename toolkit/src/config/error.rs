@@ -1,8 +1,8 @@
 //! The error of a configuration that cannot be used.
 
 use crate::arguments::Problem;
-use crate::config::origin::ConfigOrigin;
 use crate::config::pointer::dotted;
+use crate::config_origin::ConfigOrigin;
 use crate::escape::escape_line;
 use std::fmt;
 

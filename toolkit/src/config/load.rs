@@ -9,7 +9,6 @@ use crate::config::merge::Document;
 use crate::config::names::check_names;
 use crate::config::narrow::{IgnoredKey, narrow};
 use crate::config::options::{FILE, LoadOptions};
-use crate::config::origin::{ConfigOrigin, ConfigSource};
 use crate::config::parse::{self, Parsed, Places, parse};
 use crate::config::rules::{permissions, policy, without_permissions};
 use crate::config::schema::{Schemas, schemas};
@@ -18,6 +17,7 @@ use crate::config::servers::check;
 use crate::config::settle::settle;
 use crate::config::trust::{TrustStore, TrustedFile};
 use crate::config::words::{is_key, of_environment, of_flag, of_program};
+use crate::config_origin::{ConfigOrigin, ConfigSource};
 use crate::permission::PermissionSettings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -189,7 +189,7 @@ fn read_file(
     let mut fault = |place: Option<parse::Place>, reason: &str| {
         let file = Arc::from(path.as_path());
         let origin = match place {
-            Some(place) => ConfigOrigin::within(&file, place),
+            Some(place) => ConfigOrigin::within(&file, place.line, place.column),
             None => ConfigOrigin::new(ConfigSource::File(file)),
         };
         problems.push(ConfigProblem::new(Some(origin), "", reason));
@@ -302,7 +302,7 @@ fn add_file(
 }
 
 fn origins(path: &Arc<Path>, places: &Places) -> BTreeMap<String, ConfigOrigin> {
-    let origin = |place: parse::Place| ConfigOrigin::within(path, place);
+    let origin = |place: parse::Place| ConfigOrigin::within(path, place.line, place.column);
     places.iter().map(|(pointer, place)| (pointer.to_owned(), origin(place))).collect()
 }
 
@@ -321,7 +321,7 @@ fn place_of(problem: &Problem, path: &Arc<Path>, places: &Places) -> ConfigOrigi
         }
     };
     match place {
-        Some(place) => ConfigOrigin::within(path, place),
+        Some(place) => ConfigOrigin::within(path, place.line, place.column),
         None => ConfigOrigin::new(ConfigSource::File(Arc::clone(path))),
     }
 }

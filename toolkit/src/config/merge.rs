@@ -1,7 +1,7 @@
 //! Merges several sources into one document.
 
-use crate::config::origin::{ConfigOrigin, ConfigOrigins};
 use crate::config::pointer::escape;
+use crate::config_origin::{ConfigOrigin, ConfigOrigins};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -111,7 +111,7 @@ fn is_within(pointer: &str, outer: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::origin::ConfigSource;
+    use crate::config_origin::ConfigSource;
     use proptest::prelude::*;
     use serde_json::json;
 

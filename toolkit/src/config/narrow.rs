@@ -1,11 +1,11 @@
 //! Narrows an untrusted file to its restrictions; everything that would grant something is ignored.
 
 use crate::config::merge::Document;
-use crate::config::origin::ConfigOrigin;
 use crate::config::parse::{Place, Places};
 use crate::config::pointer::{dotted, escape, join};
 use crate::config::section::{ConfigGate, ConfigSection};
 use crate::config::stricter::may_be_stricter;
+use crate::config_origin::ConfigOrigin;
 use crate::escape::escape_line;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -87,7 +87,8 @@ impl Narrower<'_> {
             }
             _ => {
                 let place = self.places.key(pointer);
-                let origin = ConfigOrigin::within(self.file, place.unwrap_or(Place::START));
+                let Place { line, column } = place.unwrap_or(Place::START);
+                let origin = ConfigOrigin::within(self.file, line, column);
                 self.narrowed.ignored.push(IgnoredKey { pointer: pointer.to_owned(), origin });
             }
         }

@@ -2,9 +2,9 @@
 
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
-use crate::config::origin::ConfigOrigins;
 use crate::config::pointer::{escape, join};
 use crate::config::section::{ConfigGate, ConfigSection};
+use crate::config_origin::ConfigOrigins;
 use crate::permission::{PermissionRules, PermissionSettings};
 use crate::policy::{PolicySettings, ToolRules};
 use serde::Deserialize;

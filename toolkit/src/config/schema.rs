@@ -4,7 +4,7 @@
 use crate::config::core::{LoopGuardSettings, McpServerSettings, ToolAgentSettings};
 use crate::config::pointer::{dotted, steps};
 use crate::config::section::{ConfigGate, ConfigSection};
-use crate::discovery::DiscoverySettings;
+use crate::discovery_settings::DiscoverySettings;
 use crate::guard::guard;
 use crate::link::Linked;
 use crate::output_store::OutputStoreSettings;

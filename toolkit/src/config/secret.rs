@@ -2,8 +2,8 @@
 
 use crate::config::error::ConfigProblem;
 use crate::config::file::read_text;
-use crate::config::origin::{ConfigOrigins, ConfigSource};
 use crate::config::pointer::{escape, steps};
+use crate::config_origin::{ConfigOrigins, ConfigSource};
 use crate::redact::REDACTED;
 use crate::schema::secret::{add_variants, is_marked};
 use crate::schema::{Compiled, SECRET};

@@ -2,7 +2,7 @@
 
 use crate::arg::{SchemaFn, ToolArg};
 use crate::config::pointer::join;
-use crate::tool_def::Location;
+use crate::location::Location;
 use serde_json::Value;
 
 /// A section of the configuration that a crate declares: its place, and the type that it decodes to. The type is a struct with

@@ -1,11 +1,8 @@
 //! Typed access to a section of the configuration.
 
 use super::Configuration;
-use super::section::ConfigSection;
 use crate::arg::ToolArg;
-use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::service::Making;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -83,32 +80,6 @@ pub trait Configured: ToolArg + Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
 impl<T: ToolArg + Send + Sync + 'static> Configured for T {}
-
-/// The declaration of a tool's `Config<T>`; made where the type is checked.
-pub struct ConfigOf<T> {
-    /// The section.
-    pub section: ConfigSection,
-    /// Reads the section.
-    pub get: fn(&ToolContext) -> Result<Config<T>, ToolError>,
-}
-
-/// Checks the type of a tool's `Config<T>`.
-pub const fn config_of<T: Configured>() -> ConfigOf<T> {
-    ConfigOf { section: ConfigSection::of_tool::<T>(""), get: |context| context.config().map(Config::new) }
-}
-
-/// The declaration of the `Config<T>` of a service or a tool factory; made where the type is checked.
-pub struct PluginConfigOf<T> {
-    /// The section.
-    pub section: ConfigSection,
-    /// Reads the section.
-    pub get: fn(&Making) -> Result<Config<T>, ToolError>,
-}
-
-/// Checks the type of the `Config<T>` of a service or a tool factory.
-pub const fn plugin_config_of<T: Configured>() -> PluginConfigOf<T> {
-    PluginConfigOf { section: ConfigSection::of_plugin::<T>(""), get: Making::config }
-}
 
 impl Configuration {
     /// Returns the section of a plugin.

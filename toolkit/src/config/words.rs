@@ -2,12 +2,12 @@
 
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
-use crate::config::origin::{ConfigOrigin, ConfigSource};
 use crate::config::parse::{Parsed, parse};
 use crate::config::pointer::{dotted, escape, steps};
 use crate::config::schema::Schemas;
 use crate::config::servers;
 use crate::config::servers::check;
+use crate::config_origin::{ConfigOrigin, ConfigSource};
 use crate::name::nearest;
 use crate::schema::resolve;
 use serde_json::{Map, Value};

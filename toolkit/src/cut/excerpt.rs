@@ -170,7 +170,7 @@ fn after(first: &[u8]) -> Position {
 }
 
 /// Returns the number of line feeds.
-pub(super) fn newlines(bytes: &[u8]) -> u64 {
+pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     memchr_iter(NEWLINE, bytes).count() as u64
 }
 
@@ -187,7 +187,7 @@ fn cut_character(bytes: &[u8]) -> usize {
 }
 
 /// Returns the length of the text that `bytes` become. Never less than the number of bytes.
-pub(super) fn lossy_bytes(bytes: &[u8]) -> usize {
+pub(crate) fn lossy_bytes(bytes: &[u8]) -> usize {
     let invalid = |invalid: &[u8]| if invalid.is_empty() { 0 } else { REPLACEMENT_BYTES };
     match std::str::from_utf8(bytes) {
         Ok(text) => text.len(),

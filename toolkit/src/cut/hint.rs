@@ -46,7 +46,7 @@ impl fmt::Display for Cut {
 }
 
 /// Returns the text that replaces the middle.
-pub(super) fn left_out(missing: &Part) -> String {
+pub(crate) fn left_out(missing: &Part) -> String {
     format!("[… {}, {} left out …]", Count(missing.lines(), "line"), Count(missing.bytes(), "byte"))
 }
 

@@ -7,11 +7,9 @@ use crate::output::ToolOutput;
 use crate::schema::Compiled;
 use crate::source::Source;
 use crate::tool::{DynamicArgs, InvalidTool, Tool};
-use crate::toolbox::Toolbox;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 /// The default number of tools that are found; `MOST` is the maximum.
 const LIMIT: u64 = 5;
@@ -64,17 +62,17 @@ fn search(context: &ToolContext, args: &DynamicArgs) -> ToolOutput {
     let arguments = args.value();
     let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
     let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT).clamp(1, MOST);
-    let toolbox = Toolbox::of(Arc::clone(context.scope()));
+    let host = context.host();
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let found: Vec<&Tool> = toolbox.search(query, limit).into_iter().map(|hit| hit.tool).collect();
+    let found = host.find_tools(query, limit);
     let names: Vec<&str> = found.iter().map(|tool| tool.name()).collect();
-    let new: Vec<String> = toolbox.reveal(names.iter().copied()).into_iter().map(str::to_owned).collect();
+    let new = host.reveal_tools(&names);
     context.set_title(format!("Found {}", count(found.len())));
     context.set_metadata("found", names.clone());
     if !new.is_empty() {
         context.send_under_way(|| Event::Found { tools: new });
     }
-    let text = if found.is_empty() { nothing(&toolbox) } else { told(&found) };
+    let text = if found.is_empty() { nothing(&host.tools()) } else { told(&found) };
     ToolOutput::text(text).with_details(json!({ "found": names }))
 }
 
@@ -98,13 +96,13 @@ fn told(found: &[&Tool]) -> String {
 }
 
 /// Returns the answer if nothing was found, with hints: the groups and servers that have tools.
-fn nothing(toolbox: &Toolbox) -> String {
+fn nothing(tools: &[&Tool]) -> String {
     let of_server = |tool: &Tool| match tool.source() {
         Source::Mcp { server } => Some(server.to_string()),
         _ => None,
     };
-    let groups: BTreeSet<String> = toolbox
-        .tools()
+    let groups: BTreeSet<String> = tools
+        .iter()
         .flat_map(|tool| tool.groups().map(str::to_owned).chain(of_server(tool)).collect::<Vec<_>>())
         .collect();
     let mut text = "Found no tool. Say it in other words: what is done, and to what".to_owned();

@@ -1,7 +1,5 @@
 //! Log messages of a call, for debugging.
 
-use crate::context::ToolContext;
-use crate::events::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -52,25 +50,5 @@ impl LogMessage {
     pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
         self.logger = Some(logger.into());
         self
-    }
-}
-
-impl ToolContext {
-    /// Sends a log message to listening hosts, for debugging. A model never sees it, and the call does not wait for
-    /// it.
-    ///
-    /// ```
-    /// use toolkit::prelude::*;
-    /// use toolkit::{LogLevel, LogMessage};
-    ///
-    /// /// Looks a word up.
-    /// #[tool(read_only)]
-    /// async fn look_up(ctx: &ToolContext, /** The word. */ word: String) -> String {
-    ///     ctx.log(LogMessage::new(LogLevel::Debug, "the index is 3 days old").with_logger("index"));
-    ///     format!("{word}: unknown")
-    /// }
-    /// ```
-    pub fn log(&self, message: LogMessage) {
-        self.send_notice(|| Event::Log(message));
     }
 }

@@ -1,7 +1,7 @@
 //! Streams of events from calls to readers: bounded, and never waited for.
 
 use super::{CallEvent, Event};
-use crate::context::ToolContext;
+use crate::redact::Redactor;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -201,21 +201,26 @@ impl Hub {
     }
 
     /// Sends an event of a call. It is not created if there is no reader.
-    pub(crate) fn send(&self, context: &ToolContext, event: impl FnOnce() -> Event) {
+    pub(crate) fn send<'a>(&self, call: impl FnOnce() -> CallOrigin<'a>, event: impl FnOnce() -> Event) {
         if self.is_watched() {
-            self.send_made(context.gated_session_id(), || of_call(context, event()));
+            let call = call();
+            self.send_made(call.session, || call.event(event()));
         }
     }
 
     /// Sends a notice of a call. It is not created if there is no reader.
-    pub(crate) fn send_notice(&self, context: &ToolContext, event: impl FnOnce() -> Event) {
+    pub(crate) fn send_notice<'a>(
+        &self,
+        call: impl FnOnce() -> CallOrigin<'a>,
+        event: impl FnOnce() -> Event,
+    ) {
         if self.is_listened_to() {
-            let (session, id) = (context.gated_session_id(), context.call_id());
+            let call = call();
             let is_wanted = |wanted: &Wanted| match wanted {
-                Wanted::Notices(wanted) => wanted == id,
-                others => others.is_of(session),
+                Wanted::Notices(wanted) => wanted == call.id,
+                others => others.is_of(call.session),
             };
-            self.send_to(is_wanted, || of_call(context, event()));
+            self.send_to(is_wanted, || call.event(event()));
         }
     }
 
@@ -248,15 +253,32 @@ impl Hub {
     }
 }
 
-fn of_call(context: &ToolContext, mut event: Event) -> CallEvent {
-    event.redact(context.redactor());
-    CallEvent {
-        call_id: context.call_id().to_owned(),
-        tool: context.tool_name().to_owned(),
-        session_id: context.session_id().map(str::to_owned),
-        agent: context.agent().map(str::to_owned),
-        message_id: context.message_id().map(str::to_owned),
-        event,
+/// The call that an event is about.
+#[derive(Clone, Copy)]
+pub(crate) struct CallOrigin<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) tool: &'a str,
+    /// The id of the session, also of one that the host did not name.
+    pub(crate) session: &'a str,
+    /// The session, if the host named one.
+    pub(crate) session_id: Option<&'a str>,
+    pub(crate) agent: Option<&'a str>,
+    pub(crate) message_id: Option<&'a str>,
+    /// Takes secrets out of the event.
+    pub(crate) redactor: &'a Redactor,
+}
+
+impl CallOrigin<'_> {
+    fn event(self, mut event: Event) -> CallEvent {
+        event.redact(self.redactor);
+        CallEvent {
+            call_id: self.id.to_owned(),
+            tool: self.tool.to_owned(),
+            session_id: self.session_id.map(str::to_owned),
+            agent: self.agent.map(str::to_owned),
+            message_id: self.message_id.map(str::to_owned),
+            event,
+        }
     }
 }
 

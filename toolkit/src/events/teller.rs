@@ -1,7 +1,6 @@
 //! Events about tasks that a call left running.
 
-use super::{CallEvent, Event, Hub};
-use crate::context::ToolContext;
+use super::{CallEvent, CallOrigin, Event, Hub};
 use crate::redact::Redactor;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Weak};
@@ -20,23 +19,21 @@ pub struct Teller {
     redactor: Redactor,
 }
 
-impl ToolContext {
-    /// Returns a sender of events about a task that the call leaves running.
-    pub fn teller(&self) -> Teller {
-        Teller {
-            hub: Arc::downgrade(self.hub()),
-            session: self.gated_session_id().to_owned(),
-            call_id: self.call_id().to_owned(),
-            tool: self.tool_name().to_owned(),
-            session_id: self.session_id().map(str::to_owned),
-            agent: self.agent().map(str::to_owned),
-            message_id: self.message_id().map(str::to_owned),
-            redactor: self.redactor().clone(),
+impl Teller {
+    /// Tells of a call, as long as its toolkit is there.
+    pub(crate) fn new(hub: &Arc<Hub>, call: &CallOrigin<'_>) -> Self {
+        Self {
+            hub: Arc::downgrade(hub),
+            session: call.session.to_owned(),
+            call_id: call.id.to_owned(),
+            tool: call.tool.to_owned(),
+            session_id: call.session_id.map(str::to_owned),
+            agent: call.agent.map(str::to_owned),
+            message_id: call.message_id.map(str::to_owned),
+            redactor: call.redactor.clone(),
         }
     }
-}
 
-impl Teller {
     /// Sends [`Event::Ended`] for a task.
     pub fn ended(&self, task_id: &str, title: impl Into<String>, metadata: Map<String, Value>) {
         let Some(hub) = self.hub.upgrade() else { return };

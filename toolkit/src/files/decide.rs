@@ -2,9 +2,9 @@
 
 use super::Workspace;
 use crate::ask::Access;
-use crate::context::files::Looked;
-use crate::context::leave::{MAX_LOOKS, restless};
 use crate::error::ToolError;
+use crate::file_access::Looked;
+use crate::file_access::leave::{MAX_LOOKS, restless};
 use crate::permission::{DecidedPath, PathDecision};
 use crate::workspace::Look;
 use std::fs;

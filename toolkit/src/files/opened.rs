@@ -5,7 +5,7 @@ use super::handle::{Dir, DirectoryEntry, FileKind};
 use super::version::FileVersion;
 use crate::error::ToolError;
 use crate::escape::escape_line;
-use crate::permission::shown_path;
+use crate::shown_path::shown_path;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;

@@ -3,8 +3,8 @@
 use super::Workspace;
 use super::target::{Proposal, Target};
 use crate::ask::{Access, Ask};
-use crate::context::leave::{Asked, MAX_LOOKS, PROTECTED, Weighed, denied, restless};
 use crate::error::ToolError;
+use crate::file_access::leave::{Asked, MAX_LOOKS, PROTECTED, Weighed, denied, restless};
 use std::path::Path;
 
 /// The most paths that a title names.

@@ -1,6 +1,7 @@
 //! Copies the bounded part of a call that a record holds; for most calls it is one text.
 
 use super::entry::{RecordedContent, RecordedOutput};
+use crate::ask_record::{BEYOND, LONGEST_PART, beginning};
 use crate::call::CallArguments;
 use crate::content::{Content, ResourceBody};
 use crate::output::ToolOutput;
@@ -11,10 +12,6 @@ use std::path::PathBuf;
 
 /// The maximum number of bytes recorded of an output's texts, and of arguments, details and metadata each.
 pub(super) const LONGEST: usize = 64 << 10;
-/// The maximum number of bytes of one string in arguments that exceed the limit.
-pub(super) const LONGEST_PART: usize = 4 << 10;
-/// The number of bytes copied beyond the end of the recorded text, so that a secret there is recognised.
-pub(super) const BEYOND: usize = 4 << 10;
 /// The size in bytes that the arguments and output of most calls take as text.
 pub(crate) const USUAL: usize = 192;
 
@@ -211,11 +208,6 @@ pub(super) fn shorten(value: &Value, room: &mut usize) -> Value {
         }
         other => other.clone(),
     }
-}
-
-/// Returns the beginning of a text, at most `longest` bytes, in whole characters.
-pub(super) fn beginning(text: &str, longest: usize) -> &str {
-    &text[..text.floor_char_boundary(longest)]
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A recorded call as readers get it: without secrets.
 
-use super::asked::RecordedAsk;
 use super::copy::LONGEST;
+use crate::ask_record::{RecordedAsk, microseconds};
 use crate::caller::Caller;
 use crate::error::ToolError;
 use crate::redact::Redactor;
@@ -313,25 +313,5 @@ pub(super) mod milliseconds {
     ) -> Result<SystemTime, D::Error> {
         let milliseconds = u64::deserialize(deserializer)?;
         Ok(UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds)).unwrap_or(UNIX_EPOCH))
-    }
-}
-
-pub(super) mod microseconds {
-    use serde::{Deserialize, Deserializer, Serializer};
-    use std::time::Duration;
-
-    #[expect(clippy::ref_option, reason = "serde's form")]
-    pub(in crate::history) fn serialize<S: Serializer>(
-        duration: &Option<Duration>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let duration = duration.unwrap_or_default();
-        serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
-    }
-
-    pub(in crate::history) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_micros))
     }
 }

@@ -1,12 +1,9 @@
 //! A call as it is handed to a history, with secrets in it.
 
-use super::asked::RecordedAsk;
-use super::copy::{
-    Arguments, BEYOND, LONGEST, LONGEST_PART, USUAL, beginning, copy_arguments, copy_output, fits,
-    short_text, shorten,
-};
+use super::copy::{Arguments, LONGEST, USUAL, copy_arguments, copy_output, fits, short_text, shorten};
 use super::entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
 use super::secrets;
+use crate::ask_record::{BEYOND, LONGEST_PART, RecordedAsk, beginning};
 use crate::call::CallArguments;
 use crate::caller::Caller;
 use crate::error::ToolError;

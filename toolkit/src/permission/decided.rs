@@ -2,7 +2,7 @@
 
 use super::glob::PathText;
 use super::settings::Decision;
-use crate::config::ConfigOrigin;
+use crate::config_origin::ConfigOrigin;
 use crate::escape::escape_line;
 use crate::tool::Tool;
 use std::fmt;

@@ -1,8 +1,9 @@
 //! Finds rules whose effect differs from their apparent meaning.
 
 use super::glob::PathPattern;
-use super::rules::{Permissions, SINGLE_PATHS};
+use super::rules::Permissions;
 use super::settings::{Decision, PermissionRule};
+use crate::ask::SINGLE_PATHS;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::escape::escape_line;
 use crate::name::nearest;

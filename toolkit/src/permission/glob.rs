@@ -2,6 +2,7 @@
 
 mod component;
 
+use crate::shown_path::shown_path;
 use component::Component;
 use std::fmt;
 use std::path::Path;
@@ -74,7 +75,7 @@ impl PathText {
             return Self { relative: None, absolute: text.to_owned() };
         }
         let workspace = std::path::absolute(workspace).unwrap_or_else(|_| workspace.to_owned());
-        let absolute = super::shown_path(&workspace);
+        let absolute = shown_path(&workspace);
         Self {
             relative: Some(text.to_owned()),
             absolute: format!("{}/{text}", absolute.trim_end_matches('/')),
@@ -84,7 +85,7 @@ impl PathText {
     /// Returns true if `pattern` equals this path, character by character, in one of its spellings.
     fn is_written_as(&self, pattern: &str) -> bool {
         let below_home = || {
-            let home = super::shown_path(&etcetera::home_dir().ok()?);
+            let home = shown_path(&etcetera::home_dir().ok()?);
             Some(pattern.strip_prefix('~')? == self.absolute.strip_prefix(&*home)?)
         };
         let relative = self.relative.as_deref();
@@ -301,10 +302,8 @@ fn split_home(text: &str) -> Result<(Vec<String>, &str), PatternError> {
         let home = etcetera::home_dir().map_err(|_| {
             PatternError("it begins at the home directory, which is unknown; write the whole path")
         })?;
-        let mut homes = vec![super::shown_path(&home)];
-        homes.extend(
-            home.canonicalize().ok().filter(|real| *real != home).map(|real| super::shown_path(&real)),
-        );
+        let mut homes = vec![shown_path(&home)];
+        homes.extend(home.canonicalize().ok().filter(|real| *real != home).map(|real| shown_path(&real)));
         return Ok((homes, rest));
     }
     let first = text.split('/').next().unwrap_or(text);

@@ -1,7 +1,6 @@
 //! Decisions about paths. All path checks use this module.
 
 mod guarded;
-mod shown;
 
 pub(crate) use guarded::is_suspect;
 pub use guarded::{
@@ -18,10 +17,10 @@ use crate::caller::Caller;
 use crate::escape::escape_line;
 use crate::output_store::default_data_dir;
 use crate::real_path::real_path;
+use crate::shown_path::shown_path;
 use crate::tool::Tool;
 use crate::workspace::{Look, Place};
 use etcetera::BaseStrategy as _;
-pub(crate) use shown::shown;
 use std::path::{Path, PathBuf};
 
 /// The decision about the use of a path.
@@ -137,7 +136,7 @@ impl OwnDirs {
 impl DecidedPath {
     /// Creates an allowed path, regardless of rules.
     pub(crate) fn allowed(path: PathBuf) -> Self {
-        Self { patterns: vec![shown(&path)], path, decision: PathDecision::Allow }
+        Self { patterns: vec![shown_path(&path)], path, decision: PathDecision::Allow }
     }
 }
 
@@ -152,8 +151,8 @@ impl Permissions {
         access: Access,
         look: Look,
     ) -> DecidedPath {
-        let mut patterns = vec![shown(place.relative(&place.given))];
-        let real = shown(place.relative(&place.real));
+        let mut patterns = vec![shown_path(place.relative(&place.given))];
+        let real = shown_path(place.relative(&place.real));
         let is_elsewhere = patterns[0] != real;
         if is_elsewhere {
             patterns.push(real);
@@ -372,8 +371,8 @@ impl Weighing<'_> {
 /// Returns a path in the form that rules match.
 fn text(place: &Place, path: &Path) -> PathText {
     let relative = place.relative(path);
-    let relative = (!relative.is_absolute()).then(|| shown(relative));
-    PathText::new(relative, shown(path))
+    let relative = (!relative.is_absolute()).then(|| shown_path(relative));
+    PathText::new(relative, shown_path(path))
 }
 
 /// Returns a path in the form used for comparison with directories, ignoring case, because some file systems do.

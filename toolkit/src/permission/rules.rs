@@ -6,8 +6,9 @@ use super::decided::{Decided, DecidedRule, PermissionRequest};
 use super::glob::PathText;
 use super::keys::meant;
 use super::settings::{Decision, PermissionRule, PermissionSettings};
+use crate::ask::SINGLE_PATHS;
 use crate::caller::Caller;
-use crate::config::ConfigOrigin;
+use crate::config_origin::ConfigOrigin;
 use crate::policy::{folded as fold, matches as names};
 use crate::tool::Tool;
 use source::{Found, Level, Prospect, Source};
@@ -94,8 +95,6 @@ pub(super) struct Written<'a> {
     pub(super) can_allow: bool,
 }
 
-/// Kinds that are allowed only by entries without wildcards.
-pub(super) const SINGLE_PATHS: [&str; 2] = ["sensitive", "protected"];
 /// Kinds whose patterns are path patterns.
 pub(crate) const PATH_KINDS: [&str; 5] = ["read", "edit", "external_directory", "sensitive", "protected"];
 
@@ -121,11 +120,6 @@ impl Permissions {
     pub(crate) fn followed_by(mut self, sources: impl IntoIterator<Item = PermissionSettings>) -> Self {
         Arc::make_mut(&mut self.0).sources.extend(sources.into_iter().map(Source::new));
         self
-    }
-
-    /// Returns true if a kind of permission concerns secrets, or files that run commands or lift limits.
-    pub(crate) fn is_guarded(kind: &str) -> bool {
-        SINGLE_PATHS.contains(&&*fold(kind))
     }
 
     /// Returns the configured `autoExecute` of a tool.

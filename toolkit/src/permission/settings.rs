@@ -1,6 +1,6 @@
 //! Configuration of permissions.
 
-use crate::config::ConfigOrigins;
+use crate::config_origin::ConfigOrigins;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

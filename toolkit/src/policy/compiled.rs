@@ -9,7 +9,7 @@ use super::settings::{PolicySettings, ProfileRules, ToolRules};
 use super::subject::Subject;
 use super::verdict::PolicyVerdict;
 use crate::caller::Caller;
-use crate::config::ConfigOrigins;
+use crate::config_origin::ConfigOrigins;
 use crate::escape::escape_line;
 use std::collections::{BTreeMap, BTreeSet};
 

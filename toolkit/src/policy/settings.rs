@@ -1,6 +1,6 @@
 //! Configuration of the tools that exist for a caller.
 
-use crate::config::ConfigOrigins;
+use crate::config_origin::ConfigOrigins;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

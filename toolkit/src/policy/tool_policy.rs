@@ -10,9 +10,9 @@ use super::verdict::{LayerVerdict, PolicyVerdict};
 use super::words::absent;
 use super::{Policy, Refusal, lint};
 use crate::caller::Caller;
-use crate::config::ServerNames;
 use crate::diagnostic::Diagnostic;
 use crate::link::Links;
+use crate::server_names::ServerNames;
 use crate::tool::Tool;
 use std::collections::BTreeMap;
 

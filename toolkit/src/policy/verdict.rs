@@ -1,6 +1,6 @@
 //! Explains layer by layer why a tool exists or not.
 
-use crate::config::ConfigOrigin;
+use crate::config_origin::ConfigOrigin;
 use crate::escape::{escape_line, escape_rest};
 use serde::{Serialize, Serializer};
 use std::fmt;

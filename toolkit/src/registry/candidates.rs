@@ -2,8 +2,9 @@
 
 use super::origins::{Origins, Placing};
 use crate::diagnostic::{Diagnostic, Level};
+use crate::location::Location;
 use crate::tool::Tool;
-use crate::tool_def::{Location, ToolDef};
+use crate::tool_def::ToolDef;
 use std::collections::BTreeMap;
 
 /// A tool that may be selected. Small, since there may be thousands, most of them linked.

@@ -2,11 +2,12 @@
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::link::Links;
+use crate::location::Location;
 use crate::name::nearest;
 use crate::plugin::{Plugin, PluginDef, is_valid_id};
 use crate::source::Source;
 use crate::tool::Tool;
-use crate::tool_def::{Location, ToolDef};
+use crate::tool_def::ToolDef;
 use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -2,12 +2,13 @@
 //!
 //! A rule with a misspelled key would deny nothing, so it is rejected.
 
-use crate::config::{ConfigProblem, Configuration, ServerNames};
+use crate::config::{ConfigProblem, Configuration};
 use crate::escape::escape_line;
 use crate::link::Linked;
 use crate::name::nearest;
 use crate::permission::{KINDS, PermissionRules, PermissionSettings};
 use crate::policy::{folded, known_names, matches};
+use crate::server_names::ServerNames;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use std::collections::BTreeSet;

@@ -1,9 +1,9 @@
 //! Sources that fetch tools when they are needed.
 
 use super::{Inner, Toolkit};
+use crate::at_once::all_within;
 use crate::escape::escape_line;
 use crate::guard::guard;
-use crate::toolbox;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -100,11 +100,11 @@ impl Toolkit {
     }
 
     /// Lets every source fetch its tools.
-    pub(super) async fn brought(&self) {
+    pub(crate) async fn brought(&self) {
         let Inner { sources, settings, .. } = &*self.0;
         if !sources.is_empty() {
             let bringing = sources.iter().map(|source| async { source.bring(self).await });
-            toolbox::all_within(bringing, settings.prepare_timeout).await;
+            all_within(bringing, settings.prepare_timeout).await;
         }
     }
 }

@@ -8,10 +8,11 @@ use super::register::Registry;
 use super::tools::{FIRST, Tools};
 use crate::diagnostic::Diagnostic;
 use crate::link::Links;
+use crate::location::Location;
 use crate::plugin::PluginDef;
 use crate::source::Source;
 use crate::tool::Tool;
-use crate::tool_def::{Location, ToolDef};
+use crate::tool_def::ToolDef;
 
 fn location(module: &'static str, line: u32) -> Location {
     Location { module, package: module, version: "1.0.0", file: "lib.rs", line, column: 1 }

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::caller::Caller;
-use crate::cut::{Cut, Cutter};
+use crate::cut::Cut;
+use crate::cutter::Cutter;
 use crate::output::ToolOutput;
-use crate::tool_def::Keep;
+use crate::truncate::Keep;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};

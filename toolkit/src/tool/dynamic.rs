@@ -3,10 +3,12 @@
 use super::{Changes, DynamicArgs, Made, NO_SERVICES, Origin, Tool, output_check};
 use crate::arguments::Arguments;
 use crate::context::ToolContext;
+use crate::location::Location;
 use crate::output::IntoToolOutput;
 use crate::schema::{Compiled, foreign_fault, output_fault};
 use crate::source::Source;
-use crate::tool_def::{BoxFuture, FormatError, Location, ToolDef, Truncate};
+use crate::tool_def::{BoxFuture, FormatError, ToolDef};
+use crate::truncate::Truncate;
 use serde_json::Value;
 use std::fmt;
 use std::panic;

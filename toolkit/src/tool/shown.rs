@@ -5,8 +5,8 @@ use super::{Origin, Tool};
 use crate::definition::Definition;
 use crate::error::ToolError;
 use crate::guard::guard;
+use crate::parameter::Input;
 use crate::schema::{self, Compiled};
-use crate::tool_def::Input;
 use serde_json::{Map, Value};
 
 impl Tool {

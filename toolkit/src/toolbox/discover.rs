@@ -58,32 +58,13 @@ impl Toolbox {
     /// # Ok(()) }
     /// ```
     pub fn search(&self, query: &str, limit: usize) -> Vec<SearchHit<'_>> {
-        let Scope { toolkit, tools, searched, .. } = &*self.0;
-        let may_be_found = |place: usize| self.0.is_allowed(place) && self.0.search_place() != Some(place);
-        let searched =
-            searched.get_or_init(|| Searched::new(&toolkit.search, &toolkit.tools(), tools, may_be_found));
-        let mut hits = self.0.named_in(query, may_be_found);
-        let rest = searched.search(query, tools, limit.saturating_add(hits.len()));
-        let best = rest.first().map_or(0.0, |(_, score)| *score);
-        let mut named: Vec<(usize, f32)> = Vec::with_capacity(hits.len());
-        for place in hits.drain(..) {
-            let score = rest.iter().find(|(other, _)| *other == place).map_or(0.0, |(_, score)| *score);
-            named.push((place, best + score + 1.0));
-        }
-        let others = rest.into_iter().filter(|(place, _)| named.iter().all(|(other, _)| other != place));
-        let hits = named.iter().copied().chain(others).take(limit);
-        hits.map(|(place, score)| SearchHit { tool: &tools[place], score }).collect::<Vec<_>>()
+        self.0.search(query, limit)
     }
 
     /// Shows tools of this toolbox in the session from now on, like found tools in [`definitions`](Self::definitions):
     /// for hosts with their own search. Returns those that were not shown before. A session remembers 256.
     pub fn reveal<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-        let Some(shown) = &self.0.shown else { return Vec::new() };
-        let is_deferred = |name: &&str| {
-            let place = self.0.tools.place(name);
-            place.is_some_and(|place| self.0.tools[place].name() == *name && shown.defers(place))
-        };
-        self.0.session.listed.find(names.into_iter().filter(is_deferred))
+        self.0.reveal(names)
     }
 
     /// Returns how a tool's definition reaches a model now; `None` if there is no tool of this name or alias.
@@ -134,6 +115,33 @@ impl Shown {
 }
 
 impl Scope {
+    pub(super) fn search(&self, query: &str, limit: usize) -> Vec<SearchHit<'_>> {
+        let Scope { toolkit, tools, searched, .. } = self;
+        let may_be_found = |place: usize| self.is_allowed(place) && self.search_place() != Some(place);
+        let searched =
+            searched.get_or_init(|| Searched::new(&toolkit.search, &toolkit.tools(), tools, may_be_found));
+        let mut hits = self.named_in(query, may_be_found);
+        let rest = searched.search(query, tools, limit.saturating_add(hits.len()));
+        let best = rest.first().map_or(0.0, |(_, score)| *score);
+        let mut named: Vec<(usize, f32)> = Vec::with_capacity(hits.len());
+        for place in hits.drain(..) {
+            let score = rest.iter().find(|(other, _)| *other == place).map_or(0.0, |(_, score)| *score);
+            named.push((place, best + score + 1.0));
+        }
+        let others = rest.into_iter().filter(|(place, _)| named.iter().all(|(other, _)| other != place));
+        let hits = named.iter().copied().chain(others).take(limit);
+        hits.map(|(place, score)| SearchHit { tool: &tools[place], score }).collect::<Vec<_>>()
+    }
+
+    pub(super) fn reveal<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+        let Some(shown) = &self.shown else { return Vec::new() };
+        let is_deferred = |name: &&str| {
+            let place = self.tools.place(name);
+            place.is_some_and(|place| self.tools[place].name() == *name && shown.defers(place))
+        };
+        self.session.listed.find(names.into_iter().filter(is_deferred))
+    }
+
     /// Selects the tools to show, and returns a message about the selection, if there is one.
     fn shown(&self, discovery: &Discovery) -> (Shown, Option<String>) {
         let search = self.search_tool();

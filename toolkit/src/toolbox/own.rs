@@ -1,7 +1,7 @@
 //! The tools of one toolbox only: tools that were prepared for its caller, and tools that factories created for it.
 
-use super::at_once::{Job, at_once};
 use super::{Scope, Toolbox};
+use crate::at_once::{Job, at_once};
 use crate::caller::Caller;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::error::ToolError;
@@ -9,7 +9,7 @@ use crate::plugin::id_of;
 use crate::policy::check;
 use crate::prepare::{Preparation, PrepareFn, Prepared, fill, has_placeholder};
 use crate::registry::Tools;
-use crate::service::{FactoryDef, Making, ensure};
+use crate::service::{FactoryDef, Making, ServiceHost, ensure};
 use crate::tool::Tool;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -162,19 +162,21 @@ impl Toolbox {
 
     async fn produce(&self, factory: &'static FactoryDef) -> Result<Made, ToolError> {
         let Scope { toolkit, caller, .. } = &*self.0;
-        ensure(factory.needs, &toolkit.services, toolkit, caller).await?;
-        let making = Making::new(toolkit, caller, factory.location);
+        let host: Arc<dyn ServiceHost> = toolkit.clone();
+        ensure(factory.needs, &toolkit.services, &host, caller).await?;
+        let making = Making::new(&host, caller, factory.location);
         Ok(Made::Products((factory.run)(&making)?.await?))
     }
 
     async fn prepare(&self, tool: &Tool, prepare: PrepareFn) -> Result<Made, ToolError> {
         let Scope { toolkit, caller, .. } = &*self.0;
         let services = if tool.services().is_empty() { &toolkit.services } else { tool.services() };
-        ensure(tool.service_defs(), services, toolkit, caller).await?;
+        let host: Arc<dyn ServiceHost> = toolkit.clone();
+        ensure(tool.service_defs(), services, &host, caller).await?;
         let description = fill(tool.description(), caller).into_owned();
         let mut preparation =
             Preparation::new(tool)?.with_services(&toolkit.services).with_description(description);
-        preparation = preparation.with_toolkit(toolkit);
+        preparation = preparation.with_toolkit(toolkit.clone());
         prepare(caller, &mut preparation).await?;
         Ok(Made::Ready(preparation.finish()))
     }

@@ -1,7 +1,8 @@
 //! The terminal approver on a pseudo-terminal.
 
 use super::*;
-use crate::ask::{Ask, Asks, Origin};
+use crate::ask::{Ask, Origin};
+use crate::asks::Asks;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
 use std::io::{Read, Write};

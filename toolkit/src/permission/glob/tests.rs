@@ -163,7 +163,7 @@ fn an_entry_that_denies_means_what_git_means() {
 
 #[test]
 fn paths_outside_the_workspace_are_included_by_what_names_them() {
-    let home = crate::permission::shown_path(&etcetera::home_dir().unwrap());
+    let home = crate::shown_path::shown_path(&etcetera::home_dir().unwrap());
     let of_home = |below: &str| outside(&format!("{home}/{below}"));
     for (pattern, path, denies, allows) in [
         ("/etc/*", outside("/etc/hosts"), true, true),

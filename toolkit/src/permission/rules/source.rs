@@ -3,7 +3,7 @@
 mod prospect;
 
 use super::{Question, Text, Written, fold, names};
-use crate::config::ConfigOrigins;
+use crate::config_origin::ConfigOrigins;
 use crate::permission::glob::PathMatch;
 use crate::permission::keys::{Means, meant};
 use crate::permission::matching::{is_any, matches};

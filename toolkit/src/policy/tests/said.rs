@@ -2,7 +2,7 @@
 
 use super::fixture::{Thing, policy, things};
 use crate::caller::Caller;
-use crate::config::{ConfigOrigin, ConfigOrigins};
+use crate::config_origin::{ConfigOrigin, ConfigOrigins};
 use crate::policy::lint;
 use crate::policy::{PolicySettings, ProfileRules, Refusal, ToolPolicy, ToolRules};
 use std::collections::{BTreeMap, BTreeSet};

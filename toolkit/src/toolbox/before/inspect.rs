@@ -11,7 +11,7 @@ use crate::guard::guard;
 use crate::history;
 use crate::hooks::Named;
 use crate::inspector::{Inspecting, Inspection, Inspector, MAX_ROUNDS, Verdict};
-use crate::toolbox::run::timer;
+use crate::timer::timer;
 use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -2,7 +2,8 @@
 
 use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::service::{ensure, is_wanting};
+use crate::service::{ServiceHost, ensure, is_wanting};
+use std::sync::Arc;
 
 /// Returns true if the function needs a service that is not created yet.
 pub(super) fn are_wanting(context: &ToolContext) -> bool {
@@ -12,5 +13,6 @@ pub(super) fn are_wanting(context: &ToolContext) -> bool {
 /// Creates the services.
 pub(super) async fn make(context: &ToolContext) -> Result<(), ToolError> {
     let scope = context.scope();
-    ensure(context.tool().service_defs(), context.services(), &scope.toolkit, &scope.caller).await
+    let host: Arc<dyn ServiceHost> = scope.toolkit.clone();
+    ensure(context.tool().service_defs(), context.services(), &host, &scope.caller).await
 }

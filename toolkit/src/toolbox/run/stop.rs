@@ -3,14 +3,11 @@
 use super::Running;
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolErrorKind};
-use crate::guard::guard;
+use crate::timer::timer;
 use crate::tool::Runs;
-use std::cell::Cell;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::runtime::{Handle, Id};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::Instant;
 
 impl Running<'_> {
     /// Returns ready if the call has to stop before its function ends.
@@ -52,23 +49,6 @@ impl Running<'_> {
         }
         timer.as_mut().poll(task).map(|()| timed_out(context, limit))
     }
-}
-
-/// Returns a timer, if there is a runtime with timers.
-pub(in crate::toolbox) fn timer(deadline: Instant) -> Option<Pin<Box<Sleep>>> {
-    thread_local! {
-        static WITHOUT: Cell<Option<Id>> = const { Cell::new(None) };
-    }
-    let runtime = Handle::try_current().ok()?.id();
-    if WITHOUT.get() == Some(runtime) {
-        return None;
-    }
-    // Tokio panics in a runtime without timers, and offers no way to check.
-    let timer = guard("a timer", || Box::pin(sleep_until(deadline))).ok();
-    if timer.is_none() {
-        WITHOUT.set(Some(runtime));
-    }
-    timer
 }
 
 pub(super) fn aborted() -> ToolError {

@@ -1,0 +1,132 @@
+//! Types of arguments: the one bound that `#[tool]` puts on a parameter's type, and the bounds behind `range`, `length`
+//! and `pattern`.
+
+mod field;
+
+pub use field::{FieldOf, FieldType, OtherType};
+
+use crate::schema::duration;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::hash::BuildHasher;
+use std::path::PathBuf;
+
+/// A function that generates the JSON Schema of a type.
+pub type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
+
+pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// A type that a tool's parameter can have.
+///
+/// Every type with serde's `Deserialize` and schemars' `JsonSchema` is one; `#[toolkit::args]` derives both.
+/// It must own what it holds: for text a tool takes `String` or `&str`, for a path `PathBuf` or `&Path`,
+/// for a list `Vec<T>` or `&[T]`.
+///
+/// For these types, what the schema allows also decodes: `bool`, `char`, `String`, `PathBuf`, all integers up to
+/// 64 bits (`5.0` is 5), `f64`, `Duration`, `Option`, `Vec`, arrays, sets, tuples and string-keyed maps of such types, and
+/// structs and enums of such fields with `#[toolkit::args]`. The table of types is at
+/// `#[tool]`.
+///
+/// A struct accepts only its own fields. A map, alone or flattened into a struct, accepts every name, also if it is the
+/// type of all the arguments of a tool.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool's argument",
+    label = "not an argument type",
+    note = "an argument is read from JSON: on a type of your own, put `#[toolkit::args]`, also on the types within it",
+    note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`",
+    note = "to get a service instead of an argument, take `State<T>`"
+)]
+pub trait ToolArg: Sized {
+    /// Returns the schema of the type.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+
+    /// Decodes a value that the schema allows.
+    ///
+    /// # Errors
+    ///
+    /// When the type's own `Deserialize` fails.
+    fn decode(value: Value) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> ToolArg for T {
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        schema_of::<T>(generator)
+    }
+
+    fn decode(value: Value) -> serde_json::Result<Self> {
+        T::deserialize(duration::parts_for(Self::schema, value))
+    }
+}
+
+/// A type that the field of a type with `#[toolkit::args]` can have: both are read and written by the same traits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a type with `#[toolkit::args]`",
+    label = "put `#[toolkit::args]` on this type",
+    note = "a field is read from JSON: on a type of your own, put `#[toolkit::args]`, also on the types within it",
+    note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`",
+    note = "to leave the field out of the arguments, put `#[serde(skip)]` on it"
+)]
+pub trait ArgField {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + Serialize + JsonSchema> ArgField for T {}
+
+/// Marks a type with `#[toolkit::args]`, so that a tool can return it as it is.
+pub trait ArgsType {}
+
+/// A number that `#[arg(range(..))]` can bound.
+///
+/// On a newtype of your own whose schema is a number, implement it (it has no items).
+#[diagnostic::on_unimplemented(
+    message = "`range` needs a number, and `{Self}` is none",
+    label = "not a number",
+    note = "strings, lists and maps are bounded with `length(..)`; a newtype of a number can implement `toolkit::RangeArg`"
+)]
+pub trait RangeArg {}
+
+/// A type with a length that `#[arg(length(..))]` can bound: characters of a string, items of a list, entries of a map.
+#[diagnostic::on_unimplemented(
+    message = "`length` needs a string, a list or a map, and `{Self}` is none",
+    label = "has no length",
+    note = "numbers are bounded with `range(..)`; a newtype of a string or a list can implement `toolkit::LengthArg`"
+)]
+pub trait LengthArg {}
+
+/// A string that `#[arg(pattern = "…")]` can check.
+#[diagnostic::on_unimplemented(
+    message = "`pattern` needs a string, and `{Self}` is none",
+    label = "not a string",
+    note = "a newtype of a string can implement `toolkit::PatternArg`"
+)]
+pub trait PatternArg {}
+
+macro_rules! mark {
+    ($trait:ident: $($type:ty),* $(,)?) => { $(#[diagnostic::do_not_recommend] impl $trait for $type {})* };
+}
+
+mark!(RangeArg: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64);
+mark!(RangeArg: std::num::NonZeroU8, std::num::NonZeroU16, std::num::NonZeroU32, std::num::NonZeroU64);
+mark!(RangeArg: std::num::NonZeroUsize, std::num::NonZeroI32, std::num::NonZeroI64);
+mark!(LengthArg: String, Box<str>, Cow<'static, str>, PathBuf);
+mark!(PatternArg: String, Box<str>, Cow<'static, str>, PathBuf);
+#[diagnostic::do_not_recommend]
+impl<T> LengthArg for Vec<T> {}
+#[diagnostic::do_not_recommend]
+impl<T> LengthArg for Box<[T]> {}
+#[diagnostic::do_not_recommend]
+impl<T> LengthArg for VecDeque<T> {}
+#[diagnostic::do_not_recommend]
+impl<T> LengthArg for BTreeSet<T> {}
+#[diagnostic::do_not_recommend]
+impl<T, S: BuildHasher> LengthArg for HashSet<T, S> {}
+#[diagnostic::do_not_recommend]
+impl<K, V> LengthArg for BTreeMap<K, V> {}
+#[diagnostic::do_not_recommend]
+impl<K, V, S: BuildHasher> LengthArg for HashMap<K, V, S> {}

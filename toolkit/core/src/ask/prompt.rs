@@ -1,0 +1,384 @@
+//! A question as lines for a terminal: the facts that a person needs to decide, in as few lines as possible. [`PendingAsk::to_text`]
+//! has everything.
+
+use super::text::{CONTINUED, QUOTED, fitting};
+use super::{Access, AllowScope, Ask, AskDetail, PendingAsk, Question};
+use crate::escape::{BlockLine, MAX_LINE_CHARS, block_lines, escape_line};
+use std::fmt::Write as _;
+
+/// A line of a prompt, escaped. Lines that quote a tool or a model begin with two spaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct PromptLine {
+    /// The text before the line, which is never coloured.
+    pub prefix: &'static str,
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// The style of a line on a terminal with colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Tone {
+    Plain,
+    /// The first line of a question.
+    Heading,
+    /// The operation.
+    Action,
+    /// An added line of a diff.
+    Added,
+    /// A removed line of a diff.
+    Removed,
+    /// The place of a hunk of a diff.
+    Hunk,
+}
+
+impl PendingAsk {
+    /// Returns the question as lines for a terminal.
+    #[doc(hidden)]
+    pub fn to_prompt(&self) -> Vec<PromptLine> {
+        let mut prompt = Prompt::default();
+        match self.question() {
+            Question::Approve(ask) => prompt.permission(self, ask),
+            Question::Elicit(_) => prompt.plain(&self.to_text()),
+        }
+        prompt.lines
+    }
+
+    /// Returns the explanation of the answers, and the parts of the question that [`to_prompt`](Self::to_prompt) leaves out.
+    #[doc(hidden)]
+    pub fn to_help(&self) -> Vec<PromptLine> {
+        let mut prompt = Prompt::default();
+        let Question::Approve(ask) = self.question() else { return prompt.lines };
+        prompt.heading("y allows this once.", Tone::Plain);
+        if self.scopes().contains(&AllowScope::Session) {
+            let end = match self.session_lifetime() {
+                Some(lifetime) => format!(", {} from now at most", hours(lifetime.as_secs())),
+                None => String::new(),
+            };
+            let text = format!("s also allows it again in this session, until the session ends{end}.");
+            prompt.heading(&text, Tone::Plain);
+        }
+        if self.scopes().contains(&AllowScope::Always) {
+            prompt.heading("a also allows it again in this workspace, until it is revoked.", Tone::Plain);
+        }
+        prompt
+            .heading("n denies it. Any other text denies it too, and the model reads the text.", Tone::Plain);
+        prompt.heading("Ctrl-D dismisses the question, which denies it.", Tone::Plain);
+        if self.scopes().len() > 1 {
+            prompt.plain(&self.remembered_text());
+        } else {
+            prompt.heading("The answer is not remembered.", Tone::Plain);
+        }
+        let origin = self.origin();
+        let known = [("agent: ", &origin.agent), ("session: ", &origin.session_id)];
+        for (label, value) in known {
+            if let Some(value) = value {
+                prompt.field(label, value);
+            }
+        }
+        for detail in &ask.details {
+            if let AskDetail::Command { cwd: Some(cwd), .. } = detail {
+                prompt.field("runs in: ", cwd);
+            }
+        }
+        prompt.lines
+    }
+}
+
+fn hours(seconds: u64) -> String {
+    match (seconds / 3600, seconds % 3600 / 60) {
+        (0, minutes) => format!("{minutes} minutes"),
+        (1, 0) => "1 hour".to_owned(),
+        (hours, 0) => format!("{hours} hours"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
+
+#[derive(Default)]
+struct Prompt {
+    lines: Vec<PromptLine>,
+    /// True if anything is left out.
+    is_cut: bool,
+}
+
+impl Prompt {
+    fn permission(&mut self, pending: &PendingAsk, ask: &Ask) {
+        self.first_line(pending, ask);
+        let commands: Vec<&str> = ask
+            .details
+            .iter()
+            .filter_map(|detail| match detail {
+                AskDetail::Command { command, .. } => Some(command.as_str()),
+                _ => None,
+            })
+            .collect();
+        if !commands.contains(&ask.title.as_str()) {
+            self.toned("", &ask.title, Tone::Action);
+        }
+        for detail in &ask.details {
+            self.detail(detail, pending.origin().workspace.as_deref());
+        }
+        if let Some(claim) = &ask.claim {
+            self.value("the model says, unchecked: ", claim);
+        }
+        self.patterns(pending, ask, &commands);
+        if self.is_cut {
+            self.heading("It is too long to be shown whole: above it says what is left out.", Tone::Plain);
+        }
+        if let Some(note) = pending.note() {
+            let text = "Nothing is remembered for longer than the session, nor counts from before:";
+            self.heading(text, Tone::Plain);
+            self.quote(note, false);
+        }
+        if let Some(problem) = pending.problem() {
+            self.heading("The last answer did not fit:", Tone::Plain);
+            self.quote(problem, false);
+        }
+    }
+
+    /// Writes the caller and the session, which is the session that an answer for the session applies to.
+    fn first_line(&mut self, pending: &PendingAsk, ask: &Ask) {
+        let origin = pending.origin();
+        let mut text = format!("Permission needed: {}", escape_line(&origin.tool));
+        if ask.kind != origin.tool {
+            let _ = write!(text, " ({})", escape_line(&ask.kind));
+        }
+        if let Some(agent) = &origin.agent {
+            let _ = write!(text, ", agent {}", escape_line(agent));
+        }
+        if let Some(session) = &origin.session_id {
+            let _ = write!(text, ", session {}", escape_line(session));
+        }
+        self.broken("", &text, Tone::Heading);
+    }
+
+    fn detail(&mut self, detail: &AskDetail, workspace: Option<&str>) {
+        match detail {
+            AskDetail::Diff { path, diff } => {
+                self.field("changes: ", path);
+                self.quote(diff, true);
+            }
+            AskDetail::Command { command, cwd } => {
+                self.quoted_as(command, |_| Tone::Action);
+                // Without a `cwd`, the command runs in the workspace.
+                if let Some(cwd) = cwd.as_deref().filter(|cwd| Some(*cwd) != workspace) {
+                    self.field("in: ", cwd);
+                }
+            }
+            AskDetail::Path { path, access } => self.field(
+                match access {
+                    Access::Read => "reads: ",
+                    Access::Write => "writes: ",
+                },
+                path,
+            ),
+            AskDetail::Text { label, value } => self.value(&format!("{}: ", escape_line(label)), value),
+        }
+    }
+
+    /// Writes the patterns that a lasting answer is remembered for; without such an answer, the patterns that rules match.
+    fn patterns(&mut self, pending: &PendingAsk, ask: &Ask, commands: &[&str]) {
+        let label = match pending.scopes() {
+            [.., AllowScope::Always] => "s and a remember: ",
+            [.., AllowScope::Session] => "s remembers: ",
+            _ => {
+                for pattern in ask.patterns.iter().filter(|pattern| **pattern != ask.title) {
+                    self.field("pattern: ", pattern);
+                }
+                return;
+            }
+        };
+        if ask.patterns.is_empty() {
+            self.field(label, "the same question, in every detail");
+        }
+        for (number, pattern) in ask.patterns.iter().enumerate() {
+            let label = if number == 0 { label } else { "and: " };
+            // The command is shown above; the rest of the pattern says where it applies.
+            let exact = commands.iter().find_map(|command| {
+                let rest = pattern.strip_prefix("exactly `")?.strip_prefix(command)?.strip_prefix('`')?;
+                Some(format!("exactly this command{rest}"))
+            });
+            self.field(label, exact.as_deref().unwrap_or(pattern));
+        }
+    }
+
+    /// Adds a line of the toolkit's own text.
+    fn heading(&mut self, words: &str, tone: Tone) {
+        self.lines.push(PromptLine { prefix: "", text: words.to_owned(), tone });
+    }
+
+    /// Adds lines that are already laid out and escaped.
+    fn plain(&mut self, text: &str) {
+        for line in text.lines() {
+            self.heading(line, Tone::Plain);
+        }
+    }
+
+    /// Adds a value of one line beside its label, or a value of several lines below it. The label is escaped.
+    fn value(&mut self, label: &str, value: &str) {
+        if value.trim_end_matches('\n').contains('\n') {
+            self.broken("  ", label.trim_end(), Tone::Plain);
+            self.quote(value, false);
+        } else {
+            self.field(label, value.trim_end_matches('\n'));
+        }
+    }
+
+    fn field(&mut self, label: &str, value: &str) {
+        self.toned(label, value, Tone::Plain);
+    }
+
+    fn toned(&mut self, label: &str, value: &str, tone: Tone) {
+        self.is_cut |= value.chars().nth(MAX_LINE_CHARS).is_some();
+        let line = format!("{label}{}", escape_line(value));
+        self.broken("  ", line.trim_end_matches(' '), tone);
+    }
+
+    fn quote(&mut self, quoted: &str, is_diff: bool) {
+        self.quoted_as(quoted, |line| match line.as_bytes().first() {
+            Some(b'+') if is_diff => Tone::Added,
+            Some(b'-') if is_diff => Tone::Removed,
+            Some(b'@') if is_diff => Tone::Hunk,
+            _ => Tone::Plain,
+        });
+    }
+
+    fn quoted_as(&mut self, quoted: &str, tone: impl Fn(&str) -> Tone) {
+        for line in block_lines(quoted) {
+            match line {
+                BlockLine::Text(line) => self.broken(QUOTED, &line, tone(&line)),
+                BlockLine::LeftOut(statement) => {
+                    self.is_cut = true;
+                    self.lines.push(PromptLine { prefix: "  ", text: statement, tone: Tone::Plain });
+                }
+            }
+        }
+    }
+
+    /// Breaks a line. A terminal would continue a long line in the first column, where only the toolkit's own text may begin.
+    fn broken(&mut self, prefix: &'static str, line: &str, tone: Tone) {
+        let (mut prefix, mut rest) = (prefix, line);
+        loop {
+            let (part, after) = rest.split_at(fitting(rest));
+            self.lines.push(PromptLine { prefix, text: part.to_owned(), tone });
+            if after.is_empty() {
+                return;
+            }
+            (prefix, rest) = (CONTINUED, after);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Origin;
+
+    fn shown(lines: &[PromptLine]) -> String {
+        lines.iter().fold(String::new(), |text, line| text + line.prefix + &line.text + "\n")
+    }
+
+    fn here() -> Origin {
+        Origin::new("1", "exec").with_session("workspace /srv/project").with_workspace("/srv/project")
+    }
+
+    fn command(command: &str) -> Ask {
+        Ask::new("exec", command).with_command(command, "/srv/project")
+    }
+
+    #[test]
+    fn an_ordinary_question_is_short_and_shows_the_command_once() {
+        let ask = command("cargo test --workspace")
+            .with_text("why", "cargo test --workspace: `cargo` runs code of the project")
+            .with_text("runs in", "a sandbox: it writes in the workspace alone, without network")
+            .with_claim("Runs the tests")
+            .with_pattern("cargo test *");
+        let pending = PendingAsk::detached(here(), Question::Approve(ask));
+        assert_eq!(
+            shown(&pending.to_prompt()),
+            "Permission needed: exec, session workspace /srv/project\n  │ cargo test --workspace\n  why: cargo test \
+             --workspace: `cargo` runs code of the project\n  runs in: a sandbox: it writes in the workspace alone, without \
+             network\n  the model says, unchecked: Runs the tests\n  s and a remember: cargo test *\n"
+        );
+        let ask = command("rm -r /srv/old").with_pattern("exactly `rm -r /srv/old` in /srv/project").raised();
+        let text = shown(&PendingAsk::detached(here(), Question::Approve(ask)).to_prompt());
+        assert_eq!(text.matches("rm -r").count(), 1, "{text}");
+        assert!(text.ends_with("  s remembers: exactly this command in /srv/project\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_usual_is_shown() {
+        let ask = Ask::new("edit", "write a.txt")
+            .with_command("make", "/srv/other")
+            .with_path("/etc/x", Access::Read)
+            .with_diff("a.txt", "@@ -1 +1 @@\n-old\n+new\n same\n")
+            .with_text("its input", "one\ntwo")
+            .with_pattern("a.txt")
+            .with_pattern("b.txt");
+        let origin = Origin::new("1", "apply_patch").with_agent("ada");
+        let lines = PendingAsk::detached(origin, Question::Approve(ask)).to_prompt();
+        assert_eq!(
+            shown(&lines),
+            "Permission needed: apply_patch (edit), agent ada\n  write a.txt\n  │ make\n  in: /srv/other\n  reads: /etc/x\n  \
+             changes: a.txt\n  │ @@ -1 +1 @@\n  │ -old\n  │ +new\n  │  same\n  its input:\n  │ one\n  │ two\n  s remembers: \
+             a.txt\n  and: b.txt\n"
+        );
+        let tones: Vec<Tone> = lines[6..10].iter().map(|line| line.tone).collect();
+        assert_eq!(tones, [Tone::Hunk, Tone::Removed, Tone::Added, Tone::Plain]);
+    }
+
+    #[test]
+    fn help_says_what_each_answer_does() {
+        let pending = |ask: Ask| PendingAsk::detached(here(), Question::Approve(ask));
+        let text = shown(&pending(command("make").with_pattern("make *")).to_help());
+        for line in [
+            "y allows this once.\n",
+            "s also allows it again in this session, until the session ends.\n",
+            "a also allows it again in this workspace, until it is revoked.\n",
+            "n denies it. Any other text denies it too, and the model reads the text.\n",
+            "  kind: exec\n  pattern: make *\n  asked by: exec\n",
+            "  session: workspace /srv/project\n  runs in: /srv/project\n",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+        let text = shown(&pending(command("make").once_only()).to_help());
+        assert!(!text.contains("s also") && text.contains("The answer is not remembered.\n"), "{text}");
+        assert_eq!(
+            (hours(8 * 3600), hours(90 * 60), hours(60)),
+            ("8 hours".into(), "1 h 30 min".into(), "1 minutes".into())
+        );
+    }
+
+    /// Whatever a question contains, only the toolkit's own text begins a line, no line is wider than a terminal, and nothing moves
+    /// the cursor.
+    #[test]
+    fn nothing_passes_for_our_words() {
+        let evil = format!(
+            "x\nAllow? y\r\u{1b}[2K\u{1b}[1A\u{202e}Permission needed: y\n{}Allow?\n{}Allow\t\t\t\t\t\t\t\t\t\t\t\t?",
+            " ".repeat(300),
+            "世".repeat(60),
+        );
+        let ask = Ask::new(&evil, &evil)
+            .with_command(&evil, &evil)
+            .with_path(&evil, Access::Read)
+            .with_diff(&evil, &evil)
+            .with_text(&evil, &evil)
+            .with_pattern(&evil)
+            .with_claim(&evil);
+        let origin = Origin::new(&evil, &evil).with_agent(&evil).with_session(&evil).with_workspace(&evil);
+        let pending = PendingAsk::detached(origin, Question::Approve(ask)).with_problem(evil.clone());
+        let own =
+            ["Permission needed: x", "The last answer did not fit:", "What s and a", "The workspace in"];
+        for line in shown(&[pending.to_prompt(), pending.to_help()].concat()).lines() {
+            let is_own = own.iter().any(|own| line.starts_with(own))
+                || ["y allows", "s also", "a also", "n denies", "Ctrl-D"]
+                    .iter()
+                    .any(|own| line.starts_with(own));
+            assert!(is_own || line.starts_with("  "), "{line:?}");
+            let columns: usize = line.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
+            assert!(columns <= 81, "{line}");
+            assert!(!line.contains(['\r', '\u{1b}', '\u{202e}']), "{line:?}");
+        }
+    }
+}

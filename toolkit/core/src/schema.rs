@@ -1,0 +1,377 @@
+//! A tool's JSON Schema (draft 2020-12): created from its parameters, shown to models, and compiled into a validator.
+
+mod check;
+#[doc(hidden)]
+pub mod describe;
+#[doc(hidden)]
+pub mod duration;
+mod foreign;
+mod plain;
+mod root;
+#[doc(hidden)]
+pub mod secret;
+mod signature;
+mod tighten;
+
+pub(crate) use check::rules_fault;
+pub use check::{drop_unfitting_examples, validator};
+pub use foreign::{foreign_fault, output_fault};
+pub use root::root_fault;
+
+use crate::error::ToolError;
+use crate::parameter::Input;
+use crate::parameter::{ParameterDef, Rule, Shown};
+use jsonschema::Validator;
+use plain::Plain;
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
+use tighten::{Side, holds_values, tighten};
+
+/// An annotation of a property: its aliases. Removed from the schema that is shown.
+#[doc(hidden)]
+pub const ALIASES: &str = "x-toolkit-aliases";
+/// An annotation of a property: its value is a secret. Removed from the schema that is shown.
+#[doc(hidden)]
+pub const SECRET: &str = "x-toolkit-secret";
+
+/// An annotation of a number: bounds of its type that are of no use to a model, such as those of 64 bits. They are
+/// enforced, and not shown.
+const LIMITS: &str = "x-toolkit-limits";
+
+/// The maximum depth of schemas and values. JSON text nests at most 128 deep; each level takes a few steps.
+#[doc(hidden)]
+pub const DEEPEST: usize = 256;
+
+/// A schema with everything that is derived from it, created once per tool, at its first use.
+#[doc(hidden)]
+pub struct Compiled {
+    pub name: String,
+    /// The schema that is enforced: the one that models see, with the limits of number types.
+    pub schema: Value,
+    /// The schema that models see, if it differs.
+    shown: Option<Value>,
+    /// The schema with annotations.
+    pub annotated: Value,
+    pub has_aliases: bool,
+    pub has_secrets: bool,
+    /// A fast check in front of the validator, if the schema is simple enough.
+    pub(crate) plain: Option<Plain>,
+    /// Created when it is first needed, if the schema is plain throughout: the first validator of a process is
+    /// expensive, because the meta-schema is compiled for it.
+    pub validator: LazyLock<Validator, Box<dyn FnOnce() -> Validator + Send>>,
+    /// Names of bound arguments: rejected in calls, even if the schema accepts any.
+    pub bound: Box<[String]>,
+}
+
+/// The author of a schema.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// The types of a function.
+    Types,
+    /// A person, or another process: its defaults are only documentation.
+    Anybody,
+}
+
+impl Compiled {
+    #[doc(hidden)]
+    pub fn new(name: &str, annotated: Value) -> Result<Self, ToolError> {
+        Self::of(name, annotated, Writer::Types)
+    }
+
+    /// Compiles a schema without Rust types, already checked by [`foreign_fault`].
+    #[doc(hidden)]
+    pub fn foreign(name: &str, annotated: Value) -> Result<Self, ToolError> {
+        Self::of(name, annotated, Writer::Anybody)
+    }
+
+    fn of(name: &str, annotated: Value, writer: Writer) -> Result<Self, ToolError> {
+        let fault = |what: String| {
+            ToolError::unavailable(format!("the schema of the tool `{name}` is not valid: {what}"))
+        };
+        let mut schema = annotated.clone();
+        let found = strip(&mut schema, "");
+        let shown = found.limits.then(|| schema.clone());
+        if found.limits {
+            schema = annotated.clone();
+            enforce_limits(&mut schema, "");
+            strip(&mut schema, "");
+        }
+        if let Some(definition) = check::circle(&schema) {
+            return Err(fault(format!("the type `{definition}` leads back to itself and nothing ends it")));
+        }
+        let plain = Plain::of(&schema);
+        let validator: Box<dyn FnOnce() -> Validator + Send> = if plain.as_ref().is_some_and(Plain::is_whole)
+        {
+            let schema = schema.clone();
+            Box::new(move || check::validator(&schema).expect("a schema that is plain throughout is valid"))
+        } else {
+            let validator = check::validator(&schema).map_err(fault)?;
+            Box::new(|| validator)
+        };
+        let validator = LazyLock::new(validator);
+        if let (Writer::Types, Some(shown)) = (writer, check::shown_fault(&schema)) {
+            return Err(fault(shown));
+        }
+        let Found { aliases: has_aliases, secrets: has_secrets, .. } = found;
+        Ok(Self {
+            name: name.to_owned(),
+            schema,
+            shown,
+            annotated,
+            has_aliases,
+            has_secrets,
+            plain,
+            validator,
+            bound: Box::default(),
+        })
+    }
+
+    /// Returns the schema as models see it.
+    #[doc(hidden)]
+    pub fn shown(&self) -> &Value {
+        self.shown.as_ref().unwrap_or(&self.schema)
+    }
+}
+
+/// Returns a schema with annotations as models see it.
+#[doc(hidden)]
+pub fn shown(annotated: &Value) -> Value {
+    let mut schema = annotated.clone();
+    strip(&mut schema, "");
+    schema
+}
+
+/// The kinds of annotations in a schema.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    aliases: bool,
+    secrets: bool,
+    limits: bool,
+}
+
+impl Found {
+    fn and(self, other: Self) -> Self {
+        Self {
+            aliases: self.aliases || other.aliases,
+            secrets: self.secrets || other.secrets,
+            limits: self.limits || other.limits,
+        }
+    }
+}
+
+/// Removes the annotations; returns which kinds there were.
+fn strip(schema: &mut Value, under: &str) -> Found {
+    match schema {
+        _ if holds_values(under) => Found::default(),
+        Value::Object(members) => {
+            let mut found = Found::default();
+            if under != "properties" {
+                found.secrets = members.shift_remove(SECRET).is_some();
+                found.aliases = members.shift_remove(ALIASES).is_some();
+                found.limits = members.shift_remove(LIMITS).is_some();
+            }
+            for (key, member) in members {
+                // The name of a property is not a keyword.
+                let key = if under == "properties" { "" } else { key.as_str() };
+                found = found.and(strip(member, key));
+            }
+            found
+        }
+        Value::Array(items) => {
+            items.iter_mut().fold(Found::default(), |found, item| found.and(strip(item, "")))
+        }
+        _ => Found::default(),
+    }
+}
+
+/// Replaces the limit annotations of number types with bounds.
+fn enforce_limits(schema: &mut Value, under: &str) {
+    match schema {
+        _ if holds_values(under) => {}
+        Value::Object(members) => {
+            if under != "properties"
+                && let Some(Value::Object(limits)) = members.shift_remove(LIMITS)
+            {
+                for (key, limit) in limits {
+                    if matches!(key.as_str(), "minimum" | "maximum") && limit.is_number() {
+                        members.entry(key).or_insert(limit);
+                    }
+                }
+            }
+            for (key, member) in members {
+                let key = if under == "properties" { "" } else { key.as_str() };
+                enforce_limits(member, key);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| enforce_limits(item, "")),
+        _ => {}
+    }
+}
+
+/// Returns the schema of a tool's arguments, with annotations.
+#[doc(hidden)]
+pub fn of_input(input: &Input) -> Value {
+    let mut schema = make(input);
+    if let Input::Whole(_) = input {
+        root::close(&mut schema);
+    }
+    tighten(&mut schema, Side::Input);
+    schema
+}
+
+/// Returns a schema, with annotations, that `make` composes from those of several types.
+#[doc(hidden)]
+pub fn compose(make: impl FnOnce(&mut SchemaGenerator) -> Value) -> Value {
+    let mut generator = generator();
+    let mut schema = make(&mut generator);
+    let definitions = generator.take_definitions(true);
+    add_definitions(&mut schema, definitions);
+    tighten(&mut schema, Side::Input);
+    schema
+}
+
+/// Returns the schema as schemars generates it.
+fn make(input: &Input) -> Value {
+    let mut generator = generator();
+    let mut schema = match input {
+        Input::Parameters(parameters) => of_parameters(parameters, &mut generator),
+        Input::Whole(parameter) => (parameter.schema)(&mut generator).to_value(),
+    };
+    let definitions = generator.take_definitions(true);
+    add_definitions(&mut schema, definitions);
+    schema
+}
+
+/// Returns the schema of a tool's structured output.
+#[doc(hidden)]
+pub fn of_output(schema: crate::arg::SchemaFn) -> Value {
+    let mut generator = SchemaSettings::draft2020_12()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        })
+        .for_serialize()
+        .into_generator();
+    let mut schema = schema(&mut generator).to_value();
+    let definitions = generator.take_definitions(true);
+    add_definitions(&mut schema, definitions);
+    strip(&mut schema, "");
+    tighten(&mut schema, Side::Output);
+    schema
+}
+
+/// Returns true if a type, or a type within it, is marked as secret.
+pub(crate) fn holds_secret(schema: crate::arg::SchemaFn) -> bool {
+    let mut generator = generator();
+    let mut schema = schema(&mut generator).to_value();
+    let definitions = generator.take_definitions(true);
+    add_definitions(&mut schema, definitions);
+    strip(&mut schema, "").secrets
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        })
+        .into_generator()
+}
+
+fn of_parameters(parameters: &[&ParameterDef], generator: &mut SchemaGenerator) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for parameter in parameters {
+        properties.insert(parameter.name.to_owned(), of_parameter(parameter, generator));
+        if !parameter.optional {
+            required.push(Value::from(parameter.name));
+        }
+    }
+    let mut root = Map::new();
+    root.insert("type".into(), "object".into());
+    root.insert("properties".into(), properties.into());
+    if !required.is_empty() {
+        root.insert("required".into(), required.into());
+    }
+    root.insert("additionalProperties".into(), false.into());
+    root.into()
+}
+
+fn of_parameter(parameter: &ParameterDef, generator: &mut SchemaGenerator) -> Value {
+    let schema: Schema = (parameter.schema)(generator);
+    let mut schema = match schema.to_value() {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    };
+    if !parameter.description.is_empty() {
+        schema.shift_remove("description");
+        schema.shift_insert(0, "description".into(), parameter.description.into());
+    }
+    for rule in parameter.rules {
+        apply(*rule, &mut schema);
+    }
+    if let Some(default) = parameter.default.and_then(Shown::to_value) {
+        schema.insert("default".into(), default);
+    }
+    let examples: Vec<Value> = parameter.examples.iter().filter_map(|example| example.to_value()).collect();
+    if !examples.is_empty() {
+        schema.insert("examples".into(), examples.into());
+    }
+    if !parameter.aliases.is_empty() {
+        schema.insert(ALIASES.into(), parameter.aliases.iter().copied().map(Value::from).collect());
+    }
+    if parameter.secret {
+        schema.insert(SECRET.into(), true.into());
+    }
+    schema.into()
+}
+
+fn apply(rule: Rule, schema: &mut Map<String, Value>) {
+    let kind = |schema: &Map<String, Value>| {
+        schema.get("type").and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let (key, value) = match rule {
+        Rule::Minimum(bound) => ("minimum", bound.to_value()),
+        Rule::Maximum(bound) => ("maximum", bound.to_value()),
+        Rule::ExclusiveMaximum(bound) => ("exclusiveMaximum", bound.to_value()),
+        Rule::MinLength(count) => {
+            (length_key(&kind(schema), "minLength", "minItems", "minProperties"), count.into())
+        }
+        Rule::MaxLength(count) => {
+            (length_key(&kind(schema), "maxLength", "maxItems", "maxProperties"), count.into())
+        }
+        Rule::Pattern(pattern) => ("pattern", pattern.into()),
+    };
+    schema.insert(key.to_owned(), value);
+}
+
+fn length_key(kind: &str, string: &'static str, array: &'static str, object: &'static str) -> &'static str {
+    match kind {
+        "array" => array,
+        "object" => object,
+        _ => string,
+    }
+}
+
+fn add_definitions(schema: &mut Value, definitions: Map<String, Value>) {
+    if let (false, Some(root)) = (definitions.is_empty(), schema.as_object_mut()) {
+        root.insert("$defs".into(), definitions.into());
+    }
+}
+
+/// Follows a reference within the document.
+#[doc(hidden)]
+pub fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
+    let mut schema = schema;
+    // A longer chain of references is a cycle.
+    for _ in 0..32 {
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return schema };
+        match reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) {
+            Some(target) => schema = target,
+            None => return schema,
+        }
+    }
+    schema
+}

@@ -1,0 +1,175 @@
+//! Validates schemas: a default must match its own schema, and references must not form a cycle.
+
+use super::describe::describe;
+use super::tighten::holds_values;
+use super::{apply, plain};
+use crate::parameter::Rule;
+use jsonschema::{Draft, Validator};
+use serde_json::{Map, Value};
+
+/// Builds a validator that accesses nothing outside the document.
+#[doc(hidden)]
+pub fn validator(schema: &Value) -> Result<Validator, String> {
+    let options = jsonschema::options().offline();
+    // A schema that names its draft is validated by that draft.
+    let options = match schema.get("$schema") {
+        Some(_) => options,
+        None => options.with_draft(Draft::Draft202012),
+    };
+    options.build(schema).map_err(|error| error.to_string())
+}
+
+/// Returns the reason why `value` violates one of a parameter's own rules, if it does.
+pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
+    if rules.is_empty() {
+        return None;
+    }
+    let kind = match value {
+        Value::Number(number) if !number.is_f64() => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        // No rule applies to these.
+        Value::Null | Value::Bool(_) => return None,
+    };
+    let mut schema = Map::new();
+    schema.insert("type".into(), kind.into());
+    for rule in rules {
+        apply(*rule, &mut schema);
+    }
+    let schema = Value::Object(schema);
+    match validator(&schema) {
+        Ok(validator) if validator.is_valid(value) => None,
+        Ok(_) => Some(format!("its rules ask for {}, and it is {value}", describe(&schema, &schema))),
+        Err(error) => Some(error),
+    }
+}
+
+/// Returns the first property whose default or example does not match the property's own schema.
+pub(super) fn shown_fault(schema: &Value) -> Option<String> {
+    find_shown_fault(schema, "", schema)
+}
+
+fn find_shown_fault(schema: &Value, under: &str, root: &Value) -> Option<String> {
+    match schema {
+        _ if holds_values(under) => None,
+        Value::Object(members) if under == "properties" => members.iter().find_map(|(name, property)| {
+            property_fault(name, property, root).or_else(|| find_shown_fault(property, "", root))
+        }),
+        Value::Object(members) => {
+            members.iter().find_map(|(key, member)| find_shown_fault(member, key, root))
+        }
+        Value::Array(items) => items.iter().find_map(|item| find_shown_fault(item, "", root)),
+        _ => None,
+    }
+}
+
+/// Removes the examples of a parameter that do not match any more because it was narrowed.
+#[doc(hidden)]
+pub fn drop_unfitting_examples(root: &mut Value, pointer: &str) {
+    let Some(property) = root.pointer(pointer) else { return };
+    let Some(examples) = property.get("examples").and_then(Value::as_array) else { return };
+    let Some(validator) = validator_within(property, root) else { return };
+    let fitting: Vec<Value> =
+        examples.iter().filter(|example| validator.is_valid(example)).cloned().collect();
+    let Some(property) = root.pointer_mut(pointer).and_then(Value::as_object_mut) else { return };
+    if fitting.is_empty() {
+        property.shift_remove("examples");
+    } else {
+        property.insert("examples".into(), fitting.into());
+    }
+}
+
+/// Builds a validator for a part of a document, which may refer to the document's definitions.
+fn validator_within(part: &Value, root: &Value) -> Option<Validator> {
+    let mut document = part.clone();
+    if let (Some(document), Some(definitions)) = (document.as_object_mut(), root.get("$defs")) {
+        document.insert("$defs".into(), definitions.clone());
+    }
+    validator(&document).ok()
+}
+
+fn property_fault(name: &str, property: &Value, root: &Value) -> Option<String> {
+    let default = property.get("default");
+    let examples = property.get("examples").and_then(Value::as_array);
+    if default.is_none() && examples.is_none_or(Vec::is_empty) {
+        return None;
+    }
+    let mut shown = default.into_iter().chain(examples.into_iter().flatten());
+    if shown.all(|value| plain::certainly_allows(property, value)) {
+        return None;
+    }
+    let validator = validator_within(property, root)?;
+    let shown = default.map(|value| ("default", value));
+    let examples = examples.into_iter().flatten().map(|value| ("example", value));
+    let (what, _) = shown.into_iter().chain(examples).find(|(_, value)| !validator.is_valid(value))?;
+    Some(format!(
+        "the {what} of `{name}` does not fit its own rules, which ask for {}",
+        describe(property, root)
+    ))
+}
+
+/// Returns a definition that refers to itself without a property or an item in between: a validator would follow it
+/// until the stack overflows.
+pub(super) fn circle(schema: &Value) -> Option<String> {
+    let mut done = Vec::new();
+    let mut path = Vec::new();
+    let definitions = schema.get("$defs").and_then(Value::as_object);
+    find_circle(schema, schema, &mut path, &mut done).or_else(|| {
+        definitions?.keys().find_map(|name| {
+            let reference = format!("#/$defs/{}", name.replace('~', "~0").replace('/', "~1"));
+            follow(&reference, schema, &mut path, &mut done)
+        })
+    })
+}
+
+/// Same as [`circle`], for any place in the document.
+pub(super) fn circle_within(schema: &Value) -> Option<String> {
+    let mut done = Vec::new();
+    let mut path = Vec::new();
+    let mut left = vec![schema];
+    while let Some(part) = left.pop() {
+        if let Some(name) = find_circle(part, schema, &mut path, &mut done) {
+            return Some(name);
+        }
+        match part {
+            Value::Object(members) => left.extend(members.values()),
+            Value::Array(items) => left.extend(items),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn find_circle(
+    schema: &Value,
+    root: &Value,
+    path: &mut Vec<String>,
+    done: &mut Vec<String>,
+) -> Option<String> {
+    let members = schema.as_object()?;
+    if let Some(reference) = members.get("$ref").and_then(Value::as_str)
+        && let Some(name) = follow(reference, root, path, done)
+    {
+        return Some(name);
+    }
+    let lists = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| members.get(*key)?.as_array()).flatten();
+    let single = ["not", "if", "then", "else"].iter().filter_map(|key| members.get(*key));
+    lists.chain(single).find_map(|part| find_circle(part, root, path, done))
+}
+
+fn follow(reference: &str, root: &Value, path: &mut Vec<String>, done: &mut Vec<String>) -> Option<String> {
+    if path.iter().any(|step| step == reference) {
+        return Some(reference.rsplit('/').next().unwrap_or(reference).to_owned());
+    }
+    if done.iter().any(|other| other == reference) {
+        return None;
+    }
+    let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer))?;
+    path.push(reference.to_owned());
+    let found = find_circle(target, root, path, done);
+    path.pop();
+    done.push(reference.to_owned());
+    found
+}

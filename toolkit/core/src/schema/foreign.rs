@@ -1,0 +1,157 @@
+//! Schemas without Rust types: written by hand, or sent by another process.
+
+use super::check::{circle_within, validator};
+use super::root::is_object;
+use super::tighten::holds_values;
+use serde_json::Value;
+
+/// The maximum nesting of a schema; the same as for JSON text.
+const DEEPEST: usize = 128;
+/// The maximum number of values in a schema. The largest in use have some thousands.
+const MAX_VALUES: usize = 100_000;
+
+/// Keywords whose members are schemas by name, so that the names are not keywords.
+const BY_NAME: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/// Returns the reason why `schema` cannot be the schema of a tool's arguments, if there is one.
+///
+/// A validator must come to an end with whatever it says: it reaches for nothing outside the document, and every
+/// reference is a pointer that can be followed here too, so that circles are seen.
+#[doc(hidden)]
+pub fn foreign_fault(schema: &Value) -> Option<String> {
+    if let Some(fault) = shape_fault(schema) {
+        return Some(fault);
+    }
+    if !is_object(schema, schema, 0) {
+        return Some("arguments are always an object, so its root must be `\"type\": \"object\"`".to_owned());
+    }
+    None
+}
+
+/// Returns the reason why `schema` cannot be the schema of a tool's output, if there is one.
+#[doc(hidden)]
+pub fn output_fault(schema: &Value) -> Option<String> {
+    shape_fault(schema).or_else(|| validator(schema).err())
+}
+
+fn shape_fault(schema: &Value) -> Option<String> {
+    let mut count = 0;
+    let mut left = vec![(schema, "", 0)];
+    while let Some((part, under, depth)) = left.pop() {
+        count += 1;
+        if depth > DEEPEST {
+            return Some(format!("it nests more than {DEEPEST} deep"));
+        }
+        if count > MAX_VALUES {
+            return Some(format!("it holds more than {MAX_VALUES} values"));
+        }
+        match part {
+            Value::Object(members) => {
+                let is_by_name = BY_NAME.contains(&under);
+                let is_schema = !is_by_name && !holds_values(under);
+                if is_schema
+                    && let Some(fault) =
+                        members.iter().find_map(|(key, value)| reference_fault(key, value, schema, depth))
+                {
+                    return Some(fault);
+                }
+                left.extend(members.iter().map(|(key, member)| {
+                    let under = if is_schema {
+                        key.as_str()
+                    } else if is_by_name {
+                        ""
+                    } else {
+                        under
+                    };
+                    (member, under, depth + 1)
+                }));
+            }
+            Value::Array(items) => {
+                // A list contains schemas, or values.
+                let under = if holds_values(under) { under } else { "" };
+                left.extend(items.iter().map(|item| (item, under, depth + 1)));
+            }
+            _ => {}
+        }
+    }
+    circle_within(schema).map(|name| format!("`{name}` leads back to itself and nothing ends it"))
+}
+
+fn reference_fault(key: &str, value: &Value, root: &Value, depth: usize) -> Option<String> {
+    match key {
+        "$ref" => {
+            let reference = value.as_str()?;
+            let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+            target.is_none().then(|| {
+                format!(
+                    "the reference `{reference}` leads nowhere: references are pointers within the schema, such as \
+                     `#/$defs/name`, and nothing else is loaded"
+                )
+            })
+        }
+        "$dynamicRef" | "$recursiveRef" => {
+            Some(format!("it uses `{key}`; say where it leads with `$ref` and a pointer within the schema"))
+        }
+        // It would change the base of the references below it.
+        "$id" | "id" if depth > 0 && value.is_string() => {
+            Some(format!("a part of it has a name of its own by `{key}`; only the root can"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_what_a_validator_can_end_with_is_taken() {
+        let nested = |depth: usize| {
+            (0..depth).fold(json!({"type": "string"}), |inner, _| json!({"type": "array", "items": inner}))
+        };
+        let object = |property: Value| json!({"type": "object", "properties": {"a": property}});
+        for (schema, expected) in [
+            (json!({"type": "object"}), None),
+            (json!({"properties": {"$ref": {"type": "string"}}}), None),
+            (object(json!({"default": {"$ref": "file:///etc/passwd"}})), None),
+            (json!({"type": "object", "properties": {"next": {"$ref": "#"}}}), None),
+            (object(nested(100)), None),
+            (json!(true), Some("always an object")),
+            (json!({}), Some("always an object")),
+            (json!({"type": "string"}), Some("always an object")),
+            (json!({"type": ["object", "null"]}), Some("always an object")),
+            (object(nested(200)), Some("more than 128 deep")),
+            (object(json!({"enum": vec![1; MAX_VALUES]})), Some("more than 100000 values")),
+            (object(json!({"$ref": "https://example.com/schema.json"})), Some("leads nowhere")),
+            (object(json!({"$ref": "file:///etc/passwd"})), Some("leads nowhere")),
+            (object(json!({"$ref": "#anchor"})), Some("leads nowhere")),
+            (object(json!({"$dynamicRef": "#a"})), Some("`$dynamicRef`")),
+            (object(json!({"$id": "other"})), Some("a name of its own")),
+            (object(json!({"$ref": "#/properties/a"})), Some("leads back to itself")),
+            (object(json!({"items": {"$ref": "#/properties/a/items"}})), Some("leads back to itself")),
+            (
+                json!({
+                    "type": "object",
+                    "properties": {"a": {"items": {"allOf": [{"$ref": "#/definitions/b"}]}}},
+                    "definitions": {"b": {"anyOf": [{"$ref": "#/definitions/c"}]}, "c": {"$ref": "#/definitions/b"}},
+                }),
+                Some("leads back to itself"),
+            ),
+        ] {
+            let fault = foreign_fault(&schema);
+            let is_so = match (&fault, expected) {
+                (None, None) => true,
+                (Some(fault), Some(part)) => fault.contains(part),
+                _ => false,
+            };
+            assert!(is_so, "{schema}: {fault:?}");
+        }
+    }
+
+    #[test]
+    fn an_output_is_of_any_type() {
+        assert_eq!(output_fault(&json!({"type": "array"})), None);
+        assert!(output_fault(&json!({"type": "nonsense"})).is_some());
+    }
+}

@@ -1,0 +1,147 @@
+//! Services: values that tools use to access the outside, one per type.
+
+use crate::error::ToolError;
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A service that a tool function takes in addition to its arguments.
+///
+/// The host provides it with `Builder::service`; `T` may be a trait object.
+///
+/// ```standalone_crate
+/// use toolkit::prelude::*;
+///
+/// struct Greeter { word: String }
+///
+/// /// Greets somebody.
+/// #[tool(read_only)]
+/// async fn greet(greeter: State<Greeter>, /** Whom. */ name: String) -> String {
+///     format!("{}, {name}!", greeter.word)
+/// }
+/// ```
+pub struct State<T: ?Sized>(pub Arc<T>);
+
+impl<T: ?Sized> Deref for State<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: ?Sized> Clone for State<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("State").field(&&*self.0).finish()
+    }
+}
+
+/// A type that can be a service: shared by all calls, on all threads.
+#[diagnostic::on_unimplemented(
+    message = "`State<{Self}>` needs a service that all threads can share",
+    label = "not `Send + Sync + 'static`",
+    note = "hold what changes behind a `Mutex` or an atomic, and share with `Arc` instead of `Rc`"
+)]
+pub trait Service: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Send + Sync + 'static> Service for T {}
+
+/// A type-erased service: an `Arc` of an `Arc<T>`.
+pub type AnyService = Arc<dyn Any + Send + Sync>;
+
+/// A service that is made at its first use, by a module above this one.
+#[doc(hidden)]
+pub trait LazyService: Any + Send + Sync {
+    /// Returns the service once it is made.
+    fn get(&self) -> Option<&AnyService>;
+}
+
+/// Values, one per type.
+#[derive(Clone, Default)]
+#[doc(hidden)]
+pub struct Services(Arc<HashMap<TypeId, Provided>>);
+
+#[derive(Clone)]
+enum Provided {
+    Ready(AnyService),
+    Lazy(Arc<dyn LazyService>),
+}
+
+impl Services {
+    #[doc(hidden)]
+    pub fn insert<T: ?Sized + Service>(&mut self, service: Arc<T>) {
+        Arc::make_mut(&mut self.0).insert(TypeId::of::<T>(), Provided::Ready(Arc::new(service)));
+    }
+
+    #[doc(hidden)]
+    pub fn contains(&self, id: TypeId) -> bool {
+        self.0.contains_key(&id)
+    }
+
+    #[doc(hidden)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns these values, with those of `own` taking precedence.
+    #[doc(hidden)]
+    pub fn with(&self, own: &Self) -> Self {
+        let mut all = self.clone();
+        Arc::make_mut(&mut all.0).extend(own.0.iter().map(|(id, service)| (*id, service.clone())));
+        all
+    }
+
+    #[doc(hidden)]
+    pub fn get<T: ?Sized + Service>(&self) -> Option<Arc<T>> {
+        let service = match self.0.get(&TypeId::of::<T>())? {
+            Provided::Ready(service) => service,
+            Provided::Lazy(lazy) => lazy.get()?,
+        };
+        service.downcast_ref::<Arc<T>>().cloned()
+    }
+
+    #[doc(hidden)]
+    pub fn insert_lazy(&mut self, id: TypeId, lazy: Arc<dyn LazyService>) {
+        Arc::make_mut(&mut self.0).insert(id, Provided::Lazy(lazy));
+    }
+
+    /// Returns true if any service is created at its first use.
+    #[doc(hidden)]
+    pub fn has_lazy(&self) -> bool {
+        self.0.values().any(|service| matches!(service, Provided::Lazy(_)))
+    }
+
+    /// Returns the service of this type, if it is created at its first use.
+    #[doc(hidden)]
+    pub fn lazy<L: LazyService>(&self, id: TypeId) -> Option<&L> {
+        match self.0.get(&id)? {
+            Provided::Ready(_) => None,
+            Provided::Lazy(lazy) => (&**lazy as &dyn Any).downcast_ref(),
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn require<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {
+        self.get().map(State).ok_or_else(|| {
+            ToolError::unavailable(format!(
+                "this tool needs the service `{}`, which the host does not provide",
+                type_name::<T>()
+            ))
+        })
+    }
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} services", self.0.len())
+    }
+}

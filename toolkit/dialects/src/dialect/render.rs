@@ -1,0 +1,172 @@
+//! Writes tool results, and tool calls, as messages for a provider.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod kind;
+mod mcp;
+mod responses;
+
+use super::{Definitions, Dialect};
+use data_encoding::BASE64;
+use kind::media_type;
+use serde_json::{Map, Value, json};
+use toolkit_core::call::{CallArguments, ToolCall, ToolResult};
+use toolkit_core::content::{Bytes, Content, Resource, ResourceBody};
+
+/// The text to send where a provider accepts no empty text.
+const NOTHING: &str = "Done.";
+
+impl Definitions {
+    /// Returns results as the next part of the conversation: messages, or items in Responses, or contents in Gemini.
+    ///
+    /// They are in the given order, and each refers to its call. If a provider has no field for failure, only the text shows it.
+    ///
+    /// | | a failure | pictures | sounds, other files |
+    /// |---|---|---|---|
+    /// | OpenAI Chat | by its text | PNG, JPEG, WebP, GIF that does not move: in one message of the user after all results | WAV and MP3 beside the pictures; else named |
+    /// | OpenAI Responses | by its text | the same, as `input_image` | PDF as `input_file`; else named |
+    /// | Anthropic | `is_error` | PNG, JPEG, GIF, WebP | PDF as a document; else named |
+    /// | Gemini | `error` in place of `output` | PNG, JPEG, WebP, HEIC, HEIF: as parts after all results | usual sounds and PDF as parts; else named |
+    /// | MCP | `isError` | yes | yes |
+    ///
+    /// *Named* means a line of text with the kind and the place of the content; a provider is never sent content that it refuses. Media
+    /// types are recognised in any case, with parameters, and by common other names (`image/jpg`). Documents that are text become text.
+    /// Structured data is contained in the text, and also separate in the Model Context Protocol.
+    pub fn render(&self, results: &[ToolResult]) -> Vec<Value> {
+        match self.dialect {
+            Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::results(results),
+            Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::results(results),
+            Dialect::Anthropic => anthropic::results(results),
+            Dialect::Gemini => gemini::results(self, results),
+            Dialect::Mcp => mcp::results(self, results),
+        }
+    }
+
+    /// Returns calls as the model made them: the message that comes before their results. For a host that stores conversations in its own
+    /// form; [`parse`](Self::parse) reads the message back. A host that has the provider's original message sends that instead, since it
+    /// contains more than calls.
+    pub fn render_calls(&self, calls: &[ToolCall]) -> Vec<Value> {
+        if calls.is_empty() {
+            return Vec::new();
+        }
+        let calls = calls.iter().map(|call| Said {
+            id: &call.id,
+            name: self.shown_name(&call.name),
+            arguments: &call.arguments,
+        });
+        match self.dialect {
+            Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::calls(calls),
+            Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::calls(calls),
+            Dialect::Anthropic => anthropic::calls(calls),
+            Dialect::Gemini => gemini::calls(calls),
+            Dialect::Mcp => mcp::calls(calls),
+        }
+    }
+
+    fn shown_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.tool(name).map_or(name, |tool| tool.shown_name.as_str())
+    }
+}
+
+/// A call in the form in which the model made it.
+struct Said<'a> {
+    id: &'a str,
+    name: &'a str,
+    arguments: &'a CallArguments,
+}
+
+impl Said<'_> {
+    fn text(&self) -> String {
+        match self.arguments {
+            CallArguments::Text(text) => text.clone(),
+            CallArguments::Json(value) => value.to_string(),
+        }
+    }
+
+    /// Returns the arguments as an object, for providers that accept only objects. Any other value is wrapped in one, so that the model's
+    /// text is preserved.
+    fn object(&self) -> Value {
+        let value = match self.arguments {
+            CallArguments::Json(value) => value.clone(),
+            CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+        };
+        if value.is_object() { value } else { json!({ "arguments": value }) }
+    }
+}
+
+/// A block of a result, as far as the distinction matters to providers.
+enum Part<'a> {
+    Text(String),
+    /// The data, and its media type in normal form.
+    Image(&'a [u8], String),
+    Audio(&'a [u8], String),
+    /// The data, its media type, and its identifying URI.
+    File(&'a [u8], String, &'a str),
+}
+
+/// Returns the blocks of a result. Empty texts are left out, because some providers refuse them.
+fn parts(result: &ToolResult) -> Vec<Part<'_>> {
+    let output = match &result.outcome {
+        Err(error) => return vec![Part::Text(non_empty(error.message()))],
+        Ok(output) => output,
+    };
+    output
+        .content
+        .iter()
+        .map(|block| match block {
+            Content::Text { text } => Part::Text(text.clone()),
+            Content::Image { data: Bytes(data), mime_type } => Part::Image(data, media_type(mime_type)),
+            Content::Audio { data: Bytes(data), mime_type } => Part::Audio(data, media_type(mime_type)),
+            Content::ResourceLink { uri, name, description, mime_type } => {
+                Part::Text(link(uri, name, description.as_deref(), mime_type.as_deref()))
+            }
+            Content::Resource { resource: Resource { uri, mime_type, body } } => match body {
+                ResourceBody::Text(text) => Part::Text(format!("{uri}:\n{text}")),
+                ResourceBody::Blob(Bytes(data)) => match media_type(mime_type.as_deref().unwrap_or_default())
+                {
+                    kind if kind.starts_with("image/") => Part::Image(data, kind),
+                    kind if kind.starts_with("audio/") => Part::Audio(data, kind),
+                    kind => Part::File(data, kind, uri),
+                },
+            },
+        })
+        .filter(|part| !matches!(part, Part::Text(text) if text.is_empty()))
+        .collect()
+}
+
+fn link(uri: &str, name: &str, description: Option<&str>, mime_type: Option<&str>) -> String {
+    let kind = mime_type.map_or_else(String::new, |kind| format!(" ({kind})"));
+    let about = description.map_or_else(String::new, |about| format!(": {about}"));
+    format!("{name}{kind} is at {uri}{about}")
+}
+
+impl Part<'_> {
+    /// Returns a description of the part, if it cannot be sent otherwise.
+    fn named(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Image(data, kind) => format!("[a picture, {}]", size(data, kind)),
+            Self::Audio(data, kind) => format!("[a sound, {}]", size(data, kind)),
+            Self::File(data, kind, uri) => format!("[the file {uri}, {}]", size(data, kind)),
+        }
+    }
+}
+
+fn size(data: &[u8], kind: &str) -> String {
+    let kind = if kind.is_empty() { "of an unknown kind" } else { kind };
+    format!("{kind}, {} bytes; it cannot be shown here", data.len())
+}
+
+fn non_empty(text: &str) -> String {
+    if text.trim().is_empty() { NOTHING.to_owned() } else { text.to_owned() }
+}
+
+fn data_url(data: &[u8], kind: &str) -> String {
+    format!("data:{kind};base64,{}", BASE64.encode(data))
+}
+
+/// Returns an object with these members.
+fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}

@@ -1,0 +1,12 @@
+//! What each provider of models wants to be told of tools, how it says that one is to be called, and how it is answered.
+//!
+//! This is a layer of [`agent-toolkit`](https://docs.rs/agent-toolkit), which re-exports all of it: depend on that crate, and name its
+//! items as `toolkit::…`. The module is for the layers above; only what stands at the root is stable.
+
+#[doc(hidden)]
+pub mod dialect;
+
+pub use dialect::{
+    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
+    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, Strictness, UnknownDialect,
+};

@@ -1,0 +1,245 @@
+//! Waits for the answer to a question: from the approver, from elsewhere, or until the timeout.
+
+use super::{AnswerError, Asks, Waiting};
+use crate::approver::{Answering, Approver};
+use crate::ask::{Answer, Ask, DeniedBy, Elicitation, Origin, PendingAsk, Put, Question};
+use crate::error::ToolError;
+use serde_json::Value;
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::time::{Sleep, sleep};
+
+/// The most times that a question is asked because of invalid answers.
+const MAX_ATTEMPTS: u32 = 3;
+
+type Asked<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl Asks {
+    /// Asks for permission, once: rules and remembered approvals are applied by
+    /// [`ToolContext::ask`](crate::ToolContext) instead.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` unless it is allowed, with who denied it and what to do next.
+    pub fn approve<'a>(
+        &'a self,
+        approver: &'a dyn Approver,
+        origin: Origin,
+        ask: Ask,
+    ) -> Asked<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            let title = ask.title.clone();
+            self.ask(approver, origin, Question::Approve(ask)).await.into_permission(&title)
+        })
+    }
+
+    /// Asks for a value that matches the schema of `elicitation`; returns `None` if the person declines.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` when no person can be asked or no answer comes in time, `Aborted` when the person dismisses the
+    /// question.
+    pub fn elicit<'a>(
+        &'a self,
+        approver: &'a dyn Approver,
+        origin: Origin,
+        elicitation: Elicitation,
+    ) -> Asked<'a, Result<Option<Value>, ToolError>> {
+        Box::pin(async move { self.ask(approver, origin, Question::Elicit(elicitation)).await.into_value() })
+    }
+
+    /// Asks, and waits for the first answer: the approver's, or one given through [`answer`](Self::answer).
+    ///
+    /// The result is always a valid answer to the question. An approver whose value is invalid is asked again, with
+    /// the validation error, up to three times in all; one that panics, or answers another kind of question, denies.
+    /// If it returns no answer, this waits for an answer from elsewhere, until the question times out.
+    ///
+    /// Dropping the future removes the question from the list. A question that has to wait needs a tokio runtime with
+    /// its timer; without a runtime it is denied.
+    pub fn ask<'a>(
+        &'a self,
+        approver: &'a dyn Approver,
+        origin: Origin,
+        question: Question,
+    ) -> Asked<'a, Answer> {
+        self.ask_telling(approver, Put::once(origin, question), |_| {})
+    }
+
+    /// Asks, and calls a function with the question once it is on the list.
+    pub(crate) fn ask_telling<'a>(
+        &'a self,
+        approver: &'a dyn Approver,
+        put: Put,
+        tell: impl FnOnce(&PendingAsk) + Send + 'a,
+    ) -> Asked<'a, Answer> {
+        Box::pin(async move {
+            let mut waiting = match self.register(put) {
+                Ok(waiting) => waiting,
+                Err(refusal) => return refusal,
+            };
+            tell(&waiting.ask);
+            waiting.hear_out(approver).await
+        })
+    }
+}
+
+impl Waiting {
+    /// Waits for the answer, from the approver or from elsewhere.
+    pub(super) async fn hear_out(&mut self, approver: &dyn Approver) -> Answer {
+        let asks = self.asks.clone();
+        let mut deadline = Deadline { age: asks.limits().age, sleep: None };
+        let mut attempt = 1;
+        loop {
+            let ask = self.ask.clone();
+            let mut consulted = Consulted::begin(approver, &ask);
+            match poll_fn(|task| hear(self, &mut consulted, &mut deadline, task)).await {
+                Heard::Elsewhere(answer) => return answer,
+                Heard::TooLate(denial) => return settle(self, denial),
+                Heard::Approver(answer) => match asks.answer(ask.id(), answer) {
+                    Err(AnswerError::Unfit { problem }) if attempt < MAX_ATTEMPTS => {
+                        self.ask_again(problem);
+                    }
+                    outcome => return settle(self, fault(outcome)),
+                },
+            }
+            attempt += 1;
+        }
+    }
+}
+
+/// Returns the answer that was given, or else `otherwise`; afterwards no answer is accepted.
+fn settle(waiting: &mut Waiting, otherwise: Answer) -> Answer {
+    waiting.answer.close();
+    waiting.answer.try_recv().unwrap_or(otherwise)
+}
+
+/// Returns the answer to use instead of an approver's rejected one, if no other answer was given.
+fn fault(outcome: Result<(), AnswerError>) -> Answer {
+    let problem = match outcome {
+        Err(AnswerError::Unfit { problem }) => {
+            format!("{MAX_ATTEMPTS} answers in a row did not fit, the last one: {problem}")
+        }
+        Err(AnswerError::WrongKind { problem }) => {
+            format!("the approver gave an answer that is none; {problem}")
+        }
+        _ => "the question was lost".to_owned(),
+    };
+    Answer::denied_by(DeniedBy::Fault, problem)
+}
+
+enum Heard {
+    Elsewhere(Answer),
+    Approver(Answer),
+    TooLate(Answer),
+}
+
+fn hear(
+    waiting: &mut Waiting,
+    consulted: &mut Consulted<'_>,
+    deadline: &mut Deadline,
+    task: &mut Context<'_>,
+) -> Poll<Heard> {
+    if let Poll::Ready(answer) = Pin::new(&mut waiting.answer).poll(task) {
+        return Poll::Ready(Heard::Elsewhere(answer.unwrap_or_else(|_| fault(Ok(())))));
+    }
+    if let Poll::Ready(answer) = consulted.poll(task) {
+        return Poll::Ready(Heard::Approver(answer));
+    }
+    deadline.poll(task).map(Heard::TooLate)
+}
+
+/// The running future of an approver; `None` once it said that the answer comes from elsewhere.
+struct Consulted<'a>(Option<Answering<'a>>, Option<Answer>);
+
+impl<'a> Consulted<'a> {
+    fn begin(approver: &'a dyn Approver, ask: &'a PendingAsk) -> Self {
+        match catch_unwind(AssertUnwindSafe(|| approver.ask(ask))) {
+            Ok(answering) => Self(Some(answering), None),
+            Err(panic) => Self(None, Some(panicked(panic))),
+        }
+    }
+
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Answer> {
+        if let Some(denial) = self.1.take() {
+            return Poll::Ready(denial);
+        }
+        let Some(answering) = &mut self.0 else { return Poll::Pending };
+        let answer = match catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(task))) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(answer)) => answer,
+            Err(panic) => Some(panicked(panic)),
+        };
+        self.end();
+        answer.map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Drops the future, which may panic. Its answer is still used.
+    fn end(&mut self) {
+        let answering = self.0.take();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(answering))) {
+            std::mem::forget(panic);
+        }
+    }
+}
+
+impl Drop for Consulted<'_> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> Answer {
+    // The person also reads this message, and a panic's text is for developers: the panic hook has printed it. The
+    // payload is leaked, because dropping it runs the approver's code, which may panic again.
+    std::mem::forget(panic);
+    Answer::denied_by(DeniedBy::Fault, "the approver stopped on an internal error")
+}
+
+/// The time at which a question expires. The timer is created at the first wait.
+struct Deadline {
+    age: Duration,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Deadline {
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Answer> {
+        if self.sleep.is_none() && Handle::try_current().is_err() {
+            let problem = "waiting for a person needs a tokio runtime, and there is none here";
+            return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
+        }
+        if self.sleep.is_none() {
+            // Tokio panics in a runtime without timers, and there is no way to check beforehand.
+            self.sleep = catch_unwind(|| Box::pin(sleep(self.age))).ok();
+        }
+        let Some(sleep) = &mut self.sleep else {
+            let problem = "waiting for a person needs a tokio runtime with timers, and this one has none";
+            return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
+        };
+        let age = self.age;
+        // A later poll may run in another runtime than the first, which may have ended.
+        match catch_unwind(AssertUnwindSafe(|| sleep.as_mut().poll(task))) {
+            Ok(slept) => slept.map(|()| {
+                Answer::denied_by(DeniedBy::TimeOut, format!("nobody answered within {}", in_words(age)))
+            }),
+            Err(panic) => {
+                std::mem::forget(panic);
+                let problem = "the tokio runtime that it was first asked in has ended";
+                Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem))
+            }
+        }
+    }
+}
+
+fn in_words(age: Duration) -> String {
+    match age.as_secs() {
+        0 => format!("{} ms", age.as_millis()),
+        seconds if seconds % 3600 == 0 => format!("{} h", seconds / 3600),
+        seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+        seconds => format!("{seconds} s"),
+    }
+}

@@ -1,0 +1,279 @@
+//! Questions that a tool asks a person.
+
+use crate::approvals::{Allowed, Asker, Memory};
+use crate::approver::Approver;
+use crate::arg::ToolArg;
+use crate::ask::{Answer, Ask, Elicitation, Origin, Put, Question, is_guarded_kind};
+use crate::ask_record::{AskLog, AskNumber};
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::escape::escape_line;
+use crate::events::{AllowedBy, Event};
+use crate::live::Reason;
+use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
+use futures_util::future::{Either, select};
+use serde_json::Value;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+
+impl ToolContext {
+    /// Asks for permission, and waits for the answer, for hours if necessary.
+    ///
+    /// A person is asked only if it is not decided yet. The [rules](crate::Permissions) are applied first: a denial ends the call's
+    /// question, and a rule that allows answers it. Then earlier approvals are applied, for the session or always in this workspace,
+    /// as described at [`Approvals`](crate::Approvals): for exactly the same question of this tool. Otherwise the question waits for
+    /// an answer, together with other calls of the session that ask the same at that time, and the answer is remembered for its
+    /// scope.
+    ///
+    /// While it waits, the call's timeout is paused, and other calls of the session, and of the tool, can run in its place. After
+    /// the answer it waits for its turn again. A function that drops the question instead continues immediately until its next
+    /// await, and from there in its turn. If a function has several calls of its own running, one of which asks, it keeps its turn,
+    /// because the other calls need it.
+    ///
+    /// ```
+    /// use toolkit::prelude::*;
+    /// use toolkit::{Ask, Answer, ScriptedApprover};
+    ///
+    /// /// Deploys the site.
+    /// #[tool(asks)]
+    /// async fn deploy(ctx: &ToolContext) -> Result<String, ToolError> {
+    ///     ctx.ask(Ask::new("deploy", "Put the site online")).await?;
+    ///     Ok("deployed".to_owned())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+    /// let toolkit = Toolkit::empty()
+    ///     .tool(toolkit::tool_ref!(deploy))
+    ///     .approver(ScriptedApprover::new([Answer::allow(), Answer::deny_saying("not on a Friday")]))
+    ///     .build()?;
+    /// let toolbox = toolkit.toolbox(&Caller::new()).await;
+    /// assert_eq!(toolbox.call(ToolCall::new("1", "deploy", "{}")).await.text(), "deployed");
+    /// assert!(toolbox.call(ToolCall::new("2", "deploy", "{}")).await.text().contains("not on a Friday"));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `Denied`, with the rule and its place, or with the person's message to the model, or with the reason why no person could be
+    /// asked; `Aborted` once the call is cancelled or over.
+    pub async fn ask(&self, ask: Ask) -> Result<(), ToolError> {
+        self.check_cancelled()?;
+        let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
+        let Decided { decision, rule, said, .. } = self.decide(&request);
+        match decision {
+            Decision::Ask if !said && self.runs_unasked(&ask) => {
+                let number = self.note_ask(|asks| asks.begin("tool", &ask));
+                let rule = format!("tools.settings.{}.autoExecute", self.tool().name());
+                self.tell_allowed(&ask, number, || AllowedBy::Rule { rule: rule.clone() });
+                Ok(())
+            }
+            Decision::Ask => self.ask_person(ask, "tool").await,
+            Decision::Allow => {
+                let number = self.note_ask(|asks| asks.begin("tool", &ask));
+                self.tell_allowed(&ask, number, || AllowedBy::Rule { rule: named(rule.as_ref()) });
+                Ok(())
+            }
+            Decision::Deny => {
+                if let Some(number) = self.note_ask(|asks| asks.begin("tool", &ask)) {
+                    self.live().asks.denied_by_rule(number, &named(rule.as_ref()));
+                }
+                Err(denied(&ask, rule.as_ref()))
+            }
+        }
+    }
+
+    /// Returns the decision of the rules about an action of this tool; without a matching rule, the action has to be asked for.
+    pub fn decide(&self, request: &PermissionRequest<'_>) -> Decided {
+        self.scope().toolkit.settings.permissions.decide(self.caller(), &request.for_tool(self.tool()))
+    }
+
+    /// Returns true if `autoExecute: true` answers the question: it is of the tool's own kind, and neither its flags nor its paths
+    /// raised it.
+    fn runs_unasked(&self, ask: &Ask) -> bool {
+        let tool = self.tool();
+        !ask.raised
+            && ask.kind == tool.permission()
+            && !is_guarded_kind(&ask.kind)
+            && self.scope().toolkit.settings.permissions.runs_unasked(tool)
+    }
+
+    /// Asks as [`ask`](Self::ask) does, but does not apply rules that allow: for a tool that has already evaluated them, with more
+    /// information than a question shows. Rules that deny and earlier approvals still apply.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask`](Self::ask).
+    pub async fn ask_in_person(&self, ask: Ask) -> Result<(), ToolError> {
+        self.check_cancelled()?;
+        let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
+        let Decided { decision, rule, .. } = self.decide(&request);
+        if decision == Decision::Deny {
+            if let Some(number) = self.note_ask(|asks| asks.begin("tool", &ask)) {
+                self.live().asks.denied_by_rule(number, &named(rule.as_ref()));
+            }
+            return Err(denied(&ask, rule.as_ref()));
+        }
+        self.ask_person(ask, "tool").await
+    }
+
+    /// Returns true if an earlier approval, for the session or always, answers this question, so that no person would be asked.
+    ///
+    /// Reads a small file, so it blocks. An unreadable file answers nothing.
+    pub fn recalls(&self, ask: &Ask) -> bool {
+        matches!(self.memory().recall(ask), Ok(Some(_)))
+    }
+
+    /// Asks a person regardless of the rules, if no earlier approval answers the question: for operations that have to be asked
+    /// about. `asker` is recorded in the history as the source of the question.
+    pub(crate) async fn ask_person(&self, ask: Ask, asker: &str) -> Result<(), ToolError> {
+        self.check_cancelled()?;
+        let number = self.note_ask(|asks| asks.begin(asker, &ask));
+        let settings = &self.scope().toolkit.settings;
+        let memory = self.memory();
+        let recalled = memory.recall(&ask);
+        if let Ok(Some(allowed)) = &recalled {
+            self.tell_allowed(&ask, number, || match allowed {
+                Allowed::Session => AllowedBy::Session,
+                Allowed::Always(ids) => AllowedBy::Approval { ids: ids.clone() },
+            });
+            return Ok(());
+        }
+        let note = recalled.err();
+        let workspace = memory.workspace().filter(|_| note.is_none()).map(str::to_owned);
+        let title = ask.title.clone();
+        let put = Put::remembered(Origin { workspace, ..self.origin() }, Question::Approve(ask), note)
+            .with_session_lifetime(memory.session_lifetime());
+        let away = self.live().leave(Reason::Asking);
+        let answer = match settings.asks.ask_together(self.approver(), put, &memory) {
+            Ok(joined) => {
+                self.send(|| Event::Asked { ask: joined.ask().clone() });
+                let ask_id = joined.ask().id().to_owned();
+                let answer = self.unless_cancelled(joined).await?;
+                self.send(|| Event::answered(&ask_id, &answer));
+                answer
+            }
+            Err(refusal) => refusal,
+        };
+        if let Some(number) = number {
+            self.live().asks.answered(number, &answer);
+        }
+        away.come_back().await;
+        answer.into_permission(&title)
+    }
+
+    fn tell_allowed(&self, ask: &Ask, number: Option<AskNumber>, by: impl Fn() -> AllowedBy) {
+        self.send(|| Event::Allowed { kind: ask.kind.clone(), title: ask.title.clone(), by: by() });
+        if let Some(number) = number {
+            self.live().asks.allowed(number, &by());
+        }
+    }
+
+    /// Records a question for the history, if there is one.
+    fn note_ask(&self, begin: impl FnOnce(&AskLog) -> AskNumber) -> Option<AskNumber> {
+        self.scope().toolkit.settings.history.is_some().then(|| begin(&self.live().asks))
+    }
+
+    /// Returns the remembered approvals of this tool, for this caller.
+    fn memory(&self) -> Memory {
+        let (scope, caller, tool) = (self.scope(), self.caller(), self.tool());
+        let approvals = scope.toolkit.settings.approvals.clone();
+        Memory::new(Asker::of(caller, tool), Arc::clone(&scope.session), approvals, caller.workspace_dir())
+    }
+
+    /// Asks a person for a value, and waits for it as [`ToolContext::ask`] does. Returns `None` if the person declines.
+    ///
+    /// `T` is a struct of plain fields: strings, numbers, booleans, enums without content. Put `#[toolkit::args]` on it.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` when no person could be asked, `Aborted` when the person dismissed the question or the call is cancelled or over,
+    /// `Failed` when `T` is another kind of type.
+    pub async fn elicit<T: ToolArg>(&self, message: impl Into<String>) -> Result<Option<T>, ToolError> {
+        match self.elicit_value(Elicitation::of::<T>(message)?).await? {
+            None => Ok(None),
+            Some(value) => T::decode(value)
+                .map(Some)
+                .map_err(|error| ToolError::failed(format!("the person's answer does not fit: {error}"))),
+        }
+    }
+
+    /// Asks a person for a value by a schema that is known at run time only, as [`elicit`](Self::elicit) does for a type. The answer
+    /// matches the schema. Returns `None` if the person declines.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` when no person could be asked, `Aborted` when the person dismissed the question or the call is cancelled or over.
+    pub async fn elicit_value(&self, elicitation: Elicitation) -> Result<Option<Value>, ToolError> {
+        self.put(Question::Elicit(elicitation)).await?.into_value()
+    }
+
+    /// Asks a person a question, regardless of the rules.
+    pub(crate) async fn put(&self, question: Question) -> Result<Answer, ToolError> {
+        let settings = &self.scope().toolkit.settings;
+        self.check_cancelled()?;
+        let away = self.live().leave(Reason::Asking);
+        let number = self.note_ask(|asks| match &question {
+            Question::Approve(ask) => asks.begin("tool", ask),
+            Question::Elicit(elicitation) => asks.begin_elicitation(&elicitation.message),
+        });
+        let put = Put::once(self.origin(), question);
+        let approver = self.approver();
+        let asked = OnceLock::new();
+        let answer = settings.asks.ask_telling(&*approver, put, |ask| {
+            self.send(|| Event::Asked { ask: ask.clone() });
+            let _ = asked.set(ask.id().to_owned());
+        });
+        let answer = self.unless_cancelled(answer).await?;
+        // A question that was refused before it was added to the list has no event.
+        if let Some(ask_id) = asked.get() {
+            self.send(|| Event::answered(ask_id, &answer));
+        }
+        if let Some(number) = number {
+            self.live().asks.answered(number, &answer);
+        }
+        away.come_back().await;
+        Ok(answer)
+    }
+
+    /// Returns the call's own approver, or else the toolkit's.
+    fn approver(&self) -> Arc<dyn Approver> {
+        self.approver.clone().unwrap_or_else(|| self.scope().toolkit.settings.shared_approver())
+    }
+
+    fn origin(&self) -> Origin {
+        Origin {
+            call_id: self.call_id().to_owned(),
+            tool: self.tool_name().to_owned(),
+            session_id: self.session_id().map(str::to_owned),
+            agent: self.agent().map(str::to_owned),
+            message_id: self.message_id().map(str::to_owned),
+            workspace: None,
+        }
+    }
+
+    /// Waits for the answer until the call is cancelled or over: a thread or a task that outlives the call would otherwise wait for
+    /// hours.
+    async fn unless_cancelled(&self, answer: impl Future<Output = Answer>) -> Result<Answer, ToolError> {
+        let cancelled = pin!(self.cancellation_token().cancelled());
+        match select(pin!(answer), cancelled).await {
+            Either::Left((answer, _)) => Ok(answer),
+            Either::Right(_) => Err(ToolError::aborted("the call was cancelled")),
+        }
+    }
+}
+
+/// Returns the name of the rule that decided.
+fn named(rule: Option<&DecidedRule>) -> String {
+    rule.map_or_else(|| "a default".to_owned(), ToString::to_string)
+}
+
+/// Returns the error for an operation that the rules deny.
+fn denied(ask: &Ask, rule: Option<&DecidedRule>) -> ToolError {
+    let by = rule.map_or_else(|| "by default".to_owned(), |rule| format!("by the rule {rule}"));
+    ToolError::denied(format!(
+        "not allowed: {}. The kind `{}` is denied {by}. Nothing was done; do not try it in another way, go on without it \
+         and say what was not allowed and why",
+        escape_line(&ask.title),
+        escape_line(&ask.kind),
+    ))
+}

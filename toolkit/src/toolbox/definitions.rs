@@ -1,0 +1,35 @@
+//! The tools of a toolbox as a provider is told of them.
+
+use super::Toolbox;
+use crate::dialect::{Definitions, Dialect};
+use crate::discovery::Showing;
+use std::collections::HashSet;
+
+impl Toolbox {
+    /// Returns the definitions of the tools for a provider, by name.
+    ///
+    /// A tool whose types have an invalid schema is missing here; calling it returns the reason.
+    pub fn definitions_for(&self, dialect: Dialect) -> Definitions {
+        dialect.definitions(self.definitions())
+    }
+
+    /// Returns the definitions for a provider that finds tools itself, if this toolbox [defers some](crate::Discovery): every
+    /// definition, with a mark on those that the provider should not show from the beginning, and the provider's own tool instead of
+    /// `tool_search`. The definitions stay the same throughout a session, whatever is found.
+    ///
+    /// Anthropic's Messages and OpenAI's Responses support this (`defer_loading`); for the others this is
+    /// [`definitions_for`](Self::definitions_for).
+    pub fn definitions_deferring(&self, dialect: Dialect) -> Definitions {
+        if !dialect.has_finder() || !self.defers() {
+            return self.definitions_for(dialect);
+        }
+        let all = self.all_definitions().into_iter().filter(|(_, showing)| *showing != Showing::Search);
+        let (mut deferred, shown): (Vec<_>, Vec<_>) =
+            all.partition(|(_, showing)| showing.is_deferred_natively());
+        // The position of found tools in that list depends on the session.
+        deferred.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+        let names: HashSet<String> = deferred.iter().map(|(definition, _)| definition.name.clone()).collect();
+        let all = shown.into_iter().chain(deferred).map(|(definition, _)| definition);
+        dialect.definitions(all).deferring(&names)
+    }
+}

@@ -1,0 +1,327 @@
+//! The order of the crates and of the modules in them: who may import whom.
+
+mod graph;
+mod scan;
+mod tokens;
+
+use std::collections::BTreeSet;
+
+use crate::layers::graph::Graph;
+use crate::manifest::Manifest;
+use crate::tidy::{Fault, ROOT_MANIFEST, SourceFile, dependencies, members};
+
+/// The folders of the crates that are published, from the lowest layer up. A crate depends on crates of lower layers alone; tests and examples
+/// may use all.
+const LAYERS: &[&[&str]] = &[
+    &["toolkit-macros", "shell-verdict", "sandbox", "http"],
+    &["toolkit/core"],
+    &["toolkit/dialects"],
+    &["toolkit"],
+    &[
+        "builtin-tools",
+        "hosts/mcp",
+        "plugins/memory",
+        "plugins/telegram",
+        "plugins/whatsapp",
+        "plugins/llm-task",
+    ],
+    &["hosts/cli"],
+];
+
+/// The order of modules within a crate, from the lowest layer up: a listed module imports modules of its own layer and of lower ones, and none
+/// that is not listed.
+const MODULES: Ordered = &[(
+    "toolkit",
+    &[
+        // Paths.
+        &["real_path", "shown_path", "workspace"],
+        // What the context of a call stands on.
+        &[
+            "approver",
+            "ask_record",
+            "cut",
+            "events",
+            "gate",
+            "listed",
+            "live",
+            "loop_guard",
+            "off_runtime",
+            "output_store",
+            "session",
+            "sink",
+        ],
+        // A tool and the context of its calls.
+        &["context", "prepare", "tool", "tool_def"],
+        // Which tools exist for a caller, and which actions may run.
+        &["link", "permission", "policy", "skills"],
+        // What is configured.
+        &["approvals", "config", "discovery_settings"],
+    ],
+)];
+
+/// The modules that are still in a cycle, by crate. An entry goes when its module is in no cycle any more; none may be added.
+const CYCLIC: Listed = &[
+    ("toolkit/core", &["arg", "arguments", "parameter", "schema"]),
+    ("toolkit", &["context", "prepare", "tool", "tool_def"]),
+    (
+        "shell-verdict",
+        &[
+            "builtin",
+            "command",
+            "environment",
+            "facts",
+            "forbidden",
+            "git",
+            "guards",
+            "listed",
+            "options",
+            "scripts",
+            "special",
+            "starters",
+            "state",
+            "walk",
+            "words",
+            "wrappers",
+        ],
+    ),
+    ("sandbox", &["command", "group", "host", "input", "inside", "job", "probe", "supervisor"]),
+    ("http", &["body", "client", "domain", "error", "guard", "proxy", "refused", "tls"]),
+    (
+        "hosts/cli",
+        &[
+            "config",
+            "describe",
+            "docs",
+            "doctor",
+            "explain",
+            "lint",
+            "mcp",
+            "new",
+            "options",
+            "permission",
+            "trust",
+        ],
+    ),
+    ("plugins/memory", &["settings", "store"]),
+    ("plugins/telegram", &["api", "fault", "settings"]),
+    ("plugins/whatsapp", &["fault", "graph", "settings"]),
+    ("plugins/llm-task", &["chat", "settings"]),
+];
+
+/// Layers of modules, by the folder of their crate.
+type Ordered = &'static [(&'static str, &'static [&'static [&'static str]])];
+
+/// Modules, by the folder of their crate.
+type Listed = &'static [(&'static str, &'static [&'static str])];
+
+/// Modules of a crate that import each other can only be read and changed together.
+pub(crate) fn no_import_cycles(files: &[SourceFile]) -> Vec<Fault> {
+    cycles(files, CYCLIC)
+}
+
+/// A lower layer knows nothing of those above it.
+pub(crate) fn imports_go_down(files: &[SourceFile]) -> Vec<Fault> {
+    let mut faults = crates_upward(files, LAYERS);
+    faults.extend(modules_upward(files, MODULES));
+    faults
+}
+
+fn cycles(files: &[SourceFile], allowed: Listed) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut unknown: Vec<&str> = allowed.iter().map(|(folder, _)| *folder).collect();
+    for (manifest, folder) in folders(files) {
+        unknown.retain(|known| *known != folder);
+        let graph = Graph::of_crate(files, folder);
+        let listed =
+            allowed.iter().find(|(known, _)| *known == folder).map_or(&[][..], |(_, modules)| modules);
+        let mut cyclic = BTreeSet::new();
+        for cycle in graph.cycles() {
+            cyclic.extend(cycle[..cycle.len() - 1].to_vec());
+            if let [first, second, ..] = &cycle[..]
+                && !listed.contains(first)
+                && let Some(place) = graph.import(first, second)
+            {
+                let message = format!(
+                    "modules import each other: {}; remove one of these imports, or move what it needs to a module below both",
+                    cycle.join(" → ")
+                );
+                faults.push(Fault { path: place.path.clone(), line: place.line, message });
+            }
+        }
+        for module in listed.iter().filter(|module| !cyclic.contains(*module)) {
+            faults.push(manifest.fault(
+                1,
+                format!("the module `{module}` is in no import cycle: remove it from CYCLIC in xtask/src/layers.rs"),
+            ));
+        }
+    }
+    faults.extend(unknown.into_iter().map(|folder| Fault {
+        path: ROOT_MANIFEST.to_owned(),
+        line: 1,
+        message: format!("no member `{folder}`: remove it from CYCLIC in xtask/src/layers.rs"),
+    }));
+    faults
+}
+
+fn crates_upward(files: &[SourceFile], layers: &[&[&str]]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let layer_of = |folder: &str| layers.iter().position(|layer| layer.contains(&folder));
+    let root = files.iter().find(|file| file.path == ROOT_MANIFEST).map(|file| Manifest::parse(&file.text));
+    for (file, folder) in folders(files) {
+        let manifest = Manifest::parse(&file.text);
+        let is_private =
+            manifest.get(&["package", "publish"]).is_some_and(|setting| setting.value == "false");
+        let Some(own) = layer_of(folder) else {
+            if !is_private {
+                faults
+                    .push(file.fault(1, format!("give `{folder}` a place in LAYERS of xtask/src/layers.rs")));
+            }
+            continue;
+        };
+        for dependency in dependencies(&manifest) {
+            let is_dev = dependency.path.iter().any(|segment| segment == "dev-dependencies");
+            let Some(needed) = dependency.path.last().and_then(|name| path_of(root.as_ref()?, name)) else {
+                continue;
+            };
+            if !is_dev && layer_of(&needed).is_none_or(|layer| layer >= own) {
+                let message = format!(
+                    "`{folder}` depends on `{needed}`, which is in no lower layer: move what both need to a layer below them"
+                );
+                faults.push(file.fault(dependency.line, message));
+            }
+        }
+    }
+    faults
+}
+
+/// The folder of a dependency that is a member of the workspace.
+fn path_of(root: &Manifest, name: &str) -> Option<String> {
+    let setting = root.get(&["workspace", "dependencies", name])?;
+    let (_, path) = setting.value.split_once("path = \"")?;
+    Some(path.split('"').next()?.to_owned())
+}
+
+fn modules_upward(files: &[SourceFile], ordered: Ordered) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (folder, layers) in ordered {
+        let graph = Graph::of_crate(files, folder);
+        let layer_of = |module: &str| layers.iter().position(|layer| layer.contains(&module));
+        for (from, to, place) in graph.imports() {
+            let Some(own) = layer_of(from) else { continue };
+            if layer_of(to).is_none_or(|layer| layer > own) {
+                let message = format!(
+                    "`{from}` is below `{to}` and cannot import it: move what it needs to a module below both"
+                );
+                faults.push(Fault { path: place.path.clone(), line: place.line, message });
+            }
+        }
+        for module in layers.iter().flat_map(|layer| layer.iter()).filter(|module| !graph.has(module)) {
+            let message = format!("no module `{module}`: remove it from MODULES in xtask/src/layers.rs");
+            faults.push(Fault { path: format!("{folder}/Cargo.toml"), line: 1, message });
+        }
+    }
+    faults
+}
+
+/// The members' manifests and folders.
+fn folders(files: &[SourceFile]) -> impl Iterator<Item = (&SourceFile, &str)> {
+    members(files).filter_map(|(file, _)| Some((file, file.path.strip_suffix("/Cargo.toml")?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: &str = "[workspace]\nmembers = [\"a\", \"b\"]\n\
+                        [workspace.dependencies]\na = { path = \"a\", version = \"1\" }\nb = { path = \"b\" }\nserde = \"1\"\n";
+
+    /// A workspace of two crates and the given files.
+    fn tree(files: &[(&str, &str)]) -> Vec<SourceFile> {
+        let mut all = vec![("Cargo.toml", ROOT), ("a/Cargo.toml", ""), ("b/Cargo.toml", "")];
+        all.retain(|(path, _)| !files.iter().any(|(given, _)| given == path));
+        all.extend(files);
+        all.iter()
+            .map(|(path, text)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() })
+            .collect()
+    }
+
+    fn places(faults: &[Fault]) -> Vec<String> {
+        faults.iter().map(|fault| format!("{}:{}", fault.path, fault.line)).collect()
+    }
+
+    /// Three modules, of which two import each other, one through a name of the root.
+    const CYCLE: &[(&str, &str)] = &[
+        ("a/src/lib.rs", "mod x;\nmod y;\nmod z;\npub use x::Name;\n"),
+        ("a/src/x.rs", "\nmod part;\n"),
+        ("a/src/x/part.rs", "use super::super::y::Other;\n"),
+        ("a/src/y.rs", "fn f() -> crate::Name {}\n"),
+        ("a/src/z.rs", "use crate::{x, y};\n"),
+    ];
+
+    #[test]
+    fn a_cycle_is_found() {
+        let faults = cycles(&tree(CYCLE), &[]);
+        assert_eq!(places(&faults), ["a/src/x/part.rs:1", "a/src/y.rs:1"]);
+        assert!(faults[0].message.contains("x → y → x"), "{}", faults[0].message);
+        assert!(faults[1].message.contains("y → x → y"), "{}", faults[1].message);
+    }
+
+    #[test]
+    fn a_listed_module_may_be_in_a_cycle_and_no_other() {
+        assert!(cycles(&tree(CYCLE), &[("a", &["x", "y"])]).is_empty());
+        assert_eq!(places(&cycles(&tree(CYCLE), &[("a", &["x"])])), ["a/src/y.rs:1"]);
+        assert_eq!(places(&cycles(&tree(CYCLE), &[("b", &["x", "y"])])).len(), 4);
+    }
+
+    #[test]
+    fn a_stale_entry_is_found() {
+        let faults = cycles(&tree(CYCLE), &[("a", &["x", "y", "z"])]);
+        assert_eq!(places(&faults), ["a/Cargo.toml:1"]);
+        assert!(faults[0].message.contains("`z`"), "{}", faults[0].message);
+        assert_eq!(places(&cycles(&tree(CYCLE), &[("a", &["x", "y", "gone"])])), ["a/Cargo.toml:1"]);
+        assert_eq!(places(&cycles(&tree(CYCLE), &[("a", &["x", "y"]), ("gone", &["x"])])), ["Cargo.toml:1"]);
+    }
+
+    #[test]
+    fn tests_and_other_crates_make_no_cycle() {
+        let files = tree(&[
+            ("a/src/lib.rs", "mod x;\nmod y;\n"),
+            ("a/src/x.rs", "#[cfg(test)]\nmod tests;\n#[cfg(test)] use crate::y::Y;\n"),
+            ("a/src/x/tests.rs", "use crate::y;\n"),
+            ("a/src/x/tests/more.rs", "use crate::y;\n"),
+            ("a/src/y.rs", "use crate::x;\n"),
+            ("b/src/lib.rs", "mod x;\nmod y;\n"),
+            ("b/src/x.rs", "use crate::y;\n"),
+            ("b/src/y.rs", "use a::x;\n"),
+            ("b/src/bin/tool.rs", "use crate::x;\n"),
+        ]);
+        assert!(cycles(&files, &[]).is_empty());
+    }
+
+    #[test]
+    fn an_upward_dependency_is_found() {
+        let upward =
+            tree(&[("a/Cargo.toml", "[dependencies]\nserde.workspace = true\nb.workspace = true\n")]);
+        assert_eq!(places(&crates_upward(&upward, &[&["a"], &["b"]])), ["a/Cargo.toml:3"]);
+        assert_eq!(places(&crates_upward(&upward, &[&["a", "b"]])), ["a/Cargo.toml:3"]);
+        assert!(crates_upward(&upward, &[&["b"], &["a"]]).is_empty());
+        let in_tests = tree(&[("a/Cargo.toml", "[dev-dependencies]\nb.workspace = true\n")]);
+        assert!(crates_upward(&in_tests, &[&["a"], &["b"]]).is_empty());
+    }
+
+    #[test]
+    fn a_published_crate_without_a_layer_is_found() {
+        assert_eq!(places(&crates_upward(&tree(&[]), &[&["a"]])), ["b/Cargo.toml:1"]);
+        let private = tree(&[("b/Cargo.toml", "[package]\npublish = false\n")]);
+        assert!(crates_upward(&private, &[&["a"]]).is_empty());
+    }
+
+    #[test]
+    fn an_upward_import_is_found() {
+        let files = tree(CYCLE);
+        assert_eq!(places(&modules_upward(&files, &[("a", &[&["x"], &["y"]])])), ["a/src/x/part.rs:1"]);
+        assert_eq!(places(&modules_upward(&files, &[("a", &[&["x"]])])), ["a/src/x/part.rs:1"]);
+        assert!(modules_upward(&files, &[("a", &[&["x", "y"], &["z"]])]).is_empty());
+        assert_eq!(places(&modules_upward(&files, &[("a", &[&["x", "y", "gone"]])])), ["a/Cargo.toml:1"]);
+    }
+}

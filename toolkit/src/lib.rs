@@ -101,9 +101,9 @@ pub use approver::{
 pub use ask_record::RecordedAsk;
 pub use asks::{AnswerError, AskLimits, Asks};
 pub use config::{
-    Config, ConfigError, ConfigGate, ConfigProblem, ConfigRestriction, ConfigSection, Configuration,
-    Configured, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff,
-    McpSandbox, McpServerSettings, McpTransport, McpUnavailable, McpUrl, Secret, ToolAgentSettings,
+    AgentSettings, Config, ConfigError, ConfigGate, ConfigProblem, ConfigRestriction, ConfigSection,
+    Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpGrant, McpOAuth,
+    McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable, McpUrl, Secret, ToolAgentSettings,
     TrustStore, TrustedFile, WorkspaceFile,
 };
 pub use context::ToolContext;
@@ -165,8 +165,8 @@ pub use toolkit_core::{
 #[doc(hidden)]
 pub use toolkit_core::{MAX_OF_LONG_PREFIX, in_letters_of_names};
 pub use toolkit_dialects::{
-    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
-    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, Strictness, UnknownDialect,
+    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, JsonEvents, Loosened,
+    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, StreamedCall, Strictness, UnknownDialect,
 };
 pub use views::{
     MAX_OPEN_STEPS, Step, StepStatus, StepType, StepTypes, Steps, ToolCategory, ToolDefinition, ToolParameter,

@@ -54,9 +54,13 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    #[doc(hidden)]
-    pub fn new(id: String, name: String, outcome: Result<ToolOutput, ToolError>) -> Self {
-        Self { id, name, outcome }
+    /// Returns a result, for a host that keeps conversations in a form of its own.
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        outcome: Result<ToolOutput, ToolError>,
+    ) -> Self {
+        Self { id: id.into(), name: name.into(), outcome }
     }
 
     /// Redacts secrets.
@@ -209,11 +213,11 @@ mod tests {
             .with_file_modified("/a")
             .with_attachment("/b");
         for outcome in [Ok(output), Ok(ToolOutput::default()), Err(ToolError::denied("no"))] {
-            let result = ToolResult::new("1".into(), "x".into(), outcome);
+            let result = ToolResult::new("1", "x", outcome);
             let text = serde_json::to_string(&result).unwrap();
             assert_eq!(serde_json::from_str::<ToolResult>(&text).unwrap(), result, "{text}");
         }
-        let error = ToolResult::new("1".into(), "x".into(), Err(ToolError::denied("no")));
+        let error = ToolResult::new("1", "x", Err(ToolError::denied("no")));
         assert_eq!(
             serde_json::to_value(&error).unwrap()["details"],
             json!({"status": "error", "tool": "x", "error": "no"})
@@ -244,7 +248,7 @@ mod tests {
         use std::os::unix::ffi::OsStringExt;
         let path = PathBuf::from(std::ffi::OsString::from_vec(vec![b'a', 0xFF]));
         let output = ToolOutput::default().with_file_modified(path.clone()).with_attachment(path);
-        let result = ToolResult::new("1".into(), "x".into(), Ok(output.clone()));
+        let result = ToolResult::new("1", "x", Ok(output.clone()));
         assert_eq!(serde_json::to_value(&result).unwrap()["filesModified"], json!(["a\u{FFFD}"]));
         assert_eq!(serde_json::to_value(&output).unwrap()["attachments"], json!(["a\u{FFFD}"]));
     }

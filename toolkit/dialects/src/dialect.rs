@@ -15,7 +15,7 @@ pub use definitions::{Definitions, DialectTool, Strictness};
 #[doc(hidden)]
 pub use schema::for_people;
 pub use schema::{DialectSchema, Loosened, MAX_RECURSION};
-pub use stream::CallStream;
+pub use stream::{CallStream, JsonEvents, StreamedCall};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -26,6 +26,7 @@ pub struct ConfigSection {
     place: Place,
     tool: Option<&'static str>,
     gates: &'static [ConfigGate],
+    has_members: bool,
     schema: SchemaFn,
     decodes: fn(Value) -> serde_json::Result<()>,
 }
@@ -131,7 +132,7 @@ impl ConfigSection {
     }
 
     const fn new<T: ToolArg>(place: Place) -> Self {
-        Self { place, tool: None, gates: &[], schema: T::schema, decodes: decodes::<T> }
+        Self { place, tool: None, gates: &[], has_members: false, schema: T::schema, decodes: decodes::<T> }
     }
 
     /// Sets the tool that gets the section as its `ctx.config`.
@@ -165,6 +166,14 @@ impl ConfigSection {
         self
     }
 
+    /// Makes each member that is an object stand for itself: one that names a variable or a file that is not there does not make the others
+    /// unusable. [`Configuration::section_members`](crate::Configuration::section_members) reads such a section.
+    #[must_use]
+    pub const fn members(mut self) -> Self {
+        self.has_members = true;
+        self
+    }
+
     /// Returns the place of the section, as a JSON pointer.
     pub fn pointer(&self) -> String {
         match self.place {
@@ -181,6 +190,10 @@ impl ConfigSection {
 
     pub(crate) fn its_gates(&self) -> &'static [ConfigGate] {
         self.gates
+    }
+
+    pub(crate) fn has_members(&self) -> bool {
+        self.has_members
     }
 
     pub(crate) fn schema(&self) -> SchemaFn {

@@ -20,6 +20,8 @@ pub struct Definitions {
     pub(super) dialect: Dialect,
     /// The provider's own tool search, if it is used.
     finder: Option<Value>,
+    /// As the tools define themselves, in the same order.
+    sources: Arc<[Definition]>,
     tools: Arc<[DialectTool]>,
     /// The indices of tools, by their names for the model.
     by_shown: Arc<HashMap<String, usize>>,
@@ -67,8 +69,10 @@ impl Dialect {
             definitions.into_iter().filter(|definition| seen.insert(definition.name.clone())).collect();
         let own: Vec<&str> = definitions.iter().map(|definition| definition.name.as_str()).collect();
         let shown = names::shown(self, &own);
-        let tools: Arc<[DialectTool]> = definitions
-            .into_iter()
+        let sources: Arc<[Definition]> = definitions.into();
+        let tools: Arc<[DialectTool]> = sources
+            .iter()
+            .cloned()
             .zip(shown)
             .map(|(definition, shown)| self.tool(definition, shown))
             .collect();
@@ -78,6 +82,7 @@ impl Dialect {
         Definitions {
             dialect: self,
             finder: None,
+            sources,
             by_shown: places(|tool| &tool.shown_name),
             by_name: places(|tool| &tool.name),
             tools,
@@ -171,6 +176,13 @@ impl Definitions {
         self.dialect
     }
 
+    /// Returns the same tools in another dialect, for a model of another provider that goes on with a conversation. Every tool is shown there
+    /// from the beginning.
+    #[must_use]
+    pub fn in_dialect(&self, dialect: Dialect) -> Self {
+        if dialect == self.dialect { self.clone() } else { dialect.definitions(self.sources.iter().cloned()) }
+    }
+
     /// Returns the tools, in their order.
     pub fn tools(&self) -> &[DialectTool] {
         &self.tools
@@ -220,18 +232,19 @@ impl Definitions {
     /// Converts found calls to calls of the toolbox.
     pub(super) fn calls(&self, found: Vec<Found>) -> Vec<ToolCall> {
         let mut ids = Ids::of(&found);
-        found
-            .into_iter()
-            .map(|Found { id, name, arguments }| {
-                let id = ids.own(id);
-                let Some(tool) = self.shown(&name) else { return ToolCall::new(id, name, arguments) };
-                let arguments = match &tool.marked {
-                    None => arguments,
-                    Some(marked) => without_nulls(arguments, marked),
-                };
-                ToolCall::new(id, tool.name.clone(), arguments)
-            })
-            .collect()
+        let calls =
+            found.into_iter().map(|Found { id, name, arguments }| self.call(ids.own(id), &name, arguments));
+        calls.collect()
+    }
+
+    /// A call as the toolbox takes it, of the tool that the model calls so.
+    pub(super) fn call(&self, id: String, shown_name: &str, arguments: CallArguments) -> ToolCall {
+        let Some(tool) = self.shown(shown_name) else { return ToolCall::new(id, shown_name, arguments) };
+        let arguments = match &tool.marked {
+            None => arguments,
+            Some(marked) => without_nulls(arguments, marked),
+        };
+        ToolCall::new(id, tool.name.clone(), arguments)
     }
 }
 

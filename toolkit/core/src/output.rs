@@ -6,7 +6,7 @@ use crate::arg::{SchemaFn, schema_of};
 use crate::content::Content;
 use crate::error::{IntoToolError, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 

@@ -7,7 +7,6 @@ mod kind;
 mod mcp;
 mod responses;
 
-use super::{Definitions, Dialect};
 use super::{Definitions, Dialect, names};
 use data_encoding::BASE64;
 use kind::media_type;

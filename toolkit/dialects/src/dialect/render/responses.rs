@@ -2,7 +2,6 @@
 
 use super::kind::openai_takes;
 use super::{Part, Said, data_url, file_name, non_empty, parts};
-use super::{Part, Said, data_url, non_empty, parts};
 use serde_json::{Value, json};
 use toolkit_core::call::ToolResult;
 

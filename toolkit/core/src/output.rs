@@ -6,7 +6,7 @@ use crate::arg::{SchemaFn, schema_of};
 use crate::content::Content;
 use crate::error::{IntoToolError, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -40,6 +40,19 @@ fn paths<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok
 }
 
 impl ToolOutput {
+    /// Returns the text, if there is nothing else in it.
+    #[doc(hidden)]
+    pub fn as_text_alone(&self) -> Option<&str> {
+        let Self { content, details, title, metadata, files_modified, attachments } = self;
+        let [Content::Text { text }] = &**content else { return None };
+        let is_alone = details.is_none()
+            && title.is_none()
+            && metadata.is_empty()
+            && files_modified.is_empty()
+            && attachments.is_empty();
+        is_alone.then_some(text)
+    }
+
     /// Creates an output of one text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![Content::text(text)], ..Self::default() }

@@ -12,7 +12,7 @@ pub(crate) use file::{Lock, check_directory, open_own};
 pub(crate) use memory::{Allowed, Memory};
 pub use store::{ApprovalError, ApprovalList, Approvals};
 
-use crate::ask::{Access, Ask, AskDetail};
+use crate::ask::{Access, Ask};
 use crate::caller::Caller;
 use crate::tool::Tool;
 use serde::{Deserialize, Serialize, Serializer};
@@ -121,14 +121,14 @@ impl Grounds {
         let mut access = None;
         let mut directories = Vec::new();
         for detail in &ask.details {
-            match detail {
-                AskDetail::Path { access: Access::Read, .. } => {
+            match detail.access() {
+                Some(Access::Read) => {
                     access.get_or_insert(Access::Read);
                 }
-                AskDetail::Diff { .. } | AskDetail::Path { .. } => access = Some(Access::Write),
-                AskDetail::Command { cwd, .. } => directories.extend(cwd.clone()),
-                AskDetail::Text { .. } => {}
+                Some(_) => access = Some(Access::Write),
+                None => {}
             }
+            directories.extend(detail.directory().map(str::to_owned));
         }
         Self { asker: asker.clone(), kind: ask.kind.clone(), access, directories }
     }

@@ -97,27 +97,18 @@ impl AskLog {
     /// Records the answer.
     pub(crate) fn answered(&self, number: AskNumber, answer: &Answer) {
         self.end(number, |ask| {
-            let (answer, by) = match answer {
-                Answer::Allow { scope } => {
+            let by = match answer {
+                Answer::Allow { scope, .. } => {
                     ask.scope = Some(*scope);
-                    (AskAnswer::Allowed, DeniedBy::Person)
+                    DeniedBy::Person
                 }
-                Answer::Deny { message, by } => {
+                Answer::Deny { message, by, .. } => {
                     ask.reason = message.as_deref().map(copy);
-                    (AskAnswer::Denied, *by)
+                    *by
                 }
-                Answer::Value { .. } => (AskAnswer::Given, DeniedBy::Person),
-                Answer::Declined => (AskAnswer::Declined, DeniedBy::Person),
-                Answer::Cancelled => (AskAnswer::Cancelled, DeniedBy::Person),
+                _ => DeniedBy::Person,
             };
-            let by = match by {
-                DeniedBy::Person => "person",
-                DeniedBy::NobodyThere => "nobody_there",
-                DeniedBy::TimeOut => "time_out",
-                DeniedBy::Limit => "limit",
-                DeniedBy::Fault => "fault",
-            };
-            (ask.answer, ask.by) = (answer, Some(by.to_owned()));
+            (ask.answer, ask.by) = (answer.outcome(), Some(by.name().to_owned()));
         });
     }
 

@@ -180,7 +180,7 @@ impl Asks {
         else {
             return Err(state.fate(id));
         };
-        entry.lasts = matches!(answer, Answer::Allow { scope } if scope > AllowScope::Once);
+        entry.lasts = matches!(answer, Answer::Allow { scope, .. } if scope > AllowScope::Once);
         // This fails if the waiting call has just ended.
         sender.send(answer).map_err(|_| AnswerError::Withdrawn { id: id.to_owned() })
     }
@@ -194,10 +194,7 @@ impl Asks {
     /// Adds a question, under the lock.
     fn register_in(&self, state: &mut State, random: [u8; 12], put: Put) -> Result<Waiting, Answer> {
         let limits = &self.0.limits;
-        let bytes = match &put.question {
-            Question::Approve(ask) => ask.size(),
-            Question::Elicit(elicitation) => elicitation.size(),
-        };
+        let bytes = put.question.size();
         self.check_count(state)?;
         if state.bytes.saturating_add(bytes) > limits.bytes {
             return Err(refused(format!(
@@ -315,8 +312,8 @@ fn fitting(question: &Question, answer: Answer) -> Result<Answer, AnswerError> {
         (Question::Elicit(_), Answer::Allow { .. }) => Err(AnswerError::WrongKind {
             problem: "a value was asked for: give or decline one, instead of allowing it",
         }),
-        (Question::Elicit(elicitation), Answer::Value { value }) => match elicitation.check(value) {
-            Ok(value) => Ok(Answer::Value { value }),
+        (Question::Elicit(elicitation), Answer::Value { value, .. }) => match elicitation.check(value) {
+            Ok(value) => Ok(Answer::value(value)),
             Err(problem) => Err(AnswerError::Unfit { problem }),
         },
         (_, answer) => Ok(answer),

@@ -143,15 +143,13 @@ impl Event {
 
     /// Returns the event for an answer to the question `ask_id`.
     pub(crate) fn answered(ask_id: &str, answer: &Answer) -> Self {
-        let (kind, scope, message) = match answer {
-            Answer::Allow { scope } => (AskAnswer::Allowed, Some(*scope), None),
-            Answer::Deny { message, .. } => (AskAnswer::Denied, None, message.clone()),
-            Answer::Value { .. } => (AskAnswer::Given, None, None),
-            Answer::Declined => (AskAnswer::Declined, None, None),
-            Answer::Cancelled => (AskAnswer::Cancelled, None, None),
+        let (scope, message) = match answer {
+            Answer::Allow { scope, .. } => (Some(*scope), None),
+            Answer::Deny { message, .. } => (None, message.clone()),
+            _ => (None, None),
         };
         let by = AnsweredBy::of(answer);
-        Self::Answered { ask_id: ask_id.to_owned(), answer: kind, scope, by, message }
+        Self::Answered { ask_id: ask_id.to_owned(), answer: answer.outcome(), scope, by, message }
     }
 
     /// Redacts secrets in the texts of tools.

@@ -30,9 +30,9 @@
 extern crate self as toolkit;
 
 use toolkit_core::{
-    arg, arguments, ask, attachment, call, caller, config_origin, content, definition, diagnostic, error,
-    escape, guard, location, message, name, output, parameter, plugin, redact, schema, server_names, source,
-    state, truncate,
+    arg, arguments, ask, call, caller, config_origin, content, definition, diagnostic, error, escape, guard,
+    location, message, name, output, parameter, plugin, redact, schema, server_names, source, state,
+    truncate,
 };
 use toolkit_dialects::dialect;
 

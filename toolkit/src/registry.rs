@@ -31,6 +31,7 @@ use crate::approvals::Approvals;
 use crate::approver::Approver;
 use crate::arguments::Repairing;
 use crate::asks::{AskLimits, Asks};
+use crate::caller::Caller;
 use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
 use crate::diagnostic::Diagnostic;

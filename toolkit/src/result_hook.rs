@@ -189,24 +189,9 @@ type Change<'a> = &'a mut dyn FnMut(&str) -> Option<String>;
 
 fn redact_output(output: &mut ToolOutput, redact: Change<'_>) {
     for block in &mut output.content {
-        match block {
-            Content::Text { text } => {
-                change(text, redact);
-            }
-            Content::ResourceLink { uri, name, description, mime_type } => {
-                let texts = [Some(uri), Some(name), description.as_mut(), mime_type.as_mut()];
-                texts.into_iter().flatten().for_each(|text| {
-                    change(text, redact);
-                });
-            }
-            Content::Resource { resource } => {
-                change(&mut resource.uri, redact);
-                if let ResourceBody::Text(text) = &mut resource.body {
-                    change(text, redact);
-                }
-            }
-            Content::Image { .. } | Content::Audio { .. } => {}
-        }
+        block.each_text(&mut |text| {
+            change(text, redact);
+        });
     }
     if let Some(details) = &mut output.details
         && change_value(details, redact)

@@ -11,7 +11,6 @@ use crate::redact::Redactor;
 use crate::state::{AnyService, LazyService, Service, Services, State};
 use crate::tool::Tool;
 use crate::tool_def::ServiceDef;
-use std::any::Any;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;

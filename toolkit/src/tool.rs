@@ -322,12 +322,12 @@ impl Tool {
     /// Returns the annotations about its effects.
     pub fn annotations(&self) -> Annotations {
         let def = self.stated();
-        Annotations {
-            read_only_hint: def.read_only,
-            destructive_hint: def.destructive,
-            idempotent_hint: def.idempotent,
-            open_world_hint: def.open_world,
-        }
+        let mut annotations = Annotations::default();
+        annotations.read_only_hint = def.read_only;
+        annotations.destructive_hint = def.destructive;
+        annotations.idempotent_hint = def.idempotent;
+        annotations.open_world_hint = def.open_world;
+        annotations
     }
 
     pub(crate) fn services(&self) -> &Services {

@@ -256,7 +256,7 @@ impl Toolbox {
         let place = self.place(name)?;
         let called_as = self.0.tools[place].name().to_owned();
         let tool = Called::Listed(place);
-        Ok(ToolContext::new(String::new(), called_as, tool, Arc::clone(&self.0), None, None, None))
+        Ok(ToolContext::new(String::new(), called_as, tool, self.0.clone(), None, None, None))
     }
 
     /// Returns the caller.

@@ -104,9 +104,7 @@ impl From<&Source> for ToolCategory {
         match source {
             Source::Core => Self::Builtin,
             Source::Mcp { .. } => Self::Mcp,
-            Source::Plugin { .. } | Source::Channel { .. } | Source::Client { .. } | Source::Runtime => {
-                Self::Custom
-            }
+            _ => Self::Custom,
         }
     }
 }

@@ -263,6 +263,16 @@ impl Ask {
         longest.min(self.at_most)
     }
 
+    /// Returns true if a person would be asked the same. The model's claim and the hint are not compared, because they are not part of
+    /// the operation.
+    #[doc(hidden)]
+    pub fn asks_the_same(&self, other: &Self) -> bool {
+        let Self { kind, title, patterns, details, claim: _, at_most, raised, guarded, hint: _ } = self;
+        let of_one = (kind, title, patterns, details, at_most, raised, guarded);
+        let Self { kind, title, patterns, details, claim: _, at_most, raised, guarded, hint: _ } = other;
+        of_one == (kind, title, patterns, details, at_most, raised, guarded)
+    }
+
     /// Returns the number of bytes of its texts.
     #[doc(hidden)]
     pub fn size(&self) -> usize {
@@ -274,6 +284,25 @@ impl Ask {
 }
 
 impl AskDetail {
+    /// Returns the access to a file that it states.
+    #[doc(hidden)]
+    pub fn access(&self) -> Option<Access> {
+        match self {
+            Self::Path { access, .. } => Some(*access),
+            Self::Diff { .. } => Some(Access::Write),
+            Self::Command { .. } | Self::Text { .. } => None,
+        }
+    }
+
+    /// Returns the directory of a command.
+    #[doc(hidden)]
+    pub fn directory(&self) -> Option<&str> {
+        match self {
+            Self::Command { cwd, .. } => cwd.as_deref(),
+            Self::Path { .. } | Self::Diff { .. } | Self::Text { .. } => None,
+        }
+    }
+
     #[doc(hidden)]
     pub fn size(&self) -> usize {
         size_of::<Self>()

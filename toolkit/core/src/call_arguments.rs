@@ -18,6 +18,26 @@ pub enum CallArguments {
     Json(Value),
 }
 
+impl CallArguments {
+    /// Returns the text, or the value.
+    #[doc(hidden)]
+    pub fn as_text(&self) -> Result<&str, &Value> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::Json(value) => Err(value),
+        }
+    }
+
+    /// Returns the text, or the value.
+    #[doc(hidden)]
+    pub fn into_text(self) -> Result<String, Value> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::Json(value) => Err(value),
+        }
+    }
+}
+
 impl Default for CallArguments {
     fn default() -> Self {
         Self::Json(Value::Object(Map::new()))

@@ -86,6 +86,25 @@ impl Content {
         }
     }
 
+    /// Calls `each` with every text in it.
+    #[doc(hidden)]
+    pub fn each_text(&mut self, each: &mut dyn FnMut(&mut String)) {
+        match self {
+            Self::Text { text } => each(text),
+            Self::ResourceLink { uri, name, description, mime_type } => {
+                let texts = [Some(uri), Some(name), description.as_mut(), mime_type.as_mut()];
+                texts.into_iter().flatten().for_each(each);
+            }
+            Self::Resource { resource } => {
+                each(&mut resource.uri);
+                if let ResourceBody::Text(text) = &mut resource.body {
+                    each(text);
+                }
+            }
+            Self::Image { .. } | Self::Audio { .. } => {}
+        }
+    }
+
     /// Returns the number of bytes of text or data.
     #[doc(hidden)]
     pub fn bytes(&self) -> usize {

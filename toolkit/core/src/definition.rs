@@ -25,6 +25,14 @@ pub struct Definition {
     pub annotations: Annotations,
 }
 
+impl Definition {
+    /// Creates a definition without a title and a schema of its output.
+    #[doc(hidden)]
+    pub fn new(name: String, description: String, input_schema: Value, annotations: Annotations) -> Self {
+        Self { name, title: None, description, input_schema, output_schema: None, annotations }
+    }
+}
+
 /// Hints about a tool's effects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -40,6 +40,19 @@ fn paths<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok
 }
 
 impl ToolOutput {
+    /// Returns the text, if there is nothing else in it.
+    #[doc(hidden)]
+    pub fn as_text_alone(&self) -> Option<&str> {
+        let Self { content, details, title, metadata, files_modified, attachments } = self;
+        let [Content::Text { text }] = &**content else { return None };
+        let is_alone = details.is_none()
+            && title.is_none()
+            && metadata.is_empty()
+            && files_modified.is_empty()
+            && attachments.is_empty();
+        is_alone.then_some(text)
+    }
+
     /// Creates an output of one text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![Content::text(text)], ..Self::default() }

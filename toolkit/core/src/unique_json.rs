@@ -42,8 +42,7 @@ pub fn parse_unique(text: &str) -> Option<Value> {
 }
 
 /// Deserializes a value from any format, and refuses duplicate keys.
-#[doc(hidden)]
-pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     Unique(&Cell::new(Seen::default())).deserialize(deserializer)
 }
 

@@ -171,7 +171,11 @@ fn all_that_was_shown_counts() {
         ),
         ("no directory", house.memory(), ask(&["make"]).with_path("out", Access::Read)),
         ("another directory too", house.memory(), asked().with_command("make", "/tmp")),
-        ("kind", house.memory(), Ask { kind: "exec".to_owned(), ..asked() }),
+        ("kind", house.memory(), {
+            let mut ask = asked();
+            ask.kind = "exec".to_owned();
+            ask
+        }),
         ("raised", house.memory(), asked().raised()),
         ("once only", house.memory(), asked().once_only()),
         ("session at most", house.memory(), asked().at_most(AllowScope::Session)),

@@ -31,7 +31,7 @@ impl Approver for AllowAll {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         let answer = match ask.question() {
             Question::Approve(_) => Answer::allow(),
-            Question::Elicit(_) => Answer::Declined,
+            _ => Answer::Declined,
         };
         Box::pin(std::future::ready(Some(answer)))
     }

@@ -124,6 +124,7 @@ impl Talk {
         match pending.question() {
             Question::Approve(_) => self.permission(pending).await,
             Question::Elicit(elicitation) => self.values(elicitation).await,
+            _ => Ok(Answer::Cancelled),
         }
     }
 

@@ -5,7 +5,7 @@ mod flight;
 use super::{Asks, random};
 use crate::approvals::Memory;
 use crate::approver::Approver;
-use crate::ask::{Answer, Ask, PendingAsk, Put, Question};
+use crate::ask::{Answer, PendingAsk, Put, Question};
 use flight::{Flight, Passenger};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -66,7 +66,7 @@ impl Asks {
                     return Answer::allow();
                 }
                 let answer = waiting.hear_out(&*approver).await;
-                if let Answer::Allow { scope } = answer {
+                if let Answer::Allow { scope, .. } = answer {
                     // The question stays on the list until it is remembered, so that an equal question in the meantime need not be
                     // asked.
                     memory.keep(&ask, scope).await;
@@ -82,14 +82,10 @@ impl Asks {
     }
 }
 
-/// Returns true if a person would be asked the same. The model's claim and the hint are not compared, because they are not part of
-/// the operation.
+/// Returns true if a person would be asked the same.
 fn asks_the_same(one: &Question, other: &Question) -> bool {
     let (Question::Approve(one), Question::Approve(other)) = (one, other) else { return false };
-    let Ask { kind, title, patterns, details, claim: _, at_most, raised, guarded, hint: _ } = one;
-    let of_one = (kind, title, patterns, details, at_most, raised, guarded);
-    let Ask { kind, title, patterns, details, claim: _, at_most, raised, guarded, hint: _ } = other;
-    of_one == (kind, title, patterns, details, at_most, raised, guarded)
+    one.asks_the_same(other)
 }
 
 impl Joined {

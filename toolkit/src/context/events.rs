@@ -7,7 +7,7 @@ use std::sync::Arc;
 impl ToolContext {
     /// Returns a sender of events about a task that the call leaves running.
     pub fn teller(&self) -> Teller {
-        Teller::new(self.hub(), &self.origin())
+        Teller::new(self.hub(), &self.call_origin())
     }
 
     /// Sends a log message to listening hosts, for debugging. A model never sees it, and the call does not wait for
@@ -39,19 +39,19 @@ impl ToolContext {
     pub(crate) fn send_notice(&self, event: impl FnOnce() -> Event) {
         let hub = self.hub();
         if hub.is_listened_to() && !self.live.get().is_some_and(|live| live.is_over()) {
-            hub.send_notice(|| self.origin(), event);
+            hub.send_notice(|| self.call_origin(), event);
         }
     }
 
     pub(crate) fn send(&self, event: impl FnOnce() -> Event) {
-        self.hub().send(|| self.origin(), event);
+        self.hub().send(|| self.call_origin(), event);
     }
 
     fn hub(&self) -> &Arc<Hub> {
         self.host().events()
     }
 
-    fn origin(&self) -> CallOrigin<'_> {
+    fn call_origin(&self) -> CallOrigin<'_> {
         CallOrigin {
             id: self.call_id(),
             tool: self.tool_name(),

@@ -117,10 +117,7 @@ pub(crate) fn restless(path: &Path) -> ToolError {
 }
 
 fn question(decided: &DecidedPath, kind: &str, reason: &str, access: Access) -> Ask {
-    let verb = match access {
-        Access::Read => "read",
-        Access::Write => "write",
-    };
+    let verb = if access == Access::Read { "read" } else { "write" };
     let named = decided.patterns.first().map_or("", String::as_str);
     // If no person can be asked, the error must say which setting would allow it.
     let why = if reason.is_empty() { String::new() } else { format!(", {reason}") };
@@ -133,10 +130,7 @@ fn question(decided: &DecidedPath, kind: &str, reason: &str, access: Access) -> 
 }
 
 pub(crate) fn denied(path: &Path, access: Access, reason: &str) -> ToolError {
-    let verb = match access {
-        Access::Read => "read",
-        Access::Write => "written",
-    };
+    let verb = if access == Access::Read { "read" } else { "written" };
     let path = escape_line(&shown_path(path)).into_owned();
     ToolError::denied(format!(
         "{path} must not be {verb}: {reason}. Do without it, or ask the person what they want"

@@ -171,7 +171,7 @@ impl Workspace {
 
     /// Returns the records of the group that shares reads, and the time for which they are valid.
     fn shared(&self) -> Option<(Arc<SeenFiles>, Duration)> {
-        let SharedReads { group, within } = self.ctx.caller().shared_reads.as_ref()?;
+        let SharedReads { group, within, .. } = self.ctx.caller().shared_reads.as_ref()?;
         let session = self.ctx.scope().toolkit.sessions.open(group);
         Some((session.state::<SeenFiles>(), *within))
     }

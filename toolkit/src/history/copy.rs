@@ -36,16 +36,16 @@ pub(super) fn copy_arguments(
     // A secret that is cut would no longer be recognised if the tool repeats it.
     let has_secrets = |tool: &Tool| tool.compiled().is_ok_and(|compiled| compiled.has_secrets);
     let whole = || tool.is_some_and(has_secrets);
-    match arguments {
-        CallArguments::Text(text) if text.len() <= LONGEST || whole() => {
+    match arguments.as_text() {
+        Ok(text) if text.len() <= LONGEST || whole() => {
             words.push_str(text);
             (Arguments::Sent, 0, false)
         }
-        CallArguments::Text(text) => {
+        Ok(text) => {
             words.push_str(beginning(text, LONGEST_PART + BEYOND));
             (Arguments::Sent, 0, true)
         }
-        CallArguments::Json(value) => {
+        Err(value) => {
             let mut room = LONGEST;
             if fits(value, &mut room) || whole() {
                 if reads_back(value, 0) && write(value, words) {
@@ -84,14 +84,7 @@ fn reads_back(value: &Value, depth: usize) -> bool {
 
 /// Returns the text of an output that is short and has no other content.
 pub(super) fn short_text(output: &ToolOutput) -> Option<&str> {
-    let [Content::Text { text }] = &*output.content else { return None };
-    let ToolOutput { content: _, details, title, metadata, files_modified, attachments } = output;
-    let is_alone = details.is_none()
-        && title.is_none()
-        && metadata.is_empty()
-        && files_modified.is_empty()
-        && attachments.is_empty();
-    (is_alone && text.len() <= LONGEST_PART).then_some(text)
+    output.as_text_alone().filter(|text| text.len() <= LONGEST_PART)
 }
 
 pub(super) fn copy_output(output: &ToolOutput, bytes: &mut usize, cut: &mut bool) -> Box<RecordedOutput> {
@@ -156,6 +149,11 @@ fn copy_block(block: &Content, room: &mut usize) -> RecordedContent {
                     RecordedContent::Resource { uri, mime_type, text: None, omitted_bytes: data.0.len() }
                 }
             }
+        }
+        // The enum has no further kinds; one that is added is recorded as its JSON until it has a place here.
+        other => {
+            let (text, omitted_bytes) = copy(&serde_json::to_string(other).unwrap_or_default());
+            RecordedContent::Text { text, omitted_bytes }
         }
     }
 }

@@ -97,7 +97,7 @@ impl<'a> Losses<'a> {
     /// without strict mode.
     pub(super) fn ask_dialects(&mut self, schema: &Value, is_recursive: bool) {
         for dialect in Dialect::ALL {
-            for Loosened { pointer, keyword, reason } in dialect.schema(schema).loosened {
+            for Loosened { pointer, keyword, reason, .. } in dialect.schema(schema).loosened {
                 let name = pointer.rsplit('/').next().unwrap_or_default();
                 // Recursive schemas, and names that providers refuse, have rules of their own.
                 let is_told = match keyword.as_str() {

@@ -53,6 +53,8 @@ pub(crate) fn result_key(outcome: &Result<ToolOutput, ToolError>, kept_in: Optio
                     Content::ResourceLink { uri, .. } => add_text(uri),
                     Content::Resource { resource } => add_text(&resource.uri),
                     Content::Image { .. } | Content::Audio { .. } => {}
+                    // The enum has no further kinds; one that is added is compared by its JSON until it has a place here.
+                    other => add_text(&serde_json::to_string(other).unwrap_or_default()),
                 }
             }
             for block in &output.content {

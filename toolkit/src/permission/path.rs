@@ -170,10 +170,7 @@ impl Permissions {
             self.weigh(caller, &request, default)
         };
         let path = Weighing { place, access, look, own: folded, weigh: &weigh };
-        let decision = match access {
-            Access::Read => path.read(),
-            Access::Write => path.write(),
-        };
+        let decision = if access == Access::Read { path.read() } else { path.write() };
         DecidedPath { path: place.real.clone(), patterns, decision }
     }
 
@@ -348,10 +345,7 @@ impl Weighing<'_> {
 
     /// Returns the strictest of the results; of several that ask, the first, which has the most specific reason.
     fn strictest(&self, parts: Vec<Part>) -> PathDecision {
-        let verb = match self.access {
-            Access::Read => "reading",
-            Access::Write => "writing",
-        };
+        let verb = if self.access == Access::Read { "reading" } else { "writing" };
         if let Some(part) = parts.iter().find(|part| part.decided.decision == Decision::Deny) {
             let by = match &part.decided.rule {
                 Some(rule) => format!("permission.{}: {rule}", part.kind),

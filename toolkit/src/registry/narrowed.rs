@@ -53,6 +53,8 @@ impl Toolkit {
                 }
             }
         }
-        Caller { within: Some(common), ..caller.clone() }
+        let mut narrowed = caller.clone();
+        narrowed.within = Some(common);
+        narrowed
     }
 }

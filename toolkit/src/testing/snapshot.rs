@@ -231,7 +231,8 @@ pub enum Update {
 impl From<Definition> for Snapshot {
     /// Without aliases, which a definition does not contain.
     fn from(definition: Definition) -> Self {
-        let Definition { name, title, description, input_schema, output_schema, annotations } = definition;
+        let Definition { name, title, description, input_schema, output_schema, annotations, .. } =
+            definition;
         Self {
             name,
             aliases: Vec::new(),

@@ -39,14 +39,12 @@ impl Tool {
     ///
     /// Returns the same errors as [`Tool::input_schema`].
     pub fn definition(&self) -> Result<Definition, ToolError> {
-        Ok(Definition {
-            name: self.name().to_owned(),
-            title: self.own_title().map(str::to_owned),
-            description: self.description().to_owned(),
-            input_schema: self.input_schema()?.clone(),
-            output_schema: self.output_schema().filter(|schema| schema["type"] == "object").cloned(),
-            annotations: self.annotations(),
-        })
+        let (name, description) = (self.name().to_owned(), self.description().to_owned());
+        let mut definition =
+            Definition::new(name, description, self.input_schema()?.clone(), self.annotations());
+        definition.title = self.own_title().map(str::to_owned);
+        definition.output_schema = self.output_schema().filter(|schema| schema["type"] == "object").cloned();
+        Ok(definition)
     }
 
     pub(crate) fn compiled(&self) -> Result<&Compiled, ToolError> {

@@ -141,7 +141,9 @@ impl ToolContext {
         let note = recalled.err();
         let workspace = memory.workspace().filter(|_| note.is_none()).map(str::to_owned);
         let title = ask.title.clone();
-        let put = Put::remembered(Origin { workspace, ..self.origin() }, Question::Approve(ask), note)
+        let mut origin = self.origin();
+        origin.workspace = workspace;
+        let put = Put::remembered(origin, Question::Approve(ask), note)
             .with_session_lifetime(memory.session_lifetime());
         let away = self.live().leave(Reason::Asking);
         let answer = match settings.asks.ask_together(self.approver(), put, &memory) {
@@ -214,7 +216,7 @@ impl ToolContext {
         let away = self.live().leave(Reason::Asking);
         let number = self.note_ask(|asks| match &question {
             Question::Approve(ask) => asks.begin("tool", ask),
-            Question::Elicit(elicitation) => asks.begin_elicitation(&elicitation.message),
+            other => asks.begin_elicitation(other.headline()),
         });
         let put = Put::once(self.origin(), question);
         let approver = self.approver();
@@ -241,14 +243,11 @@ impl ToolContext {
     }
 
     fn origin(&self) -> Origin {
-        Origin {
-            call_id: self.call_id().to_owned(),
-            tool: self.tool_name().to_owned(),
-            session_id: self.session_id().map(str::to_owned),
-            agent: self.agent().map(str::to_owned),
-            message_id: self.message_id().map(str::to_owned),
-            workspace: None,
-        }
+        let mut origin = Origin::new(self.call_id(), self.tool_name());
+        origin.session_id = self.session_id().map(str::to_owned);
+        origin.agent = self.agent().map(str::to_owned);
+        origin.message_id = self.message_id().map(str::to_owned);
+        origin
     }
 
     /// Waits for the answer until the call is cancelled or over: a thread or a task that outlives the call would otherwise wait for

@@ -16,7 +16,6 @@ use crate::settings::Settings;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// A call that has begun: its arguments are valid, or it already has an outcome.
 pub(super) struct Begun {
@@ -58,7 +57,7 @@ impl Toolbox {
             self.0.note_called(*place);
         }
         let report = Report::begin(&self.0, &call, found.as_ref().ok().map(|(_, tool)| *tool));
-        let ToolCall { id, name, arguments } = call;
+        let ToolCall { id, name, arguments, .. } = call;
         let CallOptions { cancel, timeout, approver, attached, messages, above, within_read_only } = options;
         let (tool, (prepared, redactor)) = match found {
             Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
@@ -69,7 +68,7 @@ impl Toolbox {
             Err(error) => (Arguments::default(), Vec::new(), Some(error)),
         };
         let mut begun = Begun {
-            context: ToolContext::new(id, name, tool, Arc::clone(&self.0), cancel, above, redactor)
+            context: ToolContext::new(id, name, tool, self.0.clone(), cancel, above, redactor)
                 .with(approver, attached, messages),
             start: Start { arguments, repairs, timeout, within_read_only, report, outcome: None, key: None },
         };
@@ -85,10 +84,10 @@ fn own_redactor(compiled: &Compiled, arguments: &CallArguments, redactor: &Redac
     if !compiled.has_secrets {
         return None;
     }
-    let mut value = match arguments {
-        CallArguments::Json(value) => value.clone(),
+    let mut value = match arguments.as_text() {
         // Text that is not JSON is not repeated in any error.
-        CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_default(),
+        Ok(text) => serde_json::from_str(text).unwrap_or_default(),
+        Err(value) => value.clone(),
     };
     Some(redactor.with_own(history::secrets::strip(compiled, &mut value)))
 }

@@ -1,7 +1,6 @@
 //! Derives the steps of a session from its calls and events.
 
 use super::step::{Step, StepStatus, StepType};
-use crate::ask::Question;
 use crate::call::{CallArguments, ToolCall};
 use crate::events::{CallEvent, Event, Progress};
 use crate::history;
@@ -158,10 +157,7 @@ impl Steps {
             Event::Asked { ask } => {
                 asked.insert(ask.id().to_owned());
                 step.status = StepStatus::AwaitingConfirmation;
-                match ask.question() {
-                    Question::Approve(ask) => step.description.clone_from(&ask.title),
-                    Question::Elicit(elicitation) => step.description.clone_from(&elicitation.message),
-                }
+                ask.question().headline().clone_into(&mut step.description);
                 if step.kind == StepType::Bash {
                     step.kind = StepType::BashConfirm;
                 }
@@ -188,10 +184,10 @@ impl Steps {
 
 /// Returns the arguments without secrets.
 fn shown(tool: &Tool, arguments: &CallArguments) -> Option<CallArguments> {
-    let mut value = match arguments {
-        CallArguments::Json(value) => value.clone(),
-        CallArguments::Text(text) if text.trim().is_empty() => Value::Object(Map::new()),
-        CallArguments::Text(text) => serde_json::from_str(text).ok()?,
+    let mut value = match arguments.as_text() {
+        Ok(text) if text.trim().is_empty() => Value::Object(Map::new()),
+        Ok(text) => serde_json::from_str(text).ok()?,
+        Err(value) => value.clone(),
     };
     history::secrets::strip(tool.compiled().ok()?, &mut value);
     Some(CallArguments::Json(value))

@@ -83,7 +83,33 @@ pub enum DeniedBy {
     Fault,
 }
 
+impl DeniedBy {
+    /// Returns the name that records have.
+    #[doc(hidden)]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::NobodyThere => "nobody_there",
+            Self::TimeOut => "time_out",
+            Self::Limit => "limit",
+            Self::Fault => "fault",
+        }
+    }
+}
+
 impl Answer {
+    /// Returns what came of the question.
+    #[doc(hidden)]
+    pub fn outcome(&self) -> AskAnswer {
+        match self {
+            Self::Allow { .. } => AskAnswer::Allowed,
+            Self::Deny { .. } => AskAnswer::Denied,
+            Self::Value { .. } => AskAnswer::Given,
+            Self::Declined => AskAnswer::Declined,
+            Self::Cancelled => AskAnswer::Cancelled,
+        }
+    }
+
     /// Allows the operation once.
     pub fn allow() -> Self {
         Self::Allow { scope: AllowScope::Once }

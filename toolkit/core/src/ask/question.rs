@@ -18,6 +18,24 @@ pub enum Question {
 }
 
 impl Question {
+    /// Returns the title, or the message, of the question.
+    #[doc(hidden)]
+    pub fn headline(&self) -> &str {
+        match self {
+            Self::Approve(ask) => &ask.title,
+            Self::Elicit(elicitation) => &elicitation.message,
+        }
+    }
+
+    /// Returns the number of bytes of its texts.
+    #[doc(hidden)]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Approve(ask) => ask.size(),
+            Self::Elicit(elicitation) => elicitation.size(),
+        }
+    }
+
     /// Returns the setting that would allow it without a person, escaped, as the text after "allow it with"; `None` if no setting
     /// does, and for a request for a value.
     pub fn setting(&self) -> Option<String> {

@@ -101,10 +101,7 @@ pub(super) fn check_size(found: &[Found]) -> Result<(), CallFormatError> {
     if found.len() > MAX_CALLS {
         return Err(CallFormatError::TooManyCalls);
     }
-    let texts = found.iter().map(|call| match &call.arguments {
-        CallArguments::Text(text) => text.len(),
-        CallArguments::Json(_) => 0,
-    });
+    let texts = found.iter().map(|call| call.arguments.as_text().map_or(0, str::len));
     if texts.sum::<usize>() > MAX_ARGUMENT_BYTES { Err(CallFormatError::TooLong) } else { Ok(()) }
 }
 

@@ -124,7 +124,8 @@ impl Dialect {
             }
             Self::Gemini => gemini(&shown_name, &description, parameters),
             Self::Mcp => {
-                let renamed = Definition { name: shown_name.clone(), ..definition };
+                let mut renamed = definition;
+                renamed.name.clone_from(&shown_name);
                 serde_json::to_value(renamed).expect("a definition is JSON")
             }
         };
@@ -251,9 +252,9 @@ impl Definitions {
 /// Removes values that are `null` only because a strict schema requires them. Text that is no JSON, or has a duplicate key, is
 /// unchanged.
 fn without_nulls(arguments: CallArguments, marked: &Value) -> CallArguments {
-    let parsed = match &arguments {
-        CallArguments::Json(value) => Some(value.clone()),
-        CallArguments::Text(text) => arguments::parse_unique(text),
+    let parsed = match arguments.as_text() {
+        Ok(text) => arguments::parse_unique(text),
+        Err(value) => Some(value.clone()),
     };
     let Some(mut value) = parsed else { return arguments };
     if read_back(&mut value, marked) { CallArguments::Json(value) } else { arguments }

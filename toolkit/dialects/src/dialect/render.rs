@@ -110,18 +110,18 @@ struct Said<'a> {
 
 impl Said<'_> {
     fn text(&self) -> String {
-        match self.arguments {
-            CallArguments::Text(text) => text.clone(),
-            CallArguments::Json(value) => value.to_string(),
+        match self.arguments.as_text() {
+            Ok(text) => text.to_owned(),
+            Err(value) => value.to_string(),
         }
     }
 
     /// Returns the arguments as an object, for providers that accept only objects. Any other value is wrapped in one, so that the model's
     /// text is preserved.
     fn object(&self) -> Value {
-        let value = match self.arguments {
-            CallArguments::Json(value) => value.clone(),
-            CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+        let value = match self.arguments.as_text() {
+            Ok(text) => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+            Err(value) => value.clone(),
         };
         if value.is_object() { value } else { json!({ "arguments": value }) }
     }
@@ -156,7 +156,7 @@ fn content_parts(content: &[Content]) -> Vec<Part<'_>> {
             Content::ResourceLink { uri, name, description, mime_type } => {
                 Part::Text(link(uri, name, description.as_deref(), mime_type.as_deref()))
             }
-            Content::Resource { resource: Resource { uri, mime_type, body } } => match body {
+            Content::Resource { resource: Resource { uri, mime_type, body, .. } } => match body {
                 ResourceBody::Text(text) => Part::Text(format!("{uri}:\n{text}")),
                 ResourceBody::Blob(Bytes(data)) => match media_type(mime_type.as_deref().unwrap_or_default())
                 {
@@ -165,6 +165,8 @@ fn content_parts(content: &[Content]) -> Vec<Part<'_>> {
                     kind => Part::File(data, kind, uri),
                 },
             },
+            // The enum has no further kinds; one that is added is sent as its JSON until it has a place here.
+            other => Part::Text(serde_json::to_string(other).unwrap_or_default()),
         })
         .filter(|part| !matches!(part, Part::Text(text) if text.is_empty()))
         .collect()

@@ -14,7 +14,7 @@ use super::calls::{
 use super::{Definitions, Dialect};
 use serde_json::Value;
 use std::collections::HashSet;
-use toolkit_core::call::{CallArguments, ToolCall};
+use toolkit_core::call::ToolCall;
 
 /// The longest name of a tool in fragments, in bytes: far longer than any provider accepts.
 const MAX_NAME_BYTES: usize = 1024;
@@ -150,9 +150,9 @@ impl CallStream {
             Dialect::Anthropic => self.push_anthropic(reader, event),
             Dialect::Gemini | Dialect::Mcp => {
                 for Found { id, name, arguments } in calls::find(reader.dialect, event)? {
-                    let (text, value) = match arguments {
-                        CallArguments::Text(text) => (text, None),
-                        CallArguments::Json(value) => (String::new(), Some(value)),
+                    let (text, value) = match arguments.into_text() {
+                        Ok(text) => (text, None),
+                        Err(value) => (String::new(), Some(value)),
                     };
                     self.count(text.len() + value.as_ref().map_or(0, |value| value.to_string().len()))?;
                     *self.add()? = Open { id, name, text, value, is_done: true, ..Open::default() };

@@ -44,9 +44,9 @@ pub(super) fn choices(pending: &PendingAsk) -> String {
     let mut text = String::from("y once, ");
     for scope in pending.scopes() {
         match scope {
-            AllowScope::Once => {}
             AllowScope::Session => text.push_str("s session, "),
             AllowScope::Always => text.push_str("a always, "),
+            _ => {}
         }
     }
     text.push_str("n no, ? help; other text: no, said to the model: ");

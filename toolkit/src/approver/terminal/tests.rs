@@ -209,7 +209,7 @@ async fn without_a_terminal_it_denies_and_says_so() {
     std::fs::write(&file, "y\n").unwrap();
     for device in [directory.path().join("absent"), file] {
         let answer = TerminalApprover::on(&device).ask(&question("x")).await.unwrap();
-        let Answer::Deny { message: Some(message), by: DeniedBy::NobodyThere } = answer else {
+        let Answer::Deny { message: Some(message), by: DeniedBy::NobodyThere, .. } = answer else {
             panic!("{answer:?}");
         };
         assert!(message.contains("there is no terminal"), "{message}");

@@ -3,7 +3,7 @@
 use super::*;
 use crate::approvals::{Approvals, Asker};
 use crate::approver::{CallbackApprover, ScriptedApprover};
-use crate::ask::{DeniedBy, Origin};
+use crate::ask::{Ask, DeniedBy, Origin};
 use crate::asks::AskLimits;
 use crate::session::Session;
 use std::path::Path;
@@ -32,6 +32,12 @@ fn memory() -> Memory {
 
 fn ask() -> Ask {
     Ask::new("edit", "write").with_pattern("a").with_text("x", "1")
+}
+
+fn with(change: impl FnOnce(&mut Ask)) -> Ask {
+    let mut ask = ask();
+    change(&mut ask);
+    ask
 }
 
 fn put(ask: Ask) -> Put {
@@ -218,8 +224,8 @@ async fn only_the_same_of_the_same_is_asked_once() {
         ("what the model says of it", one.clone(), ask().with_claim("harmless"), 1),
         ("another agent", of("kid", &session), ask(), 2),
         ("another session", ours, ask(), 2),
-        ("another kind", one.clone(), Ask { kind: "exec".to_owned(), ..ask() }, 2),
-        ("another title", one.clone(), Ask { title: "Write".to_owned(), ..ask() }, 2),
+        ("another kind", one.clone(), with(|ask| ask.kind = "exec".to_owned()), 2),
+        ("another title", one.clone(), with(|ask| ask.title = "Write".to_owned()), 2),
         ("another pattern", one.clone(), ask().with_pattern("b"), 2),
         ("another detail", one.clone(), ask().with_text("x", "1"), 2),
         ("raised", one.clone(), ask().raised(), 2),

@@ -149,7 +149,11 @@ impl Random {
         let (agent, channel) = (some(&["kid", "KID", "other", "nobody"]), some(&["telegram", "slack"]));
         let (provider, model) = (some(&["openai", "Azure"]), some(&["gpt-5", "openai/gpt-5", "GPT-4"]));
         let (sandboxed, depth) = (self.once_in(2), u32::from(self.once_in(2)));
-        Caller { agent, channel, provider, model, sandboxed, depth, ..Caller::new() }
+        let mut caller = Caller::new();
+        (caller.agent, caller.channel) = (agent, channel);
+        (caller.provider, caller.model) = (provider, model);
+        (caller.sandboxed, caller.depth) = (sandboxed, depth);
+        caller
     }
 
     /// Makes a change that narrows the policy, or changes nothing.

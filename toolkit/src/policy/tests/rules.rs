@@ -165,7 +165,7 @@ fn also_allow_adds_only_to_the_profile_of_its_own_layer() {
     for (caller, expected) in [
         (Caller::new(), &["status"][..]),
         (Caller::new().with_agent("kid"), &["status"]),
-        (Caller { sandboxed: true, ..Caller::new() }, &["status"]),
+        (below(true, 0), &["status"]),
     ] {
         assert_eq!(found(settings.clone(), &caller), expected, "{caller:?}");
     }
@@ -228,9 +228,9 @@ fn each_layer_narrows_whom_it_is_about() {
         (by_both(), agent("kid").with_provider("openai"), true),
         (by_both(), agent("kid"), false),
         (by_both(), model("openai", "gpt-5"), false),
-        (sandbox(), Caller { sandboxed: true, ..Caller::new() }, true),
+        (sandbox(), below(true, 0), true),
         (sandbox(), Caller::new(), false),
-        (subagents(), Caller { depth: 1, ..Caller::new() }, true),
+        (subagents(), below(false, 1), true),
         (subagents(), Caller::new(), false),
     ] {
         let is_there = found(settings.clone(), &caller).contains(&"read".to_owned());
@@ -413,4 +413,11 @@ fn a_source_that_only_narrows_widens_nothing() {
         expected.sort_unstable();
         assert_eq!(found, expected, "{workspace:?}");
     }
+}
+
+/// Returns a caller in a sandbox or without one, so many agents below the first.
+fn below(sandboxed: bool, depth: u32) -> Caller {
+    let mut caller = Caller::new();
+    (caller.sandboxed, caller.depth) = (sandboxed, depth);
+    caller
 }

@@ -42,9 +42,9 @@ fn each_layer_says_its_verdict_and_the_rule_that_made_it() {
     ]);
     let workspace = PolicySettings { tools: rules().deny(["exec"]), ..PolicySettings::default() };
     let policy = policy(settings).narrowed_by("./toolkit.json5", workspace);
-    let caller =
+    let mut caller =
         Caller::new().with_agent("Kid").with_provider("openai").with_model("gpt-5").with_channel("web");
-    let caller = Caller { sandboxed: true, depth: 1, ..caller };
+    (caller.sandboxed, caller.depth) = (true, 1);
     let exec = Thing::core("exec").group("runtime");
     assert_eq!(
         said(&policy, &caller, &exec),

@@ -3,7 +3,6 @@
 use super::{CallStream, End, MAX_BLOCKS, Open};
 use crate::dialect::calls::{self, CallFormatError, Found, Reader};
 use serde_json::Value;
-use toolkit_core::call::CallArguments;
 
 impl CallStream {
     pub(super) fn push_anthropic(&mut self, reader: Reader, event: &Value) -> Result<(), CallFormatError> {
@@ -29,9 +28,9 @@ impl CallStream {
                     return Err(reader.wrong("/index", "that of a new block", event.get("index")));
                 }
                 let Found { id, name, arguments } = calls::tool_use(reader, block, at)?;
-                let value = match arguments {
-                    CallArguments::Json(value) => Some(value),
-                    CallArguments::Text(_) => block.get("input").cloned(),
+                let value = match arguments.into_text() {
+                    Ok(_) => block.get("input").cloned(),
+                    Err(value) => Some(value),
                 };
                 self.count(value.as_ref().map_or(0, |value| value.to_string().len()))?;
                 *self.add()? = Open { index: Some(index), id, name, value, ..Open::default() };

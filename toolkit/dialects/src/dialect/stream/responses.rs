@@ -3,7 +3,6 @@
 use super::{CallStream, End, MAX_NAME_BYTES, Open};
 use crate::dialect::calls::{self, CallFormatError, Found, Reader};
 use serde_json::{Map, Value};
-use toolkit_core::call::CallArguments;
 
 impl CallStream {
     pub(super) fn push_responses(&mut self, reader: Reader, event: &Value) -> Result<(), CallFormatError> {
@@ -70,10 +69,10 @@ impl CallStream {
         call: Found,
         is_done: bool,
     ) -> Result<(), CallFormatError> {
-        let (text, value) = match call.arguments {
-            CallArguments::Text(text) => (text, None),
-            CallArguments::Json(Value::Object(members)) if members.is_empty() => (String::new(), None),
-            CallArguments::Json(value) => (String::new(), Some(value)),
+        let (text, value) = match call.arguments.into_text() {
+            Ok(text) => (text, None),
+            Err(Value::Object(members)) if members.is_empty() => (String::new(), None),
+            Err(value) => (String::new(), Some(value)),
         };
         if call.name.len() > MAX_NAME_BYTES {
             return Err(reader.wrong("/item/name", "the name of a tool", Some(&Value::String(call.name))));

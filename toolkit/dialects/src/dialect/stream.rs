@@ -14,7 +14,7 @@ use super::calls::{
 use super::{Definitions, Dialect};
 use serde_json::Value;
 use std::collections::HashSet;
-use toolkit_core::call::ToolCall;
+use toolkit_core::call::{CallArguments, ToolCall};
 
 /// The longest name of a tool in fragments, in bytes: far longer than any provider accepts.
 const MAX_NAME_BYTES: usize = 1024;

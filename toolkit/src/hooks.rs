@@ -2,6 +2,7 @@
 //! loop guard.
 
 use crate::ToolError;
+use crate::files::{ChangeHook, ChangeHooks, FileChange};
 use crate::inspector::Inspector;
 use crate::loop_guard::LoopGuard;
 use crate::registry::Builder;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub(crate) struct Hooks {
     pub(crate) inspectors: Vec<Named<dyn Inspector>>,
     pub(crate) results: Vec<Named<ResultHook>>,
+    /// Who sees what a file has before it changes.
+    pub(crate) changes: ChangeHooks,
     pub(crate) loop_guard: LoopGuard,
     /// Tools run without the question before them, unless a rule asks it.
     pub(crate) without_asking_first: bool,
@@ -50,6 +53,32 @@ impl Builder {
     ) -> Self {
         let named = Named { name: name.into().into(), hook: Arc::new(hook) as Arc<ResultHook> };
         self.settings.hooks.results.push(named);
+        self
+    }
+
+    /// Has a hook see what a file has before a tool writes, removes or moves it, for a host that can put files back. A hook that
+    /// fails keeps the file from being changed, and the tool gets its error.
+    ///
+    /// It sees the changes that tools make through [`Workspace`](crate::Workspace): those of commands and of tools that open files by
+    /// themselves pass it by. It blocks the call; a file of more than 256 MiB cannot be changed with it.
+    ///
+    /// ```
+    /// use toolkit::{FileChange, Toolkit};
+    ///
+    /// # fn main() -> Result<(), toolkit::BuildError> {
+    /// let toolkit = Toolkit::builder().change_hook(|change: &FileChange<'_>| {
+    ///     println!("{} changes {}", change.tool, change.path.display());
+    ///     Ok(())
+    /// });
+    /// # drop(toolkit.build()?);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn change_hook(
+        mut self,
+        hook: impl Fn(&FileChange<'_>) -> Result<(), ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.hooks.changes.0.push(Arc::new(hook) as Arc<ChangeHook>);
         self
     }
 

@@ -137,9 +137,9 @@ pub use escape::{
 };
 pub use events::{AllowedBy, AnsweredBy, CallEvent, Event, Events, LogLevel, LogMessage, Progress, Teller};
 pub use files::{
-    Before, DirectoryEntry, Expected, Extent, FileContent, FileKind, FileLock, FileVersion, Interrupted,
-    Left, Opened, OpenedDirectory, OpenedFile, OpenedTree, OwnerChange, Proposal, Refused, Repaired, Seen,
-    Taken, Target, Unfinished, Workspace, WriteOptions, Written, shown_name,
+    Before, DirectoryEntry, Expected, Extent, FileChange, FileContent, FileKind, FileLock, FileVersion,
+    Interrupted, Left, Opened, OpenedDirectory, OpenedFile, OpenedTree, OwnerChange, Proposal, Refused,
+    Repaired, Seen, Taken, Target, Unfinished, Workspace, WriteOptions, Written, shown_name,
 };
 pub use history::{
     AskAnswer, CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader,

@@ -5,18 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use toolkit::prelude::*;
-use toolkit::{AllowAll, Ask, Expected, FileChange, Toolkit, tool_ref};
+use toolkit::{AllowAll, Expected, FileChange, Toolkit, tool_ref};
 
 /// Changes a file.
 #[tool(asks)]
 async fn change(ctx: &ToolContext, how: String, path: PathBuf) -> Result<(), ToolError> {
     let files = ctx.workspace();
-    let ask = || Ask::new("edit", "change it");
-    let target = files.target(&path, ask()).await?;
+    let target = files.target(&path, |ask| ask).await?;
     match &*how {
         "write" => drop(target.write(b"new", &Expected::Any)?),
         "take" => drop(target.take_away(&Expected::Any)?),
-        "rename" => target.rename_to(&files.target("moved", ask()).await?, &Expected::Any)?,
+        "rename" => target.rename_to(&files.target("moved", |ask| ask).await?, &Expected::Any)?,
         _ => target.remove(&Expected::Any)?,
     }
     Ok(())

@@ -10,11 +10,22 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// A client whose requests, from the connection to the last byte of the answer, take `timeout` at most. It follows no redirect:
 /// another place would get the secrets of the first.
 pub fn client(timeout: Duration) -> ClientBuilder {
-    // Who has decided on a provider before keeps it.
+    choose_provider();
+    Client::builder().connect_timeout(CONNECT_WITHIN.min(timeout)).timeout(timeout).redirect(Policy::none())
+}
+
+/// A client whose answers may go on for any time, for whoever limits the time between two pieces. A connection is made within
+/// `connect` at most, and it follows no redirect.
+pub fn streaming_client(connect: Duration) -> ClientBuilder {
+    choose_provider();
+    Client::builder().connect_timeout(connect).redirect(Policy::none())
+}
+
+/// Who has decided on a provider of cryptography before keeps it.
+fn choose_provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
-    Client::builder().connect_timeout(CONNECT_WITHIN.min(timeout)).timeout(timeout).redirect(Policy::none())
 }
 
 /// The whole of an answer; `None` if it has more than `most` bytes.

@@ -170,7 +170,8 @@ impl ToolOutput {
         texts.join("\n")
     }
 
-    pub(crate) fn to_result(&self) -> ToolResult {
+    /// Returns the result as the core renders it, with the name of the tool in the call.
+    pub(crate) fn to_result(&self, name: &str) -> ToolResult {
         let outcome = if self.is_error {
             Err(ToolError::failed(self.to_text()))
         } else {
@@ -178,7 +179,7 @@ impl ToolOutput {
             output.content.clone_from(&self.content);
             Ok(output)
         };
-        ToolResult::new(self.call_id.clone(), self.name.clone(), outcome)
+        ToolResult::new(self.call_id.clone(), name, outcome)
     }
 }
 

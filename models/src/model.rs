@@ -4,8 +4,12 @@ use crate::answer::Answer;
 use crate::error::ModelError;
 use crate::request::Request;
 use serde::{Deserialize, Serialize};
+use std::pin::Pin;
 use std::time::Duration;
-use toolkit::{BoxFuture, Dialect, ToolCall};
+use toolkit::{Dialect, ToolCall};
+
+/// Future returned by [`Model::respond`].
+pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Answer, ModelError>> + Send + 'a>>;
 
 /// A model that answers a conversation.
 pub trait Model: Send + Sync + 'static {
@@ -33,7 +37,7 @@ pub trait Model: Send + Sync + 'static {
         &'a self,
         request: &'a Request,
         events: &'a mut (dyn FnMut(ModelEvent) + Send),
-    ) -> BoxFuture<'a, Result<Answer, ModelError>>;
+    ) -> Responding<'a>;
 }
 
 /// An event of an answer.

@@ -3,12 +3,12 @@
 use crate::answer::Answer;
 use crate::error::ModelError;
 use crate::message::AssistantPart;
-use crate::model::{Model, ModelEvent, Price};
+use crate::model::{Model, ModelEvent, Price, Responding};
 use crate::request::Request;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
-use toolkit::{BoxFuture, Dialect};
+use toolkit::Dialect;
 
 /// A model that answers as a test says, and records its requests.
 ///
@@ -169,7 +169,7 @@ impl Model for Scripted {
         &'a self,
         request: &'a Request,
         events: &'a mut (dyn FnMut(ModelEvent) + Send),
-    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+    ) -> Responding<'a> {
         Box::pin(async move {
             let cancelled = || ModelError::Cancelled { partial: Box::default() };
             if request.cancel.is_cancelled() {

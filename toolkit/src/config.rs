@@ -35,8 +35,8 @@ mod typed;
 mod words;
 
 pub use self::core::{
-    LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport,
-    McpUnavailable, McpUrl, ToolAgentSettings,
+    AgentSettings, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings,
+    McpTransport, McpUnavailable, McpUrl, ToolAgentSettings,
 };
 pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};
 pub use error::{ConfigError, ConfigProblem};

@@ -14,7 +14,7 @@ pub use calls::{CallFormatError, MAX_ARGUMENT_BYTES, MAX_CALLS};
 pub use definitions::{Definitions, DialectTool, Strictness};
 pub(crate) use schema::for_people;
 pub use schema::{DialectSchema, Loosened, MAX_RECURSION};
-pub use stream::CallStream;
+pub use stream::{CallStream, JsonEvents, StreamedCall};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -112,10 +112,11 @@ pub use attachment::Attachment;
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::{Caller, SharedReads};
 pub use config::{
-    Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
-    ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,
-    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable,
-    McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile, server_prefixes,
+    AgentSettings, Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem,
+    ConfigRestriction, ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions,
+    LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport,
+    McpUnavailable, McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile,
+    server_prefixes,
 };
 #[doc(hidden)]
 pub use config::{MAX_OF_LONG_PREFIX, in_letters_of_names};
@@ -126,8 +127,8 @@ pub use data_dir::DataDir;
 pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
 pub use dialect::{
-    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
-    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, Strictness, UnknownDialect,
+    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, JsonEvents, Loosened,
+    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, StreamedCall, Strictness, UnknownDialect,
 };
 pub use discovery::{Discovery, DiscoverySettings, SearchHit, Showing};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};

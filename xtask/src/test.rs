@@ -118,8 +118,12 @@ pub(crate) fn run(workspace: &Workspace, selection: &Selection, tally: &mut Tall
 
 /// The numbers of cases of properties where there is time. No name begins with `TOOLKIT_`: the command, which some of these tests
 /// run, reads such variables as configuration.
-const MORE_CASES: &[(&str, &str)] =
-    &[("PERMISSION_CASES", "20000"), ("SHELL_VERDICT_EVERY", "1"), ("SCHEMA_CASES", "600")];
+const MORE_CASES: &[(&str, &str)] = &[
+    ("MODEL_CONVERSATIONS", "10000"),
+    ("PERMISSION_CASES", "20000"),
+    ("SHELL_VERDICT_EVERY", "1"),
+    ("SCHEMA_CASES", "600"),
+];
 
 /// Runs the tests that take minutes, and properties with more cases.
 pub(crate) fn long(workspace: &Workspace, tally: &mut Tally) -> Result {

@@ -8,6 +8,9 @@ mod tools;
 
 extern crate self as examples;
 
+// Its section of the configuration is among the examples.
+use toolkit_models as _;
+
 use document::{Call, Document, Example, Seen};
 use std::fs;
 use std::path::Path;

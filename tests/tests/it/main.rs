@@ -3,4 +3,5 @@
 mod dialects;
 mod discovery;
 mod documents;
+mod models;
 mod packages;

@@ -2,7 +2,9 @@
 
 use crate::arg::{SchemaFn, ToolArg};
 use crate::arguments::check_document;
-use crate::config::core::{LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings};
+use crate::config::core::{
+    AgentSettings, LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings,
+};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::load::load;
 use crate::config::narrow::IgnoredKey;
@@ -263,6 +265,19 @@ impl Configuration {
         self.core("toolAgent").unwrap_or_default()
     }
 
+    /// Returns the settings of an agent, by its id; without any if it is not configured.
+    pub fn agent(&self, id: &str) -> AgentSettings {
+        let agent = self.0.resolved.get("agents").and_then(|agents| agents.get(id));
+        let of = |key: &str| Some(agent?.get(key)?.as_str()?.to_owned());
+        AgentSettings { name: of("name"), model: of("model") }
+    }
+
+    /// Returns the ids of the configured agents.
+    pub fn agents(&self) -> Vec<String> {
+        let agents = self.0.resolved.get("agents").and_then(Value::as_object);
+        agents.into_iter().flat_map(Map::keys).cloned().collect()
+    }
+
     /// The keys that are configured of it.
     pub(crate) fn tool_agent_keys(&self) -> impl Iterator<Item = &str> {
         let agent = self.0.document.get("toolAgent").and_then(Value::as_object);
@@ -311,6 +326,41 @@ impl Configuration {
     /// [known](crate::ConfigSection); or it names a variable or a file that is not there.
     pub fn section<T: ToolArg>(&self, path: &str) -> Result<T, ConfigError> {
         self.at(&join(path.split('.')))
+    }
+
+    /// The section at a path with dots whose members [stand for themselves](crate::ConfigSection::members), without those that cannot be used,
+    /// and the reason for each of these.
+    ///
+    /// # Errors
+    ///
+    /// It does not fit the type, or the section as a whole names a variable or a file that is not there.
+    pub fn section_members<T: ToolArg>(
+        &self,
+        path: &str,
+    ) -> Result<(T, BTreeMap<String, String>), ConfigError> {
+        let pointer = join(path.split('.'));
+        let mut value = self.0.resolved.pointer(&pointer).cloned().unwrap_or_else(|| Map::new().into());
+        if self.0.unavailable.has(&pointer) {
+            let problems = self.0.unavailable.of(&pointer).unwrap_or_default().to_vec();
+            return Err(ConfigError { problems });
+        }
+        let unavailable: BTreeMap<String, String> = self
+            .0
+            .unavailable
+            .members(&pointer)
+            .map(|(member, problems)| (member, reasons(problems)))
+            .collect();
+        if let Some(members) = value.as_object_mut() {
+            members.retain(|name, _| !unavailable.contains_key(name));
+        }
+        match T::decode(value) {
+            Ok(section) => Ok((section, unavailable)),
+            Err(error) => {
+                let origin = self.0.origins.find(&pointer).cloned();
+                let problem = ConfigProblem::new(origin, &pointer, self.redacted(&error.to_string()));
+                Err(ConfigError { problems: vec![problem] })
+            }
+        }
     }
 
     /// The section of a tool: that which says so of itself, else `tools.settings.<tool>`.

@@ -25,6 +25,21 @@ pub struct LoopGuardSettings {
     pub block: Option<u32>,
 }
 
+/// One agent (`/agents/<id>`), beside its tools and permissions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct AgentSettings {
+    /// Its name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub name: Option<String>,
+    /// The model that it uses, by its name in `models`; without it the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub model: Option<String>,
+}
+
 /// How an agent that tools are delegated to works (`/toolAgent`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

@@ -1,6 +1,6 @@
 //! The JSON Schema of the whole configuration: the core's keys, and the sections that crates bring. It is what checks.
 
-use crate::config::core::{LoopGuardSettings, McpServerSettings, ToolAgentSettings};
+use crate::config::core::{AgentSettings, LoopGuardSettings, McpServerSettings, ToolAgentSettings};
 use crate::config::pointer::{dotted, steps};
 use crate::config::section::{ConfigGate, ConfigSection};
 use crate::discovery::DiscoverySettings;
@@ -176,7 +176,12 @@ fn core(generator: &mut SchemaGenerator) -> Value {
             "outputs": outputs,
         }),
     );
-    let agent = object("One agent.", json!({"tools": of_agent, "permission": permission}));
+    let mut agent = of::<AgentSettings>(generator);
+    agent["description"] = "One agent.".into();
+    if let Some(properties) = agent["properties"].as_object_mut() {
+        properties.insert("tools".to_owned(), of_agent);
+        properties.insert("permission".to_owned(), permission.clone());
+    }
     let some = object("Some callers of the channel.", json!({"tools": plain, "permission": permission}));
     let channel = object(
         "One channel.",
@@ -281,7 +286,11 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
         ["plugins", id] if !id.is_empty() => of_every_plugin(),
         ["tools", "settings", ..] | ["plugins", ..] => return Err("it stands within a section".to_owned()),
         ["tools", first, ..] if !first.is_empty() => json!({}),
-        _ => return Err("its path begins with neither `tools.` nor `plugins.`".to_owned()),
+        [first] if !first.is_empty() => json!({}),
+        _ => {
+            let message = "its path begins with neither `tools.` nor `plugins.`, and is not one key";
+            return Err(message.to_owned());
+        }
     };
     let schema = closed(&(section.schema())(generator).to_value())?;
     for key in base.as_object().into_iter().flat_map(Map::keys) {

@@ -26,6 +26,7 @@ pub struct ConfigSection {
     place: Place,
     tool: Option<&'static str>,
     gates: &'static [ConfigGate],
+    has_members: bool,
     schema: SchemaFn,
     decodes: fn(Value) -> serde_json::Result<()>,
 }
@@ -112,7 +113,8 @@ pub enum ConfigGate {
 }
 
 impl ConfigSection {
-    /// At a path with dots: `tools.exec`. It begins with `tools.` or `plugins.`, and no section stands within another.
+    /// At a path with dots: `tools.exec`. It begins with `tools.` or `plugins.`, or is one key that the core does not have, such as `models`.
+    /// No section stands within another.
     pub const fn at<T: ToolArg>(path: &'static str) -> Self {
         Self::new::<T>(Place::Path(path))
     }
@@ -130,7 +132,7 @@ impl ConfigSection {
     }
 
     const fn new<T: ToolArg>(place: Place) -> Self {
-        Self { place, tool: None, gates: &[], schema: T::schema, decodes: decodes::<T> }
+        Self { place, tool: None, gates: &[], has_members: false, schema: T::schema, decodes: decodes::<T> }
     }
 
     /// The tool whose `ctx.config` it is.
@@ -164,6 +166,14 @@ impl ConfigSection {
         self
     }
 
+    /// Makes each member that is an object stand for itself: one that names a variable or a file that is not there does not make the others
+    /// unusable. [`Configuration::section_members`](crate::Configuration::section_members) reads such a section.
+    #[must_use]
+    pub const fn members(mut self) -> Self {
+        self.has_members = true;
+        self
+    }
+
     /// Where it stands, as a JSON pointer.
     pub fn pointer(&self) -> String {
         match self.place {
@@ -180,6 +190,10 @@ impl ConfigSection {
 
     pub(crate) fn its_gates(&self) -> &'static [ConfigGate] {
         self.gates
+    }
+
+    pub(crate) fn has_members(&self) -> bool {
+        self.has_members
     }
 
     pub(crate) fn schema(&self) -> SchemaFn {

@@ -11,7 +11,6 @@ use crate::config::pointer::{dotted, escape, join, steps};
 use crate::config::rules::policy;
 use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
 use crate::config::secret::Resolver;
-use crate::config::section::ConfigSection;
 use crate::config::servers::check;
 use crate::config::stricter::take_away;
 use crate::guard::guard;
@@ -104,7 +103,7 @@ fn resolve(
                     }
                 }
             }
-            ("toolAgent", member) => keeper.resolve(member, &pointer),
+            (_, member) if is_resolved(&pointer) => keeper.resolve(member, &pointer),
             _ => {}
         }
     }
@@ -136,8 +135,14 @@ fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
     let is_within = |section: &String| {
         pointer.strip_prefix(&**section).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    if let Some(section) = schemas.sections.iter().map(ConfigSection::pointer).find(is_within) {
-        return Some(section);
+    let sections = schemas.sections.iter().map(|section| (section, section.pointer()));
+    if let Some((section, at)) = sections.into_iter().find(|(_, at)| is_within(at)) {
+        // The member, where the value is within one.
+        let rest: Vec<&str> = pointer[at.len()..].split('/').skip(1).collect();
+        return match rest.as_slice() {
+            [member, _, ..] if section.has_members() => Some(format!("{at}/{member}")),
+            _ => Some(at),
+        };
     }
     let steps: Vec<String> = steps(pointer).take(3).collect();
     match steps.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
@@ -166,6 +171,22 @@ impl Unavailable {
         }
     }
 
+    /// Whether what stands at `pointer` cannot be used as a whole.
+    pub(crate) fn has(&self, pointer: &str) -> bool {
+        self.0.contains_key(pointer)
+    }
+
+    /// The members of the section at `pointer` that cannot be used, and why.
+    pub(crate) fn members<'a>(
+        &'a self,
+        pointer: &'a str,
+    ) -> impl Iterator<Item = (String, &'a [ConfigProblem])> + 'a {
+        self.0.iter().filter_map(move |(owner, problems)| {
+            let member = owner.strip_prefix(pointer)?.strip_prefix('/')?;
+            Some((steps(&format!("/{member}")).next()?, problems.as_slice()))
+        })
+    }
+
     /// Why what stands at `pointer` cannot be used, or a part of it, or what it is a part of.
     pub(crate) fn of(&self, pointer: &str) -> Option<&[ConfigProblem]> {
         let is_within = |inner: &str, outer: &str| {
@@ -192,11 +213,19 @@ fn check_sections(
 ) {
     for section in &schemas.sections {
         let pointer = section.pointer();
-        if unavailable.of(&pointer).is_some() {
+        let is_unavailable = if section.has_members() {
+            unavailable.has(&pointer)
+        } else {
+            unavailable.of(&pointer).is_some()
+        };
+        if is_unavailable {
             continue;
         }
         let Some(value) = resolved.pointer(&pointer) else { continue };
-        let own = own_keys(value.clone(), &pointer);
+        let mut own = own_keys(value.clone(), &pointer);
+        if let (true, Some(members)) = (section.has_members(), own.as_object_mut()) {
+            unavailable.members(&pointer).for_each(|(member, _)| drop(members.shift_remove(&member)));
+        }
         let outcome = match guard(&dotted(&pointer), || section.decodes(own)) {
             Ok(outcome) => outcome.map_err(|error| error.to_string()),
             Err(panic) => Err(panic.message().to_owned()),
@@ -225,11 +254,28 @@ pub(super) fn own_keys(mut value: Value, pointer: &str) -> Value {
     value
 }
 
+/// The keys of the core's at the root. Only in some of them a value may be kept elsewhere.
+const OF_THE_CORE: [&str; 11] = [
+    "$schema",
+    "tools",
+    "agents",
+    "channels",
+    "permission",
+    "plugins",
+    "enableToolCalls",
+    "toolAgent",
+    "mcp",
+    "loopGuard",
+    "",
+];
+
 /// Whether what stands at `pointer` may be kept elsewhere.
 pub(super) fn is_resolved(pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1);
     match (steps.next(), steps.next(), steps.next()) {
         (Some("mcp" | "toolAgent"), _, _) => true,
+        // Whatever else stands there is a section.
+        (Some(key), _, _) if !OF_THE_CORE.contains(&key) => true,
         (Some("plugins"), Some(id), key) => id != "prefer" && key != Some("joinGroups"),
         (Some("tools"), Some(key), _) => {
             !["profile", "allow", "alsoAllow", "deny", "profiles", "byProvider", "sandbox", "subagents"]

@@ -109,18 +109,25 @@ pub(super) fn check_size(found: &[Found]) -> Result<(), CallFormatError> {
 }
 
 /// The ids of calls: each its own, unless it has none or another call has it.
+#[derive(Debug, Default)]
 pub(super) struct Ids {
-    /// Those that were given, and those that were made.
-    taken: HashSet<String>,
-    /// The given ones that a call has.
+    /// Those that the provider gives, as far as they are known.
+    given: HashSet<String>,
+    /// Those that a call has.
     used: HashSet<String>,
 }
 
 impl Ids {
     /// For these calls: what is made for one is none that another was given.
     pub(super) fn of(calls: &[Found]) -> Self {
-        let given = calls.iter().filter_map(|call| call.id.clone());
-        Self { taken: given.collect(), used: HashSet::new() }
+        let mut ids = Self::default();
+        ids.know(calls.iter().filter_map(|call| call.id.as_deref()));
+        ids
+    }
+
+    /// Notes ids that calls were given.
+    pub(super) fn know<'a>(&mut self, given: impl Iterator<Item = &'a str>) {
+        self.given.extend(given.map(str::to_owned));
     }
 
     /// The id of the next call.
@@ -129,18 +136,19 @@ impl Ids {
             Some(id) if self.used.insert(id.clone()) => return id,
             given => given,
         };
+        let is_free = |id: &String| !self.given.contains(id) && !self.used.contains(id);
         let numbered = given.and_then(|id| {
             let mut others = (2..=MAX_CALLS + 1).map(|number| format!("{id}-{number}"));
-            others.find(|other| !self.taken.contains(other))
+            others.find(is_free)
         });
         let id = numbered.unwrap_or_else(|| {
             let mut id = made_id();
-            while self.taken.contains(&id) {
+            while !is_free(&id) {
                 id = made_id();
             }
             id
         });
-        self.taken.insert(id.clone());
+        self.used.insert(id.clone());
         id
     }
 }

@@ -22,6 +22,8 @@ pub struct Definitions {
     pub(super) dialect: Dialect,
     /// The provider's own tool that finds others, where it is to.
     finder: Option<Value>,
+    /// As the tools define themselves, in the same order.
+    sources: Arc<[Definition]>,
     tools: Arc<[DialectTool]>,
     /// The places of tools by the names that the model sees.
     by_shown: Arc<HashMap<String, usize>>,
@@ -69,8 +71,10 @@ impl Dialect {
             definitions.into_iter().filter(|definition| seen.insert(definition.name.clone())).collect();
         let own: Vec<&str> = definitions.iter().map(|definition| definition.name.as_str()).collect();
         let shown = names::shown(self, &own);
-        let tools: Arc<[DialectTool]> = definitions
-            .into_iter()
+        let sources: Arc<[Definition]> = definitions.into();
+        let tools: Arc<[DialectTool]> = sources
+            .iter()
+            .cloned()
             .zip(shown)
             .map(|(definition, shown)| self.tool(definition, shown))
             .collect();
@@ -80,6 +84,7 @@ impl Dialect {
         Definitions {
             dialect: self,
             finder: None,
+            sources,
             by_shown: places(|tool| &tool.shown_name),
             by_name: places(|tool| &tool.name),
             tools,
@@ -194,6 +199,13 @@ impl Definitions {
         self.dialect
     }
 
+    /// Returns the same tools in another dialect, for a model of another provider that goes on with a conversation. Every tool is shown there
+    /// from the beginning.
+    #[must_use]
+    pub fn in_dialect(&self, dialect: Dialect) -> Self {
+        if dialect == self.dialect { self.clone() } else { dialect.definitions(self.sources.iter().cloned()) }
+    }
+
     /// The tools, in their order.
     pub fn tools(&self) -> &[DialectTool] {
         &self.tools
@@ -243,18 +255,19 @@ impl Definitions {
     /// Calls as the toolbox takes them.
     pub(super) fn calls(&self, found: Vec<Found>) -> Vec<ToolCall> {
         let mut ids = Ids::of(&found);
-        found
-            .into_iter()
-            .map(|Found { id, name, arguments }| {
-                let id = ids.own(id);
-                let Some(tool) = self.shown(&name) else { return ToolCall::new(id, name, arguments) };
-                let arguments = match &tool.marked {
-                    None => arguments,
-                    Some(marked) => without_nulls(arguments, marked),
-                };
-                ToolCall::new(id, tool.name.clone(), arguments)
-            })
-            .collect()
+        let calls =
+            found.into_iter().map(|Found { id, name, arguments }| self.call(ids.own(id), &name, arguments));
+        calls.collect()
+    }
+
+    /// A call as the toolbox takes it, of the tool that the model calls so.
+    pub(super) fn call(&self, id: String, shown_name: &str, arguments: CallArguments) -> ToolCall {
+        let Some(tool) = self.shown(shown_name) else { return ToolCall::new(id, shown_name, arguments) };
+        let arguments = match &tool.marked {
+            None => arguments,
+            Some(marked) => without_nulls(arguments, marked),
+        };
+        ToolCall::new(id, tool.name.clone(), arguments)
     }
 }
 

@@ -4,6 +4,7 @@ use super::Dialect;
 use crate::name::MAX_NAME_BYTES;
 use data_encoding::BASE32_NOPAD;
 use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The longest name in the Model Context Protocol.
@@ -64,6 +65,11 @@ pub(super) fn shown(dialect: Dialect, names: &[&str]) -> Vec<String> {
         changed.insert(name, free);
     }
     names.iter().map(|name| changed.get(name).cloned().unwrap_or_else(|| (*name).to_owned())).collect()
+}
+
+/// The name of a tool that stands alone.
+pub(super) fn shown_alone(dialect: Dialect, name: &str) -> Cow<'_, str> {
+    if dialect.takes_name(name) { Cow::Borrowed(name) } else { Cow::Owned(legal(dialect, name, 0)) }
 }
 
 fn legal(dialect: Dialect, name: &str, round: usize) -> String {

@@ -7,15 +7,43 @@ mod kind;
 mod mcp;
 mod responses;
 
-use super::{Definitions, Dialect};
+use super::{Definitions, Dialect, names};
 use crate::call::{CallArguments, ToolCall, ToolResult};
 use crate::content::{Bytes, Content, Resource, ResourceBody};
 use data_encoding::BASE64;
 use kind::media_type;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// What stands where a provider takes no empty text.
 const NOTHING: &str = "Done.";
+
+impl Dialect {
+    /// Returns content as the parts of a message of the user: pictures, sounds and documents as far as the provider takes them there, and else
+    /// a line of text that says what there is. Empty texts are left out.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::{Content, Dialect};
+    ///
+    /// let content = [Content::text("What is this?"), Content::image(*b"abc", "image/png")];
+    /// assert_eq!(
+    ///     Dialect::Anthropic.render_content(&content)[1],
+    ///     json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "YWJj"}})
+    /// );
+    /// ```
+    pub fn render_content(self, content: &[Content]) -> Vec<Value> {
+        let parts = content_parts(content);
+        let parts = parts.iter();
+        match self {
+            Self::OpenAiChat | Self::OpenAiChatStrict => parts.map(chat::part).collect(),
+            Self::OpenAiResponses | Self::OpenAiResponsesStrict => parts.map(responses::part).collect(),
+            Self::Anthropic => parts.map(anthropic::block).collect(),
+            Self::Gemini => parts.map(gemini::part).collect(),
+            Self::Mcp => content.iter().filter_map(|block| serde_json::to_value(block).ok()).collect(),
+        }
+    }
+}
 
 impl Definitions {
     /// Results as what follows in the conversation: messages, or items in Responses, or contents in Gemini.
@@ -64,15 +92,19 @@ impl Definitions {
         }
     }
 
-    fn shown_name<'a>(&'a self, name: &'a str) -> &'a str {
-        self.tool(name).map_or(name, |tool| tool.shown_name.as_str())
+    /// The name by which the model knows a tool; of one that is not here, a name that the provider takes.
+    fn shown_name<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+        match self.tool(name) {
+            Some(tool) => Cow::Borrowed(&tool.shown_name),
+            None => names::shown_alone(self.dialect, name),
+        }
     }
 }
 
 /// A call as a model says it.
 struct Said<'a> {
     id: &'a str,
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: &'a CallArguments,
 }
 
@@ -106,12 +138,15 @@ enum Part<'a> {
 
 /// What a result says, block by block. Empty texts are left out: some providers refuse them.
 fn parts(result: &ToolResult) -> Vec<Part<'_>> {
-    let output = match &result.outcome {
-        Err(error) => return vec![Part::Text(non_empty(error.message()))],
-        Ok(output) => output,
-    };
-    output
-        .content
+    match &result.outcome {
+        Err(error) => vec![Part::Text(non_empty(error.message()))],
+        Ok(output) => content_parts(&output.content),
+    }
+}
+
+/// The same of content.
+fn content_parts(content: &[Content]) -> Vec<Part<'_>> {
+    content
         .iter()
         .map(|block| match block {
             Content::Text { text } => Part::Text(text.clone()),
@@ -163,6 +198,11 @@ fn non_empty(text: &str) -> String {
 
 fn data_url(data: &[u8], kind: &str) -> String {
     format!("data:{kind};base64,{}", BASE64.encode(data))
+}
+
+/// The name of a PDF file, by what identifies it.
+fn file_name(uri: &str) -> &str {
+    uri.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("file.pdf")
 }
 
 /// An object with these members.

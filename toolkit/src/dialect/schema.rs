@@ -82,6 +82,14 @@ pub struct DialectSchema {
     pub(super) annotated: Value,
 }
 
+impl DialectSchema {
+    /// Takes out of a value what is `null` only since a strict schema wants it there, and returns true if something was. For answers whose
+    /// schema this is; of calls [`Definitions::parse`](super::Definitions::parse) does so.
+    pub fn without_nulls(&self, value: &mut Value) -> bool {
+        super::read_back::read_back(value, &self.annotated)
+    }
+}
+
 impl Dialect {
     /// A schema of a tool's arguments as this dialect says it.
     ///

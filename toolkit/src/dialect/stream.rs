@@ -5,13 +5,15 @@ mod chat;
 mod responses;
 mod sse;
 
+pub use sse::JsonEvents;
+
 use super::calls::{
-    self, CallFormatError, Found, MAX_ARGUMENT_BYTES, MAX_CALLS, Reader, from_text, from_value, is_complete,
+    self, CallFormatError, Found, Ids, MAX_ARGUMENT_BYTES, MAX_CALLS, Reader, from_text, from_value,
+    is_complete,
 };
 use super::{Definitions, Dialect};
 use crate::call::{CallArguments, ToolCall};
 use serde_json::Value;
-use sse::Lines;
 use std::collections::HashSet;
 
 /// The longest name of a tool in fragments, in bytes: far longer than any provider takes.
@@ -57,7 +59,20 @@ pub struct CallStream {
     end: End,
     /// What is wrong with it: then nothing of it runs.
     fault: Option<CallFormatError>,
-    lines: Lines,
+    ids: Ids,
+    /// How many calls there were when the complete ones were last looked for.
+    looked_at: usize,
+    lines: JsonEvents,
+}
+
+/// A call at the end of a stream.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct StreamedCall {
+    /// The call.
+    pub call: ToolCall,
+    /// Returns true if all of it has come. Another must not run.
+    pub is_whole: bool,
 }
 
 /// How the answer ended.
@@ -84,6 +99,17 @@ struct Open {
     /// Arguments that came whole.
     value: Option<Value>,
     is_done: bool,
+    /// The id that it was told with.
+    told: Option<String>,
+}
+
+impl Open {
+    fn arguments(&self) -> CallArguments {
+        match &self.value {
+            Some(value) if self.text.is_empty() => from_value(Some(value)),
+            _ => from_text(&self.text),
+        }
+    }
 }
 
 impl CallStream {
@@ -95,7 +121,9 @@ impl CallStream {
             bytes: 0,
             end: End::Open,
             fault: None,
-            lines: Lines::default(),
+            ids: Ids::default(),
+            looked_at: 0,
+            lines: JsonEvents::default(),
         }
     }
 
@@ -153,45 +181,94 @@ impl CallStream {
         Ok(())
     }
 
+    /// Returns the calls that have become whole since the last time, in the order in which they did. For display: whether they are to run
+    /// only the end of the answer tells.
+    pub fn completed(&mut self) -> Vec<ToolCall> {
+        if self.fault.is_some() {
+            return Vec::new();
+        }
+        // A call that does not say so itself is whole when another one follows, or the answer is.
+        let is_news = self.looked_at != self.open.len() || self.end != End::Open;
+        self.looked_at = self.open.len();
+        let last = self.open.len().saturating_sub(1);
+        let mut completed = Vec::new();
+        for (place, open) in self.open.iter_mut().enumerate() {
+            let is_whole = open.is_done
+                || is_news && (self.end == End::Whole || place < last && is_complete(&open.text));
+            if open.told.is_some() || open.name.is_empty() || !is_whole {
+                continue;
+            }
+            let id = self.ids.own(open.id.clone());
+            open.told = Some(id.clone());
+            completed.push(self.definitions.call(id, &open.name, open.arguments()));
+        }
+        completed
+    }
+
     /// The calls, in the order of the answer.
     ///
     /// # Errors
     ///
     /// What was wrong with an event. When a call has no name, or the answer ended before the arguments of one did: it must not run
     /// then.
-    pub fn finish(mut self) -> Result<Vec<ToolCall>, CallFormatError> {
-        if let Some(event) = self.lines.last()? {
+    pub fn finish(self) -> Result<Vec<ToolCall>, CallFormatError> {
+        let reader = Reader { dialect: self.definitions.dialect };
+        let ended = self.end()?;
+        if ended.iter().any(|(name, _)| name.is_empty()) {
+            return Err(reader.wrong("/name", "the name of a tool", None));
+        }
+        ended
+            .into_iter()
+            .map(|(name, streamed)| match streamed.is_whole {
+                true => Ok(streamed.call),
+                false => Err(CallFormatError::CutOff { name }),
+            })
+            .collect()
+    }
+
+    /// The calls, in the order of the answer, those that were cut off included.
+    ///
+    /// # Errors
+    ///
+    /// What was wrong with an event, and when a call of a whole answer has no name.
+    pub fn finish_each(self) -> Result<Vec<StreamedCall>, CallFormatError> {
+        let reader = Reader { dialect: self.definitions.dialect };
+        let is_whole = self.end == End::Whole;
+        let ended = self.end()?;
+        if is_whole && ended.iter().any(|(name, _)| name.is_empty()) {
+            return Err(reader.wrong("/name", "the name of a tool", None));
+        }
+        Ok(ended.into_iter().map(|(_, streamed)| streamed).collect())
+    }
+
+    /// Each call, with the name by which the model calls its tool.
+    fn end(mut self) -> Result<Vec<(String, StreamedCall)>, CallFormatError> {
+        if let Some(event) = self.lines.finish()? {
             self.push(&event)?;
         }
         if let Some(fault) = self.fault {
             return Err(fault);
         }
-        let reader = Reader { dialect: self.definitions.dialect };
-        let is_anthropic = reader.dialect == Dialect::Anthropic;
+        let is_anthropic = self.definitions.dialect == Dialect::Anthropic;
         let last_block = self.others.iter().copied().max();
         // Those that have no place stay in the order in which they came.
         self.open.sort_by_key(|open| open.index);
+        self.ids.know(self.open.iter().filter_map(|open| open.id.as_deref()));
         let count = self.open.len();
-        let mut found = Vec::with_capacity(count);
-        for (place, Open { index, id, name, text, value, is_done, .. }) in self.open.into_iter().enumerate() {
-            if name.is_empty() {
-                return Err(reader.wrong("/name", "the name of a tool", None));
-            }
+        let mut ended = Vec::with_capacity(count);
+        for (place, open) in self.open.into_iter().enumerate() {
             let is_whole = match self.end {
-                End::Cut if is_anthropic => place + 1 < count || index < last_block,
-                End::Cut => is_complete(&text),
-                End::Whole | End::Open => is_done || self.end == End::Whole || is_complete(&text),
+                End::Cut if is_anthropic => place + 1 < count || open.index < last_block,
+                End::Cut => is_complete(&open.text),
+                End::Whole | End::Open => open.is_done || self.end == End::Whole || is_complete(&open.text),
             };
-            if !is_whole {
-                return Err(CallFormatError::CutOff { name });
-            }
-            let arguments = match value {
-                Some(value) if text.is_empty() => from_value(Some(&value)),
-                _ => from_text(&text),
-            };
-            found.push(Found { id, name, arguments });
+            let arguments = open.arguments();
+            let id = open.told.unwrap_or_else(|| self.ids.own(open.id));
+            let call = self.definitions.call(id, &open.name, arguments);
+            let is_whole = is_whole && !open.name.is_empty();
+            ended.push((open.name, StreamedCall { call, is_whole }));
         }
-        Ok(self.definitions.calls(found))
+        Ok(ended)
     }
 
     fn add(&mut self) -> Result<&mut Open, CallFormatError> {

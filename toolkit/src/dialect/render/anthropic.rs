@@ -31,7 +31,7 @@ pub(super) fn results(results: &[ToolResult]) -> Vec<Value> {
     vec![json!({"role": "user", "content": blocks})]
 }
 
-fn block(part: &Part<'_>) -> Value {
+pub(super) fn block(part: &Part<'_>) -> Value {
     let source =
         |data: &[u8], kind: &str| json!({"type": "base64", "media_type": kind, "data": BASE64.encode(data)});
     match part {

@@ -2,7 +2,7 @@
 //! stand after those of all tools.
 
 use super::kind::openai_takes;
-use super::{Part, Said, data_url, non_empty, parts};
+use super::{Part, Said, data_url, file_name, non_empty, parts};
 use crate::call::ToolResult;
 use data_encoding::BASE64;
 use serde_json::{Value, json};
@@ -52,6 +52,16 @@ fn media(part: &Part<'_>) -> Option<Value> {
             Some(json!({"type": "input_audio", "input_audio": {"data": data, "format": format}}))
         }
         Part::Text(_) | Part::Image(..) | Part::File(..) => None,
+    }
+}
+
+/// A part of a message of the user.
+pub(super) fn part(part: &Part<'_>) -> Value {
+    match part {
+        Part::File(data, kind, uri) if kind == "application/pdf" => {
+            json!({"type": "file", "file": {"filename": file_name(uri), "file_data": data_url(data, kind)}})
+        }
+        part => media(part).unwrap_or_else(|| json!({"type": "text", "text": part.named()})),
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn results(definitions: &Definitions, results: &[ToolResult]) -> Vec<
             }
             let key = if result.is_error() { "error" } else { "output" };
             let response = object([(key, non_empty(&texts.join("\n")).into())]);
-            let mut function = object([("name", definitions.shown_name(&result.name).into())]);
+            let mut function = object([("name", definitions.shown_name(&result.name).as_ref().into())]);
             if !is_made(&result.id) {
                 function.shift_insert(0, "id".into(), result.id.as_str().into());
             }
@@ -48,6 +48,10 @@ fn media(part: &Part<'_>) -> Option<Value> {
     }
 }
 
+pub(super) fn part(part: &Part<'_>) -> Value {
+    media(part).unwrap_or_else(|| json!({"text": part.named()}))
+}
+
 fn inline(data: &[u8], kind: &str) -> Value {
     json!({"inlineData": {"mimeType": kind, "data": BASE64.encode(data)}})
 }
@@ -55,7 +59,7 @@ fn inline(data: &[u8], kind: &str) -> Value {
 pub(super) fn calls<'a>(calls: impl Iterator<Item = Said<'a>>) -> Vec<Value> {
     let parts: Vec<Value> = calls
         .map(|call| {
-            let mut function = object([("name", call.name.into()), ("args", call.object())]);
+            let mut function = object([("name", call.name.as_ref().into()), ("args", call.object())]);
             if !is_made(call.id) {
                 function.shift_insert(0, "id".into(), call.id.into());
             }

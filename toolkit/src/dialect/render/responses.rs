@@ -1,7 +1,7 @@
 //! OpenAI's Responses: an item for each result.
 
 use super::kind::openai_takes;
-use super::{Part, Said, data_url, non_empty, parts};
+use super::{Part, Said, data_url, file_name, non_empty, parts};
 use crate::call::ToolResult;
 use serde_json::{Value, json};
 
@@ -17,10 +17,11 @@ fn output(parts: &[Part<'_>]) -> Value {
         let texts: Vec<String> = parts.iter().map(Part::named).collect();
         return non_empty(&texts.join("\n")).into();
     }
-    parts
-        .iter()
-        .map(|part| media(part).unwrap_or_else(|| json!({"type": "input_text", "text": part.named()})))
-        .collect()
+    parts.iter().map(part).collect()
+}
+
+pub(super) fn part(part: &Part<'_>) -> Value {
+    media(part).unwrap_or_else(|| json!({"type": "input_text", "text": part.named()}))
 }
 
 fn media(part: &Part<'_>) -> Option<Value> {
@@ -29,8 +30,7 @@ fn media(part: &Part<'_>) -> Option<Value> {
             Some(json!({"type": "input_image", "image_url": data_url(data, kind), "detail": "auto"}))
         }
         Part::File(data, kind, uri) if kind == "application/pdf" => {
-            let name = uri.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("file.pdf");
-            Some(json!({"type": "input_file", "filename": name, "file_data": data_url(data, kind)}))
+            Some(json!({"type": "input_file", "filename": file_name(uri), "file_data": data_url(data, kind)}))
         }
         Part::Text(_) | Part::Image(..) | Part::Audio(..) | Part::File(..) => None,
     }

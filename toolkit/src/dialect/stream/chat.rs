@@ -1,7 +1,7 @@
 //! Chunks of OpenAI's Chat Completions.
 
 use super::{CallStream, End, MAX_NAME_BYTES, Open};
-use crate::dialect::calls::{self, CallFormatError, Reader};
+use crate::dialect::calls::{self, CallFormatError, Reader, is_complete};
 use serde_json::{Map, Value};
 
 impl CallStream {
@@ -69,6 +69,10 @@ impl CallStream {
         };
         self.count(text.map_or(0, str::len) + value.map_or(0, |value| value.to_string().len()))?;
         let open = self.chat_call(index, id.as_deref())?;
+        // Some servers say a call again as a whole at the end.
+        if id.is_some() && text.is_some_and(|text| text == open.text && is_complete(text)) {
+            return Ok(());
+        }
         if open.id.is_none() {
             open.id = id;
         }

@@ -4,7 +4,7 @@ use super::Place;
 use serde_json::json;
 use std::collections::BTreeMap;
 use toolkit::prelude::*;
-use toolkit::{ConfigGate, ConfigSection, Configuration, LoadOptions, Secret};
+use toolkit::{ConfigError, ConfigGate, ConfigSection, Configuration, LoadOptions, Secret};
 
 /// A section like that of a tool for commands.
 #[toolkit::args]
@@ -301,8 +301,9 @@ fn sections_that_cannot_be_are_refused() {
     for (section, expected) in [
         (
             ConfigSection::at::<GreetSettings>("agents.x"),
-            "its path begins with neither `tools.` nor `plugins.`",
+            "its path begins with neither `tools.` nor `plugins.`, and is not one key",
         ),
+        (ConfigSection::at::<GreetSettings>("channels"), "it stands in the place of another key"),
         (ConfigSection::at::<GreetSettings>("tools.exec.more"), "one stands within the other"),
         (ConfigSection::at::<GreetSettings>("tools.exec"), "is there twice"),
         (ConfigSection::at::<GreetSettings>("tools.web"), "one stands within the other"),
@@ -340,4 +341,71 @@ fn sections_of_nobody_are_told_of() {
             "warning: no plugin `acmee` is here, and its section counts for nothing yet; did you mean `acme`? (--set plugins.acmee.x)",
         ]
     );
+}
+
+/// Providers by name, of which each stands for itself, and one word beside them.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+struct Providers {
+    first: Option<String>,
+    #[serde(flatten)]
+    by_name: BTreeMap<String, Provider>,
+}
+
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Provider {
+    key: Option<Secret>,
+    #[serde(default)]
+    #[schemars(range(max = 9))]
+    level: u8,
+}
+
+fn load_providers(user: &str, project: &str) -> Result<Configuration, ConfigError> {
+    let place = Place::new();
+    place.write("user/toolkit.json5", user).write("work/toolkit.json5", project);
+    let section = ConfigSection::at::<Providers>("providers").members();
+    Configuration::load(place.options().environment([("KEPT", "kept-elsewhere")]).section(section))
+}
+
+#[test]
+fn a_section_at_the_root_has_members_that_stand_for_themselves() {
+    let user = "{ providers: { first: 'a', a: { key: '${env:KEPT}', level: 3 }, b: { key: '${env:NO}' }, c: { key: { file: 'none' } } } }";
+    let configuration = load_providers(user, "{}").unwrap();
+    let (providers, unavailable) = configuration.section_members::<Providers>("providers").unwrap();
+    assert_eq!(providers.first.as_deref(), Some("a"));
+    assert_eq!(providers.by_name.keys().collect::<Vec<_>>(), ["a"]);
+    let a = &providers.by_name["a"];
+    assert_eq!((a.level, a.key.as_ref().unwrap().expose()), (3, "kept-elsewhere"));
+    assert_eq!(unavailable.keys().collect::<Vec<_>>(), ["b", "c"]);
+    assert!(unavailable["b"].contains("the variable `NO` of the environment is not set"), "{unavailable:?}");
+    assert!(!configuration.document().to_string().contains("kept-elsewhere"));
+    // The whole cannot be used where it is not a member that names what is not there.
+    let configuration = load_providers("{ providers: { first: '${env:NO}', a: {} } }", "{}").unwrap();
+    assert!(configuration.section_members::<Providers>("providers").is_err());
+    // Nothing at all is an empty section.
+    let (providers, _) =
+        load_providers("{}", "{}").unwrap().section_members::<Providers>("providers").unwrap();
+    assert!(providers.by_name.is_empty());
+}
+
+#[test]
+fn a_section_at_the_root_is_checked_and_untrusted_files_add_nothing() {
+    for (user, expected) in [
+        ("{ providers: { a: { level: 10 } } }", "providers.a.level"),
+        ("{ providers: { a: { lvel: 1 } } }", "providers.a"),
+        ("{ providers: { a: 'x' } }", "providers.a"),
+    ] {
+        let error = load_providers(user, "{}").unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let project = "{ providers: { first: 'evil', evil: { level: 1 } }, agents: { main: { model: 'evil' } } }";
+    let configuration =
+        load_providers("{ agents: { main: { name: 'Main', model: 'a' } } }", project).unwrap();
+    let (providers, _) = configuration.section_members::<Providers>("providers").unwrap();
+    assert!(providers.first.is_none() && providers.by_name.is_empty());
+    let main = configuration.agent("main");
+    assert_eq!((main.name.as_deref(), main.model.as_deref()), (Some("Main"), Some("a")));
+    let ignored: Vec<&str> = configuration.ignored().iter().map(|key| key.pointer.as_str()).collect();
+    assert_eq!(ignored, ["/providers/first", "/providers/evil/level", "/agents/main/model"]);
+    assert_eq!(configuration.agent("other").model, None);
 }

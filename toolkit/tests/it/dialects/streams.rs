@@ -3,7 +3,7 @@
 use super::calls::definitions;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolkit::{CallArguments, CallFormatError, Dialect, MAX_ARGUMENT_BYTES, MAX_CALLS, ToolCall};
+use toolkit::{CallArguments, CallFormatError, Dialect, JsonEvents, MAX_ARGUMENT_BYTES, MAX_CALLS, ToolCall};
 
 /// A text in pieces that end at these places.
 fn pieces(text: &str, cuts: &[usize]) -> Vec<String> {
@@ -430,4 +430,70 @@ fn what_a_stream_may_hold_is_bounded() {
     let line = vec![b'x'; 1 << 20];
     let ended = (0..32).find_map(|_| bytes.push_sse(&line).err());
     assert_eq!(ended, Some(CallFormatError::TooLong));
+}
+
+#[test]
+fn calls_are_told_as_they_complete_with_the_ids_that_they_keep() {
+    let calls =
+        [("same".to_owned(), r#"{"file_path":"a"}"#.to_owned()), ("same".to_owned(), "{}".to_owned())];
+    for dialect in Dialect::ALL.iter().copied().filter(|dialect| !matches!(dialect, Dialect::Mcp)) {
+        let definitions = definitions(dialect);
+        let (events, _) = answer(dialect, &calls, &[3, 9]);
+        let mut stream = definitions.stream();
+        let mut told = Vec::new();
+        for event in &events {
+            stream.push(event).unwrap();
+            told.extend(stream.completed());
+        }
+        assert_eq!(told.len(), 2, "{dialect}");
+        assert_eq!(stream.finish().unwrap(), told, "{dialect}");
+        assert_eq!((told[0].id.as_str(), told[1].id.as_str()), ("same", "same-2"), "{dialect}");
+    }
+}
+
+#[test]
+fn a_call_that_was_cut_off_is_told_apart_from_whole_ones() {
+    let definitions = definitions(Dialect::OpenAiChat);
+    let mut stream = definitions.stream();
+    for event in [
+        json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "1", "function": {"name": "read", "arguments": "{}"}}]}}]}),
+        json!({"choices": [{"delta": {"tool_calls": [{"index": 1, "id": "2", "function": {"name": "read", "arguments": "{\"file_"}}]}}]}),
+        json!({"choices": [{"delta": {}, "finish_reason": "length"}]}),
+    ] {
+        stream.push(&event).unwrap();
+    }
+    let each = stream.finish_each().unwrap();
+    let whole: Vec<(&str, bool)> =
+        each.iter().map(|streamed| (streamed.call.id.as_str(), streamed.is_whole)).collect();
+    assert_eq!(whole, [("1", true), ("2", false)]);
+}
+
+#[test]
+fn events_in_json_are_read_whatever_ends_their_lines_and_wherever_they_are_cut() {
+    let text = "\u{feff}: a comment\r\nevent: x\r\ndata: {\"a\":\r\ndata: \"\u{e9}\u{1f600}\"}\r\n\r\nid: 1\rdata:{\"b\":1}\r\rretry: 5\n\n\
+                error: {\"message\": \"no\"}\n\ndata: [DONE]\n\ndata: 3";
+    let expected =
+        [json!({"a": "\u{e9}\u{1f600}"}), json!({"b": 1}), json!({"error": {"message": "no"}}), json!(3)];
+    let bytes = text.as_bytes();
+    for cut in 0..=bytes.len() {
+        for second in [cut, usize::midpoint(cut, bytes.len())] {
+            let mut events = JsonEvents::default();
+            let mut found = Vec::new();
+            for piece in [&bytes[..cut], &bytes[cut..second], &bytes[second..]] {
+                found.extend(events.push(piece).unwrap());
+            }
+            assert!(events.is_done());
+            found.extend(events.finish().unwrap());
+            assert_eq!(found, expected, "cut at {cut} and {second}");
+        }
+    }
+    assert!(JsonEvents::default().push(b"data: {\n\n").is_err());
+}
+
+#[test]
+fn tools_go_on_in_another_dialect() {
+    let strict = definitions(Dialect::OpenAiChatStrict);
+    let anthropic = strict.in_dialect(Dialect::Anthropic);
+    assert_eq!(anthropic.to_json(), definitions(Dialect::Anthropic).to_json());
+    assert_eq!(anthropic.in_dialect(Dialect::OpenAiChatStrict).to_json(), strict.to_json());
 }

@@ -1,5 +1,6 @@
 //! File access by handle: the file that was decided about is the file that is opened, even if its path changes meanwhile.
 
+mod change_hook;
 mod decide;
 mod fault;
 mod handle;
@@ -22,6 +23,8 @@ mod tree;
 mod unfinished;
 mod version;
 
+pub use change_hook::FileChange;
+pub(crate) use change_hook::{ChangeHook, ChangeHooks};
 pub use handle::{DirectoryEntry, FileKind};
 pub use locks::FileLock;
 pub use opened::{Opened, OpenedDirectory, OpenedFile, Refused, Repaired};

@@ -1,6 +1,7 @@
 //! Hooks of a host around its tools' functions: inspectors, the approval before a tool runs, result hooks, and the loop
 //! guard.
 
+use crate::files::ChangeHooks;
 use crate::inspector::Inspector;
 use crate::loop_guard::LoopGuard;
 use crate::result_hook::ResultHook;
@@ -11,6 +12,8 @@ use std::sync::Arc;
 pub(crate) struct Hooks {
     pub(crate) inspectors: Vec<Named<dyn Inspector>>,
     pub(crate) results: Vec<Named<ResultHook>>,
+    /// Who sees what a file has before it changes.
+    pub(crate) changes: ChangeHooks,
     pub(crate) loop_guard: LoopGuard,
     /// True if tools run without approval, unless a rule asks.
     pub(crate) without_asking_first: bool,

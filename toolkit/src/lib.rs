@@ -113,9 +113,9 @@ pub use discovery::{Discovery, SearchHit, Showing};
 pub use discovery_settings::DiscoverySettings;
 pub use events::{AllowedBy, AnsweredBy, CallEvent, Event, Events, LogLevel, LogMessage, Progress, Teller};
 pub use files::{
-    Before, DirectoryEntry, Expected, Extent, FileContent, FileKind, FileLock, FileVersion, Interrupted,
-    Left, Opened, OpenedDirectory, OpenedFile, OpenedTree, OwnerChange, Proposal, Refused, Repaired, Seen,
-    Taken, Target, Unfinished, Workspace, WriteOptions, Written, shown_name,
+    Before, DirectoryEntry, Expected, Extent, FileChange, FileContent, FileKind, FileLock, FileVersion,
+    Interrupted, Left, Opened, OpenedDirectory, OpenedFile, OpenedTree, OwnerChange, Proposal, Refused,
+    Repaired, Seen, Taken, Target, Unfinished, Workspace, WriteOptions, Written, shown_name,
 };
 pub use history::{
     CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,

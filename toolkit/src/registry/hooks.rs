@@ -32,6 +32,32 @@ impl Builder {
         self
     }
 
+    /// Has a hook see what a file has before a tool writes, removes or moves it, for a host that can put files back. A hook that
+    /// fails keeps the file from being changed, and the tool gets its error.
+    ///
+    /// It sees the changes that tools make through [`Workspace`](crate::Workspace): those of commands and of tools that open files by
+    /// themselves pass it by. It blocks the call; a file of more than 256 MiB cannot be changed with it.
+    ///
+    /// ```
+    /// use toolkit::{FileChange, Toolkit};
+    ///
+    /// # fn main() -> Result<(), toolkit::BuildError> {
+    /// let toolkit = Toolkit::builder().change_hook(|change: &FileChange<'_>| {
+    ///     println!("{} changes {}", change.tool, change.path.display());
+    ///     Ok(())
+    /// });
+    /// # drop(toolkit.build()?);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn change_hook(
+        mut self,
+        hook: impl Fn(&FileChange<'_>) -> Result<(), ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.hooks.changes.0.push(Arc::new(hook) as Arc<ChangeHook>);
+        self
+    }
+
     /// Sets how repeated identical calls are handled. Without it the default of [`LoopGuard`] applies.
     #[must_use]
     pub fn loop_guard(mut self, guard: LoopGuard) -> Self {

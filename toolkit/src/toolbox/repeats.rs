@@ -15,6 +15,9 @@ type Outcome = Result<ToolOutput, ToolError>;
 /// The kind of permission to ask for.
 const KIND: &str = "repeat";
 
+/// The fact by which a host knows that the guard kept a call back: `denied` after a question, or `blocked`.
+const LOOP_GUARD: &str = "loopGuard";
+
 /// The size in bytes up to which an error cannot name the file of a saved output.
 const SHORT: usize = 256;
 
@@ -34,13 +37,16 @@ pub(super) async fn mind(context: &ToolContext, key: u64, arguments: &Arguments)
     let answers = recent.answers(key);
     let result = match guard.before(answers) {
         Step::Run => return Ok(()),
-        Step::Ask => ask(context, arguments).await,
+        Step::Ask => {
+            ask(context, arguments).await.map_err(|error| error.with_metadata(LOOP_GUARD, "denied"))
+        }
         Step::Block => Err(ToolError::denied(format!(
             "`{}` was called again and again with these very arguments, and gave the very same answer each time, so \
              this call was blocked. It would not answer anything else now: call it with other arguments, go about it in \
              another way, or say what you are stuck at",
             context.tool_name()
-        ))),
+        ))
+        .with_metadata(LOOP_GUARD, "blocked")),
     };
     if result.is_err() {
         recent.note_kept_back(key);

@@ -163,6 +163,25 @@ async fn its_numbers_can_be_chosen() {
 }
 
 #[tokio::test]
+async fn a_host_knows_which_calls_the_guard_kept_back() {
+    let toolkit =
+        house(&Arc::default()).loop_guard(LoopGuard::new().tell(0).ask(2).block(0)).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_agent("a")).await;
+    let mut kept_back = Vec::new();
+    for number in 0..3 {
+        let result = toolbox.call(ToolCall::new(number.to_string(), "reads", json!({}))).await;
+        kept_back.push(result.error().and_then(|error| error.metadata("loopGuard").cloned()));
+    }
+    assert_eq!(kept_back, [None, None, Some(json!("denied"))]);
+    let toolkit =
+        house(&Arc::default()).loop_guard(LoopGuard::new().tell(0).ask(0).block(1)).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_agent("a")).await;
+    toolbox.call(ToolCall::new("1", "reads", json!({}))).await;
+    let result = toolbox.call(ToolCall::new("2", "reads", json!({}))).await;
+    assert_eq!(result.error().unwrap().metadata("loopGuard"), Some(&json!("blocked")));
+}
+
+#[tokio::test]
 async fn a_person_may_let_it_go_on_until_it_is_blocked() {
     use Did::{Blocked, Nothing as N, Told};
     let approver = ScriptedApprover::new(vec![Answer::allow(); 9]);

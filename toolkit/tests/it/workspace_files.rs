@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod changed;
 mod decided;
 mod edges;
 #[cfg(feature = "testing")]

@@ -1,0 +1,324 @@
+//! An agent: a model, a toolkit, and how they work together.
+
+use crate::context::ContextSettings;
+use crate::events::Observer;
+use crate::limits::{Limits, OpenQuestions};
+use crate::own::Own;
+use crate::prompt::{FinalAnswer, Prompt, instructions_of};
+use crate::request::DelegationRequest;
+use crate::result::{RunUsage, StopReason, ToolAgentResult};
+use crate::session::{RunOptions, Session};
+use crate::transcript::{TranscriptError, Transcripts};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use toolkit::{Approver, Caller, StepTypes, ToolAgentSettings, Toolkit};
+use toolkit_models::{Model, Thinking};
+
+/// An agent: does tasks with a model and the tools of a toolkit. Cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+/// use serde_json::json;
+/// use toolkit::{ToolCall, Toolkit};
+/// use toolkit_agent::{Agent, DelegationRequest, Observer};
+/// use toolkit_models::{Answer, Scripted};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+/// let toolkit = Toolkit::empty().build()?;
+/// // In place of a real model.
+/// let finish = ToolCall::new("1", "finish", json!({ "success": true, "summary": "There was nothing to do." }));
+/// let model = Scripted::new([Answer::calls([finish])]);
+///
+/// let agent = Agent::builder(toolkit, Arc::new(model)).build();
+/// let result = agent.run(DelegationRequest::new("Do nothing"), Observer::none()).await;
+/// assert!(result.success);
+/// assert_eq!(result.summary, "There was nothing to do.");
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Agent(pub(crate) Arc<Inner>);
+
+#[derive(Clone)]
+pub(crate) struct Inner {
+    pub(crate) toolkit: Toolkit,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) caller: Caller,
+    pub(crate) limits: Limits,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) auto_confirm: bool,
+    pub(crate) transcripts: Option<Transcripts>,
+    pub(crate) step_types: StepTypes,
+    pub(crate) instructions: Vec<String>,
+    pub(crate) profiles: Arc<BTreeMap<String, AgentProfile>>,
+    pub(crate) context: ContextSettings,
+    pub(crate) final_answer: FinalAnswer,
+    pub(crate) thinking: Option<Thinking>,
+    pub(crate) temperature: Option<f32>,
+    pub(crate) own: Own,
+    /// The tools that it may use, of those that its caller may; all where `None`.
+    pub(crate) within: Option<Arc<BTreeSet<String>>>,
+    /// The questions of all agents of one run.
+    pub(crate) questions: OpenQuestions,
+    /// The transcript of the agent that delegated.
+    pub(crate) parent: Option<String>,
+}
+
+/// An agent that tasks can be delegated to by its name.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct AgentProfile {
+    /// The tasks that it is for, as the delegating model reads it.
+    pub description: String,
+    /// Its model; that of the delegating agent without one.
+    pub model: Option<Arc<dyn Model>>,
+    /// Further instructions.
+    pub instructions: Option<String>,
+    /// The only tools that it may use, by name, of those that the delegating agent may; all of these without a list.
+    pub tools: Option<BTreeSet<String>>,
+}
+
+impl AgentProfile {
+    /// Returns a profile that differs from the delegating agent in nothing but its name.
+    pub fn new(description: impl Into<String>) -> Self {
+        Self { description: description.into(), model: None, instructions: None, tools: None }
+    }
+
+    /// Sets the model.
+    #[must_use]
+    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// Sets further instructions.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Narrows its tools to these.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tools = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+impl fmt::Debug for AgentProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentProfile").field("description", &self.description).finish_non_exhaustive()
+    }
+}
+
+/// Puts an [`Agent`] together.
+#[derive(Clone)]
+pub struct AgentBuilder(Inner);
+
+macro_rules! setters {
+    ($($(#[$doc:meta])* $field:ident: $type:ty;)*) => {
+        $($(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: $type) -> Self {
+            self.0.$field = $field;
+            self
+        })*
+    };
+}
+
+impl AgentBuilder {
+    setters! {
+        /// Sets on whose behalf tools are called: workspace, agent, channel, depth.
+        caller: Caller;
+        /// Sets the limits of each run.
+        limits: Limits;
+        /// Allows without a question what a person would be asked to approve. A deny stays a deny, and questions about sensitive or
+        /// protected paths go to the approver. Off by default.
+        auto_confirm: bool;
+        /// Sets which steps the calls are shown as.
+        step_types: StepTypes;
+        /// Sets how the conversation is kept within the context window.
+        context: ContextSettings;
+        /// Sets how the final answer is given.
+        final_answer: FinalAnswer;
+    }
+
+    /// Sets who is asked for approval in the runs of this agent, instead of the toolkit's approver.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.0.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Keeps transcripts in a directory, so that runs can be resumed. Without it nothing is kept.
+    #[must_use]
+    pub fn transcripts(mut self, transcripts: Transcripts) -> Self {
+        self.0.transcripts = Some(transcripts);
+        self
+    }
+
+    /// Adds instructions to the system prompt.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.0.instructions.push(instructions.into());
+        self
+    }
+
+    /// Adds an agent that tasks can be delegated to.
+    #[must_use]
+    pub fn profile(mut self, name: impl Into<String>, profile: AgentProfile) -> Self {
+        Arc::make_mut(&mut self.0.profiles).insert(name.into(), profile);
+        self
+    }
+
+    /// Sets how much the model reasons.
+    #[must_use]
+    pub fn thinking(mut self, thinking: Thinking) -> Self {
+        self.0.thinking = Some(thinking);
+        self
+    }
+
+    /// Sets the sampling temperature.
+    #[must_use]
+    pub fn temperature(mut self, temperature: f32) -> Self {
+        self.0.temperature = Some(temperature);
+        self
+    }
+
+    /// Applies `toolAgent` of the configuration: the limits of calls and time, and whether dangerous commands are confirmed
+    /// automatically. `providerId` and `model` are for whoever chooses the model.
+    #[must_use]
+    pub fn settings(mut self, settings: &ToolAgentSettings) -> Self {
+        let Limits { max_tool_calls, timeout, .. } = Limits::from(settings);
+        self.0.limits.max_tool_calls = max_tool_calls;
+        self.0.limits.timeout = timeout;
+        self.0.auto_confirm = settings.auto_confirm_dangerous;
+        self
+    }
+
+    /// Makes the agent.
+    pub fn build(mut self) -> Agent {
+        if self.0.caller.model.is_none() {
+            self.0.caller.model = Some(self.0.model.name().to_owned());
+        }
+        if self.0.auto_confirm {
+            // Tools that only a person could approve are there all the same.
+            self.0.caller.unattended = None;
+        }
+        self.0.own = Own::new(&self.0.profiles);
+        Agent(Arc::new(self.0))
+    }
+}
+
+impl fmt::Debug for AgentBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentBuilder").field("model", &self.0.model.name()).finish_non_exhaustive()
+    }
+}
+
+impl Agent {
+    /// Starts an agent of a toolkit and a model.
+    pub fn builder(toolkit: Toolkit, model: Arc<dyn Model>) -> AgentBuilder {
+        AgentBuilder(Inner {
+            toolkit,
+            model,
+            caller: Caller::new(),
+            limits: Limits::default(),
+            approver: None,
+            auto_confirm: false,
+            transcripts: None,
+            step_types: StepTypes::new(),
+            instructions: Vec::new(),
+            profiles: Arc::default(),
+            context: ContextSettings::default(),
+            final_answer: FinalAnswer::default(),
+            thinking: None,
+            temperature: None,
+            own: Own::new(&BTreeMap::new()),
+            within: None,
+            questions: OpenQuestions::new(),
+            parent: None,
+        })
+    }
+
+    /// Does a task to its end, in a conversation of its own.
+    pub async fn run(&self, request: DelegationRequest, events: impl Into<Observer>) -> ToolAgentResult {
+        self.run_with(request, RunOptions::new().observer(events)).await
+    }
+
+    /// Does a task to its end, in a conversation of its own, with a token that cancels it.
+    pub async fn run_with(&self, request: DelegationRequest, options: RunOptions) -> ToolAgentResult {
+        match self.session(&request) {
+            Ok(mut session) => {
+                let result = session.run(request, options).await;
+                session.close();
+                result
+            }
+            Err(error) => not_begun(&error),
+        }
+    }
+
+    /// Starts a conversation for this request. Nothing is asked yet; [`Session::run`] does the task.
+    ///
+    /// # Errors
+    ///
+    /// The transcript cannot be written.
+    pub fn session(&self, request: &DelegationRequest) -> Result<Session, TranscriptError> {
+        Session::start(self, request)
+    }
+
+    /// Opens a conversation to go on with it. Calls that had started when it was interrupted are reported to the model as interrupted,
+    /// and are not repeated.
+    ///
+    /// # Errors
+    ///
+    /// There is no such transcript, another run writes it, or it is damaged.
+    pub fn resume(&self, transcript: &str) -> Result<Session, TranscriptError> {
+        Session::resume(self, transcript)
+    }
+
+    /// The directory that paths belong to.
+    pub(crate) fn workspace(&self) -> PathBuf {
+        let workspace = self.0.toolkit.workspace_of(&self.0.caller);
+        std::path::absolute(&workspace).unwrap_or(workspace)
+    }
+
+    /// The system prompt.
+    pub(crate) fn system(&self) -> String {
+        let workspace = self.workspace();
+        let mut instructions = instructions_of(self.0.toolkit.configuration(), &workspace);
+        instructions.extend(self.0.instructions.iter().cloned());
+        let prompt = Prompt {
+            workspace: &workspace,
+            final_answer: self.0.final_answer,
+            instructions: &instructions,
+            depth: self.0.caller.depth,
+        };
+        prompt.text()
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent").field("model", &self.0.model.name()).finish_non_exhaustive()
+    }
+}
+
+/// The account of a run that could not begin.
+pub(crate) fn not_begun(error: &TranscriptError) -> ToolAgentResult {
+    ToolAgentResult {
+        success: false,
+        summary: format!("The task was not begun: {error}"),
+        details: None,
+        files_modified: Vec::new(),
+        errors: vec![error.to_string()],
+        tool_call_count: 0,
+        execution_time: Duration::ZERO,
+        steps: Vec::new(),
+        usage: RunUsage::default(),
+        stop_reason: StopReason::TranscriptError,
+    }
+}

@@ -1,0 +1,325 @@
+//! Putting files back as they were before a turn, from copies that were kept when tools changed them.
+
+use crate::transcript::{Record, TranscriptError, Transcripts, now};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use toolkit::{Caller, FileChange, ToolCall, ToolError};
+
+/// The member of [`Caller::extra`] that says to which turn of which transcript a call belongs.
+const TURN: &str = "agentTurn";
+/// The file of changes in the directory of a transcript's copies.
+const CHANGES: &str = "changes.jsonl";
+
+/// Keeps copies of the files that a run changes, so that they can be put back.
+///
+/// A host adds [`hook`](Self::hook) to its toolkit with [`Builder::change_hook`](toolkit::Builder::change_hook). Changes that commands make
+/// are not covered.
+#[derive(Debug, Clone)]
+pub struct Checkpoints {
+    transcripts: Transcripts,
+    writing: Arc<Mutex<()>>,
+}
+
+/// The files that were put back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Rewound {
+    /// The files that have their earlier content again.
+    pub restored: Vec<PathBuf>,
+    /// The files that were removed, since they were not there before.
+    pub removed: Vec<PathBuf>,
+    /// The files that could not be put back, and why.
+    pub failed: Vec<(PathBuf, String)>,
+    /// What may have changed files and is not covered: commands, and tools that write by themselves.
+    pub not_covered: Vec<String>,
+}
+
+/// A change of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Change {
+    /// The turn; none for a change that putting back made.
+    turn: Option<u32>,
+    call: String,
+    path: PathBuf,
+    /// The hash of what it had; `None` where it was not there.
+    before: Option<Content>,
+    at: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Content {
+    sha256: String,
+    #[serde(default)]
+    executable: bool,
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    transcript: String,
+    turn: u32,
+}
+
+/// Notes in a caller to which turn its calls belong. The calls of a sub-agent belong to the turn that delegated.
+pub(crate) fn note_turn(caller: &mut Caller, transcript: &str, turn: u32) {
+    let noted = caller.extra.get(TURN).and_then(|turn| turn.get("transcript")?.as_str());
+    if caller.depth == 0 || noted.is_none_or(|noted| noted == transcript) {
+        caller.extra.insert(TURN.to_owned(), json!({ "transcript": transcript, "turn": turn }));
+    }
+}
+
+impl Checkpoints {
+    /// Keeps copies beside transcripts.
+    pub fn new(transcripts: Transcripts) -> Self {
+        Self { transcripts, writing: Arc::default() }
+    }
+
+    /// Returns the hook for a toolkit. Calls that belong to no run of an agent pass it by.
+    pub fn hook(&self) -> impl Fn(&FileChange<'_>) -> Result<(), ToolError> + Send + Sync + 'static {
+        let checkpoints = self.clone();
+        move |change| {
+            let turn = change.caller.extra.get(TURN).cloned().map(serde_json::from_value::<Turn>);
+            let Some(Ok(turn)) = turn else { return Ok(()) };
+            checkpoints.keep(&turn, change).map_err(|error| {
+                ToolError::failed(format!(
+                    "cannot change {}: no copy of it can be kept first ({error}); free some space for {}",
+                    change.path.display(),
+                    checkpoints.transcripts.directory().display()
+                ))
+            })
+        }
+    }
+
+    fn keep(&self, turn: &Turn, change: &FileChange<'_>) -> io::Result<()> {
+        let directory = self.transcripts.copies(&turn.transcript).map_err(io::Error::other)?;
+        let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = change.before.map(|before| (before.bytes.as_slice(), before.executable == Some(true)));
+        let before = before.map(|(bytes, executable)| store(&directory, bytes, executable)).transpose()?;
+        let change = Change {
+            turn: Some(turn.turn),
+            call: change.call_id.to_owned(),
+            path: change.path.to_owned(),
+            before,
+            at: now(),
+        };
+        append(&directory, &change)
+    }
+}
+
+impl Transcripts {
+    /// The directory of a transcript's copies.
+    fn copies(&self, id: &str) -> Result<PathBuf, TranscriptError> {
+        Ok(self.path(id)?.with_extension("files"))
+    }
+
+    /// Puts the files that a run changed back as they were before the turn of `message`; of all turns without a message. What they have
+    /// now is kept as a copy too. The conversation stays as it is: [`fork`](Self::fork) takes a part of it. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// There is no such transcript or message, or the copies cannot be read. A file that cannot be put back is part of the answer.
+    pub fn rewind(&self, id: &str, message: Option<u64>) -> Result<Rewound, TranscriptError> {
+        let loaded = self.load_until_damage(id)?;
+        let answers: Vec<(u64, u32, Vec<ToolCall>)> = loaded
+            .records
+            .iter()
+            .filter_map(|record| match record {
+                Record::Answer { id, turn, answer } => {
+                    Some((*id, *turn, answer.message.tool_calls().cloned().collect()))
+                }
+                _ => None,
+            })
+            .collect();
+        let last = loaded.conversation.next_id().saturating_sub(1);
+        let from = message.unwrap_or(0);
+        if message.is_some_and(|message| message == 0 || message > last) {
+            return Err(TranscriptError::UnknownMessage { id: id.to_owned(), message: from, last });
+        }
+        // The results of an answer belong to its turn.
+        let is_after = |(answer, _, calls): &&(u64, u32, Vec<ToolCall>)| {
+            *answer >= from || !calls.is_empty() && answer + 1 == from
+        };
+        let Some((_, turn, _)) = answers.iter().find(is_after) else { return Ok(Rewound::default()) };
+        let directory = self.copies(id)?;
+        let changes = read_changes(&directory)?;
+        let mut rewound = Rewound::default();
+        let is_undone = |change: &&Change| change.turn.is_some_and(|of| of >= *turn);
+        // The first change of a file since then says what it had before.
+        let mut targets: BTreeMap<&Path, Option<&Content>> = BTreeMap::new();
+        for change in changes.iter().filter(is_undone) {
+            targets.entry(&change.path).or_insert(change.before.as_ref());
+        }
+        for (path, before) in targets {
+            match put_back(&directory, path, before) {
+                Ok(false) => {}
+                Ok(true) if before.is_some() => rewound.restored.push(path.to_owned()),
+                Ok(true) => rewound.removed.push(path.to_owned()),
+                Err(error) => rewound.failed.push((path.to_owned(), error.to_string())),
+            }
+        }
+        let covered: BTreeSet<(u32, &str)> =
+            changes.iter().filter_map(|change| Some((change.turn?, change.call.as_str()))).collect();
+        let undone = answers.iter().filter(|(_, of, _)| of >= turn);
+        rewound.not_covered = undone
+            .flat_map(|(_, of, calls)| calls.iter().map(move |call| (*of, call)))
+            .filter(|(of, call)| !covered.contains(&(*of, call.id.as_str())))
+            .filter_map(|(_, call)| uncovered(call))
+            .collect();
+        Ok(rewound)
+    }
+}
+
+/// What a call may have changed by itself, in words.
+fn uncovered(call: &ToolCall) -> Option<String> {
+    let arguments = match &call.arguments {
+        toolkit::CallArguments::Json(value) => value.clone(),
+        toolkit::CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_default(),
+        _ => Value::Null,
+    };
+    match &*call.name {
+        "exec" | "bash" | "shell" => {
+            let command = arguments.get("command").and_then(Value::as_str).unwrap_or_default();
+            Some(format!("the command `{command}`"))
+        }
+        // A tool of a server has its own ways.
+        name if name.contains("__") => Some(format!("the tool `{name}` of a server")),
+        _ => None,
+    }
+}
+
+/// Keeps a content under its hash.
+fn store(directory: &Path, bytes: &[u8], executable: bool) -> io::Result<Content> {
+    make(directory)?;
+    let sha256 = data_encoding::HEXLOWER.encode(&Sha256::digest(bytes));
+    let path = directory.join(&sha256);
+    if !path.exists() {
+        write_whole(&path, bytes, 0o600)?;
+    }
+    Ok(Content { sha256, executable })
+}
+
+fn make(directory: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+fn append(directory: &Path, change: &Change) -> io::Result<()> {
+    make(directory)?;
+    let mut line = serde_json::to_vec(change)?;
+    line.push(b'\n');
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(directory.join(CHANGES))?;
+    file.write_all(&line)?;
+    file.sync_data()
+}
+
+fn read_changes(directory: &Path) -> Result<Vec<Change>, TranscriptError> {
+    let path = directory.join(CHANGES);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(TranscriptError::io("read the changes of", &path, &error)),
+    };
+    // A line that a kill cut off tells of a change that was not made yet.
+    let lines = bytes.split(|byte| *byte == b'\n');
+    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+}
+
+/// Gives a file its earlier content; false where it has that already.
+fn put_back(directory: &Path, path: &Path, before: Option<&Content>) -> io::Result<bool> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    // A link that was put there meanwhile could lead elsewhere.
+    if parent.exists() && parent.canonicalize()? != parent {
+        return Err(io::Error::other("its directory is another one now"));
+    }
+    let current = match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_file() => Some((fs::read(path)?, metadata)),
+        Ok(_) => return Err(io::Error::other("it is no file now")),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
+        Err(error) => return Err(error),
+    };
+    let content = before.map(|before| fs::read(directory.join(&before.sha256))).transpose()?;
+    match (&current, &content) {
+        (None, None) => return Ok(false),
+        (Some((current, _)), Some(content)) if current == content => return Ok(false),
+        _ => {}
+    }
+    let kept = current.as_ref().map(|(bytes, metadata)| store(directory, bytes, is_executable(metadata)));
+    let change = Change {
+        turn: None,
+        call: String::new(),
+        path: path.to_owned(),
+        before: kept.transpose()?,
+        at: now(),
+    };
+    append(directory, &change)?;
+    match content {
+        None => fs::remove_file(path)?,
+        Some(content) => {
+            fs::create_dir_all(parent)?;
+            let mode = match (&current, before) {
+                (Some((_, metadata)), _) => mode_of(metadata),
+                (None, Some(before)) if before.executable => 0o755,
+                _ => 0o644,
+            };
+            write_whole(path, &content, mode)?;
+        }
+    }
+    Ok(true)
+}
+
+/// Writes a file whole or not at all.
+fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+    let temporary = path.with_file_name(format!(".toolkit-{}.tmp", data_encoding::HEXLOWER.encode(&random)));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    let write = |file: &mut File| -> io::Result<()> {
+        set_mode(file, mode)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    let written = options.open(&temporary).and_then(|mut file| write(&mut file));
+    written.and_then(|()| fs::rename(&temporary, path)).inspect_err(|_| {
+        let _ = fs::remove_file(&temporary);
+    })
+}
+
+#[cfg(unix)]
+fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+fn set_mode(_: &File, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn mode_of(metadata: &fs::Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &fs::Metadata) -> u32 {
+    0o644
+}
+
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    mode_of(metadata) & 0o100 != 0
+}

@@ -1,0 +1,494 @@
+//! The loop: turns of the model, until its final answer, a limit, or a cancellation.
+
+mod answer;
+mod calls;
+mod repeats;
+mod steps;
+
+use crate::agent::Inner;
+use crate::context::Room;
+use crate::events::{AgentEvent, Observer};
+use crate::limits::Clock;
+use crate::own::{Account, DELEGATE, FINISH};
+use crate::prompt::{CUT_OFF, FinalAnswer, MISSING_FINISH, MISSING_JSON};
+use crate::request::DelegationRequest;
+use crate::result::{RunUsage, StopReason, ToolAgentResult};
+use crate::rewind::note_turn;
+use crate::session::{RunOptions, Session};
+use crate::steering::Queued;
+use crate::transcript::{Kind, Record, TranscriptError, now};
+use repeats::Repeats;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use steps::StepLog;
+use toolkit::{Caller, CancellationToken, Dialect, ToolCall, Toolbox, estimated_tokens};
+use toolkit_models::{Answer, Message, ModelError, StopReason as AnswerEnd, ToolChoice, ToolOutput};
+
+/// How often a model is reminded that a final answer is missing, or that its answer was cut off.
+const MAX_REMINDERS: u32 = 2;
+
+/// A run: what it counts beside the conversation.
+pub(crate) struct Run<'s> {
+    pub(crate) session: &'s mut Session,
+    pub(crate) agent: Arc<Inner>,
+    pub(crate) caller: Caller,
+    pub(crate) observer: Observer,
+    pub(crate) cancel: CancellationToken,
+    /// Ends the calls under way, whatever the reason.
+    stop_calls: CancellationToken,
+    pub(crate) clock: Clock,
+    pub(crate) system: String,
+    pub(crate) usage: RunUsage,
+    /// The estimated tokens of requests of unknown usage.
+    unknown_tokens: u64,
+    /// The turns of this run.
+    turns: u32,
+    calls: u32,
+    steps: StepLog,
+    errors: Vec<String>,
+    reminders: u32,
+    /// Why the turn that is under way is the last one.
+    closing: Option<StopReason>,
+    repeats: Repeats,
+    is_resumed: bool,
+    pub(crate) room: Room,
+}
+
+/// Why and how a run ends.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    pub(crate) reason: StopReason,
+    account: Option<Account>,
+    /// Why, where no account says it.
+    message: String,
+    is_error: bool,
+}
+
+impl Ending {
+    pub(crate) fn of(reason: StopReason, message: impl Into<String>) -> Self {
+        Self { reason, account: None, message: message.into(), is_error: false }
+    }
+
+    pub(crate) fn error(reason: StopReason, message: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::of(reason, message) }
+    }
+
+    fn cancelled() -> Self {
+        Self::of(StopReason::Cancelled, "The run was cancelled.")
+    }
+
+    fn timeout() -> Self {
+        Self::of(StopReason::Timeout, "The limit of time was reached.")
+    }
+
+    fn finished(account: Account) -> Self {
+        Self { account: Some(account), ..Self::of(StopReason::Finished, "") }
+    }
+}
+
+impl From<TranscriptError> for Ending {
+    fn from(error: TranscriptError) -> Self {
+        Self::error(StopReason::TranscriptError, error.to_string())
+    }
+}
+
+/// What follows an answer.
+enum Next {
+    Turn,
+    End(Ending),
+}
+
+impl<'s> Run<'s> {
+    pub(crate) fn new(session: &'s mut Session, options: RunOptions, is_resumed: bool) -> Self {
+        let agent = Arc::clone(&session.agent.0);
+        let mut caller = agent.caller.clone();
+        caller.session_id = Some(session.header.session.clone());
+        caller.agent.clone_from(&session.header.agent);
+        let system = session.agent.system();
+        let clock = Clock::start(agent.limits.timeout, agent.questions.clone());
+        let steps = StepLog::new(agent.step_types.clone());
+        Self {
+            session,
+            caller,
+            observer: options.observer,
+            stop_calls: options.cancel.child_token(),
+            cancel: options.cancel,
+            clock,
+            system,
+            usage: RunUsage::default(),
+            unknown_tokens: 0,
+            turns: 0,
+            calls: 0,
+            steps,
+            errors: Vec::new(),
+            reminders: 0,
+            closing: None,
+            repeats: Repeats::default(),
+            is_resumed,
+            room: Room::default(),
+            agent,
+        }
+    }
+
+    /// Does the run, and always returns an account of it. The conversation is whole then: every call has its result.
+    pub(crate) async fn run(mut self, request: Option<DelegationRequest>) -> ToolAgentResult {
+        let ending = match self.begin(request) {
+            Ok(()) => self.turns().await,
+            Err(ending) => ending,
+        };
+        self.end(ending).await
+    }
+
+    fn begin(&mut self, request: Option<DelegationRequest>) -> Result<(), Ending> {
+        self.observer.send(AgentEvent::Started {
+            transcript: self.session.header.id.clone(),
+            model: self.agent.model.name().to_owned(),
+            agent: self.session.header.agent.clone(),
+            depth: self.caller.depth,
+            resumed: self.is_resumed,
+        });
+        if let Some(message) = request.as_ref().and_then(|request| request.message_id.clone()) {
+            self.caller.message_id = Some(message);
+        }
+        let text = request.as_ref().map(DelegationRequest::to_text);
+        self.session.journal.record(Record::Run {
+            request: request.map(Box::new),
+            model: self.agent.model.name().to_owned(),
+            system: self.system.clone(),
+            at: now(),
+        })?;
+        if let Some(text) = text {
+            let id = self.session.journal.say(Kind::Task, Message::user(text))?;
+            self.room.task = Some(id);
+        }
+        Ok(())
+    }
+
+    async fn turns(&mut self) -> Ending {
+        loop {
+            match self.turn().await {
+                Ok(Next::Turn) => {}
+                Ok(Next::End(ending)) | Err(ending) => return ending,
+            }
+        }
+    }
+
+    async fn turn(&mut self) -> Result<Next, Ending> {
+        self.check()?;
+        self.deliver()?;
+        self.announce_last_turn()?;
+        self.turns += 1;
+        self.observer.send(AgentEvent::TurnStarted { turn: self.session.journal.conversation.turns });
+        let toolbox = self.toolbox().await?;
+        let tools = Arc::new(self.definitions(&toolbox));
+        let answer = self.answer(&tools).await?;
+        let calls: Vec<ToolCall> = answer.message.tool_calls().cloned().collect();
+        if calls.is_empty() {
+            self.without_calls(&answer)
+        } else {
+            self.with_calls(&toolbox, &answer, calls).await
+        }
+    }
+
+    /// Ends the run if a limit is reached.
+    fn check(&mut self) -> Result<(), Ending> {
+        if self.cancel.is_cancelled() {
+            return Err(Ending::cancelled());
+        }
+        if self.clock.left().is_some_and(|left| left.is_zero()) {
+            return Err(Ending::timeout());
+        }
+        if let Some(reason) = self.closing {
+            return Err(Ending::of(reason, limit_text(reason)));
+        }
+        if self.repeats.is_looping {
+            return Err(Ending::of(
+                StopReason::Loop,
+                "The model repeated a call that gave the same answer each time, also after it was told so.",
+            ));
+        }
+        self.check_usage()
+    }
+
+    /// Ends the run if its requests took too much.
+    pub(crate) fn check_usage(&self) -> Result<(), Ending> {
+        match self.agent.limits.exceeded(&self.usage, self.unknown_tokens) {
+            Some(reason) => Err(Ending::of(reason, limit_text(reason))),
+            None => Ok(()),
+        }
+    }
+
+    /// The token that ends all calls of this run.
+    pub(crate) fn stop_token(&self) -> CancellationToken {
+        self.stop_calls.clone()
+    }
+
+    /// How many calls were made so far.
+    pub(crate) fn calls_made(&self) -> u32 {
+        self.calls
+    }
+
+    /// Delivers the messages that wait.
+    fn deliver(&mut self) -> Result<(), Ending> {
+        self.drain_events();
+        for queued in self.session.steering.take() {
+            let text = queued.text();
+            let kind = match queued {
+                Queued::Message(_) => Kind::Addition,
+                Queued::JobEnded(_) => Kind::Note,
+            };
+            self.session.journal.say(kind, Message::user(&text))?;
+            self.observer.send(AgentEvent::Delivered { text });
+        }
+        Ok(())
+    }
+
+    /// Tells the model that the turn which begins is the last one.
+    fn announce_last_turn(&mut self) -> Result<(), Ending> {
+        let limits = &self.agent.limits;
+        let reason = if limits.max_turns.is_some_and(|most| self.turns + 1 >= most) {
+            StopReason::MaxTurns
+        } else if limits.max_tool_calls.is_some_and(|most| self.calls >= most) {
+            StopReason::MaxToolCalls
+        } else {
+            return Ok(());
+        };
+        self.closing = Some(reason);
+        // One turn alone is no surprise to anybody.
+        if self.turns == 0 {
+            return Ok(());
+        }
+        let how = match self.agent.final_answer {
+            FinalAnswer::Tool => "Call `finish` now",
+            FinalAnswer::Json => "Give your final answer now",
+        };
+        let text = format!(
+            "[{} {how}, with what is done and what is open. Other tool calls are not run any more.]",
+            limit_text(reason)
+        );
+        self.tell(text)
+    }
+
+    /// Tells the model something of the host's.
+    fn tell(&mut self, text: impl Into<String>) -> Result<(), Ending> {
+        let text = text.into();
+        self.session.journal.say(Kind::Note, Message::user(&text))?;
+        self.observer.send(AgentEvent::Told { text });
+        Ok(())
+    }
+
+    /// The tools of this turn.
+    async fn toolbox(&mut self) -> Result<Toolbox, Ending> {
+        let agent = Arc::clone(&self.agent);
+        let turn = self.session.journal.conversation.turns;
+        note_turn(&mut self.caller, &self.session.header.id, turn);
+        let caller = self.caller.clone();
+        let toolbox = self.or_stop(agent.toolkit.toolbox(&caller)).await?;
+        if self.session.events.is_none() {
+            self.session.events = Some(toolbox.events());
+        }
+        Ok(toolbox)
+    }
+
+    /// Awaits something, unless the run is cancelled or its time is over.
+    pub(crate) async fn or_stop<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Ending> {
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Ending::cancelled()),
+            () = self.clock.run_out() => Err(Ending::timeout()),
+            value = work => Ok(value),
+        }
+    }
+
+    fn offers_delegate(&self, toolbox: &Toolbox) -> bool {
+        self.caller.depth < self.agent.limits.max_depth
+            && self.agent.within.as_ref().is_none_or(|within| within.contains(DELEGATE))
+            && toolbox.admits(self.agent.own.delegate()).is_ok()
+    }
+
+    /// The names of the tools that the agent may use.
+    pub(crate) fn usable(&self, toolbox: &Toolbox) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
+        if let Some(within) = &self.agent.within {
+            names.retain(|name| within.contains(name));
+        }
+        if self.offers_delegate(toolbox) {
+            names.insert(DELEGATE.to_owned());
+        }
+        names
+    }
+
+    /// The definitions for the model: the loop's own first, so that what is found later only follows.
+    fn definitions(&self, toolbox: &Toolbox) -> toolkit::Definitions {
+        let with_finish = self.agent.final_answer == FinalAnswer::Tool;
+        let own = self.agent.own.definitions(with_finish, self.offers_delegate(toolbox));
+        let within = |name: &str| self.agent.within.as_ref().is_none_or(|within| within.contains(name));
+        let others = toolbox.definitions().into_iter().filter(|definition| within(&definition.name));
+        let dialect: Dialect = self.agent.model.dialect();
+        dialect.definitions(own.into_iter().chain(others))
+    }
+
+    /// Goes on after an answer without calls.
+    fn without_calls(&mut self, answer: &Answer) -> Result<Next, Ending> {
+        let text = answer.message.to_text();
+        match answer.stop {
+            AnswerEnd::Refusal | AnswerEnd::ContentFilter => {
+                let why =
+                    if text.trim().is_empty() { "The model refused to answer.".to_owned() } else { text };
+                return Ok(Next::End(Ending::of(StopReason::Refused, why)));
+            }
+            _ => {}
+        }
+        let account = match self.agent.final_answer {
+            FinalAnswer::Json => crate::own::account_in(&text),
+            FinalAnswer::Tool => None,
+        };
+        self.drain_events();
+        if self.session.steering.is_waiting() {
+            return Ok(Next::Turn);
+        }
+        if let Some(account) = account {
+            return Ok(Next::End(Ending::finished(account)));
+        }
+        if let Some(reason) = self.closing {
+            return Ok(Next::End(Ending::of(reason, summary_of(&text, limit_text(reason)))));
+        }
+        if self.reminders >= MAX_REMINDERS {
+            let why = "The model stopped without a final answer.";
+            return Ok(Next::End(Ending::of(StopReason::NoFinalAnswer, summary_of(&text, why))));
+        }
+        self.reminders += 1;
+        let reminder = match (&answer.stop, self.agent.final_answer) {
+            (AnswerEnd::MaxTokens, _) => CUT_OFF,
+            (_, FinalAnswer::Tool) => MISSING_FINISH,
+            (_, FinalAnswer::Json) => MISSING_JSON,
+        };
+        self.tell(reminder)?;
+        Ok(Next::Turn)
+    }
+
+    /// Runs the calls of an answer, and goes on or ends.
+    async fn with_calls(
+        &mut self,
+        toolbox: &Toolbox,
+        answer: &Answer,
+        calls: Vec<ToolCall>,
+    ) -> Result<Next, Ending> {
+        if calls.iter().any(|call| call.name != FINISH) {
+            self.reminders = 0;
+        }
+        let account = self.run_calls(toolbox, calls).await?;
+        self.drain_events();
+        if let Some(account) = account {
+            return Ok(Next::End(Ending::finished(account)));
+        }
+        if answer.stop == AnswerEnd::MaxTokens {
+            self.tell(CUT_OFF)?;
+        }
+        Ok(Next::Turn)
+    }
+
+    /// How the model is to choose among its tools: once reminded in vain, it has to finish.
+    fn choice(&self) -> ToolChoice {
+        let must_finish = self.reminders >= MAX_REMINDERS || self.closing.is_some() && self.turns > 1;
+        match self.agent.final_answer {
+            FinalAnswer::Tool if must_finish => ToolChoice::Named(FINISH.to_owned()),
+            FinalAnswer::Json if must_finish => ToolChoice::None,
+            _ => ToolChoice::Auto,
+        }
+    }
+
+    /// The estimated tokens of what every request has beside the conversation.
+    pub(crate) fn fixed_tokens(&self, tools: &toolkit::Definitions) -> u64 {
+        (estimated_tokens(&self.system) + estimated_tokens(&tools.to_json().to_string())) as u64
+    }
+
+    /// Counts a request of unknown usage.
+    pub(crate) fn count_unknown(&mut self, estimate: u64) {
+        self.usage.count(None, None);
+        self.unknown_tokens = self.unknown_tokens.saturating_add(estimate);
+    }
+
+    /// Ends the run: every call gets its result, and the account is written.
+    async fn end(mut self, ending: Ending) -> ToolAgentResult {
+        self.stop_calls.cancel();
+        self.settle(ending.reason);
+        self.drain_events();
+        let Ending { reason, account, message, is_error } = ending;
+        if is_error {
+            self.errors.push(message.clone());
+        }
+        let (success, summary, details) = match account {
+            Some(Account { success, summary, details }) => (success, summary, details),
+            None => (false, message, None),
+        };
+        let result = ToolAgentResult {
+            success,
+            summary,
+            details,
+            files_modified: self.session.files.clone(),
+            errors: std::mem::take(&mut self.errors),
+            tool_call_count: self.calls,
+            execution_time: self.clock.elapsed(),
+            steps: self.steps.take(),
+            usage: self.usage,
+            stop_reason: reason,
+        };
+        let record =
+            Record::End { result: Box::new(ToolAgentResult { steps: Vec::new(), ..result.clone() }) };
+        self.session.journal.record_anyway(record);
+        if reason != StopReason::Cancelled {
+            self.session.journal.sync().await;
+        }
+        self.observer.send(AgentEvent::Finished { result: Box::new(result.clone()) });
+        result
+    }
+
+    /// Gives every call without a result one: the run ends before it does.
+    fn settle(&mut self, reason: StopReason) {
+        let Some(pending) = self.session.journal.conversation.pending().cloned() else { return };
+        let why = match reason {
+            StopReason::Cancelled => "the user cancelled the run",
+            StopReason::Timeout => "the limit of time was reached",
+            _ => "the run ended",
+        };
+        for (place, call) in
+            pending.calls.iter().enumerate().filter(|(place, _)| pending.results[*place].is_none())
+        {
+            let text = if pending.started.contains(&place) {
+                format!("interrupted: {why} while the call ran. Parts of it may have been done")
+            } else {
+                format!("not run: {why} before the call began")
+            };
+            let output = ToolOutput::error(call, text);
+            let record =
+                Record::Result { answer: pending.answer, call: place, output, files_modified: Vec::new() };
+            self.session.journal.record_anyway(record);
+        }
+        self.abandon_steps(why);
+    }
+}
+
+/// The text of a model, or else a reason.
+fn summary_of(text: &str, otherwise: &str) -> String {
+    if text.trim().is_empty() { otherwise.to_owned() } else { text.trim().to_owned() }
+}
+
+fn limit_text(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::MaxTurns => "The limit of turns is reached.",
+        StopReason::MaxToolCalls => "The limit of tool calls is reached.",
+        StopReason::MaxTokens => "The limit of tokens is reached.",
+        StopReason::MaxCost => "The limit of cost is reached.",
+        _ => "A limit is reached.",
+    }
+}
+
+/// The message of a failure that ends the run.
+pub(crate) fn model_failed(error: &ModelError) -> Ending {
+    match error {
+        ModelError::Cancelled { .. } => Ending::cancelled(),
+        ModelError::Refused { .. } => Ending::error(StopReason::Refused, error.to_string()),
+        _ => Ending::error(StopReason::ModelError, error.to_string()),
+    }
+}

@@ -1,0 +1,170 @@
+//! One answer of the model: the request, its events, its failures.
+
+use super::{Ending, Run, model_failed};
+use crate::events::{AgentEvent, Observer};
+use crate::own::account_schema;
+use crate::prompt::FinalAnswer;
+use crate::result::StopReason;
+use crate::transcript::Record;
+use std::collections::HashSet;
+use std::sync::Arc;
+use toolkit::Definitions;
+use toolkit_models::{Answer, AssistantPart, ModelError, ModelEvent, Request, ToolChoice};
+
+/// How often an answer that broke off is asked for again.
+const MAX_BROKEN: u32 = 2;
+/// How often a conversation that proved too long is shortened for one answer.
+const MAX_TOO_LONG: u32 = 3;
+
+impl Run<'_> {
+    /// Asks the model, and records its answer.
+    pub(super) async fn answer(&mut self, tools: &Arc<Definitions>) -> Result<Answer, Ending> {
+        let (mut broken, mut too_long) = (0, 0);
+        loop {
+            self.make_room(tools, false).await?;
+            let request = self.request(tools);
+            let estimate = self.estimate(tools);
+            let error = match self.ask(&request).await? {
+                Ok(answer) => {
+                    self.room.learn(answer.usage.as_ref(), estimate);
+                    return self.accept(answer, tools, estimate);
+                }
+                Err(error) => error,
+            };
+            self.failed(&error, estimate)?;
+            match &error {
+                ModelError::ContextTooLong { .. } if too_long < MAX_TOO_LONG => {
+                    too_long += 1;
+                    self.room.is_smaller_than(estimate);
+                    self.make_room(tools, true).await?;
+                }
+                // Only an answer that had begun: what comes before, the model's client has tried again itself.
+                ModelError::Stream { .. } | ModelError::Timeout { .. } | ModelError::Format { .. }
+                    if broken < MAX_BROKEN =>
+                {
+                    broken += 1;
+                    self.observer.send(AgentEvent::Discarded { reason: error.to_string() });
+                    self.check_usage()?;
+                }
+                ModelError::ContextTooLong { .. } => {
+                    return Err(Ending::error(StopReason::ContextFull, error.to_string()));
+                }
+                _ => return Err(model_failed(&error)),
+            }
+        }
+    }
+
+    fn request(&self, tools: &Arc<Definitions>) -> Request {
+        let agent = &self.agent;
+        let choice = self.choice();
+        let mut request = Request::new(self.session.journal.conversation.messages())
+            .system(self.system.clone())
+            .cache(true)
+            .cancel(self.cancel.child_token());
+        if agent.final_answer == FinalAnswer::Json && choice == ToolChoice::None {
+            request = request.response_schema(account_schema());
+        }
+        if !tools.tools().is_empty() {
+            request = request.tools(Arc::clone(tools)).tool_choice(choice);
+        }
+        request.thinking = agent.thinking;
+        request.temperature = agent.temperature;
+        request.max_tokens = agent.context.max_answer_tokens;
+        request
+    }
+
+    /// Sends one request, and passes on what arrives.
+    async fn ask(&mut self, request: &Request) -> Result<Result<Answer, ModelError>, Ending> {
+        let model = Arc::clone(&self.agent.model);
+        let observer = self.observer.clone();
+        let mut events = move |event| pass_on(&observer, event);
+        self.or_stop(model.respond(request, &mut events)).await
+    }
+
+    fn accept(&mut self, mut answer: Answer, tools: &Definitions, estimate: u64) -> Result<Answer, Ending> {
+        make_ids_unique(&mut answer);
+        self.count(&answer, estimate);
+        let conversation = &self.session.journal.conversation;
+        let (id, turn) = (conversation.next_id(), conversation.turns);
+        self.session.journal.record(Record::Answer { id, turn, answer: Box::new(answer.clone()) })?;
+        self.observer.send(AgentEvent::Usage {
+            usage: self.usage,
+            context_tokens: self.estimate(tools),
+            context_limit: self.agent.model.context_tokens(),
+        });
+        Ok(answer)
+    }
+
+    /// Counts the usage of an answer.
+    pub(crate) fn count(&mut self, answer: &Answer, estimate: u64) {
+        match &answer.usage {
+            Some(usage) => self.usage.count(Some(usage), self.agent.model.price().as_ref()),
+            None => self.count_unknown(estimate),
+        }
+    }
+
+    /// Notes a request without a whole answer: if it reached the model, its usage is unknown.
+    pub(crate) fn failed(&mut self, error: &ModelError, estimate: u64) -> Result<(), Ending> {
+        let has_begun = matches!(
+            error,
+            ModelError::Stream { .. } | ModelError::Timeout { .. } | ModelError::Format { .. }
+        );
+        if has_begun || error.partial().is_some() {
+            self.count_unknown(estimate);
+        }
+        self.session.journal.record(Record::Failed {
+            turn: self.session.journal.conversation.turns,
+            error: error.to_string(),
+            partial: error.partial().cloned().map(Box::new),
+        })?;
+        Ok(())
+    }
+}
+
+fn pass_on(observer: &Observer, event: ModelEvent) {
+    let event = match event {
+        ModelEvent::Text(text) => AgentEvent::Text { text },
+        ModelEvent::Reasoning(text) => AgentEvent::Reasoning { text },
+        ModelEvent::Retrying { attempt, after, reason } => {
+            let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+            AgentEvent::Retrying { attempt, after_ms, reason }
+        }
+        ModelEvent::Fallback { from, to, reason } => AgentEvent::Fallback { from, to, reason },
+        _ => return,
+    };
+    observer.send(event);
+}
+
+/// Gives every call of an answer an id of its own. The provider's own message no longer fits where one changes.
+fn make_ids_unique(answer: &mut Answer) {
+    let mut ids = HashSet::new();
+    let mut is_changed = false;
+    for part in &mut answer.message.content {
+        let AssistantPart::ToolCall(call) = part else { continue };
+        if call.id.is_empty() || ids.contains(&call.id) {
+            let base = if call.id.is_empty() { "call" } else { &*call.id };
+            let free = (2_u32..).map(|number| format!("{base}-{number}")).find(|id| !ids.contains(id));
+            call.id = free.unwrap_or_default();
+            is_changed = true;
+        }
+        ids.insert(call.id.clone());
+    }
+    if is_changed {
+        answer.message.raw = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolkit::ToolCall;
+
+    #[test]
+    fn every_call_has_an_id_of_its_own() {
+        let calls = ["a", "a", "", "a-2", ""].map(|id| ToolCall::new(id, "read", "{}"));
+        let mut answer = Answer::calls(calls);
+        make_ids_unique(&mut answer);
+        let ids: Vec<&str> = answer.message.tool_calls().map(|call| &*call.id).collect();
+        assert_eq!(ids, ["a", "a-2", "call-2", "a-2-2", "call-3"]);
+    }
+}

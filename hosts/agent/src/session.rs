@@ -1,0 +1,294 @@
+//! A conversation with an agent, over one or several runs.
+
+use crate::agent::{Agent, Inner};
+use crate::events::Observer;
+use crate::request::DelegationRequest;
+use crate::result::ToolAgentResult;
+use crate::run::Run;
+use crate::steering::{Queued, Steering};
+use crate::transcript::{
+    Conversation, Header, Kind, Record, TranscriptError, TranscriptMessage, VERSION, Writer, new_id, now,
+};
+use std::fmt;
+use std::fs::File;
+use std::path::PathBuf;
+use toolkit::{CancellationToken, Event, Events};
+use toolkit_models::Message;
+
+/// How a run is done.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RunOptions {
+    /// Ends the run at once when it is cancelled. The conversation stays whole and can be resumed.
+    pub cancel: CancellationToken,
+    /// Gets the events of the run.
+    pub observer: Observer,
+}
+
+impl RunOptions {
+    /// Returns options without an observer, and a token that nobody cancels.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the token that ends the run.
+    #[must_use]
+    pub fn cancel(mut self, cancel: CancellationToken) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Sets the receiver of the events.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Into<Observer>) -> Self {
+        self.observer = observer.into();
+        self
+    }
+}
+
+/// A conversation with an agent. Each run adds to it.
+pub struct Session {
+    pub(crate) agent: Agent,
+    pub(crate) journal: Journal,
+    pub(crate) header: Header,
+    pub(crate) steering: Steering,
+    /// The events of the toolkit's session, from the first run on.
+    pub(crate) events: Option<Events>,
+    /// Files that were changed, in the order of their first change.
+    pub(crate) files: Vec<PathBuf>,
+    /// True if the toolkit's session ends with this one.
+    owns_session: bool,
+    is_resumed: bool,
+}
+
+impl Session {
+    pub(crate) fn start(agent: &Agent, request: &DelegationRequest) -> Result<Self, TranscriptError> {
+        let Inner { caller, transcripts, parent, .. } = &*agent.0;
+        let id = new_id();
+        let named = request.session_id.clone().or_else(|| caller.session_id.clone());
+        let owns_session = named.is_none();
+        let header = Header {
+            version: VERSION,
+            session: named.unwrap_or_else(|| format!("agent {id}")),
+            id,
+            agent: request.agent.clone().or_else(|| caller.agent.clone()),
+            depth: caller.depth,
+            workspace: Some(agent.workspace()),
+            parent: parent.clone(),
+            forked_from: None,
+            at: now(),
+        };
+        let writer = transcripts.as_ref().map(|transcripts| transcripts.create(&header)).transpose()?;
+        let journal = Journal { writer, conversation: Conversation::default() };
+        Ok(Self::new(agent, journal, header, owns_session))
+    }
+
+    pub(crate) fn resume(agent: &Agent, id: &str) -> Result<Self, TranscriptError> {
+        let transcripts = agent
+            .0
+            .transcripts
+            .as_ref()
+            .ok_or_else(|| TranscriptError::Unknown { id: id.to_owned(), directory: PathBuf::new() })?;
+        let (writer, loaded) = transcripts.open(id)?;
+        let mut files = Vec::new();
+        for record in &loaded.records {
+            if let Record::Result { files_modified, .. } = record {
+                add_files(&mut files, files_modified.iter().cloned());
+            }
+        }
+        let journal = Journal { writer: Some(writer), conversation: loaded.conversation };
+        let owns_session = loaded.header.session == format!("agent {}", loaded.header.id);
+        let mut session = Self::new(agent, journal, loaded.header, owns_session);
+        session.files = files;
+        session.is_resumed = true;
+        let lost = session.journal.conversation.pending().map(|pending| (pending.answer, pending.lost()));
+        if let Some((answer, lost)) = lost {
+            for (call, output) in lost {
+                session.journal.record(Record::Result {
+                    answer,
+                    call,
+                    output,
+                    files_modified: Vec::new(),
+                })?;
+            }
+        }
+        Ok(session)
+    }
+
+    fn new(agent: &Agent, journal: Journal, header: Header, owns_session: bool) -> Self {
+        Self {
+            agent: agent.clone(),
+            journal,
+            header,
+            steering: Steering::default(),
+            events: None,
+            files: Vec::new(),
+            owns_session,
+            is_resumed: false,
+        }
+    }
+
+    /// Returns the id of the transcript.
+    pub fn id(&self) -> &str {
+        &self.header.id
+    }
+
+    /// Returns the session of the toolkit that the tool calls belong to.
+    pub fn toolkit_session(&self) -> &str {
+        &self.header.session
+    }
+
+    /// Returns the handle by which messages reach a run that goes on.
+    pub fn steering(&self) -> Steering {
+        self.steering.clone()
+    }
+
+    /// Returns the conversation as the model reads it.
+    pub fn messages(&self) -> Vec<TranscriptMessage> {
+        let items = self.journal.conversation.items().iter();
+        items
+            .map(|item| TranscriptMessage { id: item.id, kind: item.kind, message: item.message.clone() })
+            .collect()
+    }
+
+    /// Returns the files that tool calls of this conversation reported as changed.
+    pub fn files_modified(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Does a task, with all that was said before.
+    pub async fn run(&mut self, request: DelegationRequest, options: RunOptions) -> ToolAgentResult {
+        self.run_to_end(Some(request), options).await
+    }
+
+    /// Goes on with the conversation as it is: after an interruption, or with the messages that wait.
+    pub async fn go_on(&mut self, options: RunOptions) -> ToolAgentResult {
+        self.run_to_end(None, options).await
+    }
+
+    async fn run_to_end(
+        &mut self,
+        request: Option<DelegationRequest>,
+        options: RunOptions,
+    ) -> ToolAgentResult {
+        let is_resumed = self.is_resumed || self.journal.conversation.turns > 0;
+        let result = Run::new(self, options, is_resumed).run(request).await;
+        self.is_resumed = true;
+        result
+    }
+
+    /// Waits until there is something to [go on](Self::go_on) with: a message of the user, or the end of a background job.
+    pub async fn woken(&mut self) {
+        loop {
+            self.take_events();
+            if self.steering.is_waiting() {
+                return;
+            }
+            let steering = self.steering.clone();
+            tokio::select! {
+                () = steering.arrived() => return,
+                event = next(&mut self.events) => match event {
+                    Some(event) => queue(&self.steering, &event.event),
+                    None => self.events = None,
+                },
+            }
+        }
+    }
+
+    fn take_events(&mut self) {
+        while let Some(event) = self.events.as_mut().and_then(Events::try_next) {
+            queue(&self.steering, &event.event);
+        }
+    }
+
+    /// Ends the conversation: the transcript is closed, and, if the session of the toolkit is this conversation's own, its background
+    /// jobs end.
+    pub fn close(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.events = None;
+        if self.owns_session {
+            self.agent.0.toolkit.end_session(&self.header.session);
+        }
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("id", &self.header.id).finish_non_exhaustive()
+    }
+}
+
+/// Queues what an event tells the model.
+pub(crate) fn queue(steering: &Steering, event: &Event) {
+    if let Event::Ended { title, .. } = event {
+        steering.push(Queued::JobEnded(title.clone()));
+    }
+}
+
+/// The next event; never, where there are none.
+pub(crate) async fn next(events: &mut Option<Events>) -> Option<toolkit::CallEvent> {
+    match events {
+        Some(events) => events.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Adds files that are not there yet.
+pub(crate) fn add_files(files: &mut Vec<PathBuf>, more: impl IntoIterator<Item = PathBuf>) {
+    for file in more {
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+}
+
+/// The transcript and the conversation that it adds up to.
+pub(crate) struct Journal {
+    writer: Option<Writer>,
+    pub(crate) conversation: Conversation,
+}
+
+impl Journal {
+    /// Writes a line, and then lets it count.
+    pub(crate) fn record(&mut self, record: Record) -> Result<(), TranscriptError> {
+        if let Some(writer) = &mut self.writer {
+            writer.append(&record)?;
+        }
+        self.apply(&record)
+    }
+
+    /// Lets a line count that could not be written, so that at least this process has a whole conversation.
+    pub(crate) fn record_anyway(&mut self, record: Record) {
+        if self.record(record.clone()).is_err() {
+            let _ = self.apply(&record);
+        }
+    }
+
+    fn apply(&mut self, record: &Record) -> Result<(), TranscriptError> {
+        self.conversation.apply(record).map_err(|reason| TranscriptError::Corrupt {
+            path: PathBuf::new(),
+            line: 0,
+            reason,
+        })
+    }
+
+    /// Adds a message, and returns its number.
+    pub(crate) fn say(&mut self, kind: Kind, message: Message) -> Result<u64, TranscriptError> {
+        let id = self.conversation.next_id();
+        self.record(Record::Message { id, kind, message })?;
+        Ok(id)
+    }
+
+    /// Has all lines reach the disk, so that they survive a loss of power.
+    pub(crate) async fn sync(&self) {
+        let Some(path) = self.writer.as_ref().map(|writer| writer.path().to_owned()) else { return };
+        // A disk that cannot says so at the next line.
+        let sync = move || File::open(path).and_then(|file| file.sync_data());
+        let _ = tokio::task::spawn_blocking(sync).await;
+    }
+}

@@ -1,0 +1,272 @@
+//! The conversation that the lines of a transcript add up to.
+
+use super::record::{Kind, Record};
+use std::collections::BTreeSet;
+use toolkit::{Content, ToolCall, estimated_tokens};
+use toolkit_models::{AssistantMessage, AssistantPart, Message, Part, ToolOutput, ToolResults};
+
+/// The tokens that a picture, a sound or a document is taken for.
+const MEDIA_TOKENS: u64 = 1_500;
+/// The tokens around a message.
+const MESSAGE_TOKENS: u64 = 6;
+/// The longest that a marker of a cut text is.
+const MARKER_CHARS: usize = 120;
+
+/// A conversation: what a transcript adds up to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Conversation {
+    items: Vec<Item>,
+    pending: Option<Pending>,
+    next_id: u64,
+    /// How many turns there were.
+    pub(crate) turns: u32,
+}
+
+/// A message of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) id: u64,
+    pub(crate) kind: Kind,
+    pub(crate) message: Message,
+    /// The estimated tokens.
+    pub(crate) tokens: u64,
+}
+
+/// An answer whose calls do not all have their results.
+#[derive(Debug, Clone)]
+pub(crate) struct Pending {
+    pub(crate) answer: u64,
+    pub(crate) calls: Vec<ToolCall>,
+    pub(crate) started: BTreeSet<usize>,
+    pub(crate) results: Vec<Option<ToolOutput>>,
+}
+
+impl Conversation {
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    pub(crate) fn pending(&self) -> Option<&Pending> {
+        self.pending.as_ref()
+    }
+
+    /// The number of the next message; the first one is 1.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.max(1)
+    }
+
+    /// The messages, as a request sends them.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        self.items.iter().map(|item| item.message.clone()).collect()
+    }
+
+    /// The estimated tokens of all messages.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.items.iter().map(|item| item.tokens).sum()
+    }
+
+    /// Adds a line. A line that cannot follow the lines before says why.
+    pub(crate) fn apply(&mut self, record: &Record) -> Result<(), String> {
+        match record {
+            Record::Transcript(_) | Record::Run { .. } | Record::End { .. } | Record::Failed { .. } => {}
+            Record::Message { id, kind, message } => {
+                self.check(*id)?;
+                self.check_complete()?;
+                self.push(*id, *kind, message.clone());
+                self.next_id = id + 1;
+            }
+            Record::Answer { id, turn, answer } => {
+                self.check(*id)?;
+                self.check_complete()?;
+                self.turns = turn.saturating_add(1);
+                self.next_id = id + 1;
+                if !says_something(&answer.message) {
+                    return Ok(());
+                }
+                let calls: Vec<ToolCall> = answer.message.tool_calls().cloned().collect();
+                self.push(*id, Kind::Answer, Message::Assistant(answer.message.clone()));
+                if !calls.is_empty() {
+                    self.next_id = id + 2;
+                    let results = vec![None; calls.len()];
+                    self.pending = Some(Pending { answer: *id, calls, started: BTreeSet::new(), results });
+                }
+            }
+            Record::Started { answer, calls } => {
+                let pending = self.pending_of(*answer)?;
+                if calls.iter().any(|call| *call >= pending.calls.len()) {
+                    return Err(format!("message {answer} has no such call"));
+                }
+                pending.started.extend(calls);
+            }
+            Record::Result { answer, call, output, .. } => {
+                let pending = self.pending_of(*answer)?;
+                match pending.results.get_mut(*call) {
+                    Some(result @ None) => *result = Some(output.clone()),
+                    Some(Some(_)) => {
+                        return Err(format!("call {call} of message {answer} has a result already"));
+                    }
+                    None => return Err(format!("message {answer} has no call {call}")),
+                }
+                self.complete();
+            }
+            Record::Shortened { until, max_chars } => {
+                for item in self.items.iter_mut().filter(|item| item.id <= *until) {
+                    item.shorten(*max_chars);
+                }
+            }
+            Record::Summarised { id, until, keep, message, .. } => {
+                self.check(*id)?;
+                self.check_complete()?;
+                let at = self.items.iter().position(|item| item.id > *until).unwrap_or(self.items.len());
+                let tail = self.items.split_off(at);
+                self.items.retain(|item| keep.contains(&item.id));
+                self.push(*id, Kind::Summary, message.clone());
+                self.items.extend(tail);
+                self.next_id = id + 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, id: u64) -> Result<(), String> {
+        if id < self.next_id {
+            return Err(format!("message {id} comes after message {}", self.next_id.saturating_sub(1)));
+        }
+        Ok(())
+    }
+
+    fn check_complete(&self) -> Result<(), String> {
+        match &self.pending {
+            Some(pending) => Err(format!("message {} has calls without a result", pending.answer)),
+            None => Ok(()),
+        }
+    }
+
+    fn pending_of(&mut self, answer: u64) -> Result<&mut Pending, String> {
+        let pending = self.pending.as_mut().filter(|pending| pending.answer == answer);
+        pending.ok_or_else(|| format!("message {answer} waits for no result"))
+    }
+
+    fn push(&mut self, id: u64, kind: Kind, message: Message) {
+        let tokens = tokens_of(&message);
+        self.items.push(Item { id, kind, message, tokens });
+    }
+
+    /// Once every call has its result, these are the next message.
+    fn complete(&mut self) {
+        let is_complete = |pending: &mut Pending| pending.results.iter().all(Option::is_some);
+        if let Some(pending) = self.pending.take_if(is_complete) {
+            let results = pending.results.into_iter().flatten().collect();
+            self.push(pending.answer + 1, Kind::Results, Message::Tools(ToolResults { results }));
+        }
+    }
+}
+
+impl Pending {
+    /// The results that are missing when nobody runs the calls any more: what started is interrupted, the rest never ran.
+    pub(crate) fn lost(&self) -> Vec<(usize, ToolOutput)> {
+        let missing = self.calls.iter().enumerate().filter(|(call, _)| self.results[*call].is_none());
+        let lost = missing.map(|(place, call)| {
+            let text = if self.started.contains(&place) {
+                "interrupted: the program ended while the call ran. It is unknown how much of it was done. It is not repeated; \
+                 look at what is there before you go on"
+            } else {
+                "not run: the program ended before the call began; make it again if it is still needed"
+            };
+            (place, ToolOutput::error(call, text))
+        });
+        lost.collect()
+    }
+}
+
+impl Item {
+    /// Cuts the texts of results to their beginning and end. Cutting twice is cutting once.
+    fn shorten(&mut self, max_chars: usize) {
+        let Message::Tools(ToolResults { results }) = &mut self.message else { return };
+        for part in results.iter_mut().flat_map(|result| &mut result.content) {
+            match part {
+                Content::Text { text } => {
+                    if let Some(cut) = shortened(text, max_chars) {
+                        *text = cut;
+                    }
+                }
+                other => *other = Part::text("[left out: a picture, sound or document of an earlier result]"),
+            }
+        }
+        self.tokens = tokens_of(&self.message);
+    }
+}
+
+/// A text without its middle, if it is longer than `max_chars`.
+pub(crate) fn shortened(text: &str, max_chars: usize) -> Option<String> {
+    let count = text.chars().count();
+    if count <= max_chars + MARKER_CHARS {
+        return None;
+    }
+    let (head, tail) = (max_chars - max_chars / 3, max_chars / 3);
+    let end = text.char_indices().nth(head).map_or(text.len(), |(at, _)| at);
+    let begin = text.char_indices().nth(count - tail).map_or(text.len(), |(at, _)| at);
+    let out = count - head - tail;
+    Some(format!(
+        "{}\n[… {out} characters of this earlier result are left out …]\n{}",
+        &text[..end],
+        &text[begin..]
+    ))
+}
+
+/// Whether an answer has anything that goes back to the model: providers refuse an empty one, and reasoning alone leads nowhere.
+fn says_something(message: &AssistantMessage) -> bool {
+    message.content.iter().any(|part| match part {
+        AssistantPart::Text { text } => !text.trim().is_empty(),
+        AssistantPart::Reasoning { .. } => false,
+        _ => true,
+    })
+}
+
+/// The estimated tokens of a message.
+pub(crate) fn tokens_of(message: &Message) -> u64 {
+    let text = |text: &str| estimated_tokens(text) as u64;
+    let parts =
+        |parts: &[Part]| -> u64 { parts.iter().map(|part| part.as_text().map_or(MEDIA_TOKENS, text)).sum() };
+    let content = match message {
+        Message::User(message) => parts(&message.content),
+        Message::Tools(ToolResults { results }) => {
+            results.iter().map(|result| parts(&result.content) + MESSAGE_TOKENS).sum()
+        }
+        Message::Assistant(message) => message
+            .content
+            .iter()
+            .map(|part| match part {
+                AssistantPart::Text { text: said } | AssistantPart::Reasoning { text: said, .. } => {
+                    text(said)
+                }
+                AssistantPart::ToolCall(call) => {
+                    let arguments = match &call.arguments {
+                        toolkit::CallArguments::Text(arguments) => text(arguments),
+                        toolkit::CallArguments::Json(arguments) => text(&arguments.to_string()),
+                        _ => 0,
+                    };
+                    text(&call.name) + arguments + MESSAGE_TOKENS
+                }
+                _ => MEDIA_TOKENS,
+            })
+            .sum(),
+        _ => 0,
+    };
+    content + MESSAGE_TOKENS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_once() {
+        let text = "ä".repeat(1_000);
+        let cut = shortened(&text, 100).unwrap();
+        assert!(cut.contains("900 characters"), "{cut}");
+        assert!(cut.chars().count() <= 100 + MARKER_CHARS);
+        assert_eq!(shortened(&cut, 100), None);
+        assert_eq!(shortened("short", 100), None);
+    }
+}

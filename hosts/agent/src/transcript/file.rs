@@ -1,0 +1,151 @@
+//! The file of a transcript: appended line by line, and read back whole whatever its last bytes are.
+
+use super::TranscriptError;
+use super::conversation::Conversation;
+use super::record::{Header, Record, VERSION};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The most bytes of a transcript that are read: 1 GiB.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// A transcript that is being written. One process writes it at a time.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    file: File,
+    path: PathBuf,
+    /// The bytes of whole lines.
+    length: u64,
+    /// A line could not be written, and neither could its beginning be taken back.
+    is_broken: bool,
+}
+
+/// A transcript as it was read.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) header: Header,
+    pub(crate) conversation: Conversation,
+    pub(crate) records: Vec<Record>,
+    /// The bytes of whole lines.
+    length: u64,
+}
+
+impl Writer {
+    /// Makes the file, with its first line. A file of that name must not be there.
+    pub(crate) fn create(path: &Path, header: &Header) -> Result<Self, TranscriptError> {
+        let cannot = |error: io::Error| TranscriptError::io("create", path, &error);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path).map_err(cannot)?;
+        lock(&file, path)?;
+        let mut writer = Self { file, path: path.to_owned(), length: 0, is_broken: false };
+        writer.append(&Record::Transcript(header.clone()))?;
+        Ok(writer)
+    }
+
+    /// Opens a transcript to go on with it. A last line that is not whole is removed.
+    pub(crate) fn open(path: &Path) -> Result<(Self, Loaded), TranscriptError> {
+        let cannot = |error: io::Error| TranscriptError::io("open", path, &error);
+        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(cannot)?;
+        lock(&file, path)?;
+        let loaded = load(&mut file, path, Damage::Refuse)?;
+        file.set_len(loaded.length).map_err(cannot)?;
+        file.seek(SeekFrom::Start(loaded.length)).map_err(cannot)?;
+        let writer = Self { file, path: path.to_owned(), length: loaded.length, is_broken: false };
+        Ok((writer, loaded))
+    }
+
+    /// Appends a line. Once this returns, a kill of the process does not lose it.
+    pub(crate) fn append(&mut self, record: &Record) -> Result<(), TranscriptError> {
+        let cannot = |error: &io::Error| TranscriptError::io("write", &self.path, error);
+        if self.is_broken {
+            return Err(cannot(&io::Error::other("an earlier line could not be written")));
+        }
+        let mut line = serde_json::to_vec(record).map_err(|error| cannot(&error.into()))?;
+        line.push(b'\n');
+        if let Err(error) = self.file.write_all(&line) {
+            let taken_back =
+                self.file.set_len(self.length).and_then(|()| self.file.seek(SeekFrom::Start(self.length)));
+            self.is_broken = taken_back.is_err();
+            return Err(TranscriptError::io("write", &self.path, &error));
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    /// The file. It is opened anew by whoever has its lines reach the disk: a handle of the writer would keep it locked.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Reads a transcript, also while another process writes it.
+pub(crate) fn read(path: &Path, damage: Damage) -> Result<Loaded, TranscriptError> {
+    let mut file = File::open(path).map_err(|error| TranscriptError::io("open", path, &error))?;
+    load(&mut file, path, damage)
+}
+
+/// What becomes of lines from a damaged one on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// Nothing is read.
+    Refuse,
+    /// The lines before are read.
+    Stop,
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), TranscriptError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(TranscriptError::InUse { path: path.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(TranscriptError::io("lock", path, &error)),
+    }
+}
+
+fn load(file: &mut File, path: &Path, damage: Damage) -> Result<Loaded, TranscriptError> {
+    let cannot = |error: io::Error| TranscriptError::io("read", path, &error);
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(cannot(io::Error::other(format!("it has more than {MAX_BYTES} bytes"))));
+    }
+    parse(&bytes, path, damage)
+}
+
+/// What whole lines say. The last one counts only with its end: it may be a part of what was to be written.
+fn parse(bytes: &[u8], path: &Path, damage: Damage) -> Result<Loaded, TranscriptError> {
+    let corrupt =
+        |line: usize, reason: String| TranscriptError::Corrupt { path: path.to_owned(), line, reason };
+    let length = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let mut records = Vec::new();
+    let mut conversation = Conversation::default();
+    let lines = bytes[..length].split_inclusive(|byte| *byte == b'\n');
+    for (line, text) in (1..).zip(lines) {
+        let mut add = || -> Result<Record, String> {
+            let record: Record = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+            match (&record, line) {
+                (Record::Transcript(header), 1) if header.version == VERSION => {}
+                (Record::Transcript(header), 1) => {
+                    return Err(format!("version {} is not known here", header.version));
+                }
+                (Record::Transcript(_), _) => return Err("a second first line".to_owned()),
+                (_, 1) => return Err("the first line is missing".to_owned()),
+                _ => {}
+            }
+            conversation.apply(&record)?;
+            Ok(record)
+        };
+        match (add(), damage) {
+            (Ok(record), _) => records.push(record),
+            (Err(reason), Damage::Refuse) => return Err(corrupt(line, reason)),
+            (Err(_), Damage::Stop) => break,
+        }
+    }
+    let Some(Record::Transcript(header)) = records.first() else {
+        return Err(corrupt(1, "it has no whole line".to_owned()));
+    };
+    Ok(Loaded { header: header.clone(), conversation, records, length: length as u64 })
+}

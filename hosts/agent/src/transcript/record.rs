@@ -1,0 +1,158 @@
+//! The lines of a transcript.
+
+use crate::request::DelegationRequest;
+use crate::result::ToolAgentResult;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use toolkit_models::{Answer, AssistantMessage, Message, ToolOutput, Usage};
+
+/// The version of the format.
+pub(crate) const VERSION: u32 = 1;
+
+/// A line of a transcript. The conversation is what its lines add up to, so that what is resumed is what was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub(crate) enum Record {
+    /// The first line.
+    Transcript(Header),
+    /// A run began.
+    Run {
+        /// The task; `None` for a run that goes on with the conversation as it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<Box<DelegationRequest>>,
+        /// The configured name of the model.
+        model: String,
+        /// The system prompt.
+        system: String,
+        /// When, in milliseconds since 1970.
+        at: u64,
+    },
+    /// A message that is no answer of the model.
+    Message {
+        /// Its number.
+        id: u64,
+        /// The author.
+        kind: Kind,
+        /// The message.
+        message: Message,
+    },
+    /// An answer of the model, with the provider's own message. The results of its calls have the next number.
+    Answer {
+        /// Its number.
+        id: u64,
+        /// The turn, counted from 0.
+        turn: u32,
+        /// The answer.
+        answer: Box<Answer>,
+    },
+    /// A request that got no whole answer. Its usage is unknown.
+    Failed {
+        /// The turn.
+        turn: u32,
+        /// Why.
+        error: String,
+        /// The part that had arrived.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        partial: Option<Box<AssistantMessage>>,
+    },
+    /// Calls begin. A call that is not named by such a line never ran.
+    Started {
+        /// The number of the answer.
+        answer: u64,
+        /// The places of the calls in it.
+        calls: Vec<usize>,
+    },
+    /// The result of a call.
+    Result {
+        /// The number of the answer.
+        answer: u64,
+        /// The place of the call in it.
+        call: usize,
+        /// The result, as the model gets it.
+        output: ToolOutput,
+        /// The files that the call reported as changed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files_modified: Vec<PathBuf>,
+    },
+    /// Tool results were cut.
+    Shortened {
+        /// The number of the last message that was cut.
+        until: u64,
+        /// The most characters of each text.
+        max_chars: usize,
+    },
+    /// Messages were replaced by a summary.
+    Summarised {
+        /// The number of the summary.
+        id: u64,
+        /// The number of the last message that was replaced.
+        until: u64,
+        /// The messages before it that stay.
+        keep: Vec<u64>,
+        /// The summary.
+        message: Message,
+        /// The tokens that it took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
+    /// The run ended.
+    End {
+        /// Its account, without the steps.
+        result: Box<ToolAgentResult>,
+    },
+}
+
+/// The first line of a transcript.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Header {
+    /// The version of the format.
+    pub(crate) version: u32,
+    /// The id of the transcript.
+    pub(crate) id: String,
+    /// The session of the toolkit.
+    pub(crate) session: String,
+    /// The agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    /// How many agents stand above it.
+    #[serde(default)]
+    pub(crate) depth: u32,
+    /// The workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// The transcript of the agent that delegated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<String>,
+    /// The transcript that it was forked from, and the last message that was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) forked_from: Option<Fork>,
+    /// When it began, in milliseconds since 1970.
+    pub(crate) at: u64,
+}
+
+/// The place at which a transcript was forked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fork {
+    pub(crate) transcript: String,
+    pub(crate) message: u64,
+}
+
+/// The author of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// The user: a task.
+    Task,
+    /// The user: a message that was added while a run went on.
+    Addition,
+    /// The host: that a job ended, that a final answer is missing.
+    Note,
+    /// The model: a summary that replaces older messages.
+    Summary,
+    /// The model.
+    Answer,
+    /// The tools: the results of the calls of the answer before.
+    Results,
+}

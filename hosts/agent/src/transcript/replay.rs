@@ -1,0 +1,39 @@
+//! A model that answers as it did in a transcript.
+
+use super::{Record, TranscriptError, Transcripts};
+use std::collections::VecDeque;
+use toolkit_models::{Answer, Scripted};
+
+/// The answers of a transcript, for tests that replay a run without a model.
+#[derive(Debug, Clone, Default)]
+pub struct Replay {
+    answers: VecDeque<Answer>,
+}
+
+impl Transcripts {
+    /// Returns the answers of a transcript in their order. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// There is no such transcript, or it is damaged.
+    pub fn replay(&self, id: &str) -> Result<Replay, TranscriptError> {
+        let records = self.load(id)?.records;
+        let answers = records.into_iter().filter_map(|record| match record {
+            Record::Answer { answer, .. } => Some(*answer),
+            _ => None,
+        });
+        Ok(Replay { answers: answers.collect() })
+    }
+}
+
+impl Replay {
+    /// Returns the answers.
+    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+        self.answers.iter()
+    }
+
+    /// Returns a model that gives these answers, one for each request.
+    pub fn model(self) -> Scripted {
+        Scripted::new(self.answers)
+    }
+}

@@ -1,0 +1,171 @@
+//! Cancellation at every point: the run ends at once, its conversation is whole, and nothing runs on.
+
+use crate::common::{Log, agent, assert_messages_whole, builder, call, finish, log, results, scripted};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use toolkit::CancellationToken;
+use toolkit_agent::{Agent, AgentEvent, ContextSettings, DelegationRequest, RunOptions, StopReason};
+use toolkit_models::{Answer, Message, ModelEvent, Scripted, ScriptedReply};
+
+/// Runs until `when` says so, cancels, and returns the conversation.
+async fn cancelled(
+    agent: &Agent,
+    log: &Log,
+    when: impl Fn(&AgentEvent) -> bool + Send + Sync + 'static,
+) -> Vec<Message> {
+    let cancel = CancellationToken::new();
+    let at = cancel.clone();
+    let options = RunOptions::new().cancel(cancel).observer(move |event: AgentEvent| {
+        if when(&event) {
+            at.cancel();
+        }
+    });
+    let request = DelegationRequest::new("do it");
+    let mut session = agent.session(&request).unwrap();
+    let result = tokio::time::timeout(Duration::from_secs(10), session.run(request, options)).await.unwrap();
+    assert_eq!(result.stop_reason, StopReason::Cancelled);
+    assert!(!result.success);
+    assert_messages_whole(&session.messages());
+    assert_eq!(log.running.load(Ordering::SeqCst), 0, "a call runs on");
+    session.messages().into_iter().map(|message| message.message).collect()
+}
+
+#[tokio::test]
+async fn before_the_request() {
+    let (log, model) = (log(), scripted([finish("done")]));
+    cancelled(&agent(&log, &model), &log, |event| matches!(event, AgentEvent::Started { .. })).await;
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn within_an_answer() {
+    let log = log();
+    let begun = vec![ModelEvent::Started, ModelEvent::Text("I".into())];
+    let model = scripted([ScriptedReply::Events(begun, Box::new(ScriptedReply::Stall))]);
+    let messages =
+        cancelled(&agent(&log, &model), &log, |event| matches!(event, AgentEvent::Text { .. })).await;
+    assert_eq!(messages.len(), 1);
+}
+
+#[tokio::test]
+async fn within_a_call() {
+    for stall in ["stall", "stall_reading"] {
+        let log = log();
+        let model = scripted([Answer::calls([
+            call("1", "change", json!({"text": "a"})),
+            call("2", stall, json!({})),
+            call("3", "change", json!({"text": "b"})),
+        ])]);
+        let agent = agent(&log, &model);
+        let stalled = log.stalled.clone();
+        let cancel = CancellationToken::new();
+        let options = RunOptions::new().cancel(cancel.clone());
+        let request = DelegationRequest::new("do it");
+        let mut session = agent.session(&request).unwrap();
+        let (result, ()) = tokio::join!(session.run(request, options), async {
+            stalled.cancelled().await;
+            cancel.cancel();
+        });
+        assert_eq!(result.stop_reason, StopReason::Cancelled);
+        assert_messages_whole(&session.messages());
+        assert_eq!(log.running.load(Ordering::SeqCst), 0);
+        assert_eq!(log.lines(), ["change a"]);
+        let messages: Vec<Message> = session.messages().into_iter().map(|message| message.message).collect();
+        let failed: Vec<bool> = results(&messages).iter().map(|(_, _, failed)| *failed).collect();
+        assert_eq!(failed, [false, true, true]);
+        assert!(results(&messages)[2].1.contains("not run"), "{:?}", results(&messages));
+        assert_eq!(result.tool_call_count, 2);
+    }
+}
+
+#[tokio::test]
+async fn between_calls() {
+    let log = log();
+    let model = scripted([Answer::calls(["a", "b"].map(|text| call(text, "change", json!({"text": text}))))]);
+    let first_is_over = |event: &AgentEvent| match event {
+        AgentEvent::Step { step, .. } => step.status == toolkit::StepStatus::Completed,
+        _ => false,
+    };
+    cancelled(&agent(&log, &model), &log, first_is_over).await;
+    assert_eq!(log.lines(), ["change a"]);
+}
+
+#[tokio::test]
+async fn while_a_person_is_asked() {
+    let log = log();
+    let model = scripted([Answer::calls([call("1", "ask_first", json!({"text": "a"}))])]);
+    let nobody_answers = toolkit::CallbackApprover::from_async(|_| std::future::pending::<toolkit::Answer>());
+    let agent = builder(&log, &model).approver(nobody_answers).build();
+    let is_asked = |event: &AgentEvent| match event {
+        AgentEvent::Step { step, .. } => step.status == toolkit::StepStatus::AwaitingConfirmation,
+        _ => false,
+    };
+    cancelled(&agent, &log, is_asked).await;
+    assert_eq!(log.lines(), [""; 0]);
+}
+
+#[tokio::test]
+async fn while_the_conversation_is_summarised() {
+    let log = log();
+    let cancel = CancellationToken::new();
+    let at = cancel.clone();
+    let model = Arc::new(Scripted::with(move |request| {
+        let is_summary = request.messages.last().is_some_and(
+            |message| matches!(message, Message::User(message) if message.content[0].as_text().unwrap().contains("has to be shortened")),
+        );
+        if is_summary {
+            at.cancel();
+            return ScriptedReply::Stall;
+        }
+        let number = request.messages.len();
+        let calls = [call(&number.to_string(), "long", json!({"chars": 3_000, "mark": number.to_string()}))];
+        Answer::calls(calls).into()
+    }));
+    let agent = builder(&log, &model).context(ContextSettings::new().window_tokens(4_000)).build();
+    let request = DelegationRequest::new("read much");
+    let mut session = agent.session(&request).unwrap();
+    let run = session.run(request, RunOptions::new().cancel(cancel));
+    let result = tokio::time::timeout(Duration::from_secs(10), run).await.unwrap();
+    assert_eq!(result.stop_reason, StopReason::Cancelled);
+    assert_messages_whole(&session.messages());
+}
+
+#[tokio::test]
+async fn at_every_poll() {
+    // The run is dropped after any number of steps, and resumed: its conversation is whole.
+    for polls in 0..60 {
+        let log = log();
+        let (_directory, transcripts) = crate::common::transcripts();
+        let model = scripted([
+            Answer::calls([
+                call("1", "look", json!({"text": "a"})),
+                call("2", "look", json!({"text": "b"})),
+                call("3", "change", json!({"text": "c"})),
+                call("4", "change", json!({"text": "d"})),
+            ]),
+            finish("done"),
+        ]);
+        let agent = builder(&log, &model).transcripts(transcripts).build();
+        let request = DelegationRequest::new("do it");
+        let mut session = agent.session(&request).unwrap();
+        let id = session.id().to_owned();
+        {
+            let mut run = std::pin::pin!(session.run(request, RunOptions::new()));
+            let mut left = polls;
+            std::future::poll_fn(|task| {
+                if left == 0 {
+                    return std::task::Poll::Ready(());
+                }
+                left -= 1;
+                run.as_mut().poll(task).map(drop)
+            })
+            .await;
+        }
+        drop(session);
+        assert_eq!(log.running.load(Ordering::SeqCst), 0);
+        let session = agent.resume(&id).unwrap();
+        assert_messages_whole(&session.messages());
+    }
+}

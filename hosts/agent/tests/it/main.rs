@@ -1,0 +1,19 @@
+//! Integration tests of this crate, in one program: each module is one subject.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+mod approvals;
+mod calls;
+mod cancel;
+mod common;
+mod context;
+mod delegate;
+mod finish;
+mod kill;
+mod limits;
+mod loops;
+mod prefix;
+mod properties;
+mod rewind;
+mod steering;
+mod transcripts;

@@ -1,0 +1,86 @@
+//! A host's hook sees what a file has before it changes.
+
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use toolkit::prelude::*;
+use toolkit::{AllowAll, Expected, FileChange, Toolkit, tool_ref};
+
+/// Changes a file.
+#[tool(asks)]
+async fn change(ctx: &ToolContext, how: String, path: PathBuf) -> Result<(), ToolError> {
+    let files = ctx.workspace();
+    let target = files.target(&path, |ask| ask).await?;
+    match &*how {
+        "write" => drop(target.write(b"new", &Expected::Any)?),
+        "take" => drop(target.take_away(&Expected::Any)?),
+        "rename" => target.rename_to(&files.target("moved", |ask| ask).await?, &Expected::Any)?,
+        _ => target.remove(&Expected::Any)?,
+    }
+    Ok(())
+}
+
+type Seen = Arc<Mutex<Vec<(String, PathBuf, Option<Vec<u8>>)>>>;
+
+async fn run(directory: &Path, calls: &[(&str, &str)], fails: bool) -> (Seen, Vec<bool>) {
+    let seen = Seen::default();
+    let hook = {
+        let seen = Arc::clone(&seen);
+        move |change: &FileChange<'_>| {
+            assert_eq!((change.tool, change.caller.agent.as_deref()), ("change", Some("ada")));
+            let before = change.before.map(|before| before.bytes.clone());
+            seen.lock().unwrap().push((change.call_id.to_owned(), change.path.to_owned(), before));
+            if fails { Err(ToolError::failed("no room for a copy")) } else { Ok(()) }
+        }
+    };
+    let toolkit =
+        Toolkit::empty().tool(tool_ref!(change)).approver(AllowAll).change_hook(hook).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_agent("ada").with_workspace(directory)).await;
+    let mut failed = Vec::new();
+    for (how, path) in calls {
+        let call = ToolCall::new(*how, "change", json!({"how": how, "path": path}));
+        failed.push(toolbox.call(call).await.is_error());
+    }
+    (seen, failed)
+}
+
+#[tokio::test]
+async fn each_way_to_change_a_file_is_seen_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let base = directory.path().canonicalize().unwrap();
+    for name in ["a", "b", "c", "d"] {
+        fs::write(base.join(name), name).unwrap();
+    }
+    let calls = [("write", "a"), ("take", "b"), ("remove", "c"), ("rename", "d"), ("write", "deep/new")];
+    let (seen, failed) = run(&base, &calls, false).await;
+    assert_eq!(failed, [false; 5]);
+    let expected = [
+        ("write", "a", Some("a")),
+        ("take", "b", Some("b")),
+        ("remove", "c", Some("c")),
+        ("rename", "d", Some("d")),
+        ("rename", "moved", None),
+        ("write", "deep/new", None),
+    ]
+    .map(|(call, path, before)| {
+        (call.to_owned(), base.join(path), before.map(|before| before.as_bytes().to_vec()))
+    });
+    assert_eq!(*seen.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_hook_that_fails_keeps_the_file_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let base = directory.path().canonicalize().unwrap();
+    for name in ["a", "b", "c", "d"] {
+        fs::write(base.join(name), name).unwrap();
+    }
+    let calls = [("write", "a"), ("take", "b"), ("remove", "c"), ("rename", "d"), ("write", "deep/new")];
+    let (_, failed) = run(&base, &calls, true).await;
+    assert_eq!(failed, [true; 5]);
+    for name in ["a", "b", "c", "d"] {
+        assert_eq!(fs::read_to_string(base.join(name)).unwrap(), name);
+    }
+    assert!(!base.join("moved").exists() && !base.join("deep").exists());
+}

@@ -459,14 +459,16 @@ fn check_answer(wire: Wire, said: &Said, is_cut: bool, answer: &Answer, events: 
         .parts
         .iter()
         .filter_map(|part| match part {
-            SaidPart::Call(_, name, arguments) => {
-                Some((tools.shown(name).unwrap().name.as_str(), arguments.as_str()))
-            }
+            SaidPart::Call(_, name, arguments) => Some((name.as_str(), arguments.as_str())),
             _ => None,
         })
         .collect();
     if is_cut {
         expected.pop();
+        // Of an answer that was cut off, what is no JSON is no whole call, but where blocks say that they are whole.
+        expected.retain(|(_, arguments)| {
+            wire == Wire::Anthropic || serde_json::from_str::<Value>(arguments).is_ok()
+        });
     }
     let calls: Vec<&ToolCall> = answer.message.tool_calls().collect();
     assert_eq!(calls.len(), expected.len(), "{place}: {answer:?}");

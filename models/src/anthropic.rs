@@ -190,7 +190,7 @@ fn assistant(draft: &Draft<'_>, turn: &AssistantTurn<'_>) -> Option<Value> {
     for part in turn.content {
         match part {
             AssistantPart::Text { text } if !text.trim().is_empty() => {
-                blocks.push(json!({"type": "text", "text": text}))
+                blocks.push(json!({"type": "text", "text": text}));
             }
             AssistantPart::ToolCall(_) => {
                 let call =

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use toolkit::{Content, Dialect};
 
-/// The members of a message that hold reasoning and go back to the server in the messages that call tools: DeepSeek and others refuse
+/// The members of a message that hold reasoning and go back to the server in the messages that call tools: `DeepSeek` and others refuse
 /// such a message without it, and refuse or ignore it in others.
 pub(super) const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
 

@@ -19,7 +19,7 @@ use toolkit::{Definitions, Dialect, DialectSchema, JsonEvents};
 /// The most bytes of an answer: 64 MiB.
 pub const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The longest wait before a request is sent again. A server that asks for a longer one gets no second request.
-pub const MAX_RETRY_WAIT: Duration = Duration::from_secs(60);
+pub const MAX_RETRY_WAIT: Duration = Duration::from_mins(1);
 /// The wait before the second request; it doubles with each one.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// The longest wait that this doubling leads to.
@@ -183,7 +183,7 @@ impl Client {
             }
         };
         let read_back = match &draft.constraint {
-            Some(Constraint::Schema { read_back, .. }) => read_back.as_ref(),
+            Some(Constraint::Schema { read_back, .. }) => read_back.as_deref(),
             _ => None,
         };
         let mut reading = Reading { client: self, reader: draft.reader(), begun: false, events };

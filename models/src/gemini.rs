@@ -44,7 +44,7 @@ pub(crate) fn body(draft: &Draft<'_>) -> Result<Value, String> {
             generation["responseJsonSchema"] = schema.clone();
         }
         Some(Constraint::Object(_)) if !draft.has_tools() => {
-            generation["responseMimeType"] = "application/json".into()
+            generation["responseMimeType"] = "application/json".into();
         }
         _ => {}
     }

@@ -55,7 +55,7 @@ pub(crate) fn body(draft: &Draft<'_>) -> Result<Value, String> {
             ToolChoice::None => set("tool_choice", "none".into()),
             ToolChoice::Required => set("tool_choice", "required".into()),
             ToolChoice::Named(name) => {
-                set("tool_choice", json!({"type": "function", "name": draft.named(name)?}))
+                set("tool_choice", json!({"type": "function", "name": draft.named(name)?}));
             }
         }
     }

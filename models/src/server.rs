@@ -221,16 +221,16 @@ impl Server {
 
     /// A server may repeat what it got, in whatever message.
     pub(crate) fn without_secrets(&self, mut error: ModelError) -> ModelError {
-        let message = match &mut error {
-            ModelError::RateLimited { message, .. }
-            | ModelError::Quota { message, .. }
-            | ModelError::ContextTooLong { message, .. }
-            | ModelError::Refused { message, .. }
-            | ModelError::Unauthorized { message, .. }
-            | ModelError::Status { message, .. }
-            | ModelError::Stream { message, .. }
-            | ModelError::Format { message, .. } => message,
-            _ => return error,
+        let (ModelError::RateLimited { message, .. }
+        | ModelError::Quota { message, .. }
+        | ModelError::ContextTooLong { message, .. }
+        | ModelError::Refused { message, .. }
+        | ModelError::Unauthorized { message, .. }
+        | ModelError::Status { message, .. }
+        | ModelError::Stream { message, .. }
+        | ModelError::Format { message, .. }) = &mut error
+        else {
+            return error;
         };
         *message = self.redacted(message);
         error

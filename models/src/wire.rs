@@ -31,7 +31,7 @@ pub(crate) struct Draft<'a> {
 /// How the server is told of the schema of the answer.
 pub(crate) enum Constraint {
     /// By the schema.
-    Schema { schema: Value, is_strict: bool, read_back: Option<DialectSchema> },
+    Schema { schema: Value, is_strict: bool, read_back: Option<Box<DialectSchema>> },
     /// By demanding an object; the schema stands in the prompt.
     Object(Value),
     /// In the prompt alone.
@@ -124,7 +124,7 @@ pub(crate) fn constraint(
                 Some(strict) => Constraint::Schema {
                     schema: strict.schema.clone(),
                     is_strict: true,
-                    read_back: Some(strict),
+                    read_back: Some(Box::new(strict)),
                 },
                 None => Constraint::Schema { schema, is_strict: false, read_back: None },
             })
@@ -133,7 +133,7 @@ pub(crate) fn constraint(
             Some(strict) => {
                 let mut schema = strict.schema.clone();
                 anthropic::without_bounds(&mut schema);
-                Constraint::Schema { schema, is_strict: true, read_back: Some(strict) }
+                Constraint::Schema { schema, is_strict: true, read_back: Some(Box::new(strict)) }
             }
             None => Constraint::Prompt(schema),
         }),

@@ -144,7 +144,7 @@ impl AnswerReader for Reader {
                 match (text(&block, "type"), text(&block, "text"), text(&block, "thinking")) {
                     ("text", text, _) if !text.is_empty() => events.push(ModelEvent::Text(text.to_owned())),
                     ("thinking", _, text) if !text.is_empty() => {
-                        events.push(ModelEvent::Reasoning(text.to_owned()))
+                        events.push(ModelEvent::Reasoning(text.to_owned()));
                     }
                     _ => {}
                 }

@@ -68,7 +68,9 @@ impl Reader {
             match (delta.get(key), self.extras.get_mut(key)) {
                 (Some(Value::String(more)), Some(Value::String(before))) => before.push_str(more),
                 (Some(Value::Array(more)), Some(Value::Array(before))) => {
-                    more.iter().for_each(|detail| join(before, detail))
+                    for detail in more {
+                        join(before, detail);
+                    }
                 }
                 (Some(Value::String(more)), None) if more.is_empty() => {}
                 (Some(first @ (Value::String(_) | Value::Array(_))), None) => {
@@ -84,7 +86,9 @@ impl Reader {
                 for part in parts {
                     match part["thinking"].as_array() {
                         Some(thinking) => {
-                            thinking.iter().for_each(|part| self.add_reasoning(text(part, "text"), events))
+                            for part in thinking {
+                                self.add_reasoning(text(part, "text"), events);
+                            }
                         }
                         None => self.add_text(text(part, "text"), events),
                     }

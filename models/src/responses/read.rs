@@ -46,9 +46,8 @@ impl Reader {
         }
         let reason = text(&response["incomplete_details"], "reason");
         self.stop = Some(match (text(response, "status"), reason) {
-            (_, "max_output_tokens" | "max_tokens") => StopReason::MaxTokens,
+            (_, "max_output_tokens" | "max_tokens") | ("incomplete", "") => StopReason::MaxTokens,
             (_, "content_filter") => StopReason::ContentFilter,
-            ("incomplete", "") => StopReason::MaxTokens,
             ("incomplete", reason) => StopReason::Other(reason.to_owned()),
             ("cancelled", _) => StopReason::Other("cancelled".to_owned()),
             _ => StopReason::End,

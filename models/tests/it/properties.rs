@@ -185,12 +185,10 @@ impl Conversation {
             return self.ids[place].clone();
         }
         self.next_id += 1;
-        let id = match wire {
+        match wire {
             Wire::Chat if self.numbers.one_in(2) => format!("functions.read:{}", self.next_id),
             _ => format!("call_{}_{}", self.seed, self.next_id),
-        };
-        self.ids.push(id.clone());
-        id
+        }
     }
 
     fn said(&mut self, wire: Wire) -> Said {
@@ -338,6 +336,10 @@ impl Conversation {
         match (trouble, answer) {
             (Trouble::None | Trouble::Status(_), Ok(answer)) => {
                 check_answer(wire, &said, is_cut, &answer, &events, &place);
+                self.ids.extend(said.parts.iter().filter_map(|part| match part {
+                    SaidPart::Call(id, ..) => Some(id.clone()),
+                    _ => None,
+                }));
                 let calls: Vec<ToolCall> = answer.message.tool_calls().cloned().collect();
                 self.messages.push(Message::Assistant(answer.message));
                 if calls.is_empty() {
@@ -459,14 +461,16 @@ fn check_answer(wire: Wire, said: &Said, is_cut: bool, answer: &Answer, events: 
         .parts
         .iter()
         .filter_map(|part| match part {
-            SaidPart::Call(_, name, arguments) => {
-                Some((tools.shown(name).unwrap().name.as_str(), arguments.as_str()))
-            }
+            SaidPart::Call(_, name, arguments) => Some((name.as_str(), arguments.as_str())),
             _ => None,
         })
         .collect();
     if is_cut {
         expected.pop();
+        // Of an answer that was cut off, what is no JSON is no whole call, but where blocks say that they are whole.
+        expected.retain(|(_, arguments)| {
+            wire == Wire::Anthropic || serde_json::from_str::<Value>(arguments).is_ok()
+        });
     }
     let calls: Vec<&ToolCall> = answer.message.tool_calls().collect();
     assert_eq!(calls.len(), expected.len(), "{place}: {answer:?}");

@@ -219,10 +219,11 @@ impl CallStream {
         }
         ended
             .into_iter()
-            .map(|(name, streamed)| match streamed.is_whole {
-                true => Ok(streamed.call),
-                false => Err(CallFormatError::CutOff { name }),
-            })
+            .map(
+                |(name, streamed)| {
+                    if streamed.is_whole { Ok(streamed.call) } else { Err(CallFormatError::CutOff { name }) }
+                },
+            )
             .collect()
     }
 

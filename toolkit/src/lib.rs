@@ -153,7 +153,7 @@ pub use loop_guard::LoopGuard;
 pub use macros::{args, service, tool, tool_factory};
 pub use message::{Message, MessageRole};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
-pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
+pub use output::{Detailed, Image, IntoToolOutput, Json, JsonOutput, Structured, ToolOutput};
 pub use output_store::{OutputStoreSettings, Swept};
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use permission::{

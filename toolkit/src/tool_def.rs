@@ -70,6 +70,8 @@ pub struct ToolDef {
     pub output_schema: Option<SchemaFn>,
     /// The services it needs.
     pub services: &'static [&'static ServiceDef],
+    /// True if its text says more than its structured output, so that the output must not be shown in place of the text.
+    pub text_says_more: bool,
     /// The function to run.
     pub run: Run,
     /// The type of the function, by which `tool_ref!` finds the tool.
@@ -108,6 +110,7 @@ impl ToolDef {
         services: &[],
         run: Run::Blocking(|_, _| Err(ToolError::unavailable("this tool has no function"))),
         function: None,
+        text_says_more: false,
         location: Location { module: "", package: "", version: "", file: "", line: 0, column: 0 },
     };
 

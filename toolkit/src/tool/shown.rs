@@ -20,7 +20,7 @@ impl Tool {
         Ok(self.compiled()?.shown())
     }
 
-    /// Returns the JSON Schema of the structured output.
+    /// Returns the JSON Schema of the structured output, [`ToolOutput::details`](crate::ToolOutput::details).
     pub fn output_schema(&self) -> Option<&Value> {
         if let Some(dynamic) = self.dynamic() {
             return dynamic.output_schema.as_ref();
@@ -31,6 +31,13 @@ impl Tool {
             .output_schema
             .get_or_init(|| guard(self.name(), || schema::of_output(make)).ok().map(Box::new))
             .as_deref()
+    }
+
+    /// Returns the JSON Schema of the structured output, if it is an object that says all that the text says: then a host may show it
+    /// to a model in place of the text.
+    pub fn structured_schema(&self) -> Option<&Value> {
+        let text_says_more = self.def().is_some_and(|def| def.text_says_more);
+        self.output_schema().filter(|schema| !text_says_more && schema["type"] == "object")
     }
 
     /// Returns the tool's definition as a model sees it.
@@ -44,7 +51,7 @@ impl Tool {
             title: self.own_title().map(str::to_owned),
             description: self.description().to_owned(),
             input_schema: self.input_schema()?.clone(),
-            output_schema: self.output_schema().filter(|schema| schema["type"] == "object").cloned(),
+            output_schema: self.structured_schema().cloned(),
             annotations: self.annotations(),
         })
     }

@@ -112,7 +112,20 @@ fn tools_are_listed_and_called() {
     assert!(["exec", "grep", "process", "read"].iter().all(|name| names.contains(name)), "{names:?}");
     assert!(["apply_patch", "edit", "write"].iter().all(|name| !names.contains(name)), "{names:?}");
     client.call(2, "read", &json!({"file_path": "notes.txt"}));
-    assert!(client.next()["result"]["content"][0]["text"].as_str().unwrap().contains("two"));
+    let read = client.next();
+    assert!(read["result"]["content"][0]["text"].as_str().unwrap().contains("two"));
+    // Clients show structured content in place of the text, so it is there only where it says as much.
+    let schema = |name: &str| {
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        tools.iter().find(|tool| tool["name"] == name).unwrap()["outputSchema"].clone()
+    };
+    assert_eq!((&schema("read"), &read["result"]["structuredContent"]), (&Value::Null, &Value::Null));
+    client.call(5, "grep", &json!({"pattern": "two"}));
+    let found = client.next()["result"]["structuredContent"].clone();
+    assert_eq!(found["results"][0]["lines"][0]["text"], "two");
+    let required = schema("grep")["required"].as_array().unwrap().clone();
+    assert!(required.iter().all(|name| found.get(name.as_str().unwrap()).is_some()), "{required:?} {found}");
+    assert_eq!(required.len(), found.as_object().unwrap().len());
     client.call(3, "exec", &json!({"command": "echo said; cat notes.txt"}));
     let ran = client.next();
     assert!(ran["result"]["content"][0]["text"].as_str().unwrap().starts_with("said\none\n"), "{ran}");

@@ -138,6 +138,29 @@ fn tools_are_listed_and_called() {
 }
 
 #[test]
+fn a_command_of_which_each_needs_an_answer_is_not_shown_to_a_client_that_cannot_be_asked() {
+    let shown = |settings: &str, capabilities: &Value| {
+        let user = user();
+        fs::write(user.path().join("user/toolkit.json5"), settings).unwrap();
+        let mut client = Client::start(&user, capabilities);
+        client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
+        let listed = client.next();
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let is_there = tools.iter().any(|tool| tool["name"] == "exec");
+        (is_there, client)
+    };
+    let always = "{ tools: { exec: { ask: 'always' } } }";
+    let (is_there, mut client) = shown(always, &json!({}));
+    assert!(!is_there);
+    client.call(2, "exec", &json!({"command": "pwd"}));
+    let refused = client.next();
+    let said = refused["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(said.contains("`tools.exec.ask` is `always`") && said.contains("on-miss"), "{said}");
+    assert!(shown("{}", &json!({})).0);
+    assert!(shown(always, &json!({"elicitation": {}})).0, "its user can be asked");
+}
+
+#[test]
 fn what_an_unattended_caller_is_not_shown_is_explained() {
     let user = user();
     let run = |args: &[&str]| {

@@ -88,7 +88,7 @@ pub(super) const RELATED: &[&str] = &[
 pub(super) const COOKIES: &str =
     "We use cookies to improve your experience on our site and to show you personalised advertising.";
 pub(super) const NEWSLETTER: &str = "Sign up for our newsletter and never miss a story from our reporters.";
-pub(super) const COPYRIGHT: &str = "Copyright 2026 Example Media Group. All rights reserved worldwide.";
+const COPYRIGHT: &str = "Copyright 2026 Example Media Group. All rights reserved worldwide.";
 
 pub(super) fn footer(maker: &mut Maker) -> String {
     let links = maker.links(&["Imprint and legal notice", "Privacy statement page", "Jobs at our company"]);

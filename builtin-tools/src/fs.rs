@@ -29,10 +29,10 @@ mod walk;
 mod write;
 mod written;
 
-pub use apply_patch::apply_patch;
-pub use edit::{Edit, edit};
-pub use glob::glob;
-pub use grep::{GrepOutput, grep};
-pub use read::read;
-pub use skill::skill;
-pub use write::write;
+pub use apply_patch::{PatchStatus, PatchedFile, PatchedFiles, apply_patch};
+pub use edit::{Edit, EditedFile, MadeReplacement, edit};
+pub use glob::{FoundFile, FoundFiles, glob};
+pub use grep::{FoundText, GrepOutput, MatchingFile, MatchingLine, grep};
+pub use read::{DirectoryDetails, PictureDetails, ReadDetails, TextDetails, read};
+pub use skill::{SkillDetails, skill};
+pub use write::{WrittenFile, write};

@@ -28,5 +28,5 @@ mod told;
 
 pub use exec::{ExecEscalation, exec};
 pub use explain::{ExplainedCommand, ExplainedPart, ExplainedPath, ExplainedReason, explain};
-pub use process::{ProcessAction, process};
+pub use process::{BackgroundJob, BackgroundJobs, ProcessAction, ProcessDetails, StoppedJob, process};
 pub use strength::{CommandFeature, CommandStrength, strength};

@@ -12,6 +12,6 @@ mod reader;
 mod search;
 
 pub use extract::{ExtractedPage, extract_page};
-pub use fetch::{PageFormat, web_fetch};
+pub use fetch::{PageDetails, PageFormat, PagePicture, PageText, web_fetch};
 pub use reader::{PageQuestion, PageReader, Reading};
 pub use search::{Freshness, ProviderState, SearchResult, SearchResults, search_providers, web_search};

@@ -65,6 +65,7 @@
 /// | `enabled` | `enabled = false` | it does not exist unless the configuration enables it |
 /// | `auto_execute` | flag | it runs without approval although it is not `read_only`; see [Permission](#permission) |
 /// | `asks` | flag | it [asks](crate::ToolContext::ask) for approval itself if needed, so that no approval is needed before it runs |
+/// | `always_asks` | flag | as `asks`, and each call asks, under the tool's kind of permission: a caller for whom [nobody can be asked](crate::Caller::unattended) gets the tool only if a rule may allow a call |
 /// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name |
 /// | `channel` | `"telegram"` | it exists only in sessions that came in through this channel |
 /// | `prepare` | path of an `async fn(&Caller, &mut Preparation)`, with or without a `Result<(), E>` | prepares it for a caller, once per toolbox: see [`Preparation`](crate::Preparation) and [For each caller](#for-each-caller) |

@@ -57,11 +57,13 @@ pub struct Output<R> {
     pub convert: fn(R) -> Result<ToolOutput, ToolError>,
     /// The schema of the structured data.
     pub schema: Option<SchemaFn>,
+    /// True if the content says more than the structured data.
+    pub text_says_more: bool,
 }
 
 /// Checks a function's return type.
 pub const fn output<R: IntoToolOutput>() -> Output<R> {
-    Output { convert: R::into_tool_output, schema: R::OUTPUT_SCHEMA }
+    Output { convert: R::into_tool_output, schema: R::OUTPUT_SCHEMA, text_says_more: R::TEXT_SAYS_MORE }
 }
 
 /// Selects how the error of a return type converts: see [`Wrapped`] and [`Converted`].
@@ -93,6 +95,8 @@ pub struct Converted;
 pub trait Fallible {
     /// Same as [`IntoToolOutput::OUTPUT_SCHEMA`].
     const SCHEMA: Option<SchemaFn>;
+    /// Same as [`IntoToolOutput::TEXT_SAYS_MORE`].
+    const TEXT_SAYS_MORE: bool;
 
     /// Same as [`IntoToolOutput::into_tool_output`].
     ///
@@ -104,6 +108,7 @@ pub trait Fallible {
 
 impl<T: IntoToolOutput, E: Into<Box<dyn StdError + Send + Sync>>> Fallible for Result<T, E> {
     const SCHEMA: Option<SchemaFn> = T::OUTPUT_SCHEMA;
+    const TEXT_SAYS_MORE: bool = T::TEXT_SAYS_MORE;
 
     fn convert(self) -> Result<ToolOutput, ToolError> {
         self.map_err(ToolError::wrap)?.into_tool_output()
@@ -113,14 +118,14 @@ impl<T: IntoToolOutput, E: Into<Box<dyn StdError + Send + Sync>>> Fallible for R
 impl Wrapped {
     /// Checks a function's return type.
     pub const fn output<R: Fallible>(self) -> Output<R> {
-        Output { convert: R::convert, schema: R::SCHEMA }
+        Output { convert: R::convert, schema: R::SCHEMA, text_says_more: R::TEXT_SAYS_MORE }
     }
 
     /// Checks a return type that is a `Result`, with value and error separate.
     pub const fn fallible<T: IntoToolOutput, E: Into<Box<dyn StdError + Send + Sync>>>(
         self,
     ) -> Output<Result<T, E>> {
-        Output { convert: Fallible::convert, schema: T::OUTPUT_SCHEMA }
+        Output { convert: Fallible::convert, schema: T::OUTPUT_SCHEMA, text_says_more: T::TEXT_SAYS_MORE }
     }
 
     /// Converts an error.
@@ -149,7 +154,11 @@ impl Converted {
 /// Checks a return type that is a `Result`, with value and error separate: the compiler reports a problem at the
 /// failing one.
 pub const fn fallible<T: IntoToolOutput, E: IntoToolError>() -> Output<Result<T, E>> {
-    Output { convert: <Result<T, E>>::into_tool_output, schema: T::OUTPUT_SCHEMA }
+    Output {
+        convert: <Result<T, E>>::into_tool_output,
+        schema: T::OUTPUT_SCHEMA,
+        text_says_more: T::TEXT_SAYS_MORE,
+    }
 }
 
 /// A service with its type; created where the type of a `State<T>` is checked.

@@ -241,7 +241,13 @@ impl Tool {
 
     /// Returns true if it asks for approval itself, so that no approval is needed before it runs.
     pub fn asks(&self) -> bool {
-        self.stated().asks
+        self.stated().asks || self.always_asks()
+    }
+
+    /// Returns true if it asks for approval itself in each call, whatever the arguments are, under its
+    /// [kind of permission](Self::permission).
+    pub fn always_asks(&self) -> bool {
+        self.stated().always_asks
     }
 
     /// Returns the services that it takes, by the names of their types in the code.

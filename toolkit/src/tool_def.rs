@@ -54,6 +54,8 @@ pub struct ToolDef {
     pub auto_execute: bool,
     /// True if it asks for approval itself, so that no approval is needed before it runs.
     pub asks: bool,
+    /// True if it asks for approval itself in each call, whatever the arguments are, under its kind of permission.
+    pub always_asks: bool,
     /// The function that prepares it for a caller, once per toolbox.
     pub prepare: Option<PrepareFn>,
     /// The kind of permission; `None` for the tool's name.
@@ -70,6 +72,8 @@ pub struct ToolDef {
     pub input: Input,
     /// The schema of its structured output.
     pub output_schema: Option<SchemaFn>,
+    /// True if its text says more than its structured output, so that the output must not be shown in place of the text.
+    pub text_says_more: bool,
     /// The services it needs.
     pub services: &'static [&'static ServiceDef],
     /// The function to run.
@@ -99,6 +103,7 @@ impl ToolDef {
         enabled: true,
         auto_execute: false,
         asks: false,
+        always_asks: false,
         prepare: None,
         permission: None,
         timeout: None,
@@ -107,6 +112,7 @@ impl ToolDef {
         format_error: None,
         input: Input::Parameters(&[]),
         output_schema: None,
+        text_says_more: false,
         services: &[],
         run: Run::Blocking(|_, _| Err(ToolError::unavailable("this tool has no function"))),
         function: None,

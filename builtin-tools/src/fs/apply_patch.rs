@@ -2,6 +2,7 @@
 
 mod begin;
 mod command;
+mod details;
 mod files;
 mod hunks;
 mod indent;
@@ -13,6 +14,7 @@ mod place;
 mod question;
 mod unified;
 
+pub use details::{PatchStatus, PatchedFile, PatchedFiles};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use hunks::apply;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -29,12 +31,11 @@ use crate::titles;
 use files::{Directory, Files, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Progress, Proposal, Target, Written};
+use toolkit::{Detailed, Progress, Proposal, Target, Written};
 
 /// Maximum number of bytes in the diffs of all files.
 const MAX_DIFF_BYTES: usize = 1 << 20;
@@ -95,12 +96,12 @@ pub async fn apply_patch(
     /// The patch, from `*** Begin Patch` to `*** End Patch`, or a unified diff.
     #[arg(alias = "patch", length(1..))]
     input: String,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<PatchedFiles>, ToolError> {
     titles::begin(ctx, "Apply a patch", "");
     interrupted::tell(ctx, patch_files(ctx, input.into())).await
 }
 
-async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, ToolError> {
+async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<Detailed<PatchedFiles>, ToolError> {
     let named = ctx.blocking({
         let input = Arc::clone(&input);
         move |_| read(&input).map(|patch| (names(&patch), patch.directory.map(|path| Directory(path.into()))))
@@ -202,7 +203,7 @@ fn output(
     known: &[Known],
     targets: &[Target],
     written: &BTreeMap<usize, Written>,
-) -> ToolOutput {
+) -> Detailed<PatchedFiles> {
     let count = outcome.files.len();
     let mut text = format!("patched {count} {}:", if count == 1 { "file" } else { "files" });
     let (mut files, mut modes, mut additions, mut deletions) = (Vec::new(), Vec::new(), 0, 0);
@@ -210,37 +211,41 @@ fn output(
     for ((at, fate), change) in outcome.files.iter().zip(changes) {
         let shown = targets[*at].shown();
         let (status, from) = match fate {
-            Fate::Added(_) => ("A", None),
-            Fate::Changed(_) => ("M", None),
-            Fate::Deleted => ("D", None),
-            Fate::Moved { from, .. } => ("R", Some(*from)),
+            Fate::Added(_) => (PatchStatus::Added, None),
+            Fate::Changed(_) => (PatchStatus::Modified, None),
+            Fate::Deleted => (PatchStatus::Deleted, None),
+            Fate::Moved { from, .. } => (PatchStatus::Renamed, Some(*from)),
         };
+        let letter = status.letter();
         let _ = match from {
-            Some(from) => write!(text, "\n{status} {} -> {shown}", targets[from].shown()),
-            None => write!(text, "\n{status} {shown}"),
+            Some(from) => write!(text, "\n{letter} {} -> {shown}", targets[from].shown()),
+            None => write!(text, "\n{letter} {shown}"),
         };
-        let mut file = json!({ "status": status, "filePath": shown });
         if let Some(from) = from {
-            file["from"] = Value::from(targets[from].shown());
             output.files_modified.push(targets[from].path().to_owned());
         }
         // A diff quotes lines beyond the request, and the number of removed lines discloses something about them.
-        if known[*at].is_readable && from.is_none_or(|from| known[from].is_readable) {
+        let is_readable = known[*at].is_readable && from.is_none_or(|from| known[from].is_readable);
+        let told = is_readable.then_some(change);
+        if let Some(change) = told {
             (additions, deletions) = (additions + change.added, deletions + change.removed);
-            file["additions"] = Value::from(change.added);
-            file["deletions"] = Value::from(change.removed);
-            file["diff"] = Value::from(change.text.clone());
-            file["diffTruncated"] = Value::from(change.is_cut);
         }
-        if let Some(names @ 1..) = written.get(at).map(|written| written.other_names) {
-            file["otherNames"] = Value::from(names);
-        }
-        if let Some(executable) = outcome.becomes_executable(known, *at, fate) {
-            file["executable"] = Value::from(executable);
+        let executable = outcome.becomes_executable(known, *at, fate);
+        if let Some(executable) = executable {
             let now = if executable { "is executable now" } else { "is not executable any more" };
             modes.push(format!("{shown} {now}"));
         }
-        files.push(file);
+        files.push(PatchedFile {
+            status,
+            file_path: shown.to_owned(),
+            from: from.map(|from| targets[from].shown().to_owned()),
+            additions: told.map(|change| change.added),
+            deletions: told.map(|change| change.removed),
+            diff: told.map(|change| change.text.clone()),
+            diff_truncated: told.map(|change| change.is_cut),
+            other_names: written.get(at).map(|written| written.other_names).filter(|names| *names > 0),
+            executable,
+        });
         output.files_modified.push(targets[*at].path().to_owned());
     }
     let of_files = written.iter().flat_map(|(at, written)| written::notes(targets[*at].shown(), written));
@@ -253,7 +258,7 @@ fn output(
         let _ =
             write!(text, "\n({} more hunks were found in a looser form)", outcome.notes.len() - MAX_NOTES);
     }
-    output
+    let output = output
         .with_content(text)
         .with_title(format!(
             "Patched {count} {} (+{additions} -{deletions})",
@@ -261,8 +266,8 @@ fn output(
         ))
         .with_metadata("files", count)
         .with_metadata("additions", additions)
-        .with_metadata("deletions", deletions)
-        .with_details(json!({ "files": files, "additions": additions, "deletions": deletions }))
+        .with_metadata("deletions", deletions);
+    Detailed::new(output, PatchedFiles { files, additions, deletions })
 }
 
 #[cfg(test)]

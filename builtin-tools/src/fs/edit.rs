@@ -1,5 +1,6 @@
 //! `edit`: parts of a text file replaced.
 
+mod details;
 mod first_line;
 mod frame;
 mod indent;
@@ -8,6 +9,7 @@ mod plan;
 mod rewrite;
 mod words;
 
+pub use details::{EditedFile, MadeReplacement};
 pub(crate) use frame::{Block, Step, align, is_blank, opens_block, step_above};
 pub(crate) use indent::Reindent;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -26,15 +28,14 @@ use super::splice::{Splice, parts, splice};
 use super::written;
 use crate::titles;
 use plan::Part;
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::path::PathBuf;
 use toolkit::prelude::*;
 use toolkit::{
-    Access, Ask, Before, Expected, FileContent, FileVersion, PathDecision, Proposal, Repaired, Seen, Target,
-    ToolErrorKind, Workspace, WriteOptions,
+    Access, Ask, Before, Detailed, Expected, FileContent, FileVersion, PathDecision, Proposal, Repaired,
+    Seen, Target, ToolErrorKind, Workspace, WriteOptions,
 };
 
 /// Maximum number of edits in one call.
@@ -93,13 +94,17 @@ pub async fn edit(
     /// Several replacements instead of one.
     #[arg(length(1..=1000))]
     edits: Option<Vec<Edit>>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<EditedFile>, ToolError> {
     titles::begin(ctx, "Edit", &file_path.to_string_lossy());
     let edits = wanted(old_string, new_string, replace_all, edits)?;
     interrupted::tell(ctx, edit_file(ctx, file_path, edits)).await
 }
 
-async fn edit_file(ctx: &ToolContext, file_path: &Path, edits: Vec<Edit>) -> Result<ToolOutput, ToolError> {
+async fn edit_file(
+    ctx: &ToolContext,
+    file_path: &Path,
+    edits: Vec<Edit>,
+) -> Result<Detailed<EditedFile>, ToolError> {
     let workspace = ctx.workspace();
     if let [Edit { old_string, new_string, .. }] = &edits[..]
         && old_string.is_empty()
@@ -364,7 +369,7 @@ impl Made {
         Ok(Self { other_names: written.other_names, notes, ..self })
     }
 
-    fn into_output(self) -> ToolOutput {
+    fn into_output(self) -> Detailed<EditedFile> {
         let Self { draft: Draft { diff, parts, drops_returns, .. }, shown, .. } = &self;
         let count: usize = parts.iter().map(|part| part.count).sum();
         let places = match &parts[..] {
@@ -387,31 +392,29 @@ impl Made {
         for note in &self.notes {
             let _ = write!(text, "\n({note})");
         }
-        let replacements: Vec<Value> = parts
-            .iter()
-            .map(|part| json!({ "count": part.count, "line": part.line, "overlooked": part.looseness.words() }))
-            .collect();
-        let mut details = json!({
-            "filePath": shown,
-            "created": false,
-            "additions": added,
-            "deletions": removed,
-            "replacements": replacements,
+        let replacements = parts.iter().map(|part| MadeReplacement {
+            count: part.count,
+            line: part.line,
+            overlooked: part.looseness.words().to_owned(),
         });
         // A diff quotes lines beyond the request.
-        if !self.is_hidden {
-            details["diff"] = Value::from(diff.text.clone());
-            details["diffTruncated"] = Value::from(diff.is_cut);
-        }
-        if self.other_names > 0 {
-            details["otherNames"] = Value::from(self.other_names);
-        }
-        ToolOutput::text(text)
-            .with_details(details)
+        let told = (!self.is_hidden).then_some(diff);
+        let details = EditedFile {
+            file_path: shown.clone(),
+            created: false,
+            additions: added,
+            deletions: removed,
+            replacements: Some(replacements.collect()),
+            diff: told.map(|diff| diff.text.clone()),
+            diff_truncated: told.map(|diff| diff.is_cut),
+            other_names: (self.other_names > 0).then_some(self.other_names),
+        };
+        let output = ToolOutput::text(text)
             .with_title(format!("Edited {shown} (+{added} -{removed})"))
             .with_metadata("additions", added)
             .with_metadata("deletions", removed)
-            .with_file_modified(self.path)
+            .with_file_modified(self.path);
+        Detailed::new(output, details)
     }
 }
 
@@ -421,7 +424,7 @@ async fn create(
     workspace: &Workspace,
     file_path: &Path,
     content: String,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<EditedFile>, ToolError> {
     let exists = |shown: &str| {
         ToolError::failed(format!(
             "`old_string` is empty, and {shown} is there: name the text to replace, or use `write` to replace the whole \
@@ -446,19 +449,22 @@ async fn create(
     });
     let (path, bytes) = made.await?;
     let Diff { text: diff, added, is_cut, .. } = change;
-    Ok(ToolOutput::text(format!("created {shown} ({added} lines, {bytes} bytes)"))
-        .with_details(json!({
-            "filePath": shown,
-            "created": true,
-            "additions": added,
-            "deletions": 0,
-            "diff": diff,
-            "diffTruncated": is_cut,
-        }))
+    let output = ToolOutput::text(format!("created {shown} ({added} lines, {bytes} bytes)"))
         .with_title(format!("Created {shown} (+{added})"))
         .with_metadata("additions", added)
         .with_metadata("deletions", 0)
-        .with_file_modified(path))
+        .with_file_modified(path);
+    let details = EditedFile {
+        file_path: shown,
+        created: true,
+        additions: added,
+        deletions: 0,
+        replacements: None,
+        diff: Some(diff),
+        diff_truncated: Some(is_cut),
+        other_names: None,
+    };
+    Ok(Detailed::new(output, details))
 }
 
 #[cfg(test)]

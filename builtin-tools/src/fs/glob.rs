@@ -1,5 +1,6 @@
 //! `glob`: the files whose names match a pattern, newest first.
 
+mod details;
 mod newest;
 mod run;
 #[cfg(test)]
@@ -9,12 +10,12 @@ use super::grep::Skipped;
 use super::place::{Place, elsewhere, notes};
 use super::walk::{Filter, Tree};
 use crate::titles;
+pub use details::{FoundFile, FoundFiles};
 use newest::{Newest, Stamped};
 use run::Run;
-use serde_json::json;
 use std::time::UNIX_EPOCH;
-use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
+use toolkit::{Structured, ToolErrorKind};
 
 /// Default number of files that one call returns.
 const FILES: usize = 100;
@@ -52,7 +53,7 @@ pub async fn glob(
     /// How many files to pass over, to go on where an earlier call ended.
     #[arg(default, range(..=100_000))]
     offset: usize,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Structured<FoundFiles>, ToolError> {
     titles::begin(ctx, "Find", pattern);
     // In direct calls, these values are unchecked.
     let limit = if limit == 0 { FILES } else { limit.min(MAX_FILES) };
@@ -127,7 +128,7 @@ impl<'a> Answer<'a> {
         Self { pattern, place, files, total, skipped, offset, has_more, hidden }
     }
 
-    fn output(self) -> ToolOutput {
+    fn output(self) -> Structured<FoundFiles> {
         let Self { pattern, place, files, total, skipped, offset, has_more, hidden } = self;
         let mut text = String::new();
         let mut results = Vec::with_capacity(files.len());
@@ -136,7 +137,7 @@ impl<'a> Answer<'a> {
             text.push_str(&path);
             text.push('\n');
             let modified = file.modified.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-            results.push(json!({ "path": path, "modified": modified }));
+            results.push(FoundFile { path, modified });
         }
         let mut said = Vec::new();
         let end = offset + files.len();
@@ -159,22 +160,22 @@ impl<'a> Answer<'a> {
         }
         let search_path = place.shown(&place.real);
         let files_word = if total == 1 { "file" } else { "files" };
-        let details = json!({
-            "pattern": pattern,
-            "searchPath": search_path,
-            "files": results,
-            "count": total,
-            "truncated": has_more,
-            "nextOffset": has_more.then_some(end),
-            "leftOut": skipped.refused,
-            "unreadable": skipped.unreadable,
-        });
-        ToolOutput::text(text)
+        let output = ToolOutput::text(text)
             .with_title(format!("Found {total} {files_word}"))
-            .with_metadata("pattern", pattern)
-            .with_metadata("searchPath", search_path)
+            .with_metadata("pattern", pattern.as_str())
+            .with_metadata("searchPath", search_path.as_str())
             .with_metadata("count", total)
-            .with_metadata("truncated", has_more)
-            .with_details(details)
+            .with_metadata("truncated", has_more);
+        let data = FoundFiles {
+            pattern,
+            search_path,
+            files: results,
+            count: total,
+            truncated: has_more,
+            next_offset: has_more.then_some(end),
+            left_out: skipped.refused,
+            unreadable: skipped.unreadable,
+        };
+        Structured::new(output, data)
     }
 }

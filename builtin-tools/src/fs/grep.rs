@@ -1,5 +1,6 @@
 //! `grep`: the lines of files that match a pattern.
 
+mod details;
 mod file;
 mod page;
 mod pieces;
@@ -10,6 +11,7 @@ mod shown;
 mod tests;
 mod words;
 
+pub use details::{FoundText, MatchingFile, MatchingLine};
 pub(super) use run::Skipped;
 
 use super::place::Place;
@@ -19,6 +21,7 @@ use file::Wanted;
 use page::Page;
 use query::{Depth, Query, Reading};
 use run::Run;
+use toolkit::Structured;
 use toolkit::prelude::*;
 use words::Answer;
 
@@ -97,7 +100,7 @@ pub async fn grep(
     /// How many results to pass over, to go on where an earlier call ended.
     #[arg(default, range(..=1_000_000))]
     offset: u64,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Structured<FoundText>, ToolError> {
     titles::begin(ctx, "Search for", pattern);
     // In direct calls, these values are unchecked.
     let lines = |own: Option<usize>| own.or(context).unwrap_or(0).min(MAX_CONTEXT);

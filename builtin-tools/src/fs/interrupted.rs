@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, Interrupted, Left, Workspace};
+use toolkit::{CancellationToken, Detailed, Interrupted, Left, Workspace};
 
 /// Maximum number of patches mentioned at once; the next call mentions further ones.
 const MAX_TOLD: usize = 5;
@@ -13,10 +13,10 @@ const MAX_TOLD: usize = 5;
 const MAX_NAMED: usize = 20;
 
 /// Runs a call, and adds to its answer the notes on interrupted patches in the workspace: for each patch once.
-pub(super) async fn tell(
+pub(super) async fn tell<T>(
     ctx: &ToolContext,
-    work: impl Future<Output = Result<ToolOutput, ToolError>>,
-) -> Result<ToolOutput, ToolError> {
+    work: impl Future<Output = Result<Detailed<T>, ToolError>>,
+) -> Result<Detailed<T>, ToolError> {
     let look = Look::default();
     look.elsewhere(ctx, &ctx.workspace()).await?;
     let notes = look.notes();
@@ -25,12 +25,12 @@ pub(super) async fn tell(
 }
 
 /// Does the same for a call that changes nothing, whose `work` does the lookup itself, on its blocking thread.
-pub(super) async fn tell_looking(
+pub(super) async fn tell_looking<T>(
     ctx: &ToolContext,
     workspace: &Workspace,
     look: Look,
-    work: impl Future<Output = Result<ToolOutput, ToolError>>,
-) -> Result<ToolOutput, ToolError> {
+    work: impl Future<Output = Result<Detailed<T>, ToolError>>,
+) -> Result<Detailed<T>, ToolError> {
     let outcome = work.await;
     // A call that fails early has not done the lookup.
     look.elsewhere(ctx, workspace).await?;
@@ -74,12 +74,12 @@ impl Look {
     }
 
     /// Adds the notes to the answer of a call.
-    async fn add(
+    async fn add<T>(
         self,
         ctx: &ToolContext,
         notes: Vec<String>,
-        outcome: Result<ToolOutput, ToolError>,
-    ) -> Result<ToolOutput, ToolError> {
+        outcome: Result<Detailed<T>, ToolError>,
+    ) -> Result<Detailed<T>, ToolError> {
         let interrupted = self.lock().take().unwrap_or_default();
         if interrupted.is_empty() {
             return outcome;

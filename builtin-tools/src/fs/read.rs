@@ -1,5 +1,6 @@
 //! `read`: the lines of a text file, numbered; a picture; the names of a directory.
 
+mod details;
 mod lines;
 mod listing;
 mod page;
@@ -10,11 +11,11 @@ use super::interrupted::{self, Look};
 use super::progress::Meter;
 use super::text::{self, Form, Kind};
 use crate::titles;
+pub use details::{DirectoryDetails, PictureDetails, ReadDetails, TextDetails};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use page::{MAX_BYTES, MAX_LINE_CHARACTERS};
 use page::{MAX_LINES, Page, page};
 use picture::Picture;
-use serde_json::json;
 use source::{BUFFER_BYTES, Source};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -22,7 +23,8 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
 use std::ops::Range;
 use toolkit::prelude::*;
 use toolkit::{
-    CancellationToken, Content, FileVersion, Opened, OpenedFile, Progress, Repaired, ToolErrorKind, Workspace,
+    CancellationToken, Content, Detailed, FileVersion, Opened, OpenedFile, Progress, Repaired, ToolErrorKind,
+    Workspace,
 };
 
 /// Maximum size of a file whose whole content is used to detect the encoding.
@@ -55,7 +57,7 @@ pub async fn read(
     /// How many lines to return, at most 2,000.
     #[arg(range(1..=MAX_LINES))]
     limit: Option<u64>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<ReadDetails>, ToolError> {
     titles::begin(ctx, "Read", &file_path.to_string_lossy());
     // In direct calls, these values are unchecked.
     let (offset, limit) = (offset.max(1), limit.unwrap_or(MAX_LINES).clamp(1, MAX_LINES));
@@ -71,7 +73,7 @@ async fn read_path(
     file_path: &Path,
     offset: u64,
     limit: u64,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<ReadDetails>, ToolError> {
     let look = look.clone();
     let meter = Meter::new(ctx);
     let seen = workspace.clone();
@@ -81,7 +83,8 @@ async fn read_path(
         let repaired = opened.repaired().cloned();
         let check = || if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
         let output = match opened {
-            Opened::Directory(directory) => listing::list(&directory, offset, Some(limit), cancel),
+            Opened::Directory(directory) => listing::list(&directory, offset, Some(limit), cancel)
+                .map(|listed| listed.map(ReadDetails::Directory)),
             Opened::File(file) => {
                 let (path, metadata) = (file.path().to_owned(), file.metadata().clone());
                 let mut seen = None;
@@ -109,15 +112,15 @@ async fn read_path(
 }
 
 /// Prepends a note on the path that was read, if it differs from the given one.
-fn with_note(mut output: ToolOutput, repaired: Option<&Repaired>) -> ToolOutput {
+fn with_note(mut read: Detailed<ReadDetails>, repaired: Option<&Repaired>) -> Detailed<ReadDetails> {
     if let Some(repaired) = repaired {
         let note = format!("({})\n", repaired.note());
-        match output.content.first_mut() {
+        match read.output.content.first_mut() {
             Some(Content::Text { text, .. }) => text.insert_str(0, &note),
-            _ => output.content.insert(0, Content::text(note)),
+            _ => read.output.content.insert(0, Content::text(note)),
         }
     }
-    output
+    read
 }
 
 /// The data from which the version of a read file is determined.
@@ -135,7 +138,7 @@ fn read_file(
     limit: u64,
     mut meter: Meter,
     check: impl Fn() -> io::Result<()>,
-) -> Result<(ToolOutput, Shown), ToolError> {
+) -> Result<(Detailed<ReadDetails>, Shown), ToolError> {
     let shown = opened.shown().to_owned();
     let (size, metadata) = (opened.metadata().len(), opened.metadata().clone());
     let mut file = BufReader::with_capacity(BUFFER_BYTES, opened.into_file());
@@ -251,7 +254,7 @@ fn cannot_read(shown: &str, error: &io::Error) -> ToolError {
     }
 }
 
-fn picture_output(shown: &str, format: image::ImageFormat, picture: Picture) -> ToolOutput {
+fn picture_output(shown: &str, format: image::ImageFormat, picture: Picture) -> Detailed<ReadDetails> {
     let Picture { data, mime_type, original: (width, height), size, is_changed } = picture;
     let mut text = format!("{shown}: a {} picture of {width} × {height} pixels", picture::name(format));
     if size != (width, height) {
@@ -259,21 +262,22 @@ fn picture_output(shown: &str, format: image::ImageFormat, picture: Picture) -> 
     } else if is_changed {
         text.push_str(", compressed more strongly to be shown");
     }
-    ToolOutput::text(text)
-        .with_details(json!({
-            "path": shown,
-            "filePath": shown,
-            "width": width,
-            "height": height,
-            "shownWidth": size.0,
-            "shownHeight": size.1,
-            "mimeType": mime_type,
-            "bytes": data.len(),
-        }))
+    let details = PictureDetails {
+        path: shown.to_owned(),
+        file_path: shown.to_owned(),
+        width,
+        height,
+        shown_width: size.0,
+        shown_height: size.1,
+        mime_type: mime_type.to_owned(),
+        bytes: data.len(),
+    };
+    let output = ToolOutput::text(text)
         .with_content(Content::image(data, mime_type))
         .with_title(shown)
         .with_metadata("truncated", false)
-        .with_metadata("kind", "picture")
+        .with_metadata("kind", "picture");
+    Detailed::new(output, ReadDetails::Picture(details))
 }
 
 impl Page {
@@ -288,7 +292,7 @@ impl Page {
         offset: u64,
         form: Form,
         has_errors: bool,
-    ) -> Result<ToolOutput, ToolError> {
+    ) -> Result<Detailed<ReadDetails>, ToolError> {
         let endings = self.endings();
         let Self { mut text, count, total, cut, invalid, .. } = self;
         let last = offset + (count.max(1) - 1);
@@ -325,26 +329,27 @@ impl Page {
         text.push_str(&notes.join("\n"));
         let goes_on = total.is_none();
         let truncated = goes_on || cut > 0;
-        Ok(ToolOutput::text(text)
+        let output = ToolOutput::text(text)
             .with_title(shown)
             .with_metadata("truncated", truncated)
             .with_metadata("kind", "text")
             .with_metadata("encoding", form.name())
             .with_metadata("byteOrderMark", form.has_mark)
-            .with_metadata("lineEndings", endings)
-            .with_details(json!({
-                "filePath": shown,
-                "firstLine": offset,
-                "lineCount": count,
-                "totalLines": total,
-                "cutLines": cut,
-                "invalidUtf8Lines": invalid,
-                "encoding": form.name(),
-                "byteOrderMark": form.has_mark,
-                "lineEndings": endings,
-                "truncated": truncated,
-                "nextOffset": goes_on.then_some(last + 1),
-            })))
+            .with_metadata("lineEndings", endings);
+        let details = TextDetails {
+            file_path: shown.to_owned(),
+            first_line: offset,
+            line_count: count,
+            total_lines: total,
+            cut_lines: cut,
+            invalid_utf8_lines: invalid,
+            encoding: form.name().to_owned(),
+            byte_order_mark: form.has_mark,
+            line_endings: endings.to_owned(),
+            truncated,
+            next_offset: goes_on.then_some(last + 1),
+        };
+        Ok(Detailed::new(output, ReadDetails::Text(details)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `skill`: instructions for a kind of task, which are loaded when they are needed.
 
+mod details;
 mod front_matter;
 mod library;
 #[cfg(test)]
@@ -7,11 +8,11 @@ mod tests;
 
 use super::leave::may_tell;
 use crate::titles;
+pub use details::SkillDetails;
 use library::{Library, Skill};
-use serde_json::json;
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Ask, Decision, Level, Preparation, escape_line, nearest};
+use toolkit::{Ask, Decision, Detailed, Level, Preparation, escape_line, nearest};
 
 /// Maximum length of the description of one skill, in characters.
 const MAX_OF_ONE: usize = 500;
@@ -65,7 +66,7 @@ pub async fn skill(
     /// Name of the skill.
     #[arg(length(1..=64))]
     skill: &str,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<SkillDetails>, ToolError> {
     titles::begin(ctx, "Load the skill", skill);
     let wanted = skill.trim().to_owned();
     let calling = ctx.clone();
@@ -86,13 +87,19 @@ pub async fn skill(
         let is_asked =
             found.base.as_deref().is_some_and(|base| !may_tell(&workspace, &base.join("SKILL.md")));
         let (files, more) = found.files(MAX_FILES);
-        Ok(output(&found, base, &files, more, is_asked))
+        Ok(output(&found, base, files, more, is_asked))
     })
     .await
 }
 
 /// Formats the skill; `is_asked` is true if reading its files needs approval.
-fn output(found: &Skill, base: Option<String>, files: &[String], more: usize, is_asked: bool) -> ToolOutput {
+fn output(
+    found: &Skill,
+    base: Option<String>,
+    files: Vec<String>,
+    more: usize,
+    is_asked: bool,
+) -> Detailed<SkillDetails> {
     let Skill { name, owner, description, body, .. } = found;
     let mut text = format!("Skill {name}, of {owner}.\n");
     if let Some(base) = &base {
@@ -100,7 +107,7 @@ fn output(found: &Skill, base: Option<String>, files: &[String], more: usize, is
     }
     if !files.is_empty() {
         text.push_str("Files in it:\n");
-        for file in files {
+        for file in &files {
             let _ = writeln!(text, "- {file}");
         }
         if more > 0 {
@@ -111,18 +118,18 @@ fn output(found: &Skill, base: Option<String>, files: &[String], more: usize, is
         }
     }
     let _ = write!(text, "\n{body}");
-    let details = json!({
-        "name": name,
-        "description": description,
-        "owner": owner,
-        "baseDirectory": base,
-        "files": files,
-    });
-    ToolOutput::text(text)
+    let output = ToolOutput::text(text)
         .with_title(format!("Loaded the skill {name}"))
         .with_metadata("name", name.as_str())
-        .with_metadata("baseDirectory", base)
-        .with_details(details)
+        .with_metadata("baseDirectory", base.clone());
+    let details = SkillDetails {
+        name: name.clone(),
+        description: description.clone(),
+        owner: owner.clone(),
+        base_directory: base,
+        files,
+    };
+    Detailed::new(output, details)
 }
 
 /// Returns the possible reason that a skill is missing.

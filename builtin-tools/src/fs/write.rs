@@ -1,5 +1,6 @@
 //! `write`: a whole file, made or replaced.
 
+mod details;
 mod keep;
 
 use super::diff::{Diff, diff};
@@ -9,11 +10,11 @@ use super::leave::may_tell;
 use super::unread::check_read;
 use super::written;
 use crate::titles;
+pub use details::WrittenFile;
 use keep::Kept;
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace, Written};
+use toolkit::{Before, Detailed, Expected, FileContent, Proposal, Seen, Target, Workspace, Written};
 
 /// The largest file that is replaced, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
@@ -43,12 +44,16 @@ pub async fn write(
     file_path: &Path,
     /// What the file is to hold, whole.
     content: &str,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<WrittenFile>, ToolError> {
     titles::begin(ctx, "Write", &file_path.to_string_lossy());
     interrupted::tell(ctx, write_file(ctx, file_path, content)).await
 }
 
-async fn write_file(ctx: &ToolContext, file_path: &Path, content: &str) -> Result<ToolOutput, ToolError> {
+async fn write_file(
+    ctx: &ToolContext,
+    file_path: &Path,
+    content: &str,
+) -> Result<Detailed<WrittenFile>, ToolError> {
     let workspace = ctx.workspace();
     let proposal = workspace.propose(file_path).await?;
     let before = proposal.before(MAX_BYTES).await?;
@@ -121,7 +126,7 @@ fn write_to(
     content: &str,
     draft: Option<Draft>,
     expected: Option<Expected>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<WrittenFile>, ToolError> {
     let now = target.read(MAX_BYTES)?;
     // Permission to write does not include reading: the old content is not shown then.
     let is_hidden = now.is_some() && !may_tell(workspace, target.path());
@@ -165,7 +170,7 @@ fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
     }
 }
 
-fn output(target: &Target, draft: &Draft, written: &Written, is_hidden: bool) -> ToolOutput {
+fn output(target: &Target, draft: &Draft, written: &Written, is_hidden: bool) -> Detailed<WrittenFile> {
     let Draft { kept, diff, is_new } = draft;
     let shown = target.shown();
     let bytes = kept.bytes.len();
@@ -183,28 +188,26 @@ fn output(target: &Target, draft: &Draft, written: &Written, is_hidden: bool) ->
     for note in kept.notes.iter().cloned().chain(written::notes(shown, written)) {
         let _ = write!(text, "\n({note})");
     }
-    let mut details = json!({
-        "filePath": shown,
-        "created": is_new,
-        "bytes": bytes,
-        "lines": lines,
-        "encoding": kept.form.name(),
-        "byteOrderMark": kept.form.has_mark,
-        "lineEndings": kept.endings,
-    });
-    if written.other_names > 0 {
-        details["otherNames"] = Value::from(written.other_names);
-    }
     let mut output = ToolOutput::text(text).with_title(shown).with_file_modified(target.path());
     if !is_hidden {
-        for (key, value) in [("additions", diff.added), ("deletions", diff.removed)] {
-            details[key] = Value::from(value);
-            output = output.with_metadata(key, value);
-        }
-        details["diff"] = Value::from(diff.text.clone());
-        details["diffTruncated"] = Value::from(diff.is_cut);
+        output = output.with_metadata("additions", diff.added).with_metadata("deletions", diff.removed);
     }
-    output.with_details(details)
+    let told = (!is_hidden).then_some(diff);
+    let details = WrittenFile {
+        file_path: shown.to_owned(),
+        created: *is_new,
+        bytes,
+        lines,
+        encoding: kept.form.name().to_owned(),
+        byte_order_mark: kept.form.has_mark,
+        line_endings: kept.endings.to_owned(),
+        other_names: (written.other_names > 0).then_some(written.other_names),
+        additions: told.map(|diff| diff.added),
+        deletions: told.map(|diff| diff.removed),
+        diff: told.map(|diff| diff.text.clone()),
+        diff_truncated: told.map(|diff| diff.is_cut),
+    };
+    Detailed::new(output, details)
 }
 
 fn changed_since_read(shown: &str) -> ToolError {

@@ -2,9 +2,11 @@
 
 use super::containing::More;
 use super::run::{Call, Input, run};
+use crate::config::{ExecAsk, ExecSettings};
 use crate::titles;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use toolkit::Preparation;
 use toolkit::prelude::*;
 
 /// More than its usual sandbox.
@@ -16,6 +18,20 @@ pub enum ExecEscalation {
     Network,
     /// No sandbox at all.
     NoSandbox,
+}
+
+/// Leaves the tool out for a caller for whom nobody can be asked, if the settings demand an answer for each command.
+#[expect(clippy::unused_async, reason = "a preparation is a future")]
+async fn permitted(caller: &Caller, tool: &mut Preparation) {
+    let Some(unattended) = &caller.unattended else { return };
+    // A section that cannot be read is reported by a call.
+    let Ok(settings) = tool.config::<ExecSettings>() else { return };
+    if settings.asked() == ExecAsk::Always {
+        tool.hide(format!(
+            "each command needs an approval (`tools.exec.ask` is `always`), and nobody can be asked: {unattended}. The setting \
+             `tools.exec.ask: \"on-miss\"` lets commands run that only read"
+        ));
+    }
 }
 
 /// Runs a command in a shell: bash, where it is installed, else sh, without any profile.
@@ -39,7 +55,8 @@ pub enum ExecEscalation {
     destructive,
     asks,
     truncate = "off",
-    timeout = "90000s"
+    timeout = "90000s",
+    prepare = permitted
 )]
 #[expect(clippy::too_many_arguments, reason = "each is an argument of the tool")]
 pub async fn exec(

@@ -1,5 +1,6 @@
 //! `process`: looks after the commands that run in the background.
 
+mod details;
 mod news;
 mod pages;
 mod typing;
@@ -9,14 +10,14 @@ use super::job::{Ended, Running, Told, Why, base_facts, duration, facts, how};
 use super::jobs::Jobs;
 use super::told;
 use crate::titles;
+pub use details::{BackgroundJob, BackgroundJobs, ProcessDetails, StoppedJob};
 use news::poll;
 use pages::{MAX_BYTES, Page, PageCut};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{ToolErrorKind, escape_line};
+use toolkit::{Detailed, ToolErrorKind, escape_line};
 use typing::{press, write};
 
 /// Default number of lines that one call returns.
@@ -97,7 +98,7 @@ pub async fn process(
     /// For `poll`: how long to wait, in milliseconds, at most 60000.
     #[arg(range(..=60_000))]
     wait_ms: Option<u64>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<ProcessDetails>, ToolError> {
     titles::begin(ctx, action.words(), task_id.unwrap_or_default());
     let jobs = ctx.session_state::<Jobs>();
     if action == ProcessAction::List {
@@ -131,12 +132,9 @@ pub async fn process(
                 return Err(ToolError::failed(format!("{} still runs; stop it first", running.id)));
             }
             jobs.remove(&running);
-            Ok(ToolOutput::text(format!(
-                "removed {}; its output stays in {}",
-                running.id,
-                running.output.path().display()
-            ))
-            .with_title(format!("Removed {}", running.id)))
+            let text =
+                format!("removed {}; its output stays in {}", running.id, running.output.path().display());
+            Ok(without_details(ToolOutput::text(text).with_title(format!("Removed {}", running.id))))
         }
     }
 }
@@ -163,10 +161,10 @@ async fn state(running: &Running, ended: Option<&Ended>) -> String {
     }
 }
 
-async fn list(jobs: &Jobs) -> Result<ToolOutput, ToolError> {
+async fn list(jobs: &Jobs) -> Result<Detailed<ProcessDetails>, ToolError> {
     let all = jobs.all();
     let mut text = String::new();
-    let mut details = Vec::new();
+    let mut tasks = Vec::new();
     for running in &all {
         let ended = running.has_ended();
         let state = state(running, ended.as_ref()).await;
@@ -177,23 +175,29 @@ async fn list(jobs: &Jobs) -> Result<ToolOutput, ToolError> {
             running.id,
             told::title(&running.command)
         );
-        details.push(json!({
-            "taskId": running.id,
-            "command": running.command,
-            "directory": running.cwd,
-            "pid": running.job.pid(),
-            "running": running.has_ended().is_none(),
-            "alive": !running.is_gone(),
-            "exitCode": running.has_ended().and_then(|ended| ended.exit.code()),
-            "bytes": bytes,
-            "outputPath": running.output.path().to_string_lossy(),
-        }));
+        tasks.push(BackgroundJob {
+            task_id: running.id.clone(),
+            command: running.command.clone(),
+            directory: running.cwd.to_string_lossy().into_owned(),
+            pid: running.job.pid(),
+            running: running.has_ended().is_none(),
+            alive: !running.is_gone(),
+            exit_code: running.has_ended().and_then(|ended| ended.exit.code()),
+            bytes,
+            output_path: running.output.path().to_string_lossy().into_owned(),
+        });
     }
     if all.is_empty() {
         text.push_str("no command runs in the background of this session, and none ended lately");
     }
     let title = format!("{} in the background", all.len());
-    Ok(ToolOutput::text(text.trim_end()).with_title(title).with_details(json!({ "tasks": details })))
+    let output = ToolOutput::text(text.trim_end()).with_title(title);
+    Ok(Detailed::new(output, ProcessDetails::List(BackgroundJobs { tasks })))
+}
+
+/// Returns the output of an action that has no details.
+fn without_details(output: ToolOutput) -> Detailed<ProcessDetails> {
+    Detailed { output, details: None }
 }
 
 /// Adds the metadata of a job to its output.
@@ -214,7 +218,7 @@ async fn output(
     running: &Arc<Running>,
     offset: Option<u64>,
     limit: u64,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<ProcessDetails>, ToolError> {
     let progress = running.job.progress();
     let (path, bytes, newlines) = (running.output.path().to_owned(), progress.written, progress.newlines);
     let page = ctx.blocking(move |cancel| {
@@ -248,10 +252,10 @@ async fn output(
     let is_cut = cut != PageCut::Nothing;
     running.set_told(Told { bytes, ended: ended.is_some(), gone: running.is_gone(), ..running.told() });
     let output = ToolOutput::text(text).with_title(format!("Output of {}", running.id));
-    Ok(with_facts(running, output).with_metadata("truncated", is_cut))
+    Ok(without_details(with_facts(running, output).with_metadata("truncated", is_cut)))
 }
 
-async fn stop(ctx: &ToolContext, running: &Arc<Running>) -> Result<ToolOutput, ToolError> {
+async fn stop(ctx: &ToolContext, running: &Arc<Running>) -> Result<Detailed<ProcessDetails>, ToolError> {
     if running.is_gone() {
         let ended = running.ended().await;
         return Err(ToolError::failed(format!("{} has ended already: {}", running.id, how(&ended.exit))));
@@ -296,9 +300,9 @@ async fn stop(ctx: &ToolContext, running: &Arc<Running>) -> Result<ToolOutput, T
     if let Some(note) = told::quarantined(&moved) {
         let _ = write!(text, "\n[{note}]");
     }
+    let result = ToolOutput::text(text).with_title(format!("Stopped {}", running.id));
+    let result = with_facts(running, result).with_metadata("truncated", output.cut.is_some());
     let details =
-        json!({ "terminated": stopped.terminated, "killed": stopped.killed, "left": stopped.left.len() });
-    let result = ToolOutput::text(text).with_title(format!("Stopped {}", running.id)).with_details(details);
-    let result = with_facts(running, result);
-    Ok(result.with_metadata("truncated", Value::Bool(output.cut.is_some())))
+        StoppedJob { terminated: stopped.terminated, killed: stopped.killed, left: stopped.left.len() };
+    Ok(Detailed::new(result, ProcessDetails::Stop(details)))
 }

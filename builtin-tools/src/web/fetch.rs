@@ -2,6 +2,7 @@
 
 mod charset;
 mod content;
+mod details;
 mod marked;
 mod pdf;
 mod robots;
@@ -11,12 +12,12 @@ use super::{cache, network};
 use crate::config::WebFetchSettings;
 use crate::titles;
 use content::{Document, Shown};
-use serde_json::json;
+pub use details::{PageDetails, PagePicture, PageText};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Ask, Content, Retry, ToolErrorKind, escape_line};
+use toolkit::{Ask, Content, Detailed, Retry, ToolErrorKind, escape_line};
 use toolkit_http::http::header::{ACCEPT, CACHE_CONTROL, HeaderValue};
 use toolkit_http::http::{HeaderMap, StatusCode};
 use toolkit_http::{Client, Request, Response, retry_after};
@@ -73,7 +74,7 @@ pub async fn web_fetch(
     /// The first character to return, counted from 0, to go on with a long page.
     #[arg(default = 0)]
     offset: usize,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<PageDetails>, ToolError> {
     titles::begin(ctx, "Fetch", url);
     let settings: WebFetchSettings = ctx.config()?;
     let client = network::page_client(ctx, &settings)?;
@@ -188,7 +189,7 @@ async fn text_output(
     fetched: &Fetched,
     part: &Part<'_>,
     prompt: Option<&str>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<PageDetails>, ToolError> {
     let title = fetched.document.title.as_deref().map(shown_title);
     let mut head = head(fetched, title.as_deref());
     let mut body = part.text.to_owned();
@@ -216,12 +217,18 @@ async fn text_output(
     let _ = writeln!(head, "Content:{range}");
     let text = format!("{head}{}", marked::enclosed(&body)?);
     let next = (part.end < part.total).then_some(part.end);
-    let details = json!({
-        "url": fetched.url, "title": title, "mediaType": fetched.media_type, "totalChars": part.total, "offset": part.first,
-        "nextOffset": next,
-    });
-    let output = ToolOutput::text(text).with_details(details).with_metadata("truncated", next.is_some());
-    Ok(output.with_title(format!("Fetched {}", titles::short(&fetched.url))))
+    let output = ToolOutput::text(text)
+        .with_title(format!("Fetched {}", titles::short(&fetched.url)))
+        .with_metadata("truncated", next.is_some());
+    let details = PageText {
+        url: fetched.url.clone(),
+        title,
+        media_type: fetched.media_type.clone(),
+        total_chars: part.total,
+        offset: part.first,
+        next_offset: next,
+    };
+    Ok(Detailed::new(output, PageDetails::Text(details)))
 }
 
 fn head(fetched: &Fetched, title: Option<&str>) -> String {
@@ -254,14 +261,15 @@ fn shown_title(title: &str) -> String {
     escape_line(&short).into_owned()
 }
 
-fn picture(fetched: &Fetched, data: &[u8], media_type: &str) -> ToolOutput {
+fn picture(fetched: &Fetched, data: &[u8], media_type: &str) -> Detailed<PageDetails> {
     let head =
         format!("URL: {}\nContent: a picture ({media_type}, {} bytes)", shown_url(&fetched.url), data.len());
-    let details = json!({ "url": fetched.url, "mediaType": media_type, "bytes": data.len() });
-    ToolOutput::text(head)
+    let output = ToolOutput::text(head)
         .with_content(Content::image(data.to_vec(), media_type))
-        .with_details(details)
-        .with_title(format!("Fetched {}", titles::short(&fetched.url)))
+        .with_title(format!("Fetched {}", titles::short(&fetched.url)));
+    let details =
+        PagePicture { url: fetched.url.clone(), media_type: media_type.to_owned(), bytes: data.len() };
+    Detailed::new(output, PageDetails::Picture(details))
 }
 
 /// Returns the error for a response without success, with the beginning of its page.

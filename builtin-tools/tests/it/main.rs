@@ -3,6 +3,7 @@
 mod apply_patch;
 mod commands;
 mod config;
+mod details;
 mod edit;
 mod edit_arguments;
 mod edit_while_asked;

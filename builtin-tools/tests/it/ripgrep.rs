@@ -279,16 +279,15 @@ impl Bench {
             1_000,
             0,
         );
-        let details = self.runtime.block_on(call).unwrap().details.unwrap();
-        assert_eq!(details["truncated"], false);
-        details["results"].as_array().unwrap().clone()
+        let found = self.runtime.block_on(call).unwrap().data;
+        assert!(!found.truncated);
+        found.results.iter().map(|file| serde_json::to_value(file).unwrap()).collect()
     }
 
     fn glob(&self, pattern: &str, path: Option<&str>, hidden: bool) -> BTreeSet<String> {
         let call = glob(&self.ctx, pattern, path.map(Path::new), hidden, 1_000, 0);
-        let details = self.runtime.block_on(call).unwrap().details.unwrap();
-        let files = details["files"].as_array().unwrap();
-        files.iter().map(|file| file["path"].as_str().unwrap().to_owned()).collect()
+        let found = self.runtime.block_on(call).unwrap().data;
+        found.files.into_iter().map(|file| file.path).collect()
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod bearer;
 mod cors;
+mod layer;
 mod listening;
 mod path;
 mod service;

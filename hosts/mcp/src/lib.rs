@@ -37,6 +37,7 @@ mod client;
 #[cfg(feature = "http")]
 mod http;
 mod level;
+mod lines;
 mod server;
 mod sorted;
 mod stdio;

@@ -5,7 +5,7 @@ mod message;
 mod output;
 mod streams;
 
-use crate::server::faults::{INITIALIZE, invalid_initialize};
+use crate::server::faults::{INITIALIZE, invalid};
 use crate::server::{ServerOptions, ToolServer};
 use lines::Lines;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcRequest, ServerJsonRpcMessage};
@@ -111,6 +111,6 @@ fn refused(message: &ClientJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
     else {
         return None;
     };
-    let error = (request.method == INITIALIZE).then(|| invalid_initialize(request.params.as_ref()))??;
+    let error = (request.method == INITIALIZE).then(|| invalid(INITIALIZE, request.params.as_ref()))??;
     Some(ServerJsonRpcMessage::error(error, Some(id.clone())))
 }

@@ -14,7 +14,14 @@ struct PinChatMessage<'a> {
 }
 
 /// Pins a message at the top of the conversation on Telegram. In a group the bot needs the right to pin, in a channel that to edit.
-#[tool(group = "telegram", title = "Pin a message", permission = "message", asks, idempotent, open_world)]
+#[tool(
+    group = "telegram",
+    title = "Pin a message",
+    permission = "message",
+    always_asks,
+    idempotent,
+    open_world
+)]
 async fn telegram_pin_message(
     ctx: &ToolContext,
     bot: State<BotApi>,

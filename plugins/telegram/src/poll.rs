@@ -113,7 +113,7 @@ struct SentPoll {
 }
 
 /// Sends a poll, or a quiz, to the conversation on Telegram. Returns the id of its message.
-#[tool(group = "telegram", title = "Send a poll", permission = "message", asks, open_world)]
+#[tool(group = "telegram", title = "Send a poll", permission = "message", always_asks, open_world)]
 async fn telegram_send_poll(
     ctx: &ToolContext,
     bot: State<BotApi>,

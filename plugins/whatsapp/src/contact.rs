@@ -155,7 +155,7 @@ struct Website {
 }
 
 /// Sends the card of a contact, or several, to the conversation on WhatsApp. Returns the id of the message.
-#[tool(group = "whatsapp", title = "Send a contact", permission = "message", asks, open_world)]
+#[tool(group = "whatsapp", title = "Send a contact", permission = "message", always_asks, open_world)]
 async fn whatsapp_send_contact(
     ctx: &ToolContext,
     api: State<CloudApi>,

@@ -29,7 +29,7 @@ struct Place {
 }
 
 /// Sends a place to the conversation on WhatsApp, shown on a map. Returns the id of the message.
-#[tool(group = "whatsapp", title = "Send a place", permission = "message", asks, open_world)]
+#[tool(group = "whatsapp", title = "Send a place", permission = "message", always_asks, open_world)]
 async fn whatsapp_send_location(
     ctx: &ToolContext,
     api: State<CloudApi>,

@@ -25,6 +25,7 @@ const KEYS: &[Key] = &[
     Key { name: "enabled", form: Form::Flag, example: "enabled = false" },
     Key { name: "auto_execute", form: Form::Flag, example: "auto_execute" },
     Key { name: "asks", form: Form::Flag, example: "asks" },
+    Key { name: "always_asks", form: Form::Flag, example: "always_asks" },
     Key { name: "channel", form: Form::Value, example: "channel = \"telegram\"" },
     Key { name: "prepare", form: Form::Value, example: "prepare = path::to::function" },
     Key { name: "icon", form: Form::Value, example: "icon = \"file\"" },
@@ -132,6 +133,7 @@ fn field(
         "enabled" => flag(errors).map(|value| quote!(enabled: #value,))?,
         "auto_execute" => flag(errors).map(|value| quote!(auto_execute: #value,))?,
         "asks" => flag(errors).map(|value| quote!(asks: #value,))?,
+        "always_asks" => flag(errors).map(|value| quote!(always_asks: #value,))?,
         "channel" => {
             let channel = entry.literal(errors)?;
             check_id(Check::Channel, "channel", &channel, errors);

@@ -57,6 +57,7 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
                 input: #input,
                 services: &[#(&#services.def),*],
                 output_schema: #output.schema,
+                text_says_more: #output.text_says_more,
                 run: __TOOLKIT_RUN,
                 function: __toolkit::Some(__toolkit::function_id(&#ident)),
                 location: #location,

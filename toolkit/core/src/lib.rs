@@ -81,7 +81,7 @@ pub use escape::{
 pub use location::Location;
 pub use message::{Message, MessageRole};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
-pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
+pub use output::{Detailed, Image, IntoToolOutput, Json, JsonOutput, Structured, ToolOutput};
 pub use parameter::Input;
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use plugin::{Plugin, PluginDef};

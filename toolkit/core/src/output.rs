@@ -1,6 +1,9 @@
 //! The output of a tool: [`ToolOutput`], and the types that convert into it.
 
+mod detailed;
 mod value;
+
+pub use detailed::{Detailed, Structured};
 
 use crate::arg::{SchemaFn, schema_of};
 use crate::content::Content;
@@ -134,6 +137,8 @@ impl ToolOutput {
 /// | `Option<T>` of a type in this table | that of `T`; `null` for `None` | that of `T`; `null` for `None` |
 /// | [`Content`], `Vec<Content>`, [`Image`] | the blocks | none |
 /// | [`ToolOutput`] | its own | its own |
+/// | [`Structured<T>`] | its own | the JSON of `T`, which says the same |
+/// | [`Detailed<T>`] | its own | the JSON of `T`, for hosts and programs |
 /// | `Result<T, E>` of a type in this table, with an [error](IntoToolError) | that of `T` | that of `T` |
 // No implementation is recommended, so that the error for a type without one shows the solution instead of listing
 // types.
@@ -147,6 +152,9 @@ pub trait IntoToolOutput: Sized {
     /// The schema of the structured data, if there is one.
     const OUTPUT_SCHEMA: Option<SchemaFn> = None;
 
+    /// True if the content says more than the structured data, so that the data must not be shown in its place.
+    const TEXT_SAYS_MORE: bool = false;
+
     /// Converts the function's value into the tool's output.
     ///
     /// # Errors
@@ -158,6 +166,7 @@ pub trait IntoToolOutput: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: IntoToolOutput, E: IntoToolError> IntoToolOutput for Result<T, E> {
     const OUTPUT_SCHEMA: Option<SchemaFn> = T::OUTPUT_SCHEMA;
+    const TEXT_SAYS_MORE: bool = T::TEXT_SAYS_MORE;
 
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         self.map_err(IntoToolError::into_tool_error)?.into_tool_output()

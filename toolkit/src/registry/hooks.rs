@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::error::ToolError;
+use crate::files::{ChangeHook, FileChange};
 use crate::hooks::Named;
 use crate::inspector::Inspector;
 use crate::loop_guard::LoopGuard;

@@ -20,7 +20,7 @@ impl Tool {
         Ok(self.compiled()?.shown())
     }
 
-    /// Returns the JSON Schema of the structured output.
+    /// Returns the JSON Schema of the structured output, [`ToolOutput::details`](crate::ToolOutput::details).
     pub fn output_schema(&self) -> Option<&Value> {
         if let Some(dynamic) = self.dynamic() {
             return dynamic.output_schema.as_ref();
@@ -33,6 +33,13 @@ impl Tool {
             .as_deref()
     }
 
+    /// Returns the JSON Schema of the structured output, if it is an object that says all that the text says: then a host may show it
+    /// to a model in place of the text.
+    pub fn structured_schema(&self) -> Option<&Value> {
+        let text_says_more = self.def().is_some_and(|def| def.text_says_more);
+        self.output_schema().filter(|schema| !text_says_more && schema["type"] == "object")
+    }
+
     /// Returns the tool's definition as a model sees it.
     ///
     /// # Errors
@@ -43,7 +50,7 @@ impl Tool {
         let mut definition =
             Definition::new(name, description, self.input_schema()?.clone(), self.annotations());
         definition.title = self.own_title().map(str::to_owned);
-        definition.output_schema = self.output_schema().filter(|schema| schema["type"] == "object").cloned();
+        definition.output_schema = self.structured_schema().cloned();
         Ok(definition)
     }
 

@@ -8,7 +8,8 @@ use crate::permission::{Decided, Decision, Permissions};
 use crate::tool::Tool;
 use std::sync::Arc;
 
-/// The kind of permission to change files: without a rule that allows it, each change needs approval.
+/// The kind of permission to change files: without a rule that allows it, each change needs approval, so each call of a tool of this
+/// kind asks.
 const EDIT: &str = "edit";
 
 /// The reason why each call of a tool needs an approval.
@@ -23,7 +24,8 @@ impl Toolbox {
     /// Leaves out tools whose every call needs an approval, if the caller is [unattended](crate::Caller::unattended).
     ///
     /// A tool stays if a call of it might run: if a rule or setting allows some of its actions, if an approval was
-    /// remembered for it, or if it decides by its arguments if it asks.
+    /// remembered for it, or if it decides by its arguments if it asks. A tool whose calls always ask says so by
+    /// [`always_asks`](crate::Tool::always_asks).
     pub(super) fn leave_out_what_cannot_run(&mut self) {
         let scope = &*self.0;
         let Some(unattended) = scope.caller.unattended.clone() else { return };
@@ -91,9 +93,9 @@ impl Scope {
         if permissions.must_ask(tool) {
             return Each::Asks(asked(tool, permissions, None));
         }
-        // Questions under other kinds depend on the arguments.
-        let is_edit = kind == EDIT && !tool.annotations().read_only_hint;
-        if is_edit && let Err(decided) = permissions.may_allow(tool, caller) {
+        // Other questions depend on the arguments.
+        let always_asks = tool.always_asks() || kind == EDIT && !tool.annotations().read_only_hint;
+        if always_asks && let Err(decided) = permissions.may_allow(tool, caller) {
             return match decided.decision {
                 Decision::Deny => Each::Denied(decided),
                 _ => Each::Asks(asked(tool, permissions, Some(&decided))),

@@ -37,6 +37,13 @@ async fn run(ctx: &ToolContext, danger: bool) -> Result<String, ToolError> {
     Ok("ran".to_owned())
 }
 
+/// Tells somebody.
+#[tool(permission = "message", always_asks)]
+async fn tell(ctx: &ToolContext, whom: String) -> Result<String, ToolError> {
+    ctx.ask(Ask::new("message", format!("tell {whom}")).with_pattern(&whom)).await?;
+    Ok(format!("told {whom}"))
+}
+
 fn remote() -> Tool {
     let tool = Tool::builder("far").source(Source::mcp("docs")).description("Far away.");
     tool.build(|_, _| async { "far" }).unwrap()
@@ -138,6 +145,34 @@ async fn a_call_of_what_is_left_out_says_why_and_what_would_allow_it() {
         }
     }
     assert!(toolbox.search("changes something", 10).iter().all(|hit| hit.tool.name() != "plain"));
+}
+
+#[tokio::test]
+async fn what_asks_in_each_call_is_left_out_unless_a_rule_may_allow_one() {
+    let ada = json!({ "message": [{ "match": "ada", "do": "allow" }] });
+    for (rules, is_there) in [
+        (json!({}), false),
+        (json!({ "message": "allow" }), true),
+        (json!({ "tell": "allow" }), true),
+        (ada.clone(), true),
+        (json!({ "message": "ask" }), false),
+        (json!({ "message": "deny" }), false),
+    ] {
+        let permissions = Permissions::new([everybody(rules.clone())]);
+        let toolkit = Toolkit::empty().tool(tool_ref!(tell)).permissions(permissions).build().unwrap();
+        let caller = Caller::new().with_unattended(WHY);
+        assert_eq!(names(&toolkit, &caller).await == "tell", is_there, "{rules}");
+    }
+    let toolkit = Toolkit::empty().tool(tool_ref!(tell)).build().unwrap();
+    assert_eq!(names(&toolkit, &Caller::new()).await, "tell");
+    let toolbox = toolkit.toolbox(&Caller::new().with_unattended(WHY)).await;
+    let said = &toolbox.diagnostics()[0].message;
+    assert!(said.contains(WHY) && said.contains("`permission.message = \"allow\"`"), "{said}");
+    // It asks itself, so that there is one question alone.
+    let permissions = Permissions::new([everybody(ada)]);
+    let toolkit = Toolkit::empty().tool(tool_ref!(tell)).permissions(permissions).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_unattended(WHY)).await;
+    assert_eq!(toolbox.call(ToolCall::new("1", "tell", json!({ "whom": "ada" }))).await.text(), "told ada");
 }
 
 #[tokio::test]

@@ -1,12 +1,12 @@
 //! The results of a search, as text and as data.
 
+use super::details::{FoundText, MatchingFile, MatchingLine};
 use super::page::{Hit, HitContent, Page};
 use super::query::{Depth, Query};
 use super::run::Skipped;
 use crate::fs::place::{Place, notes};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
-use toolkit::ToolOutput;
+use toolkit::{Structured, ToolOutput};
 
 /// The results of a search.
 pub(super) struct Answer<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    pub(super) fn output(self) -> ToolOutput {
+    pub(super) fn output(self) -> Structured<FoundText> {
         let Self { place, page, .. } = &self;
         let mut text = String::new();
         for hit in &page.results {
@@ -35,26 +35,25 @@ impl Answer<'_> {
         }
         let search_path = place.shown(&place.real);
         let next = page.has_more.then_some(self.offset + page.count);
-        let details = json!({
-            "pattern": self.pattern,
-            "searchPath": search_path,
-            "results": page.results.iter().map(|hit| self.data(hit)).collect::<Vec<_>>(),
-            "count": page.count,
-            "truncated": page.has_more,
-            "nextOffset": next,
-            "filesSearched": self.files,
-            "leftOut": self.skipped.refused,
-            "unreadable": self.skipped.unreadable,
-            "tooLarge": self.skipped.too_large,
-        });
-        let title = self.title();
-        ToolOutput::text(text)
-            .with_title(title)
+        let output = ToolOutput::text(text)
+            .with_title(self.title())
             .with_metadata("pattern", self.pattern.as_str())
-            .with_metadata("searchPath", search_path)
+            .with_metadata("searchPath", search_path.as_str())
             .with_metadata("count", page.count)
-            .with_metadata("truncated", page.has_more)
-            .with_details(details)
+            .with_metadata("truncated", page.has_more);
+        let data = FoundText {
+            pattern: self.pattern.clone(),
+            search_path,
+            results: page.results.iter().map(|hit| self.data(hit)).collect(),
+            count: page.count,
+            truncated: page.has_more,
+            next_offset: next,
+            files_searched: self.files,
+            left_out: self.skipped.refused,
+            unreadable: self.skipped.unreadable,
+            too_large: self.skipped.too_large,
+        };
+        Structured::new(output, data)
     }
 
     fn title(&self) -> String {
@@ -100,17 +99,20 @@ impl Answer<'_> {
         }
     }
 
-    fn data(&self, hit: &Hit) -> Value {
+    fn data(&self, hit: &Hit) -> MatchingFile {
         let path = self.place.shown(&hit.path);
+        let file = MatchingFile { path, binary: None, count: None, lines: None };
         match &hit.content {
-            HitContent::Matches => json!({ "path": path }),
-            HitContent::Binary => json!({ "path": path, "binary": true }),
-            HitContent::Count(count) => json!({ "path": path, "count": count }),
+            HitContent::Matches => file,
+            HitContent::Binary => MatchingFile { binary: Some(true), ..file },
+            HitContent::Count(count) => MatchingFile { count: Some(*count), ..file },
             HitContent::Lines(matches) => {
-                let lines = matches.iter().flat_map(|one| &one.lines).map(
-                    |line| json!({ "number": line.number, "isMatch": line.is_match, "text": line.text }),
-                );
-                json!({ "path": path, "lines": lines.collect::<Vec<_>>() })
+                let lines = matches.iter().flat_map(|one| &one.lines).map(|line| MatchingLine {
+                    number: line.number,
+                    is_match: line.is_match,
+                    text: line.text.clone(),
+                });
+                MatchingFile { lines: Some(lines.collect()), ..file }
             }
         }
     }

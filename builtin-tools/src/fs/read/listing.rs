@@ -1,12 +1,12 @@
 //! A page of a directory listing: sorted names, with a `/` after directories.
 
+use super::details::DirectoryDetails;
 use super::page::{MAX_BYTES, MAX_LINES};
-use serde_json::json;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, FileKind, OpenedDirectory, shown_name};
+use toolkit::{CancellationToken, Detailed, FileKind, OpenedDirectory, shown_name};
 
 /// Maximum number of names held for a directory; larger directories cannot be sorted.
 const MAX_NAMES: usize = 200_000;
@@ -17,7 +17,7 @@ pub(super) fn list(
     offset: u64,
     limit: Option<u64>,
     cancel: &CancellationToken,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<DirectoryDetails>, ToolError> {
     let shown = directory.shown();
     let entries = directory.entries(MAX_NAMES, || !cancel.is_cancelled());
     let (mut entries, has_more) = entries.map_err(|error| cannot_list(shown, &error))?;
@@ -63,18 +63,19 @@ pub(super) fn list(
         let _ = write!(text, "{line}({denied} {entries} left out, which must not be read)");
     }
     let truncated = !is_whole || has_more;
-    Ok(ToolOutput::text(text)
+    let output = ToolOutput::text(text)
         .with_title(shown)
         .with_metadata("truncated", truncated)
-        .with_metadata("kind", "directory")
-        .with_details(json!({
-            "filePath": shown,
-            "firstEntry": offset,
-            "entryCount": count,
-            "totalEntries": (!has_more).then_some(total),
-            "truncated": truncated,
-            "nextOffset": (!is_whole).then_some(last + 1),
-        })))
+        .with_metadata("kind", "directory");
+    let details = DirectoryDetails {
+        file_path: shown.to_owned(),
+        first_entry: offset,
+        entry_count: count,
+        total_entries: (!has_more).then_some(total),
+        truncated,
+        next_offset: (!is_whole).then_some(last + 1),
+    };
+    Ok(Detailed::new(output, details))
 }
 
 fn name(name: &OsString, kind: FileKind) -> String {

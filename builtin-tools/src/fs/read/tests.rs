@@ -2,10 +2,10 @@ use super::page::MAX_BYTES;
 use super::*;
 use encoding_rs::{SHIFT_JIS, UTF_16BE, UTF_16LE};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolkit::testing::TestToolbox;
-use toolkit::{Answer, PendingAsk, Question, ScriptedApprover};
+use toolkit::{Answer, IntoToolOutput as _, PendingAsk, Question, ScriptedApprover};
 
 struct Fixture {
     workspace: TempDir,
@@ -23,7 +23,7 @@ impl Fixture {
 
     async fn read(&self, path: &str, offset: u64, limit: Option<u64>) -> Result<ToolOutput, ToolError> {
         let ctx = ToolContext::detached(Caller::new().with_workspace(self.workspace.path()));
-        read(&ctx, Path::new(path), offset, limit).await
+        read(&ctx, Path::new(path), offset, limit).await?.into_tool_output()
     }
 
     async fn text(&self, path: &str, offset: u64, limit: Option<u64>) -> String {

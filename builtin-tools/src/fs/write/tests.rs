@@ -1,5 +1,5 @@
 use super::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use toolkit::testing::{TestCall, TestToolbox};

@@ -1,7 +1,7 @@
 //! The new output of a command since the last report.
 
 use super::pages::MAX_BYTES;
-use super::{state, with_facts};
+use super::{ProcessDetails, state, with_facts, without_details};
 use crate::runtime::clean::clean;
 use crate::runtime::job::{Running, Told};
 use crate::runtime::run::held;
@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
+use toolkit::Detailed;
 use toolkit::prelude::*;
 
 /// After such a silence nothing more is expected of an answer.
@@ -24,7 +25,7 @@ pub(super) async fn poll(
     running: &Arc<Running>,
     wait: Duration,
     settling: Duration,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<ProcessDetails>, ToolError> {
     let told = running.told();
     let has_news = |now: Told| now != told;
     let now = || {
@@ -99,7 +100,7 @@ pub(super) async fn poll(
     };
     let _ = write!(text, "[{news}{state}]");
     let output = ToolOutput::text(text).with_title(format!("News of {}", running.id));
-    Ok(with_facts(running, output).with_metadata("truncated", left_out > 0))
+    Ok(without_details(with_facts(running, output).with_metadata("truncated", left_out > 0)))
 }
 
 /// Returns the output between two offsets, limited to its end, and the number of omitted bytes.

@@ -1,7 +1,7 @@
 //! Input written to a running command.
 
 use super::news::poll;
-use super::wrong;
+use super::{ProcessDetails, wrong};
 use crate::runtime::job::{Running, how};
 use crate::runtime::judged::KIND;
 use crate::runtime::keys::keys;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 use toolkit::prelude::*;
-use toolkit::{AllowScope, Ask};
+use toolkit::{AllowScope, Ask, Detailed};
 
 /// Time limit for a program to read its input.
 const WRITE: Duration = Duration::from_secs(10);
@@ -23,7 +23,7 @@ pub(super) async fn write(
     running: &Arc<Running>,
     data: &str,
     eof: bool,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<ProcessDetails>, ToolError> {
     if running.job.stdin().is_none() {
         return Err(wrong(&format!(
             "{} reads nothing: it was started without a terminal and without `keep_stdin`",
@@ -42,7 +42,7 @@ pub(super) async fn press(
     ctx: &ToolContext,
     running: &Arc<Running>,
     names: &str,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<ProcessDetails>, ToolError> {
     let pressed = keys(names)?;
     if !running.job.stdin().is_some_and(|input| input.is_terminal()) {
         return Err(wrong(&format!(

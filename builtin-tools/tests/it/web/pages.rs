@@ -1,8 +1,12 @@
 //! Pages of many kinds and languages, with what a reader wants of each and what is around it. The benchmark of extraction includes
 //! this file as well.
 
+#[path = "pages/code.rs"]
+mod code;
 #[path = "pages/kinds.rs"]
 mod kinds;
+#[path = "pages/maker.rs"]
+mod maker;
 #[path = "pages/texts.rs"]
 mod texts;
 

@@ -112,7 +112,20 @@ fn tools_are_listed_and_called() {
     assert!(["exec", "grep", "process", "read"].iter().all(|name| names.contains(name)), "{names:?}");
     assert!(["apply_patch", "edit", "write"].iter().all(|name| !names.contains(name)), "{names:?}");
     client.call(2, "read", &json!({"file_path": "notes.txt"}));
-    assert!(client.next()["result"]["content"][0]["text"].as_str().unwrap().contains("two"));
+    let read = client.next();
+    assert!(read["result"]["content"][0]["text"].as_str().unwrap().contains("two"));
+    // Clients show structured content in place of the text, so it is there only where it says as much.
+    let schema = |name: &str| {
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        tools.iter().find(|tool| tool["name"] == name).unwrap()["outputSchema"].clone()
+    };
+    assert_eq!((&schema("read"), &read["result"]["structuredContent"]), (&Value::Null, &Value::Null));
+    client.call(5, "grep", &json!({"pattern": "two"}));
+    let found = client.next()["result"]["structuredContent"].clone();
+    assert_eq!(found["results"][0]["lines"][0]["text"], "two");
+    let required = schema("grep")["required"].as_array().unwrap().clone();
+    assert!(required.iter().all(|name| found.get(name.as_str().unwrap()).is_some()), "{required:?} {found}");
+    assert_eq!(required.len(), found.as_object().unwrap().len());
     client.call(3, "exec", &json!({"command": "echo said; cat notes.txt"}));
     let ran = client.next();
     assert!(ran["result"]["content"][0]["text"].as_str().unwrap().starts_with("said\none\n"), "{ran}");
@@ -122,6 +135,29 @@ fn tools_are_listed_and_called() {
     assert!(!user.path().join("work/new.txt").exists());
     let said = denied["result"]["content"][0]["text"].as_str().unwrap();
     assert!(said.contains("`permission.edit = \"allow\"`") && said.contains("--client-approves"), "{said}");
+}
+
+#[test]
+fn a_command_of_which_each_needs_an_answer_is_not_shown_to_a_client_that_cannot_be_asked() {
+    let shown = |settings: &str, capabilities: &Value| {
+        let user = user();
+        fs::write(user.path().join("user/toolkit.json5"), settings).unwrap();
+        let mut client = Client::start(&user, capabilities);
+        client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
+        let listed = client.next();
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let is_there = tools.iter().any(|tool| tool["name"] == "exec");
+        (is_there, client)
+    };
+    let always = "{ tools: { exec: { ask: 'always' } } }";
+    let (is_there, mut client) = shown(always, &json!({}));
+    assert!(!is_there);
+    client.call(2, "exec", &json!({"command": "pwd"}));
+    let refused = client.next();
+    let said = refused["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(said.contains("`tools.exec.ask` is `always`") && said.contains("on-miss"), "{said}");
+    assert!(shown("{}", &json!({})).0);
+    assert!(shown(always, &json!({"elicitation": {}})).0, "its user can be asked");
 }
 
 #[test]

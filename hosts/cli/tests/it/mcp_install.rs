@@ -3,62 +3,9 @@
 #![cfg(all(target_os = "linux", feature = "mcp"))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+use crate::fixture::person::Person;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
-
-/// A person with a home, a configuration, data and a workspace of their own.
-struct Person(TempDir);
-
-/// What came of a command.
-struct Ran {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl Person {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        for name in ["work", "user", "data", "home"] {
-            fs::create_dir(directory.path().join(name)).unwrap();
-        }
-        Self(directory)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, args: &[&str]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolkit"));
-        command.arg("mcp").args(args).current_dir(self.path("work")).stdin(Stdio::null());
-        command.env("TOOLKIT_CONFIG_DIR", self.path("user")).env("TOOLKIT_DATA_DIR", self.path("data"));
-        command.env("HOME", self.path("home")).env_remove("XDG_CONFIG_HOME").env_remove("CODEX_HOME");
-        let Output { status, stdout, stderr } = command.output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Ran { code: status.code(), out: text(stdout), err: text(stderr) }
-    }
-
-    fn fine(&self, args: &[&str]) -> Ran {
-        let ran = self.run(args);
-        assert_eq!(ran.code, Some(0), "{args:?}: {}{}", ran.out, ran.err);
-        ran
-    }
-
-    fn fails(&self, args: &[&str]) -> String {
-        let ran = self.run(args);
-        assert_ne!(ran.code, Some(0), "{args:?}: {}", ran.out);
-        ran.err
-    }
-
-    /// The workspace as it is written into files.
-    fn work(&self) -> String {
-        self.path("work").canonicalize().unwrap().display().to_string()
-    }
-}
 
 /// A client, its file, one as people have it, and what comes of that.
 struct Case {
@@ -144,10 +91,10 @@ fn what_a_file_has_stays_and_uninstalling_gives_it_back() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, case.before).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        let dry = person.fine(&["install", case.client, "--dry-run"]);
+        let dry = person.fine(&["mcp", "install", case.client, "--dry-run"]);
         assert!(dry.out.contains("+++") && dry.out.contains("--workspace"), "{}", dry.out);
         assert_eq!(fs::read_to_string(&path).unwrap(), case.before, "{}", case.client);
-        person.fine(&["install", case.client, "--yes"]);
+        person.fine(&["mcp", "install", case.client, "--yes"]);
         let after = fs::read_to_string(&path).unwrap();
         let work = person.work();
         if !case.after.is_empty() {
@@ -159,19 +106,19 @@ fn what_a_file_has_stays_and_uninstalling_gives_it_back() {
             assert!(after.contains(line.trim_end_matches(',')), "{}: {line}\n{after}", case.client);
         }
         assert!(after.contains(&work) && after.contains(env!("CARGO_BIN_EXE_toolkit")), "{after}");
-        let again = person.fine(&["install", "--client", case.client, "--yes"]);
+        let again = person.fine(&["mcp", "install", "--client", case.client, "--yes"]);
         assert!(again.err.contains("has it already"), "{}: {}", case.client, again.err);
         assert_eq!(fs::read_to_string(&path).unwrap(), after, "{}", case.client);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         // With another profile it is the same entry.
-        person.fine(&["install", case.client, "--yes", "--profile", "coding"]);
+        person.fine(&["mcp", "install", case.client, "--yes", "--profile", "coding"]);
         let changed = fs::read_to_string(&path).unwrap();
         assert!(changed.contains("coding") && changed.matches("--workspace").count() == 1, "{changed}");
-        let dry = person.fine(&["uninstall", case.client, "--dry-run"]);
+        let dry = person.fine(&["mcp", "uninstall", case.client, "--dry-run"]);
         assert!(dry.out.contains('-') && fs::read_to_string(&path).unwrap() == changed, "{}", dry.out);
-        person.fine(&["uninstall", case.client]);
+        person.fine(&["mcp", "uninstall", case.client]);
         assert_eq!(fs::read_to_string(&path).unwrap(), case.before, "{}", case.client);
-        let over = person.fine(&["uninstall", case.client]);
+        let over = person.fine(&["mcp", "uninstall", case.client]);
         assert!(over.err.contains("has no `toolkit`"), "{}", over.err);
         assert_eq!(fs::read_to_string(&path).unwrap(), case.before, "{}", case.client);
     }
@@ -182,19 +129,19 @@ fn a_file_that_is_not_there_is_made_and_removed_again() {
     for case in CASES {
         let person = Person::new();
         let path = person.path("home").join(case.file);
-        let missing = person.fails(&["install", case.client, "--yes"]);
+        let missing = person.fails(&["mcp", "install", case.client, "--yes"]);
         assert!(missing.contains("is that client installed?"), "{}: {missing}", case.client);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        person.fine(&["install", case.client, "--yes", "--name", "my tools"]);
+        person.fine(&["mcp", "install", case.client, "--yes", "--name", "my tools"]);
         let made = fs::read_to_string(&path).unwrap();
         assert!(made.contains("my tools"), "{}: {made}", case.client);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        person.fine(&["uninstall", case.client, "--name", "my tools"]);
+        person.fine(&["mcp", "uninstall", case.client, "--name", "my tools"]);
         assert!(!path.exists(), "{}: {:?}", case.client, fs::read_to_string(&path));
         // One that was there stays, whatever is in it.
         fs::write(&path, "").unwrap();
-        person.fine(&["install", case.client, "--yes"]);
-        person.fine(&["uninstall", case.client]);
+        person.fine(&["mcp", "install", case.client, "--yes"]);
+        person.fine(&["mcp", "uninstall", case.client]);
         assert!(path.exists(), "{}", case.client);
     }
 }
@@ -204,18 +151,18 @@ fn a_project_has_a_file_of_its_own() {
     for case in CASES {
         let person = Person::new();
         let Some(file) = case.project else {
-            let none = person.fails(&["install", case.client, "--project", "--yes"]);
+            let none = person.fails(&["mcp", "install", case.client, "--project", "--yes"]);
             assert!(none.contains("no configuration of a project"), "{}: {none}", case.client);
             continue;
         };
-        person.fine(&["install", case.client, "--project", "--yes"]);
+        person.fine(&["mcp", "install", case.client, "--project", "--yes"]);
         let path = person.path("work").join(file);
         assert!(fs::read_to_string(&path).unwrap().contains("--workspace"), "{}", case.client);
-        person.fine(&["uninstall", case.client, "--project"]);
+        person.fine(&["mcp", "uninstall", case.client, "--project"]);
         assert!(!path.exists(), "{}", case.client);
     }
     let person = Person::new();
-    person.fine(&["install", "claude-code", "--yes"]);
+    person.fine(&["mcp", "install", "claude-code", "--yes"]);
     assert!(person.path("work/.mcp.json").exists());
 }
 
@@ -243,7 +190,7 @@ fn an_entry_of_somebody_else_stays() {
             }
         };
         fs::write(&path, &others).unwrap();
-        for args in [&["install", case.client, "--yes"][..], &["uninstall", case.client]] {
+        for args in [&["mcp", "install", case.client, "--yes"][..], &["mcp", "uninstall", case.client]] {
             let error = person.fails(args);
             assert!(
                 error.contains("starts something else") && error.contains("--force"),
@@ -251,11 +198,11 @@ fn an_entry_of_somebody_else_stays() {
             );
             assert_eq!(fs::read_to_string(&path).unwrap(), others, "{args:?}");
         }
-        person.fine(&["install", case.client, "--yes", "--force"]);
+        person.fine(&["mcp", "install", case.client, "--yes", "--force"]);
         let forced = fs::read_to_string(&path).unwrap();
         assert!(forced.contains("--workspace") && !forced.contains("npx"), "{forced}");
         fs::write(&path, &others).unwrap();
-        person.fine(&["uninstall", case.client, "--force"]);
+        person.fine(&["mcp", "uninstall", case.client, "--force"]);
         assert!(!fs::read_to_string(&path).unwrap().contains("npx"));
     }
 }
@@ -272,7 +219,7 @@ fn a_file_that_is_not_understood_is_left_and_its_line_named() {
             _ => "{\n  \"a\": 1,\n  \"b\": [1,\n}\n",
         };
         fs::write(&path, broken).unwrap();
-        for args in [&["install", case.client, "--yes"][..], &["uninstall", case.client]] {
+        for args in [&["mcp", "install", case.client, "--yes"][..], &["mcp", "uninstall", case.client]] {
             let error = person.fails(args);
             assert!(error.contains("is left as it is") && error.contains("line "), "{args:?}: {error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), broken, "{args:?}");
@@ -287,10 +234,10 @@ fn a_link_stays_one() {
     fs::create_dir_all(person.path("home/.codex")).unwrap();
     fs::write(person.path("dotfile"), "model = \"x\"\n").unwrap();
     symlink(person.path("dotfile"), person.path("home/.codex/config.toml")).unwrap();
-    person.fine(&["install", "codex", "--yes"]);
+    person.fine(&["mcp", "install", "codex", "--yes"]);
     assert!(fs::symlink_metadata(person.path("home/.codex/config.toml")).unwrap().is_symlink());
     assert!(fs::read_to_string(person.path("dotfile")).unwrap().contains("[mcp_servers.toolkit]"));
-    person.fine(&["uninstall", "codex"]);
+    person.fine(&["mcp", "uninstall", "codex"]);
     assert!(fs::symlink_metadata(person.path("home/.codex/config.toml")).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(person.path("dotfile")).unwrap(), "model = \"x\"\n");
 }
@@ -298,7 +245,7 @@ fn a_link_stays_one() {
 #[test]
 fn any_other_client_gets_the_entry_to_copy() {
     let person = Person::new();
-    let printed = person.fine(&["install", "json", "--profile", "coding"]);
+    let printed = person.fine(&["mcp", "install", "json", "--profile", "coding"]);
     let value: serde_json::Value = serde_json::from_str(&printed.out).unwrap();
     let entry = &value["mcpServers"]["toolkit"];
     assert_eq!(entry["command"], env!("CARGO_BIN_EXE_toolkit"));
@@ -307,12 +254,12 @@ fn any_other_client_gets_the_entry_to_copy() {
         serde_json::json!(["mcp", "serve", "--workspace", person.work(), "--profile", "coding"])
     );
     let file = person.path("servers.json").display().to_string();
-    person.fine(&["install", "json", "--file", &file, "--yes"]);
+    person.fine(&["mcp", "install", "json", "--file", &file, "--yes"]);
     let written: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(written["mcpServers"]["toolkit"]["args"][1], "serve");
-    person.fine(&["uninstall", "json", "--file", &file]);
+    person.fine(&["mcp", "uninstall", "json", "--file", &file]);
     assert!(!person.path("servers.json").exists());
-    assert!(person.fails(&["uninstall", "json"]).contains("--file"));
+    assert!(person.fails(&["mcp", "uninstall", "json"]).contains("--file"));
 }
 
 #[test]
@@ -322,19 +269,19 @@ fn opencode_of_the_second_version_has_its_servers_one_level_below() {
     fs::create_dir_all(&directory).unwrap();
     let before = "{\n  \"mcp\": {\n    // Mine.\n    \"servers\": {\n      \"docs\": { \"type\": \"local\", \"command\": [\"docs\"] }\n    }\n  }\n}\n";
     fs::write(directory.join("opencode.jsonc"), before).unwrap();
-    person.fine(&["install", "opencode", "--yes"]);
+    person.fine(&["mcp", "install", "opencode", "--yes"]);
     let after = fs::read_to_string(directory.join("opencode.jsonc")).unwrap();
     let value: serde_json::Value = serde_json::from_str(&after.replace("// Mine.", "")).unwrap();
     assert_eq!(value["mcp"]["servers"]["toolkit"]["type"], "local", "{after}");
     assert_eq!(value["mcp"]["servers"]["toolkit"]["command"][1], "mcp", "{after}");
-    person.fine(&["uninstall", "opencode"]);
+    person.fine(&["mcp", "uninstall", "opencode"]);
     assert_eq!(fs::read_to_string(directory.join("opencode.jsonc")).unwrap(), before);
 }
 
 #[test]
 fn an_unknown_client_is_answered_with_those_that_are_known() {
     let person = Person::new();
-    let error = person.fails(&["install", "emacs"]);
+    let error = person.fails(&["mcp", "install", "emacs"]);
     assert!(error.contains("gemini-cli") && error.contains("windsurf"), "{error}");
-    assert!(person.fails(&["install"]).contains("CLIENT"));
+    assert!(person.fails(&["mcp", "install"]).contains("CLIENT"));
 }

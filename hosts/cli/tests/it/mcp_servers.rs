@@ -3,62 +3,10 @@
 #![cfg(all(target_os = "linux", feature = "mcp"))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+use crate::fixture::person::Person;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
-
-/// A person with a configuration, data and a workspace of their own.
-struct Person(TempDir);
-
-/// What came of a command.
-struct Ran {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl Person {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        for name in ["work", "user", "data", "home"] {
-            fs::create_dir(directory.path().join(name)).unwrap();
-        }
-        Self(directory)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn file(&self) -> String {
-        fs::read_to_string(self.path("user/toolkit.json5")).unwrap()
-    }
-
-    fn run(&self, args: &[&str]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolkit"));
-        command.args(args).current_dir(self.path("work")).stdin(Stdio::null());
-        command.env("TOOLKIT_CONFIG_DIR", self.path("user")).env("TOOLKIT_DATA_DIR", self.path("data"));
-        command.env("HOME", self.path("home")).env_remove("XDG_CONFIG_HOME").env("TOKEN_OF_FAR", "a-token");
-        let Output { status, stdout, stderr } = command.output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Ran { code: status.code(), out: text(stdout), err: text(stderr) }
-    }
-
-    fn fine(&self, args: &[&str]) -> String {
-        let ran = self.run(args);
-        assert_eq!(ran.code, Some(0), "{args:?}: {}{}", ran.out, ran.err);
-        ran.out
-    }
-
-    fn fails(&self, args: &[&str]) -> String {
-        let ran = self.run(args);
-        assert_ne!(ran.code, Some(0), "{args:?}: {}", ran.out);
-        ran.err
-    }
-}
 
 /// This very command as a server: what it serves are its own tools.
 const ITSELF: [&str; 4] = ["--", env!("CARGO_BIN_EXE_toolkit"), "mcp", "serve"];
@@ -67,30 +15,31 @@ const ITSELF: [&str; 4] = ["--", env!("CARGO_BIN_EXE_toolkit"), "mcp", "serve"];
 fn a_server_is_added_tried_called_and_removed() {
     let person = Person::new();
     fs::write(person.path("work/notes.txt"), "one\ntwo\n").unwrap();
-    let added =
-        person.fine(&[&["mcp", "add", "own", "--env", "HOME", "--timeout-ms", "9000"], &ITSELF[..]].concat());
+    let added = person
+        .fine(&[&["mcp", "add", "own", "--env", "HOME", "--timeout-ms", "9000"], &ITSELF[..]].concat())
+        .out;
     assert!(added.starts_with("Added `own` in ") && added.ends_with("user/toolkit.json5\n"), "{added}");
     assert_eq!(fs::metadata(person.path("user/toolkit.json5")).unwrap().permissions().mode() & 0o777, 0o600);
-    let listed: Value = serde_json::from_str(&person.fine(&["mcp", "list", "-o", "json"])).unwrap();
+    let listed: Value = serde_json::from_str(&person.fine(&["mcp", "list", "-o", "json"]).out).unwrap();
     assert_eq!(listed[0]["name"], "own");
     assert_eq!(listed[0]["settings"]["timeoutMs"], 9000);
     assert!(!listed.to_string().contains(&person.path("home").display().to_string()), "{listed}");
-    assert!(person.fine(&["mcp", "list"]).contains("mcp serve  ("), "one a line");
+    assert!(person.fine(&["mcp", "list"]).out.contains("mcp serve  ("), "one a line");
 
     // What it serves in turn is itself again, and not for ever.
     fs::rename(person.path("user/toolkit.json5"), person.path("own.json5")).unwrap();
     let own = person.path("own.json5").display().to_string();
     let with = |args: &[&str]| person.run(&[&["--config", &own], args].concat());
     let tested = with(&["mcp", "test"]);
-    assert!(tested.code == Some(0) && tested.out.starts_with("own: "), "{}{}", tested.out, tested.err);
+    assert!(tested.code == 0 && tested.out.starts_with("own: "), "{}{}", tested.out, tested.err);
     assert!(tested.out.contains("tools (toolkit "), "{}", tested.out);
     let read = with(&["--set", "permission.mcp=allow", "call", "own__read", "--file-path", "notes.txt"]);
-    assert!(read.code == Some(0) && read.out.contains("two"), "{}{}", read.out, read.err);
+    assert!(read.code == 0 && read.out.contains("two"), "{}{}", read.out, read.err);
     let asked = with(&["call", "own__read", "--file-path", "notes.txt"]);
-    assert_eq!(asked.code, Some(5), "what it says of itself allows nothing: {}", asked.err);
+    assert_eq!(asked.code, 5, "what it says of itself allows nothing: {}", asked.err);
     let denied =
         with(&["--set", "tools.deny=[\"mcp:own\"]", "call", "own__read", "--file-path", "notes.txt"]);
-    assert_eq!(denied.code, Some(5), "{}", denied.err);
+    assert_eq!(denied.code, 5, "{}", denied.err);
     assert!(with(&["list"]).out.lines().any(|line| line.starts_with("own__read")), "it is listed");
     fs::rename(person.path("own.json5"), person.path("user/toolkit.json5")).unwrap();
 
@@ -116,11 +65,11 @@ fn a_tool_that_a_server_does_not_bring_is_told_of_with_the_reason() {
     ] {
         for args in [&["call", name][..], &["describe", name], &["schema", name]] {
             let ran = person.run(args);
-            assert_eq!(ran.code, Some(3), "{args:?}: {}{}", ran.out, ran.err);
+            assert_eq!(ran.code, 3, "{args:?}: {}{}", ran.out, ran.err);
             assert!(ran.err.contains(reason) && !ran.err.contains("link!"), "{args:?}: {}", ran.err);
         }
         let explained = person.run(&["explain", "tool", name]);
-        assert_eq!(explained.code, Some(3), "{}{}", explained.out, explained.err);
+        assert_eq!(explained.code, 3, "{}{}", explained.out, explained.err);
         assert!(explained.out.starts_with(&format!("{name} is not there: {reason}")), "{}", explained.out);
     }
     // Of a name that nothing knows, it is said what may be missing.
@@ -192,12 +141,7 @@ fn a_client_is_told_how_to_start_it_and_keeps_what_it_has() {
         // Nobody says yes.
         let shown = person.run(&["mcp", "install", "--client", client]);
         assert!(shown.out.contains('+') && shown.out.contains("\"toolkit\""), "{}", shown.out);
-        assert_eq!(
-            (shown.code, fs::read_to_string(&path).unwrap()),
-            (Some(1), before.clone()),
-            "{}",
-            shown.err
-        );
+        assert_eq!((shown.code, fs::read_to_string(&path).unwrap()), (1, before.clone()), "{}", shown.err);
         person.fine(&["mcp", "install", "--client", client, "--yes", "--profile", "coding"]);
         let after = fs::read_to_string(&path).unwrap();
         assert!(after.contains("// Mine.") && after.contains("\"other\": { \"command\": \"x\" }"), "{after}");
@@ -233,11 +177,11 @@ fn servers_may_stand_under_a_key_of_their_own() {
     let person = Person::new();
     let write = |text: &str| fs::write(person.path("user/toolkit.json5"), text).unwrap();
     write("{\n  mcp: {\n    servers: {\n      own: { command: \"x\", args: [\"y\"] },\n    },\n  },\n}\n");
-    let listed = person.fine(&["mcp", "list"]);
+    let listed = person.fine(&["mcp", "list"]).out;
     assert!(listed.starts_with("own  x y  (") && listed.contains("toolkit.json5:4:"), "{listed}");
     assert!(person.fails(&["mcp", "add", "own", "--", "z"]).contains("has a server `own` already"));
     person.fine(&["mcp", "add", "own", "--force", "--", "z"]);
-    assert!(person.fine(&["mcp", "list"]).starts_with("own  z  ("));
+    assert!(person.fine(&["mcp", "list"]).out.starts_with("own  z  ("));
     person.fine(&["mcp", "remove", "own"]);
     assert!(!person.file().contains("own"), "{}", person.file());
     write("{ mcp: { servers: {\n own: { comand: \"x\" } } } }");
@@ -269,7 +213,7 @@ fn lint_looks_at_tools_of_servers_too() {
     fs::write(person.path("work/hiding.sh"), HIDING).unwrap();
     person.fine(&["mcp", "add", "hiding", "--", "/bin/sh", "hiding.sh"]);
     let ran = person.run(&["lint"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.code, 0, "{}", ran.err);
     for expected in [
         "hiding__a description: it has the sign U+202E, which is not shown; leave it out [unprintable] (the MCP server `hiding`)",
         "hiding__a /properties/x: it has no description",
@@ -277,9 +221,9 @@ fn lint_looks_at_tools_of_servers_too() {
         assert!(ran.out.contains(expected), "{expected}: {}{}", ran.out, ran.err);
     }
     assert!(ran.err.contains("its tool \"b\" is left out: its schema has hidden characters"), "{}", ran.err);
-    assert_eq!(person.run(&["lint", "--deny"]).code, Some(1));
+    assert_eq!(person.run(&["lint", "--deny"]).code, 1);
     let without = person.run(&["lint", "--deny", "--no-servers"]);
-    assert_eq!((without.code, without.out.as_str()), (Some(0), ""), "{}", without.err);
+    assert_eq!((without.code, without.out.as_str()), (0, ""), "{}", without.err);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The connection to a server over its standard streams: a message a line.
 
 use super::unreadable::{self, Scan};
+use crate::lines::{LineBuffer, Piece};
 use futures_util::future::BoxFuture;
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -12,7 +13,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, BufReader, Empty};
+use tokio::io::{AsyncRead, AsyncWrite, Empty};
 
 /// Multiple of the message limit at which a line ends the connection: nothing after it can be read before it ends.
 const MAX_OVERLENGTH: usize = 32;
@@ -21,12 +22,12 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// A transport that reads lines of bounded length. A line that cannot be read, or is too long, and answers a request becomes an error
 /// of that request; others are left out.
 pub(super) struct Lines<R, W: AsyncWrite> {
-    read: BufReader<R>,
+    input: R,
+    read: LineBuffer,
     /// Writes, and never reads.
     writing: AsyncRwTransport<RoleClient, Empty, W>,
     waiting: Waiting,
     limit: usize,
-    line: Vec<u8>,
     /// State of a line that is too long.
     overlong: Option<Overlong>,
     /// An answer to a request of the server that cannot be read.
@@ -35,10 +36,62 @@ pub(super) struct Lines<R, W: AsyncWrite> {
 }
 
 /// A line that is too long to be stored.
+#[derive(Default)]
 struct Overlong {
     scan: Scan,
     bytes: usize,
     is_told: bool,
+}
+
+impl Overlong {
+    fn read(&mut self, part: &[u8]) {
+        if !self.is_told {
+            self.scan.read(part);
+        }
+        self.bytes = self.bytes.saturating_add(part.len());
+    }
+}
+
+/// The content of a line, or of a part of one.
+enum Read {
+    Blank,
+    Message(Box<RxJsonRpcMessage<RoleClient>>),
+    Unreadable(Scan, String),
+    /// A part of a line that is too long.
+    TooLong,
+    EndOfTooLong,
+}
+
+impl Read {
+    /// Parses a line; adds a part to `overlong`.
+    fn of(piece: &Piece<'_>, overlong: &mut Option<Overlong>) -> Self {
+        match piece {
+            Piece::Line(line) => Self::line(line),
+            Piece::Part(part) => {
+                overlong.get_or_insert_default().read(part);
+                Self::TooLong
+            }
+            Piece::LastPart(part) => {
+                overlong.get_or_insert_default().read(part);
+                Self::EndOfTooLong
+            }
+        }
+    }
+
+    fn line(line: &[u8]) -> Self {
+        let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
+        if text.is_empty() {
+            return Self::Blank;
+        }
+        match unreadable::parse(text) {
+            Ok(message) => Self::Message(Box::new(message)),
+            Err(why) => {
+                let mut scan = Scan::default();
+                scan.read(text);
+                Self::Unreadable(scan, why)
+            }
+        }
+    }
 }
 
 /// The requests that wait for an answer.
@@ -110,47 +163,49 @@ where
 {
     pub(super) fn new(read: R, write: W, limit: usize) -> Self {
         Self {
-            read: BufReader::with_capacity(64 << 10, read),
+            input: read,
+            read: LineBuffer::new(limit),
             writing: AsyncRwTransport::new_client(tokio::io::empty(), write),
             waiting: Waiting::default(),
             limit,
-            line: Vec::new(),
             overlong: None,
             reply: None,
             has_ended: false,
         }
     }
 
-    /// Reads available bytes, at most to the end of a line. Returns the message, if there is one. Dropping the future while it waits
+    /// Takes the next line or part of one, or else reads more. Returns the message, if there is one. Dropping the future while it waits
     /// loses nothing.
     async fn step(&mut self) -> io::Result<Option<RxJsonRpcMessage<RoleClient>>> {
-        let chunk = self.read.fill_buf().await?;
-        if chunk.is_empty() {
-            self.has_ended = true;
-            return Ok(self.end_line());
+        if let Some(piece) = self.read.next() {
+            let read = Read::of(&piece, &mut self.overlong);
+            return self.take(read);
         }
-        let newline = chunk.iter().position(|byte| *byte == b'\n');
-        let (part, used) = newline.map_or((chunk, chunk.len()), |at| (&chunk[..at], at + 1));
-        let length = part.len();
-        if let Some(overlong) = &mut self.overlong {
-            if !overlong.is_told {
-                overlong.scan.read(part);
+        if self.read.read(&mut self.input).await? > 0 {
+            return Ok(None);
+        }
+        self.has_ended = true;
+        let Some(piece) = self.read.rest() else { return Ok(None) };
+        let read = Read::of(&piece, &mut self.overlong);
+        self.take(read)
+    }
+
+    fn take(&mut self, read: Read) -> io::Result<Option<RxJsonRpcMessage<RoleClient>>> {
+        Ok(match read {
+            Read::Blank => None,
+            Read::Message(mut message) => {
+                self.waiting.receives(&mut message);
+                Some(*message)
             }
-            overlong.bytes = overlong.bytes.saturating_add(length);
-        } else if self.line.len() + length > self.limit {
-            let mut scan = Scan::default();
-            scan.read(&self.line);
-            scan.read(part);
-            self.overlong = Some(Overlong { scan, bytes: self.line.len() + length, is_told: false });
-            self.line = Vec::new();
-        } else {
-            self.line.extend_from_slice(part);
-        }
-        self.read.consume(used);
-        if newline.is_some() {
-            return Ok(self.end_line());
-        }
-        self.is_too_long()
+            Read::Unreadable(scan, why) => self.left_out(&scan, &why),
+            Read::TooLong => return self.is_too_long(),
+            Read::EndOfTooLong => match self.overlong.take() {
+                Some(overlong) if !overlong.is_told => {
+                    self.left_out(&overlong.scan, &unreadable::too_long(self.limit))
+                }
+                _ => None,
+            },
+        })
     }
 
     /// Returns the error for a line that is too long as soon as the request that it answers is known.
@@ -165,33 +220,6 @@ where
         let Some(id) = self.waiting.answered(&overlong.scan, false) else { return Ok(None) };
         overlong.is_told = true;
         Ok(Some(unreadable::error(id, &unreadable::too_long(self.limit))))
-    }
-
-    /// Reads the line that has ended.
-    fn end_line(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        if let Some(overlong) = self.overlong.take() {
-            let why = unreadable::too_long(self.limit);
-            if overlong.is_told {
-                return None;
-            }
-            return self.left_out(&overlong.scan, &why);
-        }
-        let line = std::mem::take(&mut self.line);
-        let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line).trim_ascii();
-        if text.is_empty() {
-            return None;
-        }
-        match unreadable::parse(text) {
-            Ok(mut message) => {
-                self.waiting.receives(&mut message);
-                Some(message)
-            }
-            Err(why) => {
-                let mut scan = Scan::default();
-                scan.read(text);
-                self.left_out(&scan, &why)
-            }
-        }
     }
 
     /// Converts an unreadable message to an error for the waiting request, here or at the other end.

@@ -1,18 +1,15 @@
 //! A layer that knows the tokens of clients.
 
-use super::service::{HttpBody, refusal};
+use super::layer::{Answering, Inner, answered};
+use super::service::refusal;
 use super::tokens::ClientTokens;
 use crate::server::Principal;
 use data_encoding::BASE64URL_NOPAD;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderValue, Request, StatusCode};
 use sha2::{Digest as _, Sha256};
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::{fmt, io};
-use tower_service::Service;
 
 /// Lets requests through that have a token, `Authorization: Bearer …`.
 ///
@@ -21,7 +18,7 @@ use tower_service::Service;
 /// of its name, with one session over all its connections.
 #[derive(Clone)]
 pub struct Bearer<S> {
-    inner: S,
+    pub(super) inner: S,
     token: [u8; 32],
     clients: Option<Arc<ClientTokens>>,
 }
@@ -61,6 +58,24 @@ impl<S> Bearer<S> {
         let name = self.clients.as_ref()?.client(token)?;
         Some(Sender::Client(Principal(format!("client {name}"))))
     }
+
+    pub(super) fn answer<B>(&mut self, mut request: Request<B>) -> Answering
+    where
+        S: Inner<B>,
+    {
+        let Some(sender) = self.sender(&request) else {
+            let mut refused = refusal(
+                StatusCode::UNAUTHORIZED,
+                "this needs the header `Authorization: Bearer` with the token of the server".to_owned(),
+            );
+            refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return answered(refused);
+        };
+        if let Sender::Client(principal) = sender {
+            request.extensions_mut().insert(principal);
+        }
+        Box::pin(self.inner.call(request))
+    }
 }
 
 /// A new token, of 256 random bits.
@@ -77,34 +92,5 @@ pub fn new_token() -> io::Result<String> {
 impl<S> fmt::Debug for Bearer<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bearer").finish_non_exhaustive()
-    }
-}
-
-impl<S, B> Service<Request<B>> for Bearer<S>
-where
-    S: Service<Request<B>, Response = Response<HttpBody>, Error = Infallible>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<HttpBody>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, task: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(task)
-    }
-
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let Some(sender) = self.sender(&request) else {
-            let mut refused = refusal(
-                StatusCode::UNAUTHORIZED,
-                "this needs the header `Authorization: Bearer` with the token of the server".to_owned(),
-            );
-            refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            return Box::pin(std::future::ready(Ok(refused)));
-        };
-        if let Sender::Client(principal) = sender {
-            request.extensions_mut().insert(principal);
-        }
-        Box::pin(self.inner.call(request))
     }
 }

@@ -1,16 +1,13 @@
 //! CORS: headers with which a browser lets pages of other origins call.
 
-use super::service::{HttpBody, empty, refusal};
+use super::layer::{Answering, Inner, answered};
+use super::service::{empty, refusal};
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ORIGIN, VARY,
 };
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use std::convert::Infallible;
-use std::pin::Pin;
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tower_service::Service;
 use url::{Host, Url};
 
 /// Headers of requests that the protocol and a token need.
@@ -27,7 +24,7 @@ const MAX_AGE: &str = "600";
 /// origins pass without the headers that a page needs to read the answer; [`HttpService`](crate::HttpService) refuses them.
 #[derive(Debug, Clone)]
 pub struct Cors<S> {
-    inner: S,
+    pub(super) inner: S,
     origins: Arc<[Pattern]>,
 }
 
@@ -43,6 +40,45 @@ impl<S> Cors<S> {
         let value = headers.get(ORIGIN)?;
         let origin = Url::parse(value.to_str().ok()?).ok()?;
         self.origins.iter().any(|pattern| pattern.matches(&origin)).then(|| value.clone())
+    }
+
+    pub(super) fn answer<B>(&mut self, request: Request<B>) -> Answering
+    where
+        S: Inner<B>,
+    {
+        let headers = request.headers();
+        let origin = self.allowed(headers);
+        let is_preflight =
+            request.method() == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+        if is_preflight {
+            let mut answer = match origin {
+                None => refusal(
+                    StatusCode::FORBIDDEN,
+                    "pages of this origin may not call; allow the origin with `--allow-origin`".to_owned(),
+                ),
+                Some(origin) => {
+                    let mut answer = empty(StatusCode::NO_CONTENT);
+                    let headers = answer.headers_mut();
+                    share(headers, origin);
+                    headers
+                        .insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
+                    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
+                    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
+                    answer
+                }
+            };
+            answer.headers_mut().append(VARY, HeaderValue::from_static("Origin"));
+            return answered(answer);
+        }
+        let answering = self.inner.call(request);
+        Box::pin(async move {
+            let mut answer = answering.await?;
+            if let Some(origin) = origin {
+                share(answer.headers_mut(), origin);
+            }
+            answer.headers_mut().append(VARY, HeaderValue::from_static("Origin"));
+            Ok(answer)
+        })
     }
 }
 
@@ -76,56 +112,6 @@ impl Pattern {
 fn share(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(ANSWER_HEADERS));
-}
-
-impl<S, B> Service<Request<B>> for Cors<S>
-where
-    S: Service<Request<B>, Response = Response<HttpBody>, Error = Infallible>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<HttpBody>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, task: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(task)
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let headers = request.headers();
-        let origin = self.allowed(headers);
-        let is_preflight =
-            request.method() == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-        if is_preflight {
-            let mut answer = match origin {
-                None => refusal(
-                    StatusCode::FORBIDDEN,
-                    "pages of this origin may not call; allow the origin with `--allow-origin`".to_owned(),
-                ),
-                Some(origin) => {
-                    let mut answer = empty(StatusCode::NO_CONTENT);
-                    let headers = answer.headers_mut();
-                    share(headers, origin);
-                    headers
-                        .insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
-                    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
-                    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
-                    answer
-                }
-            };
-            answer.headers_mut().append(VARY, HeaderValue::from_static("Origin"));
-            return Box::pin(std::future::ready(Ok(answer)));
-        }
-        let answering = self.inner.call(request);
-        Box::pin(async move {
-            let mut answer = answering.await?;
-            if let Some(origin) = origin {
-                share(answer.headers_mut(), origin);
-            }
-            answer.headers_mut().append(VARY, HeaderValue::from_static("Origin"));
-            Ok(answer)
-        })
-    }
 }
 
 #[cfg(test)]

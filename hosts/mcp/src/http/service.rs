@@ -1,6 +1,6 @@
 //! The service: limits around rmcp's.
 
-use crate::server::faults::{INITIALIZE, invalid_initialize};
+use crate::server::faults::{INITIALIZE, invalid, is_list};
 use crate::server::{ServerOptions, Stateless, ToolServer};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
@@ -15,15 +15,14 @@ use serde::Deserialize;
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use toolkit::{Caller, CancellationToken, Toolkit};
 use tower_service::Service;
 
-/// Maximum length in bytes of an `initialize` whose parameters are checked before a handler gets it.
-const LONGEST_INITIALIZE: usize = 64 << 10;
+/// Maximum length in bytes of a request whose parameters are checked before a handler gets it.
+const MAX_CHECKED: usize = 64 << 10;
 
 /// Limits of an HTTP service, and the hosts and origins that it answers.
 #[derive(Debug, Clone)]
@@ -198,7 +197,7 @@ impl<H: ServerHandler> HttpService<H> {
         } else {
             Bytes::new()
         };
-        if let Some(refusal) = refused_initialize(&parts.headers, &body) {
+        if let Some(refusal) = refused_params(&parts.headers, &body) {
             return refusal;
         }
         if self.stateless.live() >= self.options.most_sessions && needs_server(&parts.headers, &body) {
@@ -241,9 +240,9 @@ fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
     !headers.contains_key("mcp-session-id") || begins()
 }
 
-/// Returns the answer to an `initialize` with invalid parameters: it starts no session, so no handler gets it. A protocol version without
-/// sessions has no such method, which rmcp answers.
-fn refused_initialize(headers: &http::HeaderMap, body: &[u8]) -> Option<Response<HttpBody>> {
+/// Returns the answer to a request with invalid parameters that no handler gets: an `initialize`, which starts no session, and a list,
+/// whose parameters rmcp leaves out. A protocol version without sessions has no `initialize`, which rmcp answers.
+fn refused_params(headers: &http::HeaderMap, body: &[u8]) -> Option<Response<HttpBody>> {
     #[derive(Deserialize)]
     struct Message {
         id: RequestId,
@@ -251,21 +250,25 @@ fn refused_initialize(headers: &http::HeaderMap, body: &[u8]) -> Option<Response
         #[serde(default)]
         params: Option<serde_json::Value>,
     }
+    let has = |word: &str| memchr::memmem::find(body, word.as_bytes()).is_some();
+    // Few bodies are such a request, and none that is long: the others are not parsed twice.
+    let is_short = body.len() <= MAX_CHECKED;
+    if !is_short || !(has("\"initialize\"") || has("\"cursor\"") && has("/list\"")) {
+        return None;
+    }
     let version = headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
-    if version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str()) {
+    let has_sessions = version.is_none_or(|version| version < ProtocolVersion::V_2026_07_28.as_str());
+    let message: Message = serde_json::from_slice(body).ok()?;
+    let is_initialize = message.method == INITIALIZE && has_sessions;
+    if !is_initialize && !is_list(&message.method) {
         return None;
     }
-    // Few bodies are an `initialize`, and none that is long: the others are not parsed twice.
-    let word = format!("\"{INITIALIZE}\"");
-    if body.len() > LONGEST_INITIALIZE || !body.windows(word.len()).any(|part| part == word.as_bytes()) {
-        return None;
-    }
-    let message: Message =
-        serde_json::from_slice(body).ok().filter(|message: &Message| message.method == INITIALIZE)?;
-    let error = invalid_initialize(message.params.as_ref())?;
+    let error = invalid(&message.method, message.params.as_ref())?;
     let text = serde_json::to_vec(&ServerJsonRpcMessage::error(error, Some(message.id))).ok()?;
     let mut response = Response::new(Full::new(Bytes::from(text)).boxed());
-    *response.status_mut() = StatusCode::BAD_REQUEST;
+    if is_initialize {
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+    }
     response
         .headers_mut()
         .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
@@ -290,7 +293,7 @@ where
 {
     type Response = Response<HttpBody>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = super::layer::Answering;
 
     fn poll_ready(&mut self, _task: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

@@ -27,10 +27,15 @@ pub(super) fn refusal(request: &CustomRequest) -> ErrorData {
     }
 }
 
-/// The error for the parameters of `initialize`, if they cannot be read.
-pub(crate) fn invalid_initialize(params: Option<&Value>) -> Option<ErrorData> {
-    match look(INITIALIZE, params) {
-        Look::Faulty(why) => Some(invalid_params(INITIALIZE, &why)),
+/// Returns true if rmcp leaves out invalid parameters of the method: a handler gets the request as if it had none.
+pub(crate) fn is_list(method: &str) -> bool {
+    matches!(method, "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list")
+}
+
+/// Returns the error for the parameters of a method, if they cannot be read.
+pub(crate) fn invalid(method: &str, params: Option<&Value>) -> Option<ErrorData> {
+    match look(method, params) {
+        Look::Faulty(why) => Some(invalid_params(method, &why)),
         Look::Fine | Look::NoMethod => None,
     }
 }
@@ -54,9 +59,7 @@ fn look(method: &str, params: Option<&Value>) -> Look {
     let of_params = match method {
         INITIALIZE => problem::<InitializeRequestParams>(params),
         "tools/call" => problem::<CallToolRequestParams>(params),
-        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
-            problem::<PaginatedRequestParams>(params)
-        }
+        list if is_list(list) => problem::<PaginatedRequestParams>(params),
         "prompts/get" => problem::<GetPromptRequestParams>(params),
         "resources/read" => problem::<ReadResourceRequestParams>(params),
         "logging/setLevel" => problem::<SetLevelRequestParams>(params),

@@ -7,10 +7,11 @@ use toolkit::{Bytes, Content, Cut, Kept, Resource, ResourceBody, ToolResult, Too
 
 /// A failure of the tool is a result too, for the model to read.
 pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult) -> CallToolResult {
-    // Without a schema, details are for hosts; structured content of an MCP server is for the client's model.
+    // Clients show a model the structured content in place of the text. Details without a schema, and those that say less than the
+    // text, are for hosts. Those of an MCP server are passed on, since its author chose them for models.
     let is_structured = toolbox
         .tool(&result.name)
-        .is_some_and(|tool| tool.output_schema().is_some() || tool.source().is_remote());
+        .is_some_and(|tool| tool.structured_schema().is_some() || tool.source().is_remote());
     match result.outcome {
         Err(error) => CallToolResult::error(vec![ContentBlock::text(error.message())]),
         Ok(output) => {

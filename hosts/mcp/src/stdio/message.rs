@@ -1,8 +1,9 @@
 //! Parsing of a JSON line to a message of the protocol.
 
+use crate::server::faults::is_list;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientRequest, Extensions, JsonObject,
-    JsonRpcMessage, JsonRpcVersion2_0, MetaObject, RequestId, RequestMetaObject,
+    CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientRequest, CustomRequest, Extensions,
+    JsonObject, JsonRpcMessage, JsonRpcVersion2_0, MetaObject, RequestId, RequestMetaObject,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage};
 use rmcp::transport::async_rw::{JsonRpcMessageCodec, JsonRpcMessageCodecError};
@@ -34,7 +35,7 @@ pub(super) fn parse(line: &[u8]) -> Line {
     bytes.extend_from_slice(line);
     bytes.extend_from_slice(b"\n");
     match JsonRpcMessageCodec::<Message>::new().decode(&mut bytes) {
-        Ok(Some(message)) => Line::Message(Box::new(message)),
+        Ok(Some(message)) => Line::Message(Box::new(with_params(message, line))),
         Ok(None) => Line::Ignored,
         Err(JsonRpcMessageCodecError::Serde(error)) if error.classify() == Category::Data => {
             tracing::debug!("the client sent JSON that is no message of the protocol: {error}");
@@ -44,6 +45,36 @@ pub(super) fn parse(line: &[u8]) -> Line {
             tracing::debug!("the client sent a line that is no JSON, which is ignored: {error}");
             Line::Ignored
         }
+    }
+}
+
+/// Restores the parameters of a list that rmcp left out, since they are invalid: the request becomes a custom one, whose parameters the
+/// server refuses.
+fn with_params(message: Message, line: &[u8]) -> Message {
+    #[derive(Deserialize)]
+    struct Params {
+        params: serde_json::Value,
+    }
+    let JsonRpcMessage::Request(mut request) = message else { return message };
+    let method = request.request.method();
+    if is_list(method)
+        && !has_params(&request.request)
+        // Few requests for a list have one: the others are not parsed twice.
+        && memchr::memmem::find(line, b"\"cursor\"").is_some()
+        && let Ok(Params { params }) = serde_json::from_slice(line)
+    {
+        request.request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
+    }
+    JsonRpcMessage::Request(request)
+}
+
+fn has_params(list: &ClientRequest) -> bool {
+    match list {
+        ClientRequest::ListToolsRequest(list) => list.params.is_some(),
+        ClientRequest::ListPromptsRequest(list) => list.params.is_some(),
+        ClientRequest::ListResourcesRequest(list) => list.params.is_some(),
+        ClientRequest::ListResourceTemplatesRequest(list) => list.params.is_some(),
+        _ => true,
     }
 }
 
@@ -138,6 +169,23 @@ mod tests {
             assert!(plain_call(line.as_bytes()).is_none(), "{line}");
             let Line::Message(message) = parse(line.as_bytes()) else { panic!("{line}") };
             assert_eq!(json(Some(&message)), json(of_rmcp(line).as_ref()), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_list_keeps_parameters_that_are_invalid() {
+        for method in ["tools/list", "prompts/list", "resources/list", "resources/templates/list"] {
+            let parsed = |params: &str| {
+                let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+                let Line::Message(message) = parse(line.as_bytes()) else { panic!("{line}") };
+                let JsonRpcMessage::Request(request) = *message else { panic!("{line}") };
+                request.request
+            };
+            let ClientRequest::CustomRequest(custom) = parsed(r#"{"cursor":5}"#) else { panic!("{method}") };
+            assert_eq!((&*custom.method, custom.params), (method, Some(serde_json::json!({"cursor": 5}))));
+            for params in [r#"{"cursor":"a"}"#, r#"{"cursor":null}"#, "{}", r#"{"_meta":{"cursor":5}}"#] {
+                assert!(!matches!(parsed(params), ClientRequest::CustomRequest(_)), "{method} {params}");
+            }
         }
     }
 

@@ -130,6 +130,7 @@ impl<T: IntoToolOutput> IntoToolOutput for Option<T> {
         Some(_) => Some(schema_or_null::<T>),
         None => None,
     };
+    const TEXT_SAYS_MORE: bool = T::TEXT_SAYS_MORE;
 
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         match self {

@@ -6,7 +6,7 @@ use super::{result, text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use toolkit::prelude::*;
-use toolkit::tool_ref;
+use toolkit::{Detailed, Structured, tool_ref};
 
 /// A size.
 #[toolkit::args]
@@ -98,6 +98,41 @@ fn letter() -> char {
 #[tool(read_only)]
 fn anything() -> Value {
     json!({"a": [1]})
+}
+
+/// Measures in words.
+#[tool(read_only)]
+fn measure_in_words() -> Result<Structured<Size>, ToolError> {
+    Ok(Structured::new(ToolOutput::text("8 wide"), Size { width: 8 }))
+}
+
+/// Measures and tells how.
+#[tool(read_only)]
+fn measure_and_tell() -> Result<Detailed<Size>, String> {
+    Ok(Detailed::new(ToolOutput::text("8 wide, by eye"), Size { width: 8 }).with_content("twice"))
+}
+
+/// Measures at times.
+#[tool(read_only)]
+fn measure_at_times() -> Option<Detailed<Size>> {
+    Some(Detailed { output: ToolOutput::text("not today").with_details(1), details: None })
+}
+
+#[tokio::test]
+async fn a_text_may_say_the_same_as_the_data_or_more() {
+    for (tool, said, details, is_in_definition) in [
+        (tool_ref!(measure_in_words), "8 wide", Some(json!({"width": 8})), true),
+        (tool_ref!(measure_and_tell), "8 wide, by eye\ntwice", Some(json!({"width": 8})), false),
+        (tool_ref!(measure_at_times), "not today", None, false),
+    ] {
+        let name = tool.name().to_owned();
+        let schema = tool.output_schema().unwrap().to_string();
+        assert!(schema.contains("width"), "{name}: {schema}");
+        assert_eq!(tool.structured_schema().is_some(), is_in_definition, "{name}");
+        assert_eq!(tool.definition().unwrap().output_schema.is_some(), is_in_definition, "{name}");
+        let result = result(tool, "{}").await;
+        assert_eq!((result.text().as_str(), result.details()), (said, details), "{name}");
+    }
 }
 
 #[tokio::test]

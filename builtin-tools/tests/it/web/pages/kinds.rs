@@ -7,6 +7,8 @@
 )]
 
 use super::Page;
+use super::code::{answers, changelog, docs, reference};
+use super::maker::{COOKIES, MENU, Maker, NEWSLETTER, RELATED, footer};
 use super::texts::Text;
 
 /// Makes a page of a kind from a text.
@@ -30,96 +32,6 @@ pub const KINDS: &[(&str, Make)] = &[
     ("changelog", changelog),
     ("terms", terms),
 ];
-
-/// A page in the making.
-struct Maker {
-    page: Page,
-    title: &'static str,
-}
-
-impl Maker {
-    fn new(kind: &str, text: &Text) -> Self {
-        let page = Page {
-            name: format!("{kind}-{}-{}", text.language, text.title.len()),
-            html: String::new(),
-            wanted: Vec::new(),
-            code: Vec::new(),
-            around: Vec::new(),
-        };
-        Self { page, title: text.title }
-    }
-
-    /// A piece of text that is wanted.
-    fn want(&mut self, text: &str) -> String {
-        self.page.wanted.push(text.to_owned());
-        text.to_owned()
-    }
-
-    /// Sentences in paragraphs.
-    fn paragraphs(&mut self, sentences: &[&str], each: usize) -> String {
-        let paragraph = |chunk: &[&str]| format!("<p>{}</p>\n", chunk.join(" "));
-        self.page.wanted.extend(sentences.iter().map(|sentence| (*sentence).to_owned()));
-        sentences.chunks(each).map(paragraph).collect()
-    }
-
-    fn list(&mut self, items: &[&str], tag: &str) -> String {
-        let items: String = items.iter().map(|item| format!("<li>{}</li>\n", self.want(item))).collect();
-        format!("<{tag}>\n{items}</{tag}>\n")
-    }
-
-    /// A piece of text that is around the content.
-    fn around(&mut self, text: &str) -> String {
-        self.page.around.push(text.to_owned());
-        text.to_owned()
-    }
-
-    fn links(&mut self, texts: &[&str]) -> String {
-        texts
-            .iter()
-            .enumerate()
-            .map(|(number, text)| format!("<li><a href=\"/section/{number}\">{}</a></li>", self.around(text)))
-            .collect()
-    }
-
-    fn code(&mut self, code: &str, before: &str, after: &str) -> String {
-        self.page.code.push(code.to_owned());
-        let escaped = code.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        format!("{before}{escaped}{after}\n")
-    }
-
-    fn done(mut self, language: &str, head: &str, body: &str) -> Page {
-        self.page.html = format!(
-            "<!doctype html>\n<html lang=\"{language}\"><head><meta charset=\"utf-8\"><title>{}</title>{head}\
-             <script>var tracking = 'scriptedtext';</script><style>.x {{ color: red }}</style></head>\n<body>{body}\
-             <script>document.write('scriptedtext')</script></body></html>",
-            self.title
-        );
-        self.page
-    }
-}
-
-const MENU: &[&str] = &[
-    "Front page now",
-    "World reports",
-    "Opinion columns",
-    "Sports results",
-    "Weather charts",
-    "Contact our desk",
-];
-const RELATED: &[&str] = &[
-    "Ten gardens that you should visit this spring",
-    "The minister answers questions about the new railway",
-    "Why the old cinema closes its doors in autumn",
-];
-const COOKIES: &str =
-    "We use cookies to improve your experience on our site and to show you personalised advertising.";
-const NEWSLETTER: &str = "Sign up for our newsletter and never miss a story from our reporters.";
-const COPYRIGHT: &str = "Copyright 2026 Example Media Group. All rights reserved worldwide.";
-
-fn footer(maker: &mut Maker) -> String {
-    let links = maker.links(&["Imprint and legal notice", "Privacy statement page", "Jobs at our company"]);
-    format!("<footer><ul>{links}</ul><p>{}</p></footer>", maker.around(COPYRIGHT))
-}
 
 fn news(kind: &str, text: &Text) -> Page {
     let mut maker = Maker::new(kind, text);
@@ -175,82 +87,6 @@ fn blog(kind: &str, text: &Text) -> Page {
     maker.done(text.language, "", &body)
 }
 
-const RUST: &str = "fn main() -> Result<(), Error> {\n    let pool = Pool::new(16)?;\n    for row in pool.get()?.query(\"SELECT 1 < 2\") {\n        println!(\"{row:?}\");\n    }\n    Ok(())\n}";
-const SHELL: &str = "$ cargo run --release -- --size 16\nserver listens on 127.0.0.1:5432";
-const JSON: &str = "{\n  \"pool\": { \"size\": 16, \"wait\": \"5s\" }\n}";
-
-fn docs(kind: &str, text: &Text) -> Page {
-    let mut maker = Maker::new(kind, text);
-    let sidebar = maker.links(&[
-        "Getting started guide",
-        "Installation steps",
-        "Configuration keys",
-        "Deployment notes",
-        "Troubleshooting list",
-        "Release history",
-    ]);
-    let intro = maker.paragraphs(&text.sentences[..3], 3);
-    let rust = maker.code(
-        RUST,
-        "<div class=\"highlight\"><pre><code class=\"language-rust hljs\">",
-        "</code></pre></div>",
-    );
-    let heading = maker.want(text.headings[0]);
-    let middle = maker.paragraphs(&text.sentences[3..7], 2);
-    let shell = maker.code(SHELL, "<pre class=\"console\">", "</pre>");
-    let table: String = text.items[..4]
-        .iter()
-        .zip(&text.sentences[10..])
-        .map(|(item, sentence)| {
-            format!("<tr><td><code>{}</code></td><td>{}</td></tr>", maker.want(item), maker.want(sentence))
-        })
-        .collect();
-    let next = maker.around("Next page: deploying to several regions");
-    let footer = footer(&mut maker);
-    let body = format!(
-        "<div class=\"layout\"><nav class=\"sidebar\"><ul>{sidebar}</ul></nav><main class=\"content\" role=\"main\"><h1>{}</h1>{intro}{rust}\
-         <h2 id=\"a\">{heading}<a class=\"anchor\" href=\"#a\">#</a></h2>{middle}{shell}\
-         <table><thead><tr><th>Key</th><th>Meaning</th></tr></thead><tbody>{table}</tbody></table>\
-         <div class=\"pager\"><a href=\"/next\">{next}</a></div></main></div>{footer}",
-        text.title
-    );
-    maker.done(text.language, "", &body)
-}
-
-fn reference(kind: &str, text: &Text) -> Page {
-    let mut maker = Maker::new(kind, text);
-    let modules = maker.links(&[
-        "Module connection",
-        "Module transaction",
-        "Module statement",
-        "Module error",
-        "Module types",
-    ]);
-    let lead = maker.paragraphs(&text.sentences[..2], 2);
-    let mut methods = String::new();
-    for (number, item) in text.items.iter().enumerate() {
-        let code =
-            format!("pub fn method_{number}(&self, limit: Option<u{}>) -> Vec<Row<'_>>", 8 << (number % 4));
-        let signature = maker.code(&code, "<pre class=\"rust item-decl\"><code>", "</code></pre>");
-        methods.push_str(&format!(
-            "<section id=\"m{number}\"><h3>{}</h3>{signature}<div class=\"docblock\"><p>{}</p></div></section>",
-            maker.want(item),
-            maker.want(text.sentences[number + 2])
-        ));
-    }
-    let example = maker.code(
-        JSON,
-        "<div class=\"example-wrap\"><pre class=\"language-json\"><code>",
-        "</code></pre></div>",
-    );
-    let body = format!(
-        "<nav class=\"sidebar\"><ul>{modules}</ul></nav><main><div class=\"width-limiter\"><section id=\"main-content\"><h1>{}</h1>{lead}\
-         {methods}{example}</section></div></main>",
-        text.title
-    );
-    maker.done(text.language, "", &body)
-}
-
 fn forum(kind: &str, text: &Text) -> Page {
     let mut maker = Maker::new(kind, text);
     let menu = maker.links(&[
@@ -277,32 +113,6 @@ fn forum(kind: &str, text: &Text) -> Page {
     let body = format!(
         "<div id=\"header\"><ul class=\"navbar\">{menu}</ul></div><div id=\"content\"><h1>{}</h1>{posts}</div>\
          <div class=\"similar-threads related\"><ul>{similar}</ul></div>{footer}",
-        text.title
-    );
-    maker.done(text.language, "", &body)
-}
-
-fn answers(kind: &str, text: &Text) -> Page {
-    let mut maker = Maker::new(kind, text);
-    let menu = maker.links(&[
-        "All questions asked",
-        "Popular tags today",
-        "Users by reputation",
-        "Unanswered questions",
-    ]);
-    let question = maker.paragraphs(&text.sentences[..4], 2);
-    let code = maker.code(SHELL, "<pre class=\"lang-sh prettyprint\"><code>", "</code></pre>");
-    let first = maker.paragraphs(&text.sentences[4..9], 2);
-    let answer = maker.code(RUST, "<pre class=\"lang-rust s-code-block\"><code>", "</code></pre>");
-    let second = maker.paragraphs(&text.sentences[9..], 2);
-    let hot = maker.links(RELATED);
-    let footer = footer(&mut maker);
-    let body = format!(
-        "<header><ul role=\"menubar\">{menu}</ul></header><div class=\"container\"><div id=\"mainbar\"><h1>{}</h1>\
-         <div class=\"question\"><div class=\"votecell\"><span>12</span></div><div class=\"postcell\"><div class=\"s-prose\">{question}{code}</div></div></div>\
-         <div class=\"answer accepted-answer\"><div class=\"votecell\">31</div><div class=\"answercell\"><div class=\"s-prose\">{first}{answer}</div></div></div>\
-         <div class=\"answer\"><div class=\"votecell\">4</div><div class=\"answercell\"><div class=\"s-prose\">{second}</div></div></div></div>\
-         <div id=\"sidebar\"><div class=\"module\"><ul>{hot}</ul></div></div></div>{footer}",
         text.title
     );
     maker.done(text.language, "", &body)
@@ -484,33 +294,6 @@ fn index(kind: &str, text: &Text) -> Page {
     let footer = footer(&mut maker);
     let body = format!(
         "<header><nav><ul>{menu}</ul></nav></header><main><h1>{}</h1><div class=\"teasers\">{teasers}</div></main>{footer}",
-        text.title
-    );
-    maker.done(text.language, "", &body)
-}
-
-fn changelog(kind: &str, text: &Text) -> Page {
-    let mut maker = Maker::new(kind, text);
-    let menu = maker.links(&[
-        "Code of the project",
-        "Issues of the project",
-        "Pull requests open",
-        "Actions and runs",
-        "Security advice",
-    ]);
-    let mut versions = String::new();
-    for (number, heading) in text.headings.iter().enumerate() {
-        let items = [
-            text.items[number * 2],
-            text.items[number * 2 + 1],
-            text.sentences[number * 3],
-            text.sentences[number * 3 + 1],
-        ];
-        versions.push_str(&format!("<h2>{}</h2>{}", maker.want(heading), maker.list(&items, "ul")));
-    }
-    let footer = footer(&mut maker);
-    let body = format!(
-        "<header><nav><ul>{menu}</ul></nav></header><div class=\"repository\"><div class=\"markdown-body\"><h1>{}</h1>{versions}</div></div>{footer}",
         text.title
     );
     maker.done(text.language, "", &body)

@@ -10,12 +10,11 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-#[cfg(target_os = "linux")]
 use tokio::net::unix::pipe;
 
 /// Takes standard input and output. From now on, for all other code, standard input is empty, and standard output is standard error.
@@ -29,62 +28,40 @@ pub(in crate::stdio) fn take() -> io::Result<(Input, Output)> {
 }
 
 /// The stream that messages are read from.
+pub(in crate::stdio) type Input = Stream<pipe::Receiver>;
+
+/// The stream that messages are written to.
+pub(in crate::stdio) type Output = Stream<pipe::Sender>;
+
+/// A stream, by the kind of its descriptor.
 #[derive(Debug)]
-pub(in crate::stdio) enum Input {
-    #[cfg(target_os = "linux")]
-    Pipe(pipe::Receiver),
+pub(in crate::stdio) enum Stream<P> {
+    Pipe(P),
     Socket(Socket),
     Blocking(tokio::fs::File),
 }
 
 impl Input {
     fn of(fd: OwnedFd) -> Self {
-        match kind(&fd) {
-            #[cfg(target_os = "linux")]
-            Some(FileType::Fifo) => {
-                let again = reopen(&fd, OFlags::RDONLY);
-                if let Some(pipe) = again.and_then(|fd| pipe::Receiver::from_owned_fd(fd).ok()) {
-                    return Self::Pipe(pipe);
-                }
-            }
-            Some(FileType::Socket) => {
-                if let Some(socket) = Socket::of(&fd) {
-                    return Self::Socket(socket);
-                }
-            }
-            _ => {}
-        }
-        Self::Blocking(tokio::fs::File::from_std(File::from(fd)))
+        Self::with(fd, OFlags::RDONLY, pipe::Receiver::from_owned_fd)
     }
-}
-
-/// The stream that messages are written to.
-#[derive(Debug)]
-pub(in crate::stdio) enum Output {
-    #[cfg(target_os = "linux")]
-    Pipe(pipe::Sender),
-    Socket(Socket),
-    Blocking(tokio::fs::File),
 }
 
 impl Output {
     fn of(fd: OwnedFd) -> Self {
-        match kind(&fd) {
-            #[cfg(target_os = "linux")]
-            Some(FileType::Fifo) => {
-                let again = reopen(&fd, OFlags::WRONLY);
-                if let Some(pipe) = again.and_then(|fd| pipe::Sender::from_owned_fd(fd).ok()) {
-                    return Self::Pipe(pipe);
-                }
-            }
-            Some(FileType::Socket) => {
-                if let Some(socket) = Socket::of(&fd) {
-                    return Self::Socket(socket);
-                }
-            }
-            _ => {}
-        }
-        Self::Blocking(tokio::fs::File::from_std(File::from(fd)))
+        Self::with(fd, OFlags::WRONLY, pipe::Sender::from_owned_fd)
+    }
+}
+
+impl<P> Stream<P> {
+    /// Chooses the kind. `access` is the direction of the stream, and `pipe` makes a pipe of this direction.
+    fn with(fd: OwnedFd, access: OFlags, pipe: fn(OwnedFd) -> io::Result<P>) -> Self {
+        let chosen = match kind(&fd) {
+            Some(FileType::Fifo) => reopen(&fd, access).and_then(|fd| pipe(fd).ok()).map(Self::Pipe),
+            Some(FileType::Socket) => Socket::of(&fd).map(Self::Socket),
+            _ => None,
+        };
+        chosen.unwrap_or_else(|| Self::Blocking(tokio::fs::File::from_std(File::from(fd))))
     }
 }
 
@@ -92,11 +69,9 @@ fn kind(fd: &OwnedFd) -> Option<FileType> {
     fstat(fd).ok().map(|stat| FileType::from_raw_mode(stat.st_mode))
 }
 
-/// Opens the same pipe again, so that it can be non-blocking without an effect on its other holders. `None` without `/proc`, or if the
-/// pipe belongs to another user.
-#[cfg(target_os = "linux")]
+/// Opens the same pipe again, so that it can be non-blocking without an effect on its other holders. `None` without the `/proc` of
+/// Linux, or if the pipe belongs to another user.
 fn reopen(fd: &OwnedFd, access: OFlags) -> Option<OwnedFd> {
-    use std::os::fd::AsRawFd as _;
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
     open(path, access | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok()
 }
@@ -156,7 +131,6 @@ impl AsyncRead for Input {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            #[cfg(target_os = "linux")]
             Self::Pipe(pipe) => Pin::new(pipe).poll_read(task, buffer),
             Self::Socket(socket) => socket.poll_read(task, buffer),
             Self::Blocking(file) => Pin::new(file).poll_read(task, buffer),
@@ -167,7 +141,6 @@ impl AsyncRead for Input {
 impl AsyncWrite for Output {
     fn poll_write(self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            #[cfg(target_os = "linux")]
             Self::Pipe(pipe) => Pin::new(pipe).poll_write(task, bytes),
             Self::Socket(socket) => socket.poll_write(task, bytes),
             Self::Blocking(file) => Pin::new(file).poll_write(task, bytes),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use toolkit::prelude::*;
-use toolkit::{Builder, Content, Progress, Resource, tool_ref};
+use toolkit::{Builder, Content, Detailed, Progress, Resource, Structured, tool_ref};
 
 /// Adds two numbers.
 #[tool(read_only)]
@@ -62,6 +62,31 @@ async fn says_all() -> Vec<Content> {
     ]
 }
 
+/// A sum, and what it says of itself.
+#[toolkit::args]
+struct Total {
+    /// The sum.
+    sum: i64,
+}
+
+/// Adds two numbers, and says so in its own words.
+#[tool(read_only)]
+fn add_in_words(a: i64, b: i64) -> Structured<Total> {
+    Structured::new(ToolOutput::text(format!("the sum is {}", a + b)), Total { sum: a + b })
+}
+
+/// Adds two numbers, and tells the way.
+#[tool(read_only)]
+fn add_with_the_way(a: i64, b: i64) -> Detailed<Total> {
+    Detailed::new(ToolOutput::text(format!("{a} and {b} are {}", a + b)), Total { sum: a + b })
+}
+
+/// Counts up.
+#[tool(read_only)]
+fn numbers() -> Vec<i64> {
+    vec![1, 2]
+}
+
 /// Goes on for three steps.
 #[tool(read_only)]
 async fn steps(ctx: &ToolContext) {
@@ -97,6 +122,37 @@ fn builder() -> Builder {
         .tool(tool_ref!(panics))
         .tool(tool_ref!(says_all))
         .tool(tool_ref!(steps))
+}
+
+/// Many clients show a model the structured content in place of the text.
+#[tokio::test]
+async fn structured_content_is_an_object_that_says_all_that_the_text_says() {
+    for version in &GENERATIONS {
+        let builder = Toolkit::empty()
+            .tool(tool_ref!(add_in_words))
+            .tool(tool_ref!(add_with_the_way))
+            .tool(tool_ref!(numbers));
+        let connected = connect(version, Person::default(), builder).await;
+        let listed = connected.client.list_all_tools().await.unwrap();
+        let schema = |name: &str| {
+            let tool = listed.iter().find(|tool| tool.name == name).unwrap();
+            tool.output_schema.as_ref().map(|schema| Value::Object((**schema).clone()))
+        };
+        let arguments = json!({"a": 2, "b": 3});
+        let sum = connected.call("add_in_words", arguments.clone()).await;
+        assert_eq!(text(&sum), "the sum is 5");
+        assert_eq!(sum.structured_content, Some(json!({"sum": 5})));
+        let stated = schema("add_in_words").unwrap();
+        assert_eq!((&stated["type"], &stated["required"]), (&json!("object"), &json!(["sum"])));
+        assert_eq!(stated["properties"]["sum"]["type"], "integer");
+        let sum = connected.call("add_with_the_way", arguments).await;
+        assert_eq!((text(&sum).as_str(), sum.structured_content), ("2 and 3 are 5", None));
+        assert_eq!(schema("add_with_the_way"), None);
+        // The protocol has no schemas of lists.
+        let counted = connected.call("numbers", json!({})).await;
+        assert_eq!((text(&counted).as_str(), counted.structured_content), ("[\n  1,\n  2\n]", None));
+        assert_eq!(schema("numbers"), None);
+    }
 }
 
 #[tokio::test]

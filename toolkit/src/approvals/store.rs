@@ -60,7 +60,7 @@ pub enum ApprovalError {
     /// A file cannot be read, locked or written.
     #[error("{problem}")]
     Unusable {
-        /// What is wrong, with the file's path.
+        /// The problem, with the file's path.
         problem: String,
     },
 }

@@ -329,7 +329,7 @@ fn make(
     // Changes that this session made meanwhile do not count.
     if is_other && seen != Seen::Same {
         return Err(ToolError::failed(format!(
-            "{shown} was changed by something else while the person was asked; nothing was done. Read it again, then edit \
+            "{shown} was changed by something else during the approval prompt; nothing was done. Read it again, then edit \
              what it has now"
         )));
     }
@@ -423,7 +423,7 @@ async fn create(
 ) -> Result<ToolOutput, ToolError> {
     let exists = |shown: &str| {
         ToolError::failed(format!(
-            "`old_string` is empty, and {shown} is there: name the text to replace, or use `write` to replace the whole \
+            "`old_string` is empty, and {shown} exists: name the text to replace, or use `write` to replace the whole \
              file"
         ))
     };

@@ -143,8 +143,8 @@ impl<'a> Answer<'a> {
         if files.is_empty() && offset > 0 {
             said.push(format!("(no files from offset {offset} on; there are {total})"));
         } else if files.is_empty() {
-            let left = if hidden { "what is ignored" } else { "what is hidden or ignored" };
-            said.push(format!("(no files found, {left} left out)"));
+            let left = if hidden { "ignored files" } else { "hidden and ignored files" };
+            said.push(format!("(no files found, {left} skipped)"));
             said.extend(elsewhere(&pattern).map(str::to_owned));
         } else if has_more {
             let first = offset + 1;

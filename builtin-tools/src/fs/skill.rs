@@ -107,7 +107,7 @@ fn output(found: &Skill, base: Option<String>, files: &[String], more: usize, is
             let _ = writeln!(text, "- and {more} more");
         }
         if is_asked {
-            text.push_str("Reading them needs leave: they are outside the workspace, or protected.\n");
+            text.push_str("Reading them needs approval: they are outside the workspace, or protected.\n");
         }
     }
     let _ = write!(text, "\n{body}");

@@ -209,7 +209,7 @@ fn output(target: &Target, draft: &Draft, written: &Written, is_hidden: bool) ->
 
 fn changed_since_read(shown: &str) -> ToolError {
     ToolError::failed(format!(
-        "{shown} was changed by another hand since it was last read here, and nothing was written; read it again, then \
+        "{shown} was changed since it was last read here, so nothing was written; read it again, then \
          decide anew what to write"
     ))
 }

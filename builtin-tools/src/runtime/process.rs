@@ -152,7 +152,7 @@ async fn state(running: &Running, ended: Option<&Ended>) -> String {
         Some(ended) if running.is_gone() => {
             let exceeded = running.job.progress().exceeded.filter(|_| ended.why.is_none());
             let exceeded = exceeded.map_or_else(String::new, |limit| {
-                format!("; what it left running was ended: {}", told::exceeded(running, limit))
+                format!("; its remaining processes were stopped: {}", told::exceeded(running, limit))
             });
             format!("{}, after {}{exceeded}", how(&ended.exit), duration(ended.exit.duration))
         }

@@ -52,7 +52,7 @@ pub struct ApprovalList {
 #[non_exhaustive]
 pub enum ApprovalError {
     /// There is no such approval.
-    #[error("nothing that is always allowed has the id `{id}`; list all for their ids")]
+    #[error("there is no approval with the id `{id}`; list the approvals for their ids")]
     Unknown {
         /// The id that was given.
         id: String,
@@ -180,7 +180,7 @@ impl Approvals {
             .canonicalize()
             .map_err(|error| format!("the workspace {} cannot be used: {error}", workspace.display()))?;
         let Some(name) = real.to_str() else {
-            return Err(format!("the path of the workspace {} is no text", real.display()));
+            return Err(format!("the path of the workspace {} is not text", real.display()));
         };
         if nearest_real(root).starts_with(&real) {
             return Err(format!(

@@ -491,6 +491,6 @@ mod unix {
 
         let no_text = house.base.path().join(OsStr::from_bytes(b"w\xff"));
         fs::create_dir(&no_text).unwrap();
-        assert!(of(&no_text).recall(&ask(&["a"])).unwrap_err().contains("is no text"));
+        assert!(of(&no_text).recall(&ask(&["a"])).unwrap_err().contains("is not text"));
     }
 }

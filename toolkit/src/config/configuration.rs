@@ -453,7 +453,7 @@ impl Configuration {
             {
                 let origin = self.0.origins.find(&pointer).map(ToString::to_string);
                 let message = format!(
-                    "no tool `{tool}` is here, and the section `{}` counts for nothing yet",
+                    "no tool `{tool}` is here, and the section `{}` has no effect yet",
                     dotted(&pointer)
                 );
                 diagnostics.push(warning(message, origin));
@@ -483,14 +483,14 @@ impl Configuration {
                 let at = format!("{pointer}{}", join([name]));
                 let origin = self.0.origins.find(&at).map(ToString::to_string);
                 diagnostics.push(warning(
-                    format!("no {what} `{name}` is here, and its section counts for nothing yet{near}"),
+                    format!("no {what} `{name}` is here, and its section has no effect yet{near}"),
                     origin,
                 ));
             }
             if count > MAX_TOLD {
                 let more = count - MAX_TOLD;
                 diagnostics
-                    .push(warning(format!("{more} more sections at {pointer} count for nothing yet"), None));
+                    .push(warning(format!("{more} more sections at {pointer} have no effect yet"), None));
             }
         };
         unknown("/tools/settings", "tool", &mut tools.iter().copied());

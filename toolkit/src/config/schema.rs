@@ -97,7 +97,7 @@ fn composed(sections: &[ConfigSection]) -> Result<Value, String> {
             }
             if is_within(pointer, other) || is_within(other, pointer) {
                 let (one, other) = (dotted(pointer), dotted(other));
-                return Err(format!("of the sections `{one}` and `{other}` one stands within the other"));
+                return Err(format!("of the sections `{one}` and `{other}` one is nested in the other"));
             }
         }
     }
@@ -283,7 +283,7 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
         ["tools", "settings", tool] if !tool.is_empty() => of_every_tool(),
         ["plugins", "prefer"] => return Err("no plugin can have this id".to_owned()),
         ["plugins", id] if !id.is_empty() => of_every_plugin(),
-        ["tools", "settings", ..] | ["plugins", ..] => return Err("it stands within a section".to_owned()),
+        ["tools", "settings", ..] | ["plugins", ..] => return Err("it is nested in a section".to_owned()),
         ["tools", first, ..] if !first.is_empty() => json!({}),
         _ => return Err("its path begins with neither `tools.` nor `plugins.`".to_owned()),
     };
@@ -297,12 +297,12 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
     let (last, outer) = path.split_last().expect("a path has a step");
     let mut here = root;
     for step in outer {
-        let properties = here["properties"].as_object_mut().ok_or("it stands within another section")?;
+        let properties = here["properties"].as_object_mut().ok_or("it is nested in another section")?;
         here = properties
             .entry(step.clone())
             .or_insert_with(|| object(&format!("Settings of `{step}`."), json!({})));
     }
-    let properties = here["properties"].as_object_mut().ok_or("it stands within another section")?;
+    let properties = here["properties"].as_object_mut().ok_or("it is nested in another section")?;
     let is_replaced = |known: &Value| {
         known["properties"]
             .as_object()
@@ -310,7 +310,7 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
             && path.starts_with(&["tools".to_owned(), "settings".to_owned()])
     };
     if properties.get(last).is_some_and(|known| !is_replaced(known)) {
-        return Err("it stands in the place of another key".to_owned());
+        return Err("it has the path of another key".to_owned());
     }
     properties.insert(last.clone(), schema);
     Ok(())

@@ -107,7 +107,7 @@ fn nothing(toolbox: &Toolbox) -> String {
         .tools()
         .flat_map(|tool| tool.groups().map(str::to_owned).chain(of_server(tool)).collect::<Vec<_>>())
         .collect();
-    let mut text = "Found no tool. Say it in other words: what is done, and to what".to_owned();
+    let mut text = "Found no tool. Rephrase the query: name the action and its object".to_owned();
     if !groups.is_empty() {
         let more = groups.len().saturating_sub(MAX_GROUPS);
         let shown: Vec<&str> = groups.iter().map(String::as_str).take(MAX_GROUPS).collect();

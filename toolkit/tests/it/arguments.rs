@@ -169,7 +169,7 @@ async fn what_does_not_fit_is_explained() {
         ),
         (
             r#"{"text":"abc","word":"abd"}"#,
-            &["- /word: expected one value for `text`, got a second one: `word` is another name of it"],
+            &["- /word: expected one value for `text`, got a second one: `word` is an alias of it"],
         ),
         (
             r#"{"text":"abc","list":["a","b","c"]}"#,

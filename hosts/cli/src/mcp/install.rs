@@ -335,7 +335,7 @@ fn unchanged(file: &Path, before: Option<&str>) -> Result<(), Stop> {
 
 fn agrees(console: &mut Console<'_>) -> Result<bool, Stop> {
     if !io::stdin().is_terminal() {
-        console.note("nobody can be asked: standard input is no terminal; `--yes` writes it");
+        console.note("no approval possible: standard input is not a terminal; use `--yes` to write it");
         return Ok(false);
     }
     console.note("Write this? y = yes, anything else = no");

@@ -54,7 +54,7 @@ fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
     let url = match configuration.mcp().remove(name) {
         Some(McpServerSettings::Url(url)) if url.enabled => url,
         Some(McpServerSettings::Command(_)) => {
-            return Err(Stop::failed(format!("`{shown}` is a command, which nobody signs in to")));
+            return Err(Stop::failed(format!("`{shown}` is a command, which has no sign-in")));
         }
         Some(McpServerSettings::Unavailable(unavailable)) => {
             let reason = escape_line(&unavailable.reason);
@@ -73,7 +73,7 @@ fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
         )));
     }
     if !url.oauth.enabled {
-        return Err(Stop::failed(format!("`{shown}` has `oauth.enabled: false`, so that nobody signs in")));
+        return Err(Stop::failed(format!("`{shown}` has `oauth.enabled: false`, so sign-in is disabled")));
     }
     Ok(url)
 }
@@ -99,8 +99,7 @@ pub(super) fn login(
     let url = server(&request.name, load)?;
     let port = url.oauth.redirect_port;
     let is_program = url.oauth.grant == McpGrant::ClientCredentials;
-    let failed =
-        |error: &dyn std::fmt::Display| Stop::failed(format!("nobody can sign in to `{name}`: {error}"));
+    let failed = |error: &dyn std::fmt::Display| Stop::failed(format!("cannot sign in to `{name}`: {error}"));
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
     let was_shown = Arc::new(AtomicBool::new(is_program));
     let state: Result<_, Stop> = runtime.block_on(async {
@@ -117,7 +116,7 @@ pub(super) fn login(
             })
             .await
             .map_err(|error| match port {
-                Some(port) => failed(&format!("port {port} (`oauth.redirectPort`) cannot be had: {error}")),
+                Some(port) => failed(&format!("port {port} (`oauth.redirectPort`) is unavailable: {error}")),
                 None => failed(&error),
             })?
         };

@@ -161,7 +161,7 @@ impl Known {
     fn read(&self) -> Result<BTreeMap<String, Said>, String> {
         let Some(file) = &self.file else { return Ok(BTreeMap::new()) };
         let unreadable = |why: &dyn std::fmt::Display| {
-            format!("what is known of its tools cannot be read from {}: {why}", file.display())
+            format!("the cached tool list cannot be read from {}: {why}", file.display())
         };
         let mut text = String::new();
         match File::open(file) {
@@ -178,7 +178,7 @@ impl Known {
     fn keep(&self, tools: &Tools, change: impl FnOnce(&mut BTreeMap<String, Said>)) -> Result<(), String> {
         let Some(file) = self.file.as_ref().filter(|_| !tools.is_unreadable) else { return Ok(()) };
         let unkept = |why: &dyn std::fmt::Display| {
-            format!("what is known of its tools cannot be kept in {}: {why}", file.display())
+            format!("the tool list cannot be cached in {}: {why}", file.display())
         };
         let lock = || -> io::Result<File> {
             fs::create_dir_all(file.parent().ok_or(ErrorKind::NotFound)?)?;

@@ -25,18 +25,17 @@ pub(crate) struct LoginRequest {
 }
 
 pub(super) fn commands() -> [Command; 2] {
-    let name = || {
-        Arg::new("name").value_name("NAME").required(true).help("The server, as the configuration names it")
-    };
+    let name =
+        || Arg::new("name").value_name("NAME").required(true).help("The server's name in the configuration");
     [
-        Command::new("login").about("Signs in to a server that wants to know who asks").arg(name()).arg(
+        Command::new("login").about("Signs in to a server by OAuth").arg(name()).arg(
             Arg::new("scope")
                 .long("scope")
                 .value_name("SCOPE")
                 .action(ArgAction::Append)
-                .help("What to ask leave for beside what the server wants"),
+                .help("A scope to request in addition to the server's"),
         ),
-        Command::new("logout").about("Forgets who signed in to a server").arg(name()),
+        Command::new("logout").about("Removes the stored tokens of a server").arg(name()),
     ]
 }
 

@@ -67,7 +67,7 @@ async fn an_approver_answers() {
             Err("denied it and replied: tool\n"),
         ),
         (Box::new(ScriptedApprover::always(Answer::allow())), Ok(())),
-        (Box::new(ScriptedApprover::new([Answer::deny()])), Err("the person who was asked said no")),
+        (Box::new(ScriptedApprover::new([Answer::deny()])), Err("the person denied it")),
         (Box::new(ScriptedApprover::new([])), Err("the script of answers ended before question 1")),
         (
             Box::new(NoApprover),

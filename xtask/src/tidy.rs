@@ -167,7 +167,7 @@ fn doc_text(line: &str) -> Option<&str> {
 /// Requires that a constant with a limit is named `MAX_…`.
 fn limits_are_named_max(files: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for file in files.iter().filter(|file| file.is_rust()) {
+    for file in files.iter().filter(|file| file.is_rust() && file.is_in("src")) {
         for (line, text) in numbered_lines(file) {
             let mut words = text.split(|character: char| !(character.is_alphanumeric() || character == '_'));
             let is_code = !text.trim_start().starts_with("//");
@@ -175,10 +175,9 @@ fn limits_are_named_max(files: &[SourceFile]) -> Vec<Fault> {
             if is_code
                 && is_constant
                 && let Some(name) = words.find(|word| !["", "mut", "ref"].contains(word))
-                && name.starts_with("MOST_")
+                && (name == "MOST" || name.starts_with("MOST_"))
             {
-                let message = format!("name the constant `{}`", name.replacen("MOST_", "MAX_", 1));
-                faults.push(file.fault(line, message));
+                faults.push(file.fault(line, format!("name `{name}` after its subject: `MAX_…`")));
             }
         }
     }
@@ -425,6 +424,7 @@ mod tests {
             "    pub(crate) const #LINES: usize = 1;",
             "static #LINES: usize = 1;",
             "static mut #LINES: usize = 1;",
+            concat!("const MO", "ST: usize = 1;"),
         ] {
             let text = named(&format!("\n{seeded}\n"));
             let faults = broken(limits_are_named_max, &[("a/src/b.rs", &text), ("README.md", &text)]);

@@ -1,6 +1,6 @@
 //! The store of approvals that are always valid: one file for each workspace, in the user's data directory.
 
-use super::file::{Approved, Lock, MOST, Stored, UNFINISHED, check_directory, random_name, remove};
+use super::file::{Approved, Lock, MAX_APPROVALS, Stored, UNFINISHED, check_directory, random_name, remove};
 use super::session_file::{self, MAX_SESSIONS, SessionFile, SessionPlace};
 use super::{Approval, Grounds};
 use crate::ask::Ask;
@@ -225,8 +225,8 @@ impl Approvals {
             if approved.approvals.iter().any(is_same) {
                 continue;
             }
-            if approved.approvals.len() >= MOST {
-                return Err(format!("{} holds {MOST} approvals; revoke some", place.file.display()));
+            if approved.approvals.len() >= MAX_APPROVALS {
+                return Err(format!("{} holds {MAX_APPROVALS} approvals; revoke some", place.file.display()));
             }
             approved.approvals.push(Stored {
                 id: random_name()?,

@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The default number of tools that are found; `MOST` is the maximum.
+/// The default number of tools that are found; `MAX_TOOLS` is the maximum.
 const LIMIT: u64 = 5;
-const MOST: u64 = 20;
+const MAX_TOOLS: u64 = 20;
 /// The most characters of a tool's description in an answer.
 const DESCRIPTION: usize = 300;
 /// The most characters of a tool's parameters in an answer.
@@ -46,7 +46,7 @@ pub(crate) fn search_tool(discovery: &Discovery) -> Result<Tool, InvalidTool> {
                 "limit": {
                     "type": "integer",
                     "minimum": 1,
-                    "maximum": MOST,
+                    "maximum": MAX_TOOLS,
                     "default": LIMIT,
                     "description": "How many tools to find at most.",
                 },
@@ -63,7 +63,7 @@ pub(crate) fn search_tool(discovery: &Discovery) -> Result<Tool, InvalidTool> {
 fn search(context: &ToolContext, args: &DynamicArgs) -> ToolOutput {
     let arguments = args.value();
     let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
-    let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT).clamp(1, MOST);
+    let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT).clamp(1, MAX_TOOLS);
     let toolbox = Toolbox::of(Arc::clone(context.scope()));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let found: Vec<&Tool> = toolbox.search(query, limit).into_iter().map(|hit| hit.tool).collect();

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The maximum number of questions recorded of one call.
-const MOST: usize = 20;
+const MAX_QUESTIONS: usize = 20;
 /// The maximum number of patterns recorded of one question.
 const MAX_PATTERNS: usize = 20;
 
@@ -90,7 +90,7 @@ impl AskLog {
     fn push(&self, asker: &str, kind: &str, title: &str, patterns: Vec<String>) -> AskNumber {
         let mut asks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = asks.len();
-        if number < MOST {
+        if number < MAX_QUESTIONS {
             asks.push(RecordedAsk {
                 kind: copy(kind),
                 title: copy(title),

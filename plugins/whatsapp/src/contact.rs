@@ -92,7 +92,7 @@ struct Email {
     kind: Option<String>,
 }
 
-/// Where a contact works.
+/// A contact's employer.
 #[toolkit::args]
 struct Organisation {
     /// The company.

@@ -50,7 +50,7 @@ fn a_command_before_a_patch_names_a_directory_or_is_refused() {
         assert!(said.starts_with(&expected), "{before}: {said}");
     }
     for (before, expected) in [
-        ("cd sub", "line 1: unexpected line before the patch; leave it out"),
+        ("cd sub", "line 1: unexpected line before the patch; remove it"),
         (
             "cd sub/../x && apply_patch <<EOF",
             "line 1: unexpected line before the patch, and `cd sub/../x` is not run",

@@ -109,7 +109,7 @@ fn why(judged: &Judged, decision: Decision) -> String {
     }
     reasons.dedup();
     reasons.truncate(MAX_NAMED);
-    if reasons.is_empty() { "it would have to be asked about".to_owned() } else { reasons.join("; ") }
+    if reasons.is_empty() { "it would need approval".to_owned() } else { reasons.join("; ") }
 }
 
 /// A headline.

@@ -227,7 +227,7 @@ impl Configuration {
                     Some(format!("`{key}` decides whether it asks"))
                 }
                 ConfigGate::AsksAlways { tool: of, about } if *of == tool => {
-                    Some(format!("{about} is always asked about, and nothing else that it does is"))
+                    Some(format!("{about} always needs approval, its other actions never do"))
                 }
                 _ => None,
             })

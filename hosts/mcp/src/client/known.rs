@@ -149,7 +149,7 @@ impl Known {
                 Ok(said) => *tools = Some(Tools { said, is_unreadable: false }),
                 Err(why) => {
                     problem = Some(format!(
-                        "{why}; each of them is asked about until the file is mended or removed"
+                        "{why}; each of them needs approval until the file is repaired or removed"
                     ));
                     *tools = Some(Tools { is_unreadable: true, ..Tools::default() });
                 }

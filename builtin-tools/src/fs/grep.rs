@@ -70,7 +70,7 @@ pub async fn grep(
     /// Search only files of this type, such as `rust`, `py` or `js`.
     #[arg(rename = "type", length(1..=100), example = "rust")]
     file_type: Option<&str>,
-    /// Ignore case.
+    /// Match upper and lower case alike.
     #[arg(default)]
     ignore_case: bool,
     /// Treat the pattern as plain text.

@@ -60,7 +60,7 @@ impl ProcessAction {
     }
 }
 
-/// Manages background commands started by `exec`: list, read output, wait, write input, stop.
+/// Manages background commands started by `exec`: list, read output, wait, send input, stop.
 ///
 /// # Errors
 ///

@@ -93,7 +93,7 @@ async fn nothing_changes_unless_all_of_it_can() {
         ("*** Add File: b\n+q\n", "patch line 6: b already exists; use `*** Update File` to change it"),
         (
             "*** Update File: b\n*** Move to: a\n",
-            "patch line 6: a is there already, so b cannot be moved there",
+            "patch line 6: a already exists, so b cannot be moved there",
         ),
         (
             "*** Update File: a\n@@\n-one\n+2\n",

@@ -20,7 +20,7 @@ enum PollType {
 /// A poll to send.
 #[toolkit::args]
 struct Poll {
-    /// The question.
+    /// The text that the poll asks.
     #[arg(length(1..=300), example = "Where do we meet?")]
     question: String,
     /// The answer options, each of 1 to 100 characters.

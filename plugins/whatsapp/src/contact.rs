@@ -50,7 +50,7 @@ struct ContactName {
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     last_name: Option<String>,
-    /// The middle name.
+    /// The name between given and family name.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     middle_name: Option<String>,
@@ -95,7 +95,7 @@ struct Email {
 /// A contact's employer.
 #[toolkit::args]
 struct Organisation {
-    /// The company.
+    /// The employer.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     company: Option<String>,
@@ -145,7 +145,7 @@ struct Address {
 /// A website of a contact.
 #[toolkit::args]
 struct Website {
-    /// The URL.
+    /// The website's address.
     #[arg(length(1..=2_000), pattern = "^https?://\\S+$")]
     url: String,
     /// The kind: HOME, WORK.

@@ -54,12 +54,12 @@ fn one_that_cannot_be_used_stops_the_command_with_its_reason() {
         (
             "a key twice",
             |path| text(path, "{ tools: { deny: ['a'] },\n  tools: {} }"),
-            ":2:3: the key \"tools\" stands twice",
+            ":2:3: the key \"tools\" is repeated",
         ),
         (
             "a key twice, once escaped",
             |path| text(path, "{ tools: { deny: ['a'] },\n  \"t\\u006fols\": {} }"),
-            ":2:3: the key \"tools\" stands twice",
+            ":2:3: the key \"tools\" is repeated",
         ),
         ("a prototype", |path| text(path, "{ __proto__: { tools: {} } }"), "got the unknown `__proto__`"),
         (

@@ -1,4 +1,4 @@
-//! What tools cost to compile. A crate of many tools is generated for each contender; its dependencies are built
+//! Measures the compile time of tools. A crate of many tools is generated for each contender; its dependencies are built
 //! first, then the crate alone is measured. A crate with one tool is built from nothing.
 
 mod contender;

@@ -1,4 +1,4 @@
-//! What a call of a tool costs. The crate in `dispatch/` measures; this module builds and runs it, and reports.
+//! Measures a tool call. The crate in `dispatch/` measures; this module builds and runs it, and reports.
 
 mod report;
 

@@ -1,4 +1,4 @@
-//! What running commands costs, beside doing it by hand, and what judging them costs. The crate in `exec/` measures; this module
+//! Measures running commands, compared with running them directly, and judging them. The crate in `exec/` measures; this module
 //! builds and runs it, and reports.
 
 mod report;
@@ -121,7 +121,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What a run of the program prints.
+/// Returns the output of a run of the program.
 fn lines(command: &mut Command) -> Result<Vec<Series>> {
     command::run(command)?.stdout.lines().map(Series::parse).collect()
 }

@@ -1,5 +1,5 @@
-//! What the file tools cost, beside the same work: whole runs of the command beside other programs, and calls beside the
-//! plain work in one process; always in pairs.
+//! Measures the file tools, compared with the same work in pairs: whole runs of the command with other programs, and calls with
+//! the plain work in one process.
 
 mod read;
 mod search;
@@ -14,7 +14,7 @@ use crate::{Result, command, machine, results};
 
 /// Two programs that do the same work.
 struct Case {
-    /// What they do.
+    /// The work of the pair.
     name: String,
     ours: Command,
     peer: Command,
@@ -41,7 +41,7 @@ pub(crate) struct Options {
     rounds: usize,
     /// Groups, or none for all.
     only: Vec<String>,
-    /// Whether the caches of the system are emptied before each run, which root alone may do.
+    /// True if the system's caches are emptied before each run, which only root may do.
     cold: bool,
 }
 
@@ -71,7 +71,7 @@ impl Options {
     }
 }
 
-/// What a pair took in each round, in seconds.
+/// The times of a pair in each round, in seconds.
 struct Measured {
     name: String,
     ours: Vec<f64>,
@@ -80,7 +80,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// What the program of the calls printed of a pair.
+    /// Parses the line that the program of the calls printed for a pair.
     fn parse(line: &str) -> Result<Self> {
         let list = |text: &str| text.split(' ').map(str::parse).collect::<Result<Vec<f64>, _>>();
         let [name, aim, ours, peer] = line.split('\t').collect::<Vec<_>>()[..] else {

@@ -1,4 +1,4 @@
-//! What a call over the Model Context Protocol costs, beside other servers. The crate in `mcp/` serves and drives; this module builds and
+//! Measures a call over MCP, compared with other servers. The crate in `mcp/` serves and drives; this module builds and
 //! runs it, and reports.
 
 use std::fmt::Write as _;
@@ -159,7 +159,7 @@ fn starts(toolkit: &Path) -> Result<Series> {
     })
 }
 
-/// What reading a file over MCP costs, beside servers of other languages.
+/// Reports reading a file over MCP, compared with servers in other languages.
 fn reads(options: &Options, all: &[Series]) -> Result<String> {
     let get = |measurement: &str, contender: &str| {
         find(all, measurement, contender).ok_or_else(|| format!("{measurement}, {contender}: not measured"))

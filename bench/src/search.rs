@@ -1,4 +1,4 @@
-//! What finding tools costs, and how often the right one is found, beside a plain BM25 in the same run.
+//! Measures the time and accuracy of tool search, compared with a plain BM25 in the same run.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -56,7 +56,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What the program printed of one thing: name, about what, figures.
+/// A line of the program's output: name, subject, figures.
 struct Line<'a> {
     name: &'a str,
     about: &'a str,

@@ -1,9 +1,9 @@
-//! What the measuring programs print: a line a series, its fields separated by tabs.
+//! The output of the measuring programs: one line per series, with fields separated by tabs.
 
 use crate::Result;
 use crate::statistics::median;
 
-/// What was measured of one contender, a figure a round.
+/// The measurements of one contender, one figure per round.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series {
     pub(crate) measurement: String,

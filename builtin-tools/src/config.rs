@@ -3,77 +3,75 @@
 
 use toolkit::{ConfigGate, ConfigSection, Secret};
 
-/// How commands run.
+/// Settings of shell commands.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct ExecSettings {
-    /// Which commands a person is asked about. `true` is `on-miss`, `false` is `off`.
+    /// The commands that need a person's approval. `true` is `on-miss`, `false` is `off`.
     #[arg(default = ExecAskSetting::Word(ExecAsk::OnMiss))]
     pub ask: ExecAskSetting,
-    /// What happens to a command that is not proved to only read. Of this and `permission.exec` the stricter counts.
+    /// The decision for a command that is not known to be read-only. The stricter of this and `permission.exec` applies.
     #[arg(default = ExecSecurity::Ask)]
     pub security: ExecSecurity,
-    /// How long a command may run unless its call says otherwise, in seconds, from 1 to 86400 (a day). One that was started in
-    /// the background has no such bound.
+    /// The default timeout of a command, in seconds, from 1 to 86400 (a day). A command started in the background has none.
     #[arg(default = 120, range(1..=86_400))]
     pub timeout_sec: u64,
-    /// The longest that a call can say, in seconds, from 1 to 86400 (a day).
+    /// The maximum timeout that a call can request, in seconds, from 1 to 86400 (a day).
     #[arg(default = 3600, range(1..=86_400))]
     pub max_timeout_sec: u64,
-    /// After how long a command that still runs goes to the background, in milliseconds, from 10 to 3600000 (an hour).
-    /// Without it, none does unless it was asked to.
+    /// The time after which a running command moves to the background, in milliseconds, from 10 to 3600000 (an hour).
+    /// Unset: only if the call requests it.
     #[arg(range(10..=3_600_000))]
     pub background_ms: Option<u64>,
-    /// How many commands of one session may run in the background at once, from 1 to 1000.
+    /// The maximum number of background commands of one session at a time, from 1 to 1000.
     #[arg(default = 64, range(1..=1_000))]
     pub max_background: usize,
-    /// Programs, by name, that run without asking when they only filter their input: no word of theirs is a path, or the name
-    /// of something that is there, and nothing is known of the command but that it is not known to only read. What is known to speak
-    /// with other machines, to change a repository or files, to run a text or to destroy something is asked about as without this:
-    /// `git add .`, `git push` and `npm publish` among them.
+    /// Programs, by name, that run without approval as filters of their input: no argument may be a path or the name of an existing
+    /// file, and the only doubt about the command may be that it is not known to be read-only. Commands known to use the network, to
+    /// change a repository or files, to run code or to be destructive need approval all the same, such as `git add .`, `git push` and
+    /// `npm publish`.
     #[arg(default)]
     pub safe_bins: Vec<String>,
-    /// Directories that are looked for programs before those of `PATH`, absolute, from `~` on, or relative to the workspace.
+    /// Directories searched for programs before those of `PATH`: absolute, starting with `~`, or relative to the workspace.
     #[arg(default)]
     pub path_prepend: Vec<String>,
-    /// Variables of the host's environment, by name, that commands get beside the usual ones: secrets, too. Those that a shell or a
-    /// loader would run or load something for never are, nor one that has to be a number, or an absolute path, and is none.
+    /// Names of further environment variables of the host that commands inherit, including secrets. Never inherited: variables that make
+    /// a shell or the dynamic loader run or load code, and those that must be a number or an absolute path and are not.
     #[arg(default)]
     pub inherit_env: Vec<String>,
-    /// How patches are applied.
+    /// Settings of `apply_patch`.
     pub apply_patch: Option<ApplyPatchSettings>,
-    /// Whether commands run in a sandbox of the operating system, where there is one. `false` is `sandbox: "off"`.
+    /// If true, commands run in a sandbox of the operating system where available. `false` means `sandbox: "off"`.
     #[arg(default = true)]
     pub enable_sandbox: bool,
-    /// What is done where the sandbox, or a part of it, cannot be had.
+    /// The behaviour if the sandbox, or a part of it, is unavailable.
     #[arg(default = ExecSandbox::Auto)]
     pub sandbox: ExecSandbox,
-    /// What a command can change within its sandbox.
+    /// The files that a sandboxed command can write.
     #[arg(default = ExecSandboxMode::WorkspaceWrite)]
     pub sandbox_mode: ExecSandboxMode,
-    /// Whether a command reaches the network from its sandbox.
+    /// The network access of a sandboxed command.
     #[arg(default = ExecNetwork::Off)]
     pub network: ExecNetwork,
-    /// The directory that commands run in, absolute, from `~` on, or relative to the workspace. Without one, the workspace.
+    /// The working directory of commands: absolute, starting with `~`, or relative to the workspace. Default: the workspace.
     pub default_working_directory: Option<String>,
-    /// Directories beside the workspace that commands and the file tools may use as they may use the workspace, absolute
-    /// or from `~` on.
+    /// Further directories that commands and file tools may use like the workspace: absolute or starting with `~`.
     #[arg(default)]
     pub allowed_directories: Vec<String>,
-    /// Whether a person is asked about a command that may destroy something, also where `security: "auto"` would let it run.
-    /// With `false` it is a command like others; what is forbidden is denied all the same.
+    /// If true, destructive commands need approval even if `security: "auto"` would run them. With `false` they are treated like
+    /// other commands; forbidden commands are still denied.
     #[arg(default = true)]
     pub confirm_dangerous_commands: bool,
-    /// How many processes and threads a command may have at once, with all that it starts, from 16 on. Without it 256 for each processor,
-    /// at least 4096. A command that has more is ended.
+    /// The maximum number of processes and threads of a command and its descendants, at least 16. Default: 256 for each processor, at
+    /// least 4096. A command that exceeds it is killed.
     #[arg(range(16..=4_194_304))]
     pub max_processes: Option<u32>,
-    /// How much memory a command may use, with all that it starts, in MiB, from 16 on. Without it three quarters of what the machine has.
-    /// A command that uses more is ended.
+    /// The maximum memory of a command and its descendants, in MiB, at least 16. Default: three quarters of the machine's memory. A
+    /// command that exceeds it is killed.
     #[arg(range(16..=67_108_864))]
     pub max_memory_mb: Option<u64>,
-    /// Simple commands, as they are typed, with `*` for any text, about which nobody is asked although they may destroy
-    /// something. What else stands around one of them is judged by itself.
+    /// Simple commands, as typed, with `*` for any text, that run without approval although they may be destructive. Other parts of
+    /// the command line are judged separately.
     #[arg(default)]
     pub dangerous_command_whitelist: Vec<String>,
 }
@@ -89,127 +87,126 @@ impl ExecSettings {
     }
 }
 
-/// Which commands a person is asked about, as it is written.
+/// The commands that need approval, as written in the configuration.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(untagged)]
 pub enum ExecAskSetting {
-    /// By a word.
+    /// One of the named values.
     Word(ExecAsk),
-    /// Whether anybody is asked.
+    /// A switch: `true` is `on-miss`, `false` is `off`.
     Switch(bool),
 }
 
-/// Which commands a person is asked about.
+/// The commands that need a person's approval.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecAsk {
-    /// None: one that would be asked about is denied.
+    /// Never ask: a command that needs approval is denied.
     Off,
-    /// Those that nothing allows.
+    /// Commands that no rule allows.
     OnMiss,
-    /// All.
+    /// All commands.
     Always,
 }
 
-/// What happens to a command that is not proved to only read.
+/// The decision for a command that is not known to be read-only.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecSecurity {
-    /// It runs where a sandbox that works contains what it does; else a person is asked.
+    /// Run it without approval if a working sandbox contains it, else ask.
     Auto,
-    /// A person is asked.
+    /// Ask for approval.
     Ask,
-    /// It is denied.
+    /// Deny it.
     Deny,
 }
 
-/// What is done where the sandbox, or a part of it, cannot be had.
+/// The behaviour if the sandbox, or a part of it, is unavailable.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecSandbox {
-    /// Commands run with what there is of it, and are asked about as without.
+    /// Run commands with the available parts of the sandbox, with approval as without a sandbox.
     Auto,
-    /// No command runs.
+    /// Run no commands.
     Required,
-    /// Commands run without any, in any case.
+    /// Never use a sandbox.
     Off,
 }
 
-/// What a command can change within its sandbox.
+/// The files that a sandboxed command can write.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecSandboxMode {
-    /// Nothing but a `/tmp` of the session's own.
+    /// Only a private `/tmp` of the session.
     ReadOnly,
-    /// Also what is in the workspace and `allowedDirectories`, but for protected paths.
+    /// Also the workspace and `allowedDirectories`, except protected paths.
     WorkspaceWrite,
-    /// All that the user may, but for protected paths.
+    /// Everything that the user can write, except protected paths.
     Full,
 }
 
-/// Whether a command reaches the network from its sandbox.
+/// The network access of a sandboxed command.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecNetwork {
-    /// It does.
+    /// Allowed.
     On,
-    /// It does not, unless a person was asked about a command that is known to speak with other machines.
+    /// Blocked, unless a person approved a command that is known to use the network.
     Off,
 }
 
-/// How patches are applied.
+/// Settings of `apply_patch`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct ApplyPatchSettings {
-    /// The models that get the tool: a model, `provider/model`, or one of them with `*`. Without it all do.
+    /// The models that get the tool: `model` or `provider/model`, with `*` for any text. Default: all.
     pub allow_models: Option<Vec<String>>,
 }
 
-/// How all web tools reach the network.
+/// Network settings of all web tools.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct WebNetworkSettings {
-    /// Ranges of addresses that web tools may connect to although they are not public, as `10.1.0.0/16` or `fd12::/16`: a company's
-    /// network, or the range of a resolver that answers with addresses of its own (198.18.0.0/15). Metadata services of clouds are
-    /// refused all the same.
+    /// Non-public IP ranges that web tools may connect to, such as `10.1.0.0/16` or `fd12::/16`: a company's network, or the range of
+    /// a resolver that returns synthetic addresses (198.18.0.0/15). Cloud metadata services stay blocked.
     #[arg(default)]
     pub allowed_ranges: Vec<String>,
-    /// The proxy that connections go through: `off`, `environment` for the one that `https_proxy` and its like name, or
+    /// The proxy for connections: `off`, `environment` for the one named by `https_proxy` and similar variables, or
     /// `http://proxy.example:3128`. The target's address is checked in any case.
     #[arg(default = "off", pattern = "^(off|environment|http://.+)$")]
     pub proxy: String,
-    /// How web tools name themselves to servers. Without it, as `toolkit/<version>` and `web_fetch`.
+    /// The `User-Agent` header of web tools. Default: `toolkit/<version>` and `web_fetch`.
     #[arg(length(1..=200), pattern = "^[ -~]+$")]
     pub user_agent: Option<String>,
 }
 
-/// How the web is searched.
+/// Settings of `web_search`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct WebSearchSettings {
-    /// Who searches. Without one, the provider whose key is in the environment: `BRAVE_API_KEY` or `PERPLEXITY_API_KEY`.
+    /// The search provider. Default: the one whose key is in the environment, `BRAVE_API_KEY` or `PERPLEXITY_API_KEY`.
     pub provider: Option<WebSearchProvider>,
-    /// How long an answer is kept, in minutes, up to 10080 (a week); 0 keeps none.
+    /// How long results are cached, in minutes, up to 10080 (a week); 0 disables the cache.
     #[arg(default = 15, range(..=10_080))]
     pub cache_minutes: u64,
-    /// How long an answer may take, in seconds, from 1 to 600.
+    /// The timeout of a request, in seconds, from 1 to 600.
     #[arg(default = 10, range(1..=600))]
     pub timeout_seconds: u64,
-    /// The address of the provider, `https://…` or `http://…`. Without one, its usual one; `searxng` has none. It may be on a private
-    /// network.
+    /// The provider's URL, `https://…` or `http://…`, also on a private network. Default: the provider's public URL; required for
+    /// `searxng`.
     #[arg(pattern = "^https?://")]
     pub base_url: Option<String>,
-    /// The key to the provider. Without one, that of the environment; `searxng` needs none.
+    /// The provider's API key. Default: the one in the environment; `searxng` needs none.
     pub api_key: Option<Secret>,
 }
 
-/// Who searches the web.
+/// A search provider.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -218,39 +215,39 @@ pub enum WebSearchProvider {
     Brave,
     /// The Perplexity API.
     Perplexity,
-    /// A server of `searxng`.
+    /// A `searxng` server.
     Searxng,
 }
 
-/// How pages are fetched from the web.
+/// Settings of `web_fetch`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct WebFetchSettings {
-    /// The only domains that are fetched from. Without it all are, but the blocked ones. "example.com" is the domain with all below it,
-    /// "=example.com" it alone, "*.example.com" all below it; a port may follow: "example.com:8443".
+    /// The only domains that may be fetched. Default: all except the blocked ones. "example.com" matches the domain and its subdomains,
+    /// "=example.com" the domain alone, "*.example.com" the subdomains alone; a port may follow: "example.com:8443".
     pub allowed_domains: Option<Vec<String>>,
-    /// Domains that are never fetched from, written as those above. What several sources say counts together.
+    /// Domains that are never fetched, in the same syntax. The lists of several configuration sources are combined.
     #[arg(default)]
     pub blocked_domains: Vec<String>,
-    /// How long a page is kept, in minutes, up to 10080 (a week); 0 keeps none.
+    /// How long a page is cached, in minutes, up to 10080 (a week); 0 disables the cache.
     #[arg(default = 15, range(..=10_080))]
     pub cache_minutes: u64,
-    /// How long a page may take, in seconds, from 1 to 600.
+    /// The timeout for a page, in seconds, from 1 to 600.
     #[arg(default = 30, range(1..=600))]
     pub timeout_seconds: u64,
-    /// The most bytes of a page, after decompression, from 1024 to 104857600 (100 MiB).
+    /// The maximum size of a page after decompression, in bytes, from 1024 to 104857600 (100 MiB).
     #[arg(default = 10_485_760, range(1024..=104_857_600))]
     pub max_bytes: usize,
-    /// Whether pages that a site's `robots.txt` excludes are left alone.
+    /// If true, pages that a site's `robots.txt` excludes are not fetched.
     #[arg(default = false)]
     pub respect_robots: bool,
 }
 
-/// How messages are sent.
+/// Settings of `message`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct MessageSettings {
-    /// Whether there is the tool.
+    /// Enables the tool.
     #[arg(default = true)]
     pub enabled: bool,
 }

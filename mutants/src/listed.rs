@@ -1,4 +1,4 @@
-//! What cargo-mutants would change.
+//! The mutants that cargo-mutants lists.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ pub(crate) struct Mutant {
     pub(crate) file: String,
     pub(crate) function: String,
     pub(crate) genre: String,
-    /// Whether the function says only what its value can do: two ways to return then have to be of one type.
+    /// True if the function returns an opaque type (`impl Trait`): all returned values must then be of one type.
     pub(crate) is_opaque: bool,
     pub(crate) replacement: String,
     /// Lines and columns from 1, columns in characters; the end is behind the last one.

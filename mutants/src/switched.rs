@@ -78,12 +78,12 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What is changed in a file.
+/// The changes to a file.
 #[derive(Default)]
 struct Edits {
-    /// What gets another text by a switch, by where it begins and, the longest first, ends.
+    /// The switched ranges with their texts, by start and, longest first, end.
     places: BTreeMap<(usize, Reverse<usize>), Vec<(usize, String)>>,
-    /// What is put in, and where.
+    /// The inserted texts, by position.
     inserted: BTreeMap<usize, Vec<(usize, String)>>,
 }
 
@@ -176,7 +176,7 @@ impl Finder<'_> {
     }
 }
 
-/// Whether there is a `let` in a condition, which only `&&` may stand beside.
+/// Returns true if a condition contains a `let`, which may be combined only by `&&`.
 fn has_let(expr: &syn::Expr) -> bool {
     match expr {
         syn::Expr::Let(_) => true,

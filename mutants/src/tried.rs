@@ -16,7 +16,7 @@ pub(crate) struct Test {
     pub(crate) seen: BTreeSet<usize>,
 }
 
-/// What became of a mutant.
+/// The outcome of a mutant.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Caught(String),

@@ -45,7 +45,7 @@ pub enum SpawnError {
     )]
     TooLong,
     /// A part of the sandbox that was required could not be set up.
-    #[error("the sandbox is required and its part `{part}` cannot be had: {why}")]
+    #[error("the sandbox is required, but its part `{part}` is unavailable: {why}")]
     Sandbox {
         /// The part.
         part: Part,

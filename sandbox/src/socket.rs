@@ -11,7 +11,7 @@ use rustix::net::{
 };
 
 /// No message carries more descriptors.
-const MOST: usize = 4;
+const MAX_DESCRIPTORS: usize = 4;
 
 /// Two ends of a stream.
 pub(crate) fn stream() -> Result<(OwnedFd, OwnedFd)> {
@@ -30,7 +30,7 @@ pub(crate) fn send(
     descriptors: &[BorrowedFd<'_>],
     wait: bool,
 ) -> Result<usize> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(Errno::TOOBIG);
@@ -55,7 +55,8 @@ pub(crate) struct Received {
 
 /// Receives bytes with their ancillary data.
 pub(crate) fn receive(socket: impl AsFd, buffer: &mut [u8], wait: bool) -> Result<Received> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST), ScmCredentials(1))];
+    let mut space =
+        [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS), ScmCredentials(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = if wait { RecvFlags::CMSG_CLOEXEC } else { RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT };
     let length = loop {

@@ -18,7 +18,7 @@ pub fn cargo(directory: &Path) -> Command {
     command
 }
 
-/// What a program printed and how it ended, for assertions and their messages.
+/// A program's output and exit status, for assertions and their messages.
 #[derive(Debug)]
 pub struct Ran {
     /// Its exit code; none when a signal ended it.

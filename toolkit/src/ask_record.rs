@@ -12,7 +12,7 @@ pub(crate) const LONGEST_PART: usize = 4 << 10;
 /// The number of bytes copied beyond the end of the recorded text, so that a secret there is recognised.
 pub(crate) const BEYOND: usize = 4 << 10;
 /// The maximum number of questions recorded of one call.
-const MOST: usize = 20;
+const MAX_QUESTIONS: usize = 20;
 /// The maximum number of patterns recorded of one question.
 const MAX_PATTERNS: usize = 20;
 
@@ -71,7 +71,7 @@ impl AskLog {
     fn push(&self, asker: &str, kind: &str, title: &str, patterns: Vec<String>) -> AskNumber {
         let mut asks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = asks.len();
-        if number < MOST {
+        if number < MAX_QUESTIONS {
             asks.push(RecordedAsk {
                 kind: copy(kind),
                 title: copy(title),

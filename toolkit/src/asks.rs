@@ -113,7 +113,7 @@ pub enum AnswerError {
         id: String,
     },
     /// The call ended, or the question timed out.
-    #[error("the question `{id}` is no longer asked: its call ended, or nobody answered in time")]
+    #[error("the question `{id}` is no longer asked: its call ended, or its time ran out")]
     Withdrawn {
         /// The question.
         id: String,

@@ -149,7 +149,7 @@ impl ToolContext {
                 PathDecision::Ask { kind, reason } => {
                     let path = path.display();
                     return Err(ToolError::denied(format!(
-                        "{path} needs to be asked for (permission.{kind}), {reason}, and this tool does not ask; use \
+                        "{path} needs approval (permission.{kind}), {reason}, and this tool cannot ask for it; use \
                          a path that needs no leave, or let the host open a workspace that holds it"
                     )));
                 }

@@ -154,13 +154,13 @@ pub use toolbox::{CallOptions, Toolbox};
 pub use toolkit_core::{
     Access, AllowScope, Annotations, Answer, Arguments, Ask, AskAnswer, AskDetail, Attachment, Bytes,
     CallArguments, Caller, ConfigOrigin, ConfigOrigins, ConfigSource, Content, Definition, DeniedBy,
-    Detailed, Diagnostic, Elicitation, Image, Input, IntoToolError, IntoToolOutput, InvalidArguments, Json, JsonOutput,
-    Keep, LengthArg, Level, Literal, Location, MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS,
+    Detailed, Diagnostic, Elicitation, Image, Input, IntoToolError, IntoToolOutput, InvalidArguments, Json,
+    JsonOutput, Keep, LengthArg, Level, Literal, Location, MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS,
     MAX_NAME_BYTES, Message, MessageRole, Origin, ParameterDef, PatternArg, PendingAsk, Plugin, PluginDef,
     Problem, Question, RangeArg, Redactor, Repair, RepairKind, Resource, ResourceBody, Retry, Rule, SchemaFn,
-    Service, SharedReads, Shown, Source, State, Structured, ToolArg, ToolCall, ToolError, ToolErrorKind, ToolOutput,
-    ToolResult, Truncate, escape_block, escape_hidden, escape_line, escape_terminal, is_valid_name, nearest,
-    server_prefixes,
+    Service, SharedReads, Shown, Source, State, Structured, ToolArg, ToolCall, ToolError, ToolErrorKind,
+    ToolOutput, ToolResult, Truncate, escape_block, escape_hidden, escape_line, escape_terminal,
+    is_valid_name, nearest, server_prefixes,
 };
 #[doc(hidden)]
 pub use toolkit_core::{MAX_OF_LONG_PREFIX, in_letters_of_names};

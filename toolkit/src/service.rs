@@ -319,7 +319,7 @@ pub(crate) fn add(
     }) {
         let def = makers.remove(place);
         let fault = format!(
-            "the service `{:?}`, made by `{}` ({}), takes `State<{missing:?}>`, which nobody provides: call \
+            "the service `{:?}`, made by `{}` ({}), takes `State<{missing:?}>`, which is not provided: call \
              `.service(value)` on the toolkit's builder, or make it with `#[toolkit::service]`",
             def.service, def.name, def.location
         );

@@ -223,7 +223,7 @@ impl Toolbox {
         Err(ToolError::new(
             ToolErrorKind::UnknownTool,
             format!(
-                "the tool `{}` is no longer there: it was taken out since this turn began; do without it",
+                "the tool `{}` is no longer there: it was removed since this turn began; continue without it",
                 tools[place].name()
             ),
         ))

@@ -151,7 +151,7 @@ fn check_form(path: &Path) -> Result<(), ToolError> {
         return wrong("the path is empty; name a file, or `.` for the workspace");
     }
     if bytes.contains(&0) {
-        return wrong("the path holds a NUL character, which no path can; leave it out");
+        return wrong("the path contains a NUL character; remove it");
     }
     if bytes.len() > MAX_PATH_BYTES {
         return wrong("the path is longer than 4,096 bytes, which no path can be");

@@ -151,7 +151,7 @@ async fn they_are_explained_where_they_are() {
     assert_eq!(said(&toolkit.toolbox(ada.caller()).await, "later"), Some((true, None)));
     toolkit.unregister("fixed").unwrap();
     let (exists, why) = said(&ada, "fixed").unwrap();
-    assert!(!exists && why.unwrap().contains("taken out of the toolkit"));
+    assert!(!exists && why.unwrap().contains("removed from the toolkit"));
 }
 
 #[tokio::test(start_paused = true)]

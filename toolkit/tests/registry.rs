@@ -94,7 +94,7 @@ fn every_mistake_is_reported_at_once() {
     let text = problems(&error);
     assert_eq!(error.problems.len(), 4, "{text}");
     assert!(text.contains("the tool `never_runs` (") && text.contains("`concurrency` is 0"), "{text}");
-    assert!(text.contains("takes `State<registry::Db>`, which nobody provides"), "{text}");
+    assert!(text.contains("takes `State<registry::Db>`, which is not provided"), "{text}");
     assert!(text.contains("`Bad Name`"), "{text}");
     let twice = error.problems.iter().find(|problem| problem.contains("more than once")).unwrap();
     assert_eq!(twice.matches("registry.rs:").count(), 2, "{twice}");

@@ -276,7 +276,7 @@ fn a_service_whose_own_services_nobody_provides() {
     let error = Toolkit::builder().without_asking_first().build().unwrap_err();
     let [problem] = &error.problems[..] else { panic!("{error}") };
     assert!(problem.contains("Depot`, made by `depot` ("), "{problem}");
-    assert!(problem.contains("Watch>`, which nobody provides: call `.service(value)`"), "{problem}");
+    assert!(problem.contains("Watch>`, which is not provided: call `.service(value)`"), "{problem}");
 
     let toolkit = Toolkit::builder().without_asking_first().leave_out_incomplete().build().unwrap();
     let names: Vec<String> = toolkit.tools().iter().map(|tool| tool.name().to_owned()).collect();
@@ -287,5 +287,5 @@ fn a_service_whose_own_services_nobody_provides() {
 #[test]
 fn an_empty_toolkit_makes_none() {
     let error = Toolkit::empty().without_asking_first().tool(toolkit::tool_ref!(which)).build().unwrap_err();
-    assert!(error.to_string().contains("Depot>`, which nobody provides"), "{error}");
+    assert!(error.to_string().contains("Depot>`, which is not provided"), "{error}");
 }

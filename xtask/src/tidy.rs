@@ -12,6 +12,8 @@ const RULES: &[Rule] = &[
     no_workplace_paths,
     ignored_tests_say_why,
     sources_are_short,
+    items_are_named_first,
+    limits_are_named_max,
     members_are_listed,
     versions_are_inherited,
     lints_are_inherited,
@@ -131,6 +133,55 @@ fn sources_are_short(files: &[SourceFile]) -> Vec<Fault> {
                 "{lines} lines, where {MAX_LINES} are the most: move one subject to a file of its own"
             );
             faults.push(file.fault(MAX_LINES + 1, message));
+        }
+    }
+    faults
+}
+
+/// Requires that a doc comment begins with the item that it describes. A line that continues a sentence is not checked.
+fn items_are_named_first(files: &[SourceFile]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in files.iter().filter(|file| file.is_rust() && file.is_in("src")) {
+        let mut continues = false;
+        for (line, text) in numbered_lines(file) {
+            let Some(doc) = doc_text(text) else {
+                continues = false;
+                continue;
+            };
+            let first = doc.split_whitespace().next().unwrap_or_default();
+            if !continues && ["What", "Whether"].contains(&first) {
+                let message =
+                    format!("a doc comment begins with `{first}`: begin with what the item is or does");
+                faults.push(file.fault(line, message));
+            }
+            continues = !doc.trim().is_empty() && !doc.trim_end().ends_with(['.', ':', '?', '!', '`', '#']);
+        }
+    }
+    faults
+}
+
+/// Returns the text of a line of a doc comment.
+fn doc_text(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let text = line.strip_prefix("//!").or_else(|| line.strip_prefix("///"))?;
+    (!text.starts_with('/')).then_some(text)
+}
+
+/// Requires that a constant with a limit is named `MAX_…`.
+fn limits_are_named_max(files: &[SourceFile]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in files.iter().filter(|file| file.is_rust() && file.is_in("src")) {
+        for (line, text) in numbered_lines(file) {
+            let mut words = text.split(|character: char| !(character.is_alphanumeric() || character == '_'));
+            let is_code = !text.trim_start().starts_with("//");
+            let is_constant = words.any(|word| word == "const" || word == "static");
+            if is_code
+                && is_constant
+                && let Some(name) = words.find(|word| !["", "mut", "ref"].contains(word))
+                && (name == "MOST" || name.starts_with("MOST_"))
+            {
+                faults.push(file.fault(line, format!("name `{name}` after its subject: `MAX_…`")));
+            }
         }
     }
     faults
@@ -269,6 +320,12 @@ impl SourceFile {
         Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
     }
 
+    /// Returns true if the file is below a directory of this name.
+    fn is_in(&self, directory: &str) -> bool {
+        let above = Path::new(&self.path).parent();
+        above.is_some_and(|above| above.components().any(|component| component.as_os_str() == directory))
+    }
+
     pub(crate) fn fault(&self, line: usize, message: String) -> Fault {
         Fault { path: self.path.clone(), line, message }
     }
@@ -340,6 +397,56 @@ mod tests {
         assert_eq!(broken(sources_are_short, &[("a/src/b.rs", &more)]), ["a/src/b.rs:601"]);
         for exempt in ["tests/a.rs", "a/tests/b.rs", "ui-tests/fail/a.rs", "bench/src/a.rs", "README.md"] {
             assert!(broken(sources_are_short, &[(exempt, &more)]).is_empty(), "{exempt}");
+        }
+    }
+
+    #[test]
+    fn doc_comments_that_do_not_begin_with_the_item_are_found() {
+        let rule = items_are_named_first;
+        for seeded in
+            ["/// What it does.", "    /// Whether it does.", "//! What this is.", "///  Whether so."]
+        {
+            let text = format!("fn a() {{}}\n{seeded}\nfn b() {{}}\n");
+            assert_eq!(broken(rule, &[("a/src/b.rs", &text)]), ["a/src/b.rs:2"], "{seeded}");
+            assert!(broken(rule, &[("a/tests/b.rs", &text)]).is_empty(), "{seeded}");
+            assert!(broken(rule, &[("src.rs", &text), ("src/a.md", &text)]).is_empty(), "{seeded}");
+        }
+        let paragraph = "/// Does it.\n///\n/// What else it does.\n/// Whether it does.\n";
+        assert_eq!(broken(rule, &[("src/a.rs", paragraph)]), ["src/a.rs:3", "src/a.rs:4"]);
+        for fine in [
+            "/// Returns what it does.",
+            "/// Whatever it does.",
+            "//// What it does.",
+            "// What it does.",
+            "let text = \"/// What it does.\";",
+            "/// Returns the answer to the question\n/// What it does.",
+        ] {
+            assert!(broken(rule, &[("a/src/b.rs", fine)]).is_empty(), "{fine}");
+        }
+    }
+
+    #[test]
+    fn limits_with_another_name_are_found() {
+        // Taken apart, so that this file passes.
+        let named = |text: &str| text.replace('#', concat!("MO", "ST_"));
+        for seeded in [
+            "const #LINES: usize = 1;",
+            "    pub(crate) const #LINES: usize = 1;",
+            "static #LINES: usize = 1;",
+            "static mut #LINES: usize = 1;",
+            concat!("const MO", "ST: usize = 1;"),
+        ] {
+            let text = named(&format!("\n{seeded}\n"));
+            let faults = broken(limits_are_named_max, &[("a/src/b.rs", &text), ("README.md", &text)]);
+            assert_eq!(faults, ["a/src/b.rs:2"], "{seeded}");
+        }
+        for fine in [
+            "const MAX_LINES: usize = 1;",
+            "const ALMOST_ALL: usize = 1;",
+            "// const #LINES: usize = 1;",
+            "const fn a() -> usize { #LINES }",
+        ] {
+            assert!(broken(limits_are_named_max, &[("a/src/b.rs", &named(fine))]).is_empty(), "{fine}");
         }
     }
 

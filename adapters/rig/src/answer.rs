@@ -1,4 +1,4 @@
-//! What comes of a call, as rig shows it to the model.
+//! The result of a call, as rig shows it to the model.
 
 use data_encoding::BASE64;
 use rig_core::message::{ImageMediaType, MimeType as _, ToolResultContent};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 use toolkit::{Content, Resource, ResourceBody, Retry, ToolError, ToolResult};
 
-/// What a call says to hosts and not to the model. Hooks of rig find it with
+/// The part of a result for hosts, which the model does not see. Hooks of rig find it with
 /// [`ToolContext::result`](rig_core::tool::ToolContext::result).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

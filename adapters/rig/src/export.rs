@@ -41,7 +41,7 @@ pub fn tools_with(toolbox: &Toolbox, options: impl Into<CallOptions>) -> Vec<Dyn
     Calls::tools(&Arc::new(Calls::new(toolbox, options.into())))
 }
 
-/// What all calls of the tools share.
+/// State that all calls of the tools share.
 pub(crate) struct Calls {
     pub(crate) toolbox: Toolbox,
     options: CallOptions,

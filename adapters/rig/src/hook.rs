@@ -1,4 +1,4 @@
-//! What a tool of rig is not told: the id of its call, and calls of tools that are not there.
+//! A hook that passes on data that rig does not give to tools: the id of the call, and calls of unknown tools.
 
 use crate::export::Calls;
 use rig_agent::agent::{

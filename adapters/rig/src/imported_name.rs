@@ -1,4 +1,4 @@
-//! What tools of rig are called in a toolkit.
+//! Names of rig's tools in a toolkit.
 
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;

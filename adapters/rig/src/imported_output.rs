@@ -1,4 +1,4 @@
-//! What a tool of rig answered, as the result of a tool here.
+//! Converts the output of a rig tool to a tool result.
 
 use crate::answer::CallFailed;
 use data_encoding::BASE64;
@@ -48,7 +48,7 @@ fn picture(image: Image) -> Content {
     }
 }
 
-/// What a picture begins with.
+/// Returns the media type of an image by its first bytes.
 fn seen(data: &[u8]) -> Option<&'static str> {
     match data {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
@@ -87,7 +87,7 @@ fn error(error: ToolExecutionError) -> ToolError {
     failed.with_retry(retry)
 }
 
-/// What the author of the error wrote for the model, where that is more than rig says of every error.
+/// Returns the error author's message to the model, if it says more than rig's general message.
 fn feedback(error: &ToolExecutionError) -> Option<String> {
     let of_every = ToolExecutionError::from_error(std::fmt::Error);
     let written = error.model_output();

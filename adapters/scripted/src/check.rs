@@ -1,10 +1,10 @@
-//! What the platform refuses.
+//! Requests that the platform refuses.
 
 use crate::text;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What is wrong with a request, if anything is.
+/// Returns the problem of a request, if there is one.
 pub(crate) fn fault(body: &Value) -> Option<String> {
     if text(&body["model"]).is_empty() {
         return Some("`model` is missing".to_owned());

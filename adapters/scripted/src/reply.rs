@@ -1,9 +1,9 @@
-//! What the model says in one turn, whole or in fragments.
+//! The model's reply in one turn, whole or in fragments.
 
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// What the model says in one turn.
+/// The model's reply in one turn.
 #[derive(Debug, Clone)]
 pub enum Turn {
     /// It answers.

@@ -7,14 +7,14 @@ use tokio::runtime::Runtime;
 
 /// A framework with the tool in it.
 ///
-/// What a host has in hand before it calls is made before the clock starts: the arguments, and the call they
+/// Data that a host has before the call is made before the clock starts: the arguments, and the call they
 /// belong to where the framework has such a type. Whatever else a call needs is made by the call.
 pub trait Contender {
     /// A call with arguments that are parsed already.
     type Parsed;
     /// A call with the arguments' text.
     type Text;
-    /// What the framework answers.
+    /// The framework's answer.
     type Answer;
 
     /// Makes a call out of parsed arguments.
@@ -27,7 +27,7 @@ pub trait Contender {
     fn call_text(&self, call: Self::Text) -> impl Future<Output = Self::Answer>;
     /// Waits until nothing of the calls before is still under way.
     fn settle(&self) {}
-    /// What the tool returned.
+    /// The tool's output.
     ///
     /// # Panics
     ///
@@ -48,7 +48,7 @@ impl Form {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Parsed, Self::Text];
 
-    /// What a series of such calls is called.
+    /// The name of a series of such calls.
     pub fn name(self) -> &'static str {
         match self {
             Self::Parsed => "parsed",
@@ -59,7 +59,7 @@ impl Form {
 
 /// Any [`Contender`].
 pub trait Subject {
-    /// What the tool returns to [`ARGUMENTS`](crate::ARGUMENTS).
+    /// Returns the tool's output for [`ARGUMENTS`](crate::ARGUMENTS).
     fn returns(&self, runtime: &Runtime, form: Form) -> String;
 
     /// Makes that many calls; the function returned runs them, one after the other, and drops what they answer.

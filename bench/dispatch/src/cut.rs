@@ -1,4 +1,4 @@
-//! What it costs to return a text that is much too long for a model.
+//! Measures the truncation of a text that is much too long for a model.
 
 use std::fs;
 use std::hint::black_box;
@@ -19,7 +19,7 @@ const LINE: &str = "2026-01-01T00:00:00Z INFO server: request handled, as a log 
 /// Measurements in a round, of which the median counts.
 const REPETITIONS: usize = 5;
 
-/// What the tool returns next; put there before the clock starts, since making it isn't what is measured.
+/// The next output of the tool, made before the clock starts because making it is not measured.
 #[derive(Default)]
 struct Next(Mutex<String>);
 

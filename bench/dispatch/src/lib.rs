@@ -11,7 +11,7 @@ pub use contenders::{all, toolkit_of};
 /// The arguments that every call has, as text. All three are given.
 pub const ARGUMENTS: &str = r#"{"text":"The quick brown fox","count":1,"upper":true}"#;
 
-/// What each contender's tool must answer to [`ARGUMENTS`].
+/// The required answer of each contender's tool to [`ARGUMENTS`].
 pub const ANSWER: &str = "THE QUICK BROWN FOX";
 
 /// The work of each contender's tool: hardly any, and with [`ARGUMENTS`] it doesn't allocate.

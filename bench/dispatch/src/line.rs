@@ -1,4 +1,4 @@
-//! What the programs of this crate print and `bench` reads: a line a series, its fields separated by tabs.
+//! The output of the programs of this crate, which `bench` reads: one line per series, with fields separated by tabs.
 
 /// Prints one series: what was measured, of which contender, and the figure of each round.
 pub fn print(measurement: &str, contender: &str, figures: &[f64]) {

@@ -1,4 +1,4 @@
-//! What a call costs: every contender's in turn, again and again, and a few things of toolkit alone.
+//! Measures calls: those of all contenders in turn, repeatedly, and some of toolkit alone.
 //!
 //! Usage: `dispatch ROUNDS [CONTENDER…]`. With contenders named, only their calls are measured.
 

@@ -1,4 +1,4 @@
-//! What tools cost before and at their first call.
+//! Measures tools before and at their first call.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -67,7 +67,7 @@ pub(crate) fn toolbox(runtime: &Runtime, rounds: usize) {
     }
 }
 
-/// What the first call of a tool takes more than its second, in microseconds. Each tool is new; the process
+/// Time of the first call of a tool beyond that of its second, in microseconds. Each tool is new; the process
 /// has called others before.
 pub(crate) fn first_call(runtime: &Runtime, rounds: usize) {
     let figures: Vec<_> = (0..rounds)

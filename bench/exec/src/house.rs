@@ -15,7 +15,7 @@ use toolkit_sandbox::{Command, Job};
 
 use crate::Result;
 
-/// What a command is given, wherever it runs.
+/// The `PATH` of every command.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 pub(crate) struct House {

@@ -1,5 +1,5 @@
-//! What running commands costs, beside doing it by hand, and what judging them costs. Prints a line a series: what was measured,
-//! of which contender, and a figure a round, by tabs.
+//! Measures running commands, compared with running them directly, and judging them. Prints one line per series: the measurement,
+//! the contender, and a figure for each round, separated by tabs.
 
 mod house;
 mod memory;

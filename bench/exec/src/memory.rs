@@ -15,7 +15,7 @@ use crate::{Result, print};
 /// How often the supervisor is looked at.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What a supervisor calls itself.
+/// The process name of a supervisor.
 const SUPERVISOR: &str = "toolkit-job";
 
 /// Prints KiB: of the host before, of it and of the supervisor at most. What is written by a `job` goes to `/dev/null`, that of the

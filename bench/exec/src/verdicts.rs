@@ -17,7 +17,7 @@ const REPETITIONS: u32 = 10;
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// What the commands of the tables name.
+/// The files that the commands of the tables name.
 const FILES: &[(&str, &str)] = &[
     ("README.md", "# A project\n"),
     ("Cargo.toml", "[package]\n"),

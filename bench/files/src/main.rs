@@ -1,4 +1,4 @@
-//! What calls of the file tools cost, beside the plain work that they stand for, in one process. Prints a line a pair: its
+//! Measures calls of the file tools, compared with the plain work, in one process. Prints a line a pair: its
 //! name, the aim or `-`, what took how many seconds in each round, by tabs.
 
 mod change;
@@ -69,7 +69,7 @@ impl<'a> Host<'a> {
     }
 }
 
-/// What a pair took, round by round.
+/// The times of a pair, by round.
 #[derive(Default)]
 struct Pair {
     ours: Vec<f64>,

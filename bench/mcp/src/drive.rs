@@ -16,7 +16,7 @@ use tokio::process::{Child, Command};
 /// How many sessions memory is looked at with.
 const SESSIONS: usize = 1_000;
 
-/// What is measured.
+/// A measurement.
 pub(crate) struct Work {
     tool: &'static str,
     arguments: &'static str,
@@ -24,7 +24,7 @@ pub(crate) struct Work {
     answer: &'static str,
     /// How many calls are under way at once.
     many: usize,
-    /// Whether those that come over HTTP at once come from one client each.
+    /// True if concurrent calls over HTTP come from one client each.
     has_many_clients: bool,
     /// The names of the series: one call at once and many, over stdio and HTTP.
     series: [&'static str; 4],
@@ -76,12 +76,12 @@ impl Contender {
         command
     }
 
-    /// Whether it is the command of this repository.
+    /// Returns true if it is the command of this repository.
     fn is_command(&self) -> bool {
         self.words.ends_with(&["mcp".to_owned(), "serve".to_owned()])
     }
 
-    /// What clients over HTTP show.
+    /// Returns the token that HTTP clients send.
     fn token(&self) -> Option<String> {
         let token = std::fs::read_to_string(self.directory.join("data/mcp-token")).ok()?;
         self.is_command().then(|| token.trim().to_owned())
@@ -257,7 +257,7 @@ async fn rate(work: &Work, peers: &[Peer<RoleClient>], span: Duration) -> Result
     Ok(f64::from(calls) / begun.elapsed().as_secs_f64())
 }
 
-/// What a process holds, in KiB.
+/// Returns the resident memory of a process, in KiB.
 fn resident(pid: u32) -> Result<f64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no size")?;

@@ -1,4 +1,4 @@
-//! What is compared: a crate of tools, written as a user of that framework would write it.
+//! A contender: a crate of tools, written as a user of that framework would write it.
 
 /// One way of writing tools. Every contender's crate does the same work and prints the same lines.
 pub(crate) trait Contender {
@@ -18,7 +18,7 @@ pub(crate) trait Contender {
     }
 }
 
-/// What the crate of a contender prints.
+/// Returns the expected output of a contender's crate.
 pub(crate) fn expected_output(tools: usize) -> String {
     let last = tools - 1;
     format!("{tools}\nAda 1 None 0\nAda 3 Some(true) {last}\n")

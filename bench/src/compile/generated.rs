@@ -166,7 +166,7 @@ fn manifest(name: &str, dependencies: &str) -> String {
     )
 }
 
-/// What is gone already needs no removing.
+/// Ignores a removal of something that does not exist.
 fn remove(outcome: std::io::Result<()>) -> Result<()> {
     match outcome {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),

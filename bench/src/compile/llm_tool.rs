@@ -43,7 +43,7 @@ async fn tool_NUMBER(
     name: String,
     /// How many times.
     count: Option<u32>,
-    /// Whether to shout.
+    /// If true, shouts.
     loud: Option<bool>,
 ) -> String {
     let count = count.unwrap_or(1);

@@ -31,7 +31,7 @@ async fn tool_NUMBER(
     /// How many times.
     #[arg(default = 1)]
     count: u32,
-    /// Whether to shout.
+    /// If true, shouts.
     loud: Option<bool>,
 ) -> String {
     format!("{name} {count} {loud:?} NUMBER")

@@ -44,7 +44,7 @@ async fn tool_NUMBER(
     name: String,
     /// How many times.
     count: Option<u32>,
-    /// Whether to shout.
+    /// If true, shouts.
     loud: Option<bool>,
 ) -> Result<String, ToolExecutionError> {
     let count = count.unwrap_or(1);

@@ -52,7 +52,7 @@ struct ToolNUMBER {
     /// How many times.
     #[serde(default = "once")]
     count: u32,
-    /// Whether to shout.
+    /// If true, shouts.
     loud: Option<bool>,
 }
 "#;

@@ -9,7 +9,7 @@ use crate::statistics::median;
 const SH: &str = "sh by hand";
 const BASH: &str = "bash by hand";
 
-/// What starts, beside what.
+/// The started contenders, each with its base.
 const STARTED: &[(&str, Option<&str>)] = &[
     (SH, None),
     ("sh supervised", Some(SH)),
@@ -126,7 +126,7 @@ fn rate(all: &[Series], kind: &str, contender: &str) -> Option<f64> {
     Some(cat.ratio(one))
 }
 
-/// What judging a command takes, in microseconds.
+/// Time to judge a command, in microseconds.
 struct Verdicts {
     /// The commands, each with the median of its rounds, the slowest first.
     commands: Vec<(String, f64)>,

@@ -9,7 +9,7 @@ use crate::Result;
 
 const AIM: Option<f64> = Some(1.1);
 
-/// What is looked for: rare enough that nobody stops early.
+/// The patterns, rare enough that no program stops early.
 const PATTERNS: &[(&str, &str)] = &[
     ("a rare word", "MAX_LINE_CHARACTERS"),
     ("a word that is nowhere", "zqxjkvbnwq"),

@@ -44,9 +44,9 @@ const LEAST_DIFF_BYTES: usize = 2 << 10;
 /// Maximum number of notes to the model about looser matches.
 const MAX_NOTES: usize = 20;
 
-/// Changes, makes, moves and deletes files as a patch says, all of them or none.
+/// Applies a patch: changes, creates, moves and deletes files, all or none.
 ///
-/// The patch is either of this form:
+/// The patch has this form:
 ///
 /// ```text
 /// *** Begin Patch
@@ -61,35 +61,35 @@ const MAX_NOTES: usize = 20;
 /// *** End Patch
 /// ```
 ///
-/// or a unified diff. Lines that stay begin with a space, those that go with `-`, new ones with `+`. About three lines that
-/// stay before and after a change say where it belongs; where they are in several places, a line `@@` names the function or
-/// class around it. `*** Move to: path` after `*** Update File` moves a file, `*** End of File` ends a hunk at its end.
+/// or is a unified diff. Context lines begin with a space, removed lines with `-`, added lines with `+`. Include about three
+/// context lines before and after a change to locate it; if they occur several times, name the enclosing function or class in
+/// a line `@@`. `*** Move to: path` after `*** Update File` moves a file, `*** End of File` ends a hunk at its end.
 ///
 /// # How hunks are placed
 ///
-/// Lines named after `@@` have to be in the file, one after the other and before what the hunk changes or among its lines.
-/// The old lines of a hunk have to be in one place of the file: exactly, or else without counting line endings, white space
-/// at the ends of lines, white space at both ends, and at last typographic quotes, dashes and spaces. What stays keeps all
-/// of its bytes. New lines end as those that they replace, and the file keeps its last line ending, or has none, as before,
-/// unless a unified diff says otherwise or the old lines are there byte for byte.
+/// Lines named after `@@` must occur in the file in this order, before the hunk's changes or among its lines. The old lines of a
+/// hunk must match in exactly one place: exactly, or else ignoring line endings, trailing white space, white space at both ends, and
+/// last typographic quotes, dashes and spaces. Context lines keep all of their bytes. New lines take the line endings of those that
+/// they replace, and the last line keeps or lacks its ending as before, unless a unified diff says otherwise or the old lines match
+/// byte for byte.
 ///
-/// Everything is worked out before the first file is written. Each file is then written at once; should one fail, those
-/// before it are brought back.
+/// All changes are computed before the first file is written. Each file is written atomically; if one fails, the earlier ones are
+/// restored.
 ///
 /// # What else a patch may say
 ///
-/// `cd directory && apply_patch <<EOF` before a patch has its paths belong to that directory; any other command is refused.
-/// The modes of a git diff decide whether a file is executable, where the system has a bit for that; a file that is moved or
-/// copied keeps its mode. To move or copy a file needs leave to read it. What a symbolic link leads to is changed under the
-/// link's name, but not moved or deleted.
+/// `cd directory && apply_patch <<EOF` before a patch makes its paths relative to that directory; any other command is refused. The
+/// modes of a git diff set or clear the executable bit, if the system has one; a moved or copied file keeps its mode. Moving or
+/// copying a file needs read permission for it. The target of a symlink is changed through the link, but not moved or deleted.
 ///
 /// # Errors
 ///
-/// When the patch cannot be read, saying which line; when a hunk is nowhere or in several places, saying what is there;
-/// when a file is there or is not, other than the patch says, also where one would be added or moved over another; when a file
-/// would be deleted that the session has not read, and whose lines the patch does not give; when
-/// something else changed a file since the session last read it, or since the person was asked; when any of the files may
-/// not be written.
+/// - The patch cannot be parsed; the message names the line.
+/// - A hunk matches nowhere or in several places; the message shows similar text.
+/// - A file exists or is missing contrary to the patch, or would be added or moved over another.
+/// - A deleted file was not read in the session, and the patch does not contain its lines.
+/// - A file was changed since the session last read it, or since the approval prompt.
+/// - A file may not be written.
 #[tool(name = "apply_patch", group = ["fs", "coding"], title = "Apply a patch", permission = "edit", destructive, asks)]
 pub async fn apply_patch(
     ctx: &ToolContext,

@@ -45,53 +45,52 @@ const MAX_EDITS: usize = 1_000;
 #[toolkit::args]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// The text to replace, as it stands in the file.
+    /// The exact text to replace.
     #[arg(length(1..))]
     pub old_string: String,
-    /// The text that comes in its place.
+    /// The replacement text.
     pub new_string: String,
-    /// Whether it is replaced in all places where it stands.
+    /// Replace all occurrences.
     #[arg(default)]
     pub replace_all: bool,
 }
 
-/// Replaces text in a file: `old_string` by `new_string`, or several such `edits` at once.
+/// Edits a file: replaces `old_string` with `new_string`, or makes several such `edits` at once.
 ///
-/// `old_string` must stand in the file in exactly one place, with its indentation; add lines around it where it stands in
-/// several, or set `replace_all`. All `edits` are found in the file as it is now, and either all are made or none. Line
-/// endings, and all that is not replaced, stay as they are. With an empty `old_string` a new file is created.
+/// `old_string` must occur in the file exactly once, with its indentation; if it occurs several times, include surrounding
+/// lines or set `replace_all`. All `edits` are located in the current file, and either all or none are made. Line
+/// endings and all other text are preserved. An empty `old_string` creates a new file.
 ///
 /// # How text is found
 ///
-/// The exact text counts first. Where it is nowhere, it is looked for in looser forms, one after the other: with other line
-/// endings, other white space at the ends of lines, typographic quotes, dashes or spaces for plain ones, and last with all
-/// of its lines indented in another way by one rule; new lines are then indented alike, unless they have the indentation of the
-/// file already, and where it is not clear which of the two it is, nothing changes. A looser form has to be in one
-/// place, with no more than twice the bytes and 128 more for each line, and the answer says which it was. Then only what
-/// differs between `old_string` and `new_string` is replaced.
+/// An exact match comes first. Without one, looser matches are tried in this order: other line endings, other trailing white
+/// space, typographic quotes, dashes or spaces for plain ones, and last all lines indented differently by one rule. New lines are
+/// then indented in the same way, unless they already have the indentation of the file; if that is ambiguous, the call fails. A
+/// looser match must be unique and have at most twice the bytes, plus 128 for each line; the result names the kind of match. Only
+/// the differences between `old_string` and `new_string` are then replaced.
 ///
-/// New lines end as those that they replace; of several endings the first as the first, and so on, further ones as the
-/// last. Where no ending is replaced, they end as the line they are put into. A file in another encoding stays in it; one
-/// with bytes that are none of its encoding keeps them.
+/// New lines take the line endings of the lines that they replace, in order; further lines take the last one. If no ending is
+/// replaced, they take the ending of the line they are inserted into. The file's encoding is kept, and so are bytes that are invalid
+/// in it.
 ///
 /// # Errors
 ///
-/// When the text is not in one place, saying where it is or what is like it; when another hand changed the file since the
-/// session last read it, or since the person was asked; when nothing would change; when it is not allowed.
+/// If the text does not occur exactly once (the message names its places or similar text), if the file was changed since the session
+/// last read it or since the approval prompt, if nothing would change, or if editing is not allowed.
 #[tool(name = "edit", group = ["fs", "coding"], title = "Edit a file", permission = "edit", asks)]
 pub async fn edit(
     ctx: &ToolContext,
     /// Path of the file, absolute or relative to the workspace.
     #[arg(alias = "path", length(1..), example = "src/main.rs")]
     file_path: &Path,
-    /// The text to replace, as it stands in the file. Empty to create a file.
+    /// The exact text to replace. Empty to create a file.
     old_string: Option<String>,
-    /// The text that comes in its place.
+    /// The replacement text.
     new_string: Option<String>,
-    /// Whether it is replaced in all places where it stands.
+    /// Replace all occurrences.
     #[arg(default)]
     replace_all: bool,
-    /// Several replacements instead of one.
+    /// Several replacements, instead of one.
     #[arg(length(1..=1000))]
     edits: Option<Vec<Edit>>,
 ) -> Result<Detailed<EditedFile>, ToolError> {
@@ -335,7 +334,7 @@ fn make(
     // Changes that this session made meanwhile do not count.
     if is_other && seen != Seen::Same {
         return Err(ToolError::failed(format!(
-            "{shown} was changed by something else while the person was asked; nothing was done. Read it again, then edit \
+            "{shown} was changed by something else during the approval prompt; nothing was done. Read it again, then edit \
              what it has now"
         )));
     }
@@ -427,7 +426,7 @@ async fn create(
 ) -> Result<Detailed<EditedFile>, ToolError> {
     let exists = |shown: &str| {
         ToolError::failed(format!(
-            "`old_string` is empty, and {shown} is there: name the text to replace, or use `write` to replace the whole \
+            "`old_string` is empty, and {shown} exists: name the text to replace, or use `write` to replace the whole \
              file"
         ))
     };

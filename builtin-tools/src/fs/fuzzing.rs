@@ -170,7 +170,7 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
         (plan.splices[0].range.start, file.len() - plan.splices[plan.splices.len() - 1].range.end);
     assert!(after.starts_with(&file[..start]) && after.ends_with(&file[file.len() - end..]));
     if let Ok(text) = std::str::from_utf8(file) {
-        assert!(std::str::from_utf8(&after).is_ok(), "{text:?} is no text any more");
+        assert!(std::str::from_utf8(&after).is_ok(), "{text:?} is not text any more");
     }
 }
 

@@ -28,29 +28,29 @@ const SPARE: usize = 1_000;
 /// Maximum text of names, in bytes.
 const MAX_BYTES: usize = 48 * 1024;
 
-/// Finds files by the pattern of their names, the newest first. What ignore files such as `.gitignore` name is left out,
-/// and so is what is hidden, unless `hidden` is set.
+/// Finds files whose names match a glob pattern, newest first. Skips files in ignore files such as `.gitignore`, and
+/// hidden files unless `hidden` is set.
 ///
 /// # Errors
 ///
-/// When the pattern is none, nothing is at the path, or reading it is not allowed.
+/// If the pattern is invalid, the path does not exist, or reading it is not allowed.
 #[tool(name = "glob", group = ["fs", "coding"], title = "Find files", read_only, asks)]
 pub async fn glob(
     ctx: &ToolContext,
-    /// Pattern of the names, such as `**/*.rs`, `src/**/*.{ts,tsx}` or `Cargo.toml`. Without a `/` it is about the name
-    /// alone, in whichever directory; with one it is relative to `path`.
+    /// Glob pattern, such as `**/*.rs`, `src/**/*.{ts,tsx}` or `Cargo.toml`. Without a `/` it matches the file name in
+    /// any directory; with one it is relative to `path`.
     #[arg(length(1..=1_000), example = "src/**/*.rs")]
     pattern: &str,
-    /// Directory to search, absolute or relative to the workspace; the workspace where it is left out.
+    /// Directory to search, absolute or relative to the workspace. Default: the workspace.
     #[arg(length(1..), example = "src")]
     path: Option<&Path>,
-    /// Whether to find hidden files too: those with a name that begins with a dot, or in such a directory.
+    /// Include hidden files: with a name that begins with a dot, or in such a directory.
     #[arg(default)]
     hidden: bool,
-    /// How many files to return, at most 1000.
+    /// Maximum number of files to return, up to 1000.
     #[arg(default = 100, range(1..=1_000))]
     limit: usize,
-    /// How many files to pass over, to go on where an earlier call ended.
+    /// Number of files to skip, to continue an earlier call.
     #[arg(default, range(..=100_000))]
     offset: usize,
 ) -> Result<Structured<FoundFiles>, ToolError> {
@@ -144,8 +144,8 @@ impl<'a> Answer<'a> {
         if files.is_empty() && offset > 0 {
             said.push(format!("(no files from offset {offset} on; there are {total})"));
         } else if files.is_empty() {
-            let left = if hidden { "what is ignored" } else { "what is hidden or ignored" };
-            said.push(format!("(no files found, {left} left out)"));
+            let left = if hidden { "ignored files" } else { "hidden and ignored files" };
+            said.push(format!("(no files found, {left} skipped)"));
             said.extend(elsewhere(&pattern).map(str::to_owned));
         } else if has_more {
             let first = offset + 1;

@@ -39,65 +39,65 @@ const MAX_CONTEXT: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum GrepOutput {
-    /// The lines that match.
+    /// Matching lines.
     Content,
-    /// The names of the files.
+    /// File names.
     Files,
-    /// The names, and how many lines match in each.
+    /// File names with the number of matching lines in each.
     Count,
 }
 
-/// Searches the text of files with a regular expression, as `rg` does: what ignore files such as `.gitignore` name is
-/// left out, and so is what is hidden. Results are sorted by path.
+/// Searches the text of files with a regular expression, like `rg`: skips hidden files and those in ignore files such as
+/// `.gitignore`. Results are sorted by path.
 ///
-/// Lines that match come as `path:line:text`, the lines around them as `path-line-text`, with `--` where some are missing
-/// between. A long line is cut around the match. Of a binary file only the name is told.
+/// Returns matches as `path:line:text`, context lines as `path-line-text`, with `--` between groups of lines that are not
+/// adjacent. Long lines are cut around the match. For binary files, only the name is returned.
 ///
 /// # Errors
 ///
-/// When the pattern is no regular expression, nothing is at the path, or reading it is not allowed.
+/// If the pattern is not a regular expression, the path does not exist, or reading it is not allowed.
 #[tool(name = "grep", group = ["fs", "coding"], title = "Search in files", read_only, asks)]
 #[expect(clippy::too_many_arguments, reason = "each is an argument of the tool")]
 pub async fn grep(
     ctx: &ToolContext,
-    /// Regular expression, in the syntax of Rust's regex crate: `fn \w+\(`. There is no look-around.
+    /// Regular expression in the syntax of Rust's regex crate, without look-around: `fn \w+\(`.
     #[arg(length(1..=10_000), example = "fn main")]
     pattern: &str,
-    /// File or directory to search, absolute or relative to the workspace; the workspace where it is left out.
+    /// File or directory to search, absolute or relative to the workspace. Default: the workspace.
     #[arg(length(1..), example = "src")]
     path: Option<&Path>,
-    /// Only files that this pattern describes, such as `*.rs`, `src/**/*.{ts,tsx}` or `!*.lock`. Without a `/` it is about the
-    /// name alone.
+    /// Search only files that match this glob, such as `*.rs`, `src/**/*.{ts,tsx}` or `!*.lock`. Without a `/` it matches
+    /// the file name alone.
     #[arg(alias = "include", length(1..=1_000), example = "*.rs")]
     glob: Option<&str>,
-    /// Only files of this type, such as `rust`, `py` or `js`.
+    /// Search only files of this type, such as `rust`, `py` or `js`.
     #[arg(rename = "type", length(1..=100), example = "rust")]
     file_type: Option<&str>,
-    /// Whether upper and lower case are the same.
+    /// Match upper and lower case alike.
     #[arg(default)]
     ignore_case: bool,
-    /// Whether the pattern is plain text.
+    /// Treat the pattern as plain text.
     #[arg(default)]
     literal: bool,
-    /// Whether a match may go over several lines; `.` then matches line feeds too.
+    /// Match across lines; `.` then also matches line feeds.
     #[arg(default)]
     multiline: bool,
-    /// How many lines to show before and after each match, at most 20.
+    /// Number of context lines before and after each match, up to 20.
     #[arg(range(..=20))]
     context: Option<usize>,
-    /// How many lines to show before each match, if not as many as after.
+    /// Number of context lines before each match; overrides `context`.
     #[arg(range(..=20))]
     before: Option<usize>,
-    /// How many lines to show after each match, if not as many as before.
+    /// Number of context lines after each match; overrides `context`.
     #[arg(range(..=20))]
     after: Option<usize>,
-    /// What to return: the lines, the names of the files, or how many lines match in each.
+    /// Output: matching lines, file names, or the number of matching lines in each file.
     #[arg(default = GrepOutput::Content)]
     output_mode: GrepOutput,
-    /// How many results to return, at most 1000: lines with `content`, files otherwise.
+    /// Maximum number of results, up to 1000: lines with `content`, files otherwise.
     #[arg(default = 100, range(1..=1_000), alias = "head_limit")]
     limit: u64,
-    /// How many results to pass over, to go on where an earlier call ended.
+    /// Number of results to skip, to continue an earlier call.
     #[arg(default, range(..=1_000_000))]
     offset: u64,
 ) -> Result<Structured<FoundText>, ToolError> {

@@ -95,7 +95,7 @@ pub(super) fn notes(place: &Place, skipped: &super::grep::Skipped) -> Vec<String
     if skipped.refused > 0 {
         let count = skipped.refused;
         notes.push(format!(
-            "({count} {} left out, which would have to be asked for: name one as `path` to do so)",
+            "({count} {} left out, which need approval: name one as `path` to request it)",
             several(count)
         ));
     }

@@ -36,15 +36,15 @@ const MAX_KNOWN_BYTES: u64 = 64 << 20;
 /// The shown lines, counted from 1, and the total number if it is known; `None` if the whole of a file without lines is shown.
 type Shown = Option<(Range<u64>, Option<u64>)>;
 
-/// Reads a text file and returns its lines, numbered from 1, as `     1→text`. Also shows pictures (PNG, JPEG, GIF,
+/// Reads a text file and returns its lines, numbered from 1, as `     1→text`. Also shows images (PNG, JPEG, GIF,
 /// WebP) and lists directories.
 ///
-/// One call returns at most 2,000 lines and 50 KiB; its last line says at which `offset` to go on. Lines of more than
-/// 2,000 characters are cut, and say so. Other encodings than UTF-8 are recognised and named.
+/// One call returns at most 2,000 lines and 50 KiB; its last line names the next `offset`. Lines longer than 2,000
+/// characters are truncated, with a note. Encodings other than UTF-8 are detected and named.
 ///
 /// # Errors
 ///
-/// When nothing is there, it is neither text nor a picture, or reading it is not allowed.
+/// If the path does not exist, is neither text nor an image, or reading it is not allowed.
 #[tool(name = "read", group = ["fs", "coding"], title = "Read a file", read_only, asks, truncate = "off")]
 pub async fn read(
     ctx: &ToolContext,
@@ -54,7 +54,7 @@ pub async fn read(
     /// First line to return, counted from 1.
     #[arg(default = 1, range(1..))]
     offset: u64,
-    /// How many lines to return, at most 2,000.
+    /// Maximum number of lines to return, up to 2,000.
     #[arg(range(1..=MAX_LINES))]
     limit: Option<u64>,
 ) -> Result<Detailed<ReadDetails>, ToolError> {
@@ -216,7 +216,7 @@ fn form_of_all(file: &mut File, size: u64) -> io::Result<Option<Form>> {
 ///
 /// # Panics
 ///
-/// When it cannot be read, which it can.
+/// Never: reading from memory cannot fail.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn read_page(file: &[u8], form: Form, buffer: usize, offset: u64, limit: u64) -> Page {
     let mut file = BufReader::with_capacity(buffer.max(form.mark().len()), file);

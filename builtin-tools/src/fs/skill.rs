@@ -54,16 +54,16 @@ async fn permitted(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolEr
     tool.allow_only("skill", library.skills.iter().map(|skill| skill.name.as_str()))
 }
 
-/// Loads the instructions of a skill: what to do for a certain kind of task, and which files help with it. Load one as soon as
-/// a task is what its description says, before you begin.
+/// Loads a skill: instructions for a kind of task, and the files that help with it. Load a skill before you begin a task that
+/// matches its description.
 ///
 /// # Errors
 ///
-/// When there is no such skill, or it may not be used.
+/// If the skill does not exist or is not allowed.
 #[tool(name = "skill", group = ["fs", "coding"], title = "Load a skill", read_only, asks, prepare = permitted)]
 pub async fn skill(
     ctx: &ToolContext,
-    /// Name of the skill.
+    /// The skill's name.
     #[arg(length(1..=64))]
     skill: &str,
 ) -> Result<Detailed<SkillDetails>, ToolError> {
@@ -114,7 +114,7 @@ fn output(
             let _ = writeln!(text, "- and {more} more");
         }
         if is_asked {
-            text.push_str("Reading them needs leave: they are outside the workspace, or protected.\n");
+            text.push_str("Reading them needs approval: they are outside the workspace, or protected.\n");
         }
     }
     let _ = write!(text, "\n{body}");

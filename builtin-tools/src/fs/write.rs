@@ -19,15 +19,15 @@ use toolkit::{Before, Detailed, Expected, FileContent, Proposal, Seen, Target, W
 /// The largest file that is replaced, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Writes a whole file: makes it, with the directories above it, or replaces what is in it.
+/// Writes a whole file: creates it, with its parent directories, or replaces its content.
 ///
-/// A file that is replaced keeps its byte order mark, its encoding and its line endings, unless `content` brings its own.
-/// To change a part of a file, edit it instead. A file that exists has to be read first, all of it.
+/// A replaced file keeps its byte order mark, encoding and line endings, unless `content` has its own. To change part of
+/// a file, use `edit`. An existing file must be read completely first.
 ///
 /// # Errors
 ///
-/// When it is a directory, writing it is not allowed, the session has not read all of the file that is there, or something else
-/// changed the file since it was read.
+/// If the path is a directory, writing is not allowed, the session has not read the whole existing file, or the file was changed
+/// since it was read.
 #[tool(
     name = "write",
     group = ["fs", "coding"],
@@ -42,7 +42,7 @@ pub async fn write(
     /// Path of the file, absolute or relative to the workspace.
     #[arg(alias = "path", length(1..), example = "notes/today.md")]
     file_path: &Path,
-    /// What the file is to hold, whole.
+    /// The whole new content of the file.
     content: &str,
 ) -> Result<Detailed<WrittenFile>, ToolError> {
     titles::begin(ctx, "Write", &file_path.to_string_lossy());
@@ -212,7 +212,7 @@ fn output(target: &Target, draft: &Draft, written: &Written, is_hidden: bool) ->
 
 fn changed_since_read(shown: &str) -> ToolError {
     ToolError::failed(format!(
-        "{shown} was changed by another hand since it was last read here, and nothing was written; read it again, then \
+        "{shown} was changed since it was last read here, so nothing was written; read it again, then \
          decide anew what to write"
     ))
 }

@@ -78,7 +78,7 @@ pub(super) fn containing(
     let roots = roots(settings, command);
     let needs = Needs::of(command, judged, &roots, session_tmp.and_then(Tmp::made).as_deref());
     if !is_required && judged.is_proved && more.is_none() && !needs.is_private {
-        return without("no sandbox: it was proved to only read".to_owned());
+        return without("not sandboxed: the command is read-only".to_owned());
     }
     if more == Some(More::Everything) {
         return without("no sandbox".to_owned());
@@ -91,7 +91,7 @@ pub(super) fn containing(
     // A command that needed no approval because of a sandbox stays in one, whatever else a rule allows.
     if let Some(wide) = needs.too_wide.first().filter(|_| !is_required && !is_unasked) {
         return without(format!(
-            "no sandbox: it may change {}, beside which nothing could be held back",
+            "not sandboxed: it may change {}, so nothing else could be protected",
             wide.display()
         ));
     }

@@ -219,12 +219,12 @@ fn check(name: &str, value: &str) -> Result<(), ToolError> {
         && name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
     if is_never(name) {
         return Err(ToolError::denied(format!(
-            "the variable {shown} is never set for a command: a shell or a loader would run or load what it says; leave it out"
+            "the variable {shown} cannot be set for a command: a shell or the dynamic loader would run or load its value; omit it"
         )));
     }
     if !is_name {
         return wrong(format!(
-            "`{shown}` can be no variable: a name has letters, digits and `_` alone, and no digit first"
+            "`{shown}` is not a valid variable name: it has letters, digits and `_` alone, and no digit first"
         ));
     }
     if value.contains('\0') {

@@ -9,14 +9,14 @@ use std::time::Duration;
 use toolkit::Preparation;
 use toolkit::prelude::*;
 
-/// More than its usual sandbox.
+/// Access beyond the default sandbox.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecEscalation {
-    /// The network.
+    /// Network access.
     Network,
-    /// No sandbox at all.
+    /// No sandbox.
     NoSandbox,
 }
 
@@ -34,18 +34,18 @@ async fn permitted(caller: &Caller, tool: &mut Preparation) {
     }
 }
 
-/// Runs a command in a shell: bash, where it is installed, else sh, without any profile.
+/// Runs a command in a shell: bash if installed, else sh, without loading a profile.
 ///
-/// What is proved to only read runs at once; about everything else the person is asked, and some commands never run. The result is
-/// what the command wrote, both streams as they came, then how it ended. A command that ends with another exit code than 0 is an
-/// error, with its output. It reads nothing unless it is given `stdin`.
+/// Commands known to be read-only run at once; others need the person's approval, and some are always denied. Returns stdout and
+/// stderr in the order written, then how the command ended. An exit code other than 0 is an error, with the output. Standard input
+/// is empty unless `stdin` is given.
 ///
-/// A command that does not end by itself, such as a server, belongs in the background, without a `timeout`: it runs until it is
-/// stopped with `process`, or the session ends.
+/// Run a command that does not end by itself, such as a server, in the background without a `timeout`: it runs until `process`
+/// stops it or the session ends.
 ///
 /// # Errors
 ///
-/// When it may not run, ended with another exit code than 0, or took too long.
+/// If the command is denied, exits with a code other than 0, or exceeds its timeout.
 #[tool(
     name = "exec",
     alias = ["bash", "shell"],
@@ -61,38 +61,37 @@ async fn permitted(caller: &Caller, tool: &mut Preparation) {
 #[expect(clippy::too_many_arguments, reason = "each is an argument of the tool")]
 pub async fn exec(
     ctx: &ToolContext,
-    /// The command, as it would be typed.
+    /// The command, as typed in a shell.
     #[arg(alias = "cmd", length(1..=65_536), example = "cargo test")]
     command: &str,
-    /// What it is for, in a few words, for the person who may be asked.
+    /// The purpose, in a few words, for the approval prompt.
     #[arg(length(..=1_000), example = "Runs the tests")]
     description: Option<&str>,
-    /// The directory that it runs in, absolute or relative to the workspace.
+    /// Working directory, absolute or relative to the workspace.
     #[arg(alias = "cwd", length(1..))]
     workdir: Option<&Path>,
-    /// Variables of its environment, beside the usual ones. The person is asked about most.
+    /// Additional environment variables. Most need approval.
     env: Option<BTreeMap<String, String>>,
-    /// How long it may run, in milliseconds, in the background too. Without it, what runs in the background from its start has no
-    /// such bound.
+    /// Timeout in milliseconds, also in the background. Without it, a command started in the background has none.
     #[arg(range(1..=86_400_000))]
     timeout: Option<u64>,
-    /// Whether it runs in the background at once: its id is returned, and `process` looks after it.
+    /// Run in the background from the start; returns the job's id, for `process`.
     #[arg(default)]
     run_in_background: bool,
-    /// After how long it goes to the background if it still runs, in milliseconds.
+    /// Move to the background if still running after this time, in milliseconds.
     #[arg(range(1..=3_600_000))]
     yield_ms: Option<u64>,
-    /// Whether it gets a terminal. What is typed there is written by `process`.
+    /// Run in a terminal; type into it with `process`.
     #[arg(default)]
     pty: bool,
-    /// What it reads from its standard input.
+    /// Text for its standard input.
     #[arg(length(..=1_048_576))]
     stdin: Option<&str>,
-    /// Whether its standard input stays open, after `stdin` if that is given, for `process` to write to. A terminal's always does
-    /// unless `stdin` is given.
+    /// Keep standard input open, after `stdin` if given, for `process` to write to. Always true for a terminal unless `stdin` is
+    /// given.
     #[arg(default)]
     keep_stdin: bool,
-    /// More than the usual sandbox, if the command needs it. The person is asked.
+    /// Access beyond the default sandbox, if the command needs it. Needs approval.
     escalate: Option<ExecEscalation>,
 ) -> Result<ToolOutput, ToolError> {
     ctx.set_title(titles::short(command));

@@ -118,7 +118,7 @@ fn explained(
     runs_in: String,
 ) -> ExplainedCommand {
     let mut why: Vec<String> = judged.verdict.reasons.iter().map(|reason| reason.text.clone()).collect();
-    why.extend(judged.asked_by.iter().map(|rule| format!("asked about by the rule {rule}")));
+    why.extend(judged.asked_by.iter().map(|rule| format!("approval required by the rule {rule}")));
     why.extend(judged.denied_by.iter().map(|rule| format!("denied by the rule {rule}")));
     let verdict = match judged.outcome(settings, false) {
         Outcome::Runs => Decision::Allow,
@@ -132,7 +132,7 @@ fn explained(
             let is_always = settings.asked() == crate::config::ExecAsk::Always;
             let ask = question(command, judged, &Around { is_always, ..around });
             if is_always {
-                why.push("`tools.exec.ask` is `always`: each command is asked about".to_owned());
+                why.push("`tools.exec.ask` is `always`: each command needs approval".to_owned());
             }
             if ctx.recalls(&ask) {
                 why.push("a person has allowed it before".to_owned());

@@ -244,7 +244,7 @@ pub(super) fn how(exit: &Exit) -> String {
         End::Signal { number, core } => {
             format!("ended by {}{}", signal_name(number), if core { ", core dumped" } else { "" })
         }
-        _ => "ended, nobody saw how: its supervisor was killed".to_owned(),
+        _ => "ended, exit status unknown: its supervisor was killed".to_owned(),
     }
 }
 

@@ -156,7 +156,7 @@ impl Judged {
         of_rules.max(self.verdict.decision)
     }
 
-    /// Returns the text that the shell runs: the command, with the arguments that keep its programs to reading if it was proved to only read.
+    /// Returns the text that the shell runs: the command, with the arguments that keep its programs to reading if it is known to be read-only.
     pub(super) fn text<'c>(&self, command: &'c Command) -> Cow<'c, str> {
         if !self.is_proved || self.verdict.arguments.is_empty() {
             return Cow::Borrowed(&command.text);
@@ -175,11 +175,11 @@ impl Judged {
         }
         if settings.security == ExecSecurity::Deny && !(self.is_proved && is_always) {
             return Outcome::Refused(
-                "`tools.exec.security` is `deny`: only what is proved to only read runs",
+                "`tools.exec.security` is `deny`: only commands known to be read-only run",
             );
         }
         if settings.asked() == ExecAsk::Off {
-            return Outcome::Refused("`tools.exec.ask` is `off`: nobody is asked");
+            return Outcome::Refused("`tools.exec.ask` is `off`: approval cannot be requested");
         }
         Outcome::Asked
     }

@@ -48,7 +48,7 @@ pub(super) async fn prepare(
     session_tmp: Option<&Arc<Tmp>>,
 ) -> Result<(Command, Beside), ToolError> {
     if text.contains('\0') {
-        let problem = "the command holds a NUL character, which no command can; leave it out";
+        let problem = "the command contains a NUL character; remove it";
         return Err(ToolError::new(ToolErrorKind::InvalidArguments, problem));
     }
     fits(text, wanted)?;

@@ -25,24 +25,24 @@ const LINES: u64 = 200;
 /// Default time that `poll` waits.
 const POLL: Duration = Duration::from_secs(10);
 
-/// What is done.
+/// The action.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessAction {
-    /// Lists the commands in the background of this session, and those that ended within half an hour.
+    /// Lists this session's background commands, including those that ended within half an hour.
     List,
-    /// Shows lines of the output of one.
+    /// Returns lines of a job's output.
     Output,
-    /// Waits for news of one since it was last told of: output, or its end.
+    /// Waits for a job's new output or end since the last report.
     Poll,
-    /// Writes `data` to its standard input or terminal.
+    /// Writes `data` to the job's standard input or terminal.
     Write,
-    /// Presses the keys that `data` names, on its terminal: `C-c`, `Up Enter`.
+    /// Presses the keys named in `data` in the job's terminal: `C-c`, `Up Enter`.
     Keys,
-    /// Ends it, with all that it started.
+    /// Stops a job and all processes it started.
     Stop,
-    /// Forgets one that has ended.
+    /// Removes a job that has ended.
     Remove,
 }
 
@@ -61,11 +61,11 @@ impl ProcessAction {
     }
 }
 
-/// Looks after the commands that `exec` left running in the background.
+/// Manages background commands started by `exec`: list, read output, wait, send input, stop.
 ///
 /// # Errors
 ///
-/// When there is no such job, or it cannot be done with it.
+/// If the job does not exist or does not support the action.
 #[tool(
     name = "process",
     group = ["runtime", "coding"],
@@ -78,24 +78,24 @@ impl ProcessAction {
 #[expect(clippy::too_many_arguments, reason = "each is an argument of the tool")]
 pub async fn process(
     ctx: &ToolContext,
-    /// What to do.
+    /// The action.
     action: ProcessAction,
-    /// The job, as `exec` named it; not for `list`.
+    /// The job's id from `exec`; not for `list`.
     #[arg(alias = "id", example = "job_1")]
     task_id: Option<&str>,
-    /// For `write` the text, for `keys` the names of the keys.
+    /// For `write`: the text; for `keys`: key names.
     #[arg(length(..=1_048_576))]
     data: Option<&str>,
-    /// For `write`: whether nothing more comes after it.
+    /// For `write`: close standard input afterwards.
     #[arg(default)]
     eof: bool,
-    /// For `output`: the first line to show, from 1. Without it, the last ones.
+    /// For `output`: the first line, from 1. Default: the last lines.
     #[arg(range(1..))]
     offset: Option<u64>,
-    /// For `output`: how many lines to show, at most 2000.
+    /// For `output`: maximum number of lines, up to 2000.
     #[arg(range(1..=2_000))]
     limit: Option<u64>,
-    /// For `poll`: how long to wait, in milliseconds, at most 60000.
+    /// For `poll`: maximum wait in milliseconds, up to 60000.
     #[arg(range(..=60_000))]
     wait_ms: Option<u64>,
 ) -> Result<Detailed<ProcessDetails>, ToolError> {
@@ -150,7 +150,7 @@ async fn state(running: &Running, ended: Option<&Ended>) -> String {
         Some(ended) if running.is_gone() => {
             let exceeded = running.job.progress().exceeded.filter(|_| ended.why.is_none());
             let exceeded = exceeded.map_or_else(String::new, |limit| {
-                format!("; what it left running was ended: {}", told::exceeded(running, limit))
+                format!("; its remaining processes were stopped: {}", told::exceeded(running, limit))
             });
             format!("{}, after {}{exceeded}", how(&ended.exit), duration(ended.exit.duration))
         }

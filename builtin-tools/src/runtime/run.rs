@@ -305,7 +305,7 @@ async fn follow(
             Err(_) => {
                 running.stop().await;
                 notes.push(
-                    "what it left running was stopped: there are too many jobs in the background".to_owned(),
+                    "its remaining processes were stopped: there are too many background jobs".to_owned(),
                 );
             }
         }

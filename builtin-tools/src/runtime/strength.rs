@@ -136,30 +136,30 @@ fn means(settings: &ExecSettings, sandbox: &str, is_supervised: bool) -> Vec<Str
         if settings.network == ExecNetwork::On { "with the network" } else { "without the network" };
     let held = format!("{}, {network}", changes(settings.sandbox_mode));
     means.push(match (is_off, settings.sandbox, sandbox) {
-        (true, ..) => "Commands run in no sandbox: `tools.exec.sandbox` is `off`.".to_owned(),
+        (true, ..) => "Commands are not sandboxed: `tools.exec.sandbox` is `off`.".to_owned(),
         (_, ExecSandbox::Required, "whole") => {
             format!("All commands run in a sandbox, which `tools.exec.sandbox` requires: each {held}.")
         }
         (_, ExecSandbox::Required, _) => {
-            "No command runs: `tools.exec.sandbox` is `required`, and this system lacks what is marked as missing.".to_owned()
+            "No command runs: `tools.exec.sandbox` is `required`, and this system lacks the parts marked as missing.".to_owned()
         }
-        (.., "whole") => format!("A command that is not proved to only read runs in a sandbox: it {held}."),
+        (.., "whole") => format!("A command that is not known to be read-only runs in a sandbox: it {held}."),
         (.., "partial") => {
-            format!("A command that is not proved to only read runs in what there is of a sandbox: it {held}, as far as that holds.")
+            format!("A command that is not known to be read-only runs in the available parts of a sandbox: it {held}, as far as they allow.")
         }
-        _ => "Commands run in no sandbox: there is none.".to_owned(),
+        _ => "Commands are not sandboxed: no sandbox is available.".to_owned(),
     });
     means.push(match settings.security {
         ExecSecurity::Deny => {
-            "Only what is proved to only read runs: `tools.exec.security` is `deny`.".to_owned()
+            "Only commands known to be read-only run: `tools.exec.security` is `deny`.".to_owned()
         }
         ExecSecurity::Auto if could_contain(settings) => {
-            "What the sandbox contains runs without a question: `tools.exec.security` is `auto`.".to_owned()
+            "Commands that the sandbox contains run without approval: `tools.exec.security` is `auto`.".to_owned()
         }
-        ExecSecurity::Auto => "What is not proved to only read is asked about: `tools.exec.security` is `auto`, but the sandbox \
+        ExecSecurity::Auto => "Commands not known to be read-only need approval: `tools.exec.security` is `auto`, but the sandbox \
                                would have to be whole, on, without the network, and not `full`."
             .to_owned(),
-        ExecSecurity::Ask => "What is not proved to only read is asked about.".to_owned(),
+        ExecSecurity::Ask => "Commands not known to be read-only need approval.".to_owned(),
     });
     means
 }

@@ -109,7 +109,7 @@ fn why(judged: &Judged, decision: Decision) -> String {
     }
     reasons.dedup();
     reasons.truncate(MAX_NAMED);
-    if reasons.is_empty() { "it would have to be asked about".to_owned() } else { reasons.join("; ") }
+    if reasons.is_empty() { "it would need approval".to_owned() } else { reasons.join("; ") }
 }
 
 /// A headline.
@@ -131,7 +131,7 @@ pub(super) fn left(running: &Running, held: &[Process], processes: &[Process]) -
     } else if !held.is_empty() {
         text.push_str(", and may write more");
     }
-    let _ = write!(text, ". See after them with `process` as {}", running.id);
+    let _ = write!(text, ". Manage them with `process` as {}", running.id);
     text
 }
 
@@ -139,7 +139,7 @@ pub(super) fn left(running: &Running, held: &[Process], processes: &[Process]) -
 pub(super) fn left_and_stopped(held: &[Process], processes: &[Process]) -> String {
     let all = if processes.is_empty() { held } else { processes };
     format!(
-        "the command itself has ended; what it left running was stopped, since this program ends with the call: {}",
+        "the command itself has ended; its remaining processes were stopped, since this program ends with the call: {}",
         named(all)
     )
 }
@@ -226,8 +226,7 @@ pub(super) fn quarantined(moved: &[Quarantined]) -> Option<String> {
     if first.is_empty() {
         return None;
     }
-    let mut text = "the command made files that other programs run something for, or that are named like secrets, about which nobody was \
-                    asked. They were moved away: "
+    let mut text = "the command made files that other programs run something for, or that are named like secrets, that were not approved. They were moved away: "
         .to_owned();
     for (at, moved) in first.iter().enumerate() {
         let from = escape_line(&moved.from.to_string_lossy()).into_owned();
@@ -423,7 +422,7 @@ pub(super) async fn in_background(
         None => "runs until it ends, is stopped, or the session ends".to_owned(),
     };
     let note = format!(
-        "still running after {}, now in the background as {}. It {until}. See after it with `process`: output, poll, stop",
+        "still running after {}, now in the background as {}. It {until}. Manage it with `process`: output, poll, stop",
         duration(running.started.elapsed()),
         running.id,
     );

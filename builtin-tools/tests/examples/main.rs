@@ -182,7 +182,7 @@ fn outcome_of(example: &Example, call: &Call) -> Result<String, String> {
                     return Err(format!("no such call: {}", result.text()));
                 }
                 _ if !kinds.is_empty() => format!("asks ({})", kinds.join(", ")),
-                _ if result.text().contains("gave this very answer") => {
+                _ if result.text().contains("returned the same result") => {
                     "runs, and the model is told".to_owned()
                 }
                 _ => "runs".to_owned(),

@@ -81,8 +81,7 @@ async fn nothing_changes_unless_all_of_it_can() {
     for (rest, expected) in [
         (
             "*** Update File: b\n@@\n-z\n+q\n",
-            "hunk 1 of b (patch line 7): its old lines are not in the file; nothing was changed\nno text in the file is like \
-             it; read the file again",
+            "hunk 1 of b (patch line 7): its old lines are not in the file; nothing was changed\nthere is no similar text in the file; read the file again",
         ),
         (
             "*** Update File: b\n@@\n x\n-y\n+q\n",
@@ -91,10 +90,10 @@ async fn nothing_changes_unless_all_of_it_can() {
         ("*** Update File: nowhere\n@@\n-z\n+q\n", "nowhere does not exist"),
         ("*** Delete File: nowhere\n", "nowhere does not exist"),
         ("*** Delete File: d\n", "d is a directory; name a file in it"),
-        ("*** Add File: b\n+q\n", "patch line 6: b is there already; use `*** Update File` to change it"),
+        ("*** Add File: b\n+q\n", "patch line 6: b already exists; use `*** Update File` to change it"),
         (
             "*** Update File: b\n*** Move to: a\n",
-            "patch line 6: a is there already, so b cannot be moved there",
+            "patch line 6: a already exists, so b cannot be moved there",
         ),
         (
             "*** Update File: a\n@@\n-one\n+2\n",
@@ -200,7 +199,7 @@ async fn what_another_hand_changed_is_read_again_first() {
     let toolbox = toolbox.approve(meanwhile);
     let call = patch(&toolbox, "*** Update File: b\n@@\n-x\n+z\n*** Update File: a\n@@\n-one\n+1\n").await;
     assert!(
-        call.text().starts_with("a was changed by something else while the person was asked"),
+        call.text().starts_with("a was changed by something else during the approval prompt"),
         "{}",
         call.text()
     );
@@ -215,7 +214,7 @@ async fn other_formats_and_names() {
     let call = patch(&toolbox, "*** Update File: @a\n@@\n-one \n+1\n").await;
     assert_eq!(
         call.text(),
-        "patched 1 file:\nM a\n(hunk 1 of a was found on line 1 where white space at the ends of lines do not count)\n\
+        "patched 1 file:\nM a\n(hunk 1 of a was found on line 1 ignoring white space at the ends of lines)\n\
          (there is no `@a`; this is `a`)"
     );
 }
@@ -275,7 +274,7 @@ async fn a_file_is_deleted_as_a_diff_has_it_or_not_at_all() {
 #[tokio::test]
 async fn so_many_hunks_in_a_looser_form_are_told_one_by_one() {
     for (count, last) in [
-        (20, "\n(hunk 20 of a was found on line 20 where white space at the ends of lines do not count)"),
+        (20, "\n(hunk 20 of a was found on line 20 ignoring white space at the ends of lines)"),
         (22, "\n(2 more hunks were found in a looser form)"),
     ] {
         let file: String = (1..=count).map(|line| format!("{line} \n")).collect();
@@ -401,7 +400,7 @@ async fn what_a_session_saw_of_a_file_moves_along() {
     fs::write(root.join("s/m"), "of another hand\n").unwrap();
     let write = json!({ "file_path": "s/m", "content": "mine\n" });
     let call = toolbox.call_tool("write", write.clone()).await;
-    assert!(call.text().contains("changed by another hand"), "{}", call.text());
+    assert!(call.text().contains("was changed since it was last read here"), "{}", call.text());
     assert_eq!(call.file("s/m"), "of another hand\n");
     // A read that shows nothing of it is none.
     let call = toolbox.call_tool("read", json!({ "file_path": "s/m", "offset": 99 })).await;

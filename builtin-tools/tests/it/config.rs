@@ -155,7 +155,7 @@ fn the_documented_configuration_is_accepted_and_builds_a_toolkit() {
         // What is accepted and does nothing here is told.
         let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
         for section in ["tools.web.search", "tools.web.fetch", "tools.message"] {
-            let line = format!("the section `{section}` counts for nothing yet");
+            let line = format!("the section `{section}` has no effect yet");
             assert!(told.iter().any(|told| told.contains(&line)), "{section}: {told:?}");
         }
     }
@@ -176,7 +176,8 @@ fn an_allowed_directory_with_a_wildcard_is_told_and_one_below_home_is_known() {
         let configuration = Configuration::load(LoadOptions::new().program(program)).unwrap();
         let toolkit = toolkit::Toolkit::empty().configuration(configuration).build().unwrap();
         let told = toolkit.diagnostics().iter().map(ToString::to_string);
-        let told: Vec<String> = told.filter(|told| told.contains("counts for nothing: it is")).collect();
+        let told: Vec<String> =
+            told.filter(|told| told.contains("has no effect: it does not exist")).collect();
         assert_eq!(!told.is_empty(), is_told, "{directory}: {told:?}");
     }
 }
@@ -249,7 +250,7 @@ async fn allowed_directories_count_as_within_the_workspace() {
             .build()
             .unwrap();
         let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
-        let is_told = told.iter().any(|text| text.contains("the directory `relative` counts for nothing"));
+        let is_told = told.iter().any(|text| text.contains("the directory `relative` has no effect"));
         assert_eq!(is_told, directories.contains(&"relative"), "{told:?}");
         let toolbox = toolkit.toolbox(&Caller::new()).await;
         let text = toolbox.call(ToolCall::new("1", "read", json!({ "file_path": path }))).await.text();

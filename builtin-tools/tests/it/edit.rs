@@ -50,7 +50,7 @@ async fn an_edit_is_asked_with_its_diff_and_reported() {
     assert_eq!(
         call.text(),
         "edited src/a.rs: replaced 1 place, on line 1 (+2 -1 lines)\nold_string is not in the file as it was given; \
-         found on line 1 where line endings do not count, and only what is new was changed"
+         found on line 1 ignoring line endings, and only what is new was changed"
     );
     assert_eq!(call.file("src/a.rs"), "one\r\n2\r\nmore\r\nthree\r\n");
     assert_eq!(diff_shown(&call), diff);
@@ -136,7 +136,7 @@ async fn what_is_wrong_is_said() {
         ),
         (
             json!({ "file_path": "a", "old_string": "qqqq", "new_string": "" }),
-            "old_string is not in a, nor is it in a looser form; nothing was changed\nno text in the file is like it; read \
+            "old_string is not in a, nor is it in a looser form; nothing was changed\nthere is no similar text in the file; read \
              the file again",
         ),
         (
@@ -150,11 +150,11 @@ async fn what_is_wrong_is_said() {
         ),
         (
             json!({ "file_path": "a", "old_string": "", "new_string": "x" }),
-            "`old_string` is empty, and a is there: name the text to replace, or use `write` to replace the whole file",
+            "`old_string` is empty, and a exists: name the text to replace, or use `write` to replace the whole file",
         ),
         (
             json!({ "file_path": "b/c", "old_string": "", "new_string": "x" }),
-            "`old_string` is empty, and b/c is there: name the text to replace, or use `write` to replace the whole file",
+            "`old_string` is empty, and b/c exists: name the text to replace, or use `write` to replace the whole file",
         ),
         (
             json!({ "file_path": "b", "old_string": "x", "new_string": "" }),
@@ -176,8 +176,7 @@ async fn what_is_wrong_is_said() {
         (
             json!({ "file_path": "a", "edits": [{ "old_string": "one", "new_string": "1" },
                     { "old_string": "zzzz", "new_string": "y" }] }),
-            "edits[1].old_string is not in a, nor is it in a looser form; nothing was changed\nno text in the file is like \
-             it; read the file again",
+            "edits[1].old_string is not in a, nor is it in a looser form; nothing was changed\nthere is no similar text in the file; read the file again",
         ),
         (
             json!({ "file_path": "a", "old_string": "x", "new_string": "y",
@@ -261,7 +260,7 @@ async fn a_change_while_the_person_thinks_is_not_overwritten() {
     let toolbox = toolbox.approve(meanwhile(move || fs::write(&path, "one\ntwo\nthree\n").unwrap()));
     let call = edit(&toolbox, "a", "one", "1").await;
     assert!(
-        call.text().starts_with("a was changed by something else while the person was asked"),
+        call.text().starts_with("a was changed by something else during the approval prompt"),
         "{}",
         call.text()
     );

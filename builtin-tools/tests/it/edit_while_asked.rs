@@ -96,7 +96,7 @@ async fn an_edit_is_made_only_as_it_was_allowed() {
             "one\ntwo\n",
             one("two", "2"),
             one("two", "zwei"),
-            ": old_string is not in a, nor is it in a looser form; nothing was changed\nno text in the file is like it; \
+            ": old_string is not in a, nor is it in a looser form; nothing was changed\nthere is no similar text in the file; \
              read the file again",
             "one\nzwei\n",
         ),

@@ -94,7 +94,7 @@ async fn where_the_directory_is_read_only() {
     let patch =
         "*** Begin Patch\n*** Update File: d/f\n@@\n-5\n+6\n*** Delete File: d/run.sh\n*** End Patch\n";
     let call = toolbox.call_tool("apply_patch", json!({ "input": patch })).await;
-    assert!(call.text().contains("was taken back"), "{}", call.text());
+    assert!(call.text().contains("were undone"), "{}", call.text());
     assert_eq!((call.file("d/f"), copies(&toolbox)), ("5".to_owned(), 0));
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
 }

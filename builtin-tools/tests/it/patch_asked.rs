@@ -98,7 +98,7 @@ const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 /// What is said of a file that another hand changed.
 fn another_hand(path: &str) -> String {
     format!(
-        "{path} was changed by something else while the person was asked; nothing was changed. Read it again, then make a patch \
+        "{path} was changed by something else during the approval prompt; nothing was changed. Read it again, then make a patch \
          of what it has now"
     )
 }
@@ -160,8 +160,7 @@ async fn only_the_change_that_was_allowed_is_made() {
             update,
             edit("2", "two"),
             &format!(
-                "{OTHER}: hunk 1 of a (patch line 3): its old lines are not in the file; nothing was changed\nno text in the \
-                 file is like it; read the file again"
+                "{OTHER}: hunk 1 of a (patch line 3): its old lines are not in the file; nothing was changed\nthere is no similar text in the file; read the file again"
             ),
             &[("a", "1\ntwo\n3\n4\n5\n6\n7\n8\n9\n"), ("b", "x\n")],
         ),
@@ -169,7 +168,7 @@ async fn only_the_change_that_was_allowed_is_made() {
             add,
             write("c", "y\n"),
             &format!(
-                "{OTHER}: patch line 6: c is there already; use `*** Update File` to change it, or delete it first; nothing was \
+                "{OTHER}: patch line 6: c already exists; use `*** Update File` to change it, or delete it first; nothing was \
                  changed"
             ),
             &[("a", LINES), ("b", "x\n"), ("c", "y\n")],

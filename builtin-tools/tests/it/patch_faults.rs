@@ -226,9 +226,11 @@ fn where_a_step_fails_what_was_changed_before_is_brought_back() {
             "{at}\n{said}"
         );
         // What another hand changed after the patch did stays, and the report says so.
-        let is_left = said.contains("this could not be taken back:\ne: e was changed by something else");
+        let is_left = said.contains(
+            "these earlier changes of the patch could not be undone:\ne: e was changed by something else",
+        );
         let is_honest = said.contains("nothing was changed")
-            || said.contains("what the patch had changed before was taken back: all files are as they were")
+            || said.contains("the earlier changes of the patch were undone: all files are unchanged")
             || is_left && content(&directory, "e").as_deref() == other;
         assert!(is_honest && said.contains("changed by something else"), "{at}: {said}");
     }

@@ -241,7 +241,7 @@ async fn modes_are_taken_back_with_all_else() {
         at_fault_points(|_| {});
         take_file_systems_for(FileSystems::AsTheyAre);
         assert!(call.result.outcome.is_err(), "{}", call.text());
-        assert!(call.text().contains("all files are as they were"), "{}", call.text());
+        assert!(call.text().contains("all files are unchanged"), "{}", call.text());
         let [a, b, c, _] = files;
         has(&call, &toolbox, &[a, b, c, ("last", "of another hand\n", 0o644)]);
     }

@@ -87,7 +87,7 @@ async fn what_is_brought_back_is_the_very_file() {
         at_fault_points(|_| {});
         take_file_systems_for(FileSystems::AsTheyAre);
         assert!(said.starts_with("e was changed by something else"), "{file_systems:?}: {said}");
-        assert!(said.ends_with("taken back: all files are as they were"), "{file_systems:?}: {said}");
+        assert!(said.ends_with("undone: all files are unchanged"), "{file_systems:?}: {said}");
         assert_eq!(tree(&inside), before.1, "{file_systems:?}");
         for (number, name) in EXACT.iter().enumerate().filter(|(_, name)| **name != "e") {
             let path = inside.join(name);

@@ -33,24 +33,21 @@ pub(crate) fn command() -> Command {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
     Command::new("config")
-        .about("Checks, shows or begins the configuration")
+        .about("Checks, shows or creates the configuration")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(
-            Command::new("check")
-                .about("Says what is wrong with the configuration, and what of it is ignored"),
-        )
+        .subcommand(Command::new("check").about("Checks the configuration: reports errors and ignored keys"))
         .subcommand(
             Command::new("show")
-                .about("Prints what is in effect, one value a line with where it was written; secrets are left out")
+                .about("Prints the effective values, one per line with its origin; secrets are omitted")
                 // Accepted, but without an effect: this is the default.
-                .arg(flag("origins", "Says where each value was written").hide(true)),
+                .arg(flag("origins", "Shows the origin of each value").hide(true)),
         )
         .subcommand(Command::new("schema").about("Prints the JSON Schema of the configuration, for editors"))
         .subcommand(
             Command::new("init")
-                .about("Writes a first configuration file for this user, in which everything is explained")
-                .arg(flag("force", "Moves a file that is there to `toolkit.json5.old` first")),
+                .about("Creates a commented configuration file for this user")
+                .arg(flag("force", "Moves an existing file to `toolkit.json5.old` first")),
         )
 }
 

@@ -17,10 +17,8 @@ use toolkit::{Tool, Toolkit, escape_terminal};
 const DEEPEST: usize = 3;
 
 pub(crate) fn command() -> Command {
-    Command::new("docs").about("Writes a page of Markdown on all tools: what they do, take and ask for").long_about(
-        "Writes a page of Markdown on all tools that are linked into this program, by their groups: what each does, what it \
-         takes, what it asks for, and where it comes from. It is the same on every machine, so it can be kept beside the \
-         source and compared.",
+    Command::new("docs").about("Writes a Markdown page on all tools: purpose, arguments and permissions").long_about(
+        "Writes a Markdown page on all tools linked into this program, by group: purpose, arguments, permissions and origin. The output is the same on every machine, so it can be committed and compared.",
     )
 }
 

@@ -17,7 +17,7 @@ use toolkit::{Diagnostic, Level, Toolbox, Toolkit, escape_line};
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Command::new("doctor").about(
-        "Shows what this system offers to contain commands, tried for real, which providers can search the web, and what is wrong with the configuration",
+        "Tests the sandbox support of this system, and shows the web search providers and configuration errors",
     )
 }
 

@@ -27,18 +27,18 @@ pub(crate) enum ExplainRequest {
 /// The subcommand.
 pub(crate) fn command() -> Command {
     let command = Command::new("explain")
-        .about("Shows why a tool is there for a caller, or what would become of a command")
+        .about("Explains the policy: for a tool, or for a shell command")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
             Command::new("tool")
-                .about("Shows why a tool is there for a caller, or isn't: what each layer of the policy says")
+                .about("Shows why a tool is available to a caller or not, by layer of the policy")
                 .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias")),
         );
     #[cfg(feature = "runtime")]
     let command = command.subcommand(
         Command::new("command")
-            .about("Shows whether a shell command would run, and what each part of it does; nothing is run")
+            .about("Shows if a shell command would be allowed, part by part, without running it")
             .arg(
                 Arg::new("text")
                     .value_name("COMMAND")

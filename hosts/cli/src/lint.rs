@@ -37,10 +37,9 @@ pub(crate) fn command() -> Command {
         let _ = write!(rules, "\n  {:<30} {}", rule.name, rule.about);
     }
     Command::new("lint")
-        .about("Looks for what a model stumbles over: what is missing, misleading or too long")
+        .about("Checks tool definitions for problems for models: missing, misleading or overlong texts")
         .long_about(
-            "Looks for what a model stumbles over: what is missing, misleading or too long. The MCP servers that are configured are started, \
-             and their tools looked at too.",
+            "Checks tool definitions for problems for models: missing, misleading or overlong texts. Configured MCP servers are started, and their tools checked too.",
         )
         .after_long_help(rules)
         .arg(Arg::new("names").value_name("NAME").num_args(0..).help("Only these tools, by name or alias"))
@@ -48,13 +47,13 @@ pub(crate) fn command() -> Command {
             Arg::new("deny")
                 .long("deny")
                 .action(ArgAction::SetTrue)
-                .help("Ends with exit code 1 where anything is found, for continuous integration"),
+                .help("Exits with code 1 if there are findings, for continuous integration"),
         )
         .arg(
             Arg::new("no_servers")
                 .long("no-servers")
                 .action(ArgAction::SetTrue)
-                .help("Leaves out the tools of MCP servers, and starts none"),
+                .help("Starts no MCP servers and skips their tools"),
         )
         .arg(
             Arg::new("max_tokens")
@@ -62,7 +61,7 @@ pub(crate) fn command() -> Command {
                 .value_name("NUMBER")
                 .value_parser(value_parser!(usize))
                 .help(format!(
-                    "How many tokens a definition may take, by estimate [default: {}]",
+                    "The maximum of estimated tokens of a definition [default: {}]",
                     Lint::MAX_TOKENS
                 )),
         )
@@ -73,7 +72,7 @@ pub(crate) fn command() -> Command {
                 .action(ArgAction::Append)
                 .hide_possible_values(true)
                 .value_parser(PossibleValuesParser::new(RULES.iter().map(|rule| rule.name)))
-                .help("A rule to leave out; `--help` lists them"),
+                .help("A rule to skip; `--help` lists the rules"),
         )
 }
 

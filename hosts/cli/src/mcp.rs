@@ -50,9 +50,7 @@ impl McpRequest {
 
 pub(crate) fn command() -> Command {
     Command::new("mcp")
-        .about(
-            "Serves the tools to clients of the Model Context Protocol, and brings in those of its servers",
-        )
+        .about("Serves the tools over MCP, and manages the MCP servers to import tools from")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(serve::command())

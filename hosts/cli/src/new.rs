@@ -62,7 +62,7 @@ pub(crate) fn command() -> Command {
                     .long("git")
                     .value_name("URL")
                     .conflicts_with("path")
-                    .help("Depends on a git repository of toolkit"),
+                    .help("Depends on toolkit from a git repository"),
             )
             .arg(
                 Arg::new("rev")
@@ -73,12 +73,12 @@ pub(crate) fn command() -> Command {
             )
     };
     Command::new("new")
-        .about("Writes the crate of a plugin, or of a host with tools of its own")
+        .about("Creates the crate of a plugin, or of a host with its own tools")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(crate_of("plugin", "Writes a crate with tools, their configuration and their tests"))
+        .subcommand(crate_of("plugin", "Creates a crate with tools, their configuration and tests"))
         .subcommand(
-            crate_of("host", "Writes a program with the whole command, and tools of its own")
+            crate_of("host", "Creates a program with this whole command and its own tools")
                 .arg(directory("plugin", "The crate of a plugin to link")),
         )
 }

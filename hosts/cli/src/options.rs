@@ -151,12 +151,12 @@ pub(crate) fn skeleton(program: &str) -> Command {
                         .long("diagnostics")
                         .action(ArgAction::SetTrue)
                         .conflicts_with("group")
-                        .help("Lists what was noticed while the tools were put together, instead of the tools"),
+                        .help("Lists diagnostics of the tools instead of the tools"),
                 ),
         )
         .subcommand(
             Command::new("describe")
-                .about("Shows all that is known of a tool")
+                .about("Shows the full definition of a tool")
                 .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias")),
         )
         .subcommand(explain::command())
@@ -164,8 +164,7 @@ pub(crate) fn skeleton(program: &str) -> Command {
             Command::new("call")
                 .about("Calls a tool")
                 .long_about(
-                    "Calls a tool.\n\nOptions of this command stand before the tool's name; everything after it is \
-                     the tool's own, and `NAME --help` shows which flags that tool has.",
+                    "Calls a tool.\n\nOptions of this command precede the tool's name; everything after it belongs to the tool, and `NAME --help` lists the tool's flags.",
                 )
                 .override_usage(format!("{program} call [OPTIONS] <NAME> [--FLAG <VALUE>]..."))
                 .after_help(Exit::help())
@@ -173,14 +172,14 @@ pub(crate) fn skeleton(program: &str) -> Command {
         )
         .subcommand(
             Command::new("schema")
-                .about("Prints the tools' definitions as JSON, in the shape of the Model Context Protocol")
+                .about("Prints the tools' definitions as JSON, in MCP format")
                 .arg(Arg::new("name").value_name("NAME").help("Only this tool")),
         )
         .subcommand(lint::command())
         .subcommand(docs::command())
         .subcommand(
             Command::new("completions")
-                .about("Prints a script that completes this command, its tools and their flags in a shell")
+                .about("Prints a shell completion script for this command, its tools and their flags")
                 .arg(
                     Arg::new("shell")
                         .value_name("SHELL")
@@ -212,40 +211,40 @@ pub(crate) fn shared_options() -> Vec<Arg> {
             .value_name("FORMAT")
             .value_parser(PossibleValuesParser::new(["text", "json"]))
             .default_value("text")
-            .help("How results are printed"),
+            .help("Output format of results"),
         Arg::new("config")
             .long("config")
             .value_name("FILE")
             .action(ArgAction::Append)
             .value_parser(value_parser!(PathBuf))
             .value_hint(ValueHint::FilePath)
-            .help("A configuration file, which goes before all others")
+            .help("A configuration file; overrides all others")
             .help_heading("Configuration"),
         Arg::new("set")
             .long("set")
             .value_name("KEY=VALUE")
             .action(ArgAction::Append)
-            .help("One value of the configuration: `tools.profile=coding`")
+            .help("Sets one configuration value: `tools.profile=coding`")
             .help_heading("Configuration"),
-        of_caller("workspace", "The directory that relative paths belong to [default: the current one]")
-            .value_name("DIR")
-            .value_parser(value_parser!(PathBuf))
-            .value_hint(ValueHint::DirPath),
+        of_caller(
+            "workspace",
+            "The workspace root, to which paths are relative [default: the current directory]",
+        )
+        .value_name("DIR")
+        .value_parser(value_parser!(PathBuf))
+        .value_hint(ValueHint::DirPath),
         of_caller("agent", "The agent on whose behalf to call"),
-        of_caller("channel", "The channel that the call comes in by"),
+        of_caller("channel", "The channel of the call"),
         of_caller("conversation", "The conversation in that channel, as the channel names it")
             .value_name("ID"),
         of_caller("sender", "The sender of the message in that channel, as the channel names the person")
             .value_name("ID"),
         of_caller("model", "The model that makes the call"),
         of_caller("provider", "The provider of that model"),
-        of_caller("sandboxed", "Says that the caller is in a sandbox").action(ArgAction::SetTrue),
-        of_caller(
-            "unattended",
-            "Says that nobody can be asked, as by an MCP client that cannot show questions",
-        )
-        .action(ArgAction::SetTrue),
-        of_caller("depth", "How many agents stand above the one that calls [default: 0]")
+        of_caller("sandboxed", "The caller is in a sandbox").action(ArgAction::SetTrue),
+        of_caller("unattended", "No approver is available, as with an MCP client that cannot show prompts")
+            .action(ArgAction::SetTrue),
+        of_caller("depth", "The number of parent agents of the caller [default: 0]")
             .value_name("NUMBER")
             .value_parser(value_parser!(u32)),
         of_caller("session", "The session that the call belongs to [default: one for each workspace]"),
@@ -263,7 +262,7 @@ fn call_options() -> [Arg; 2] {
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
             .value_hint(ValueHint::FilePath)
-            .help("Writes the picture or other bytes of the answer, or else its text, to a file"),
+            .help("Writes the image or other bytes of the result, or else its text, to a file"),
     ]
 }
 

@@ -21,21 +21,22 @@ pub(crate) enum PermissionRequest {
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Command::new("permission")
-        .about("Lists what was allowed for longer than once when tools asked, and takes it back")
+        .about("Lists and revokes stored approvals")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
-            Command::new("list").about("Lists what was allowed always or for a session, in all workspaces"),
+            Command::new("list")
+                .about("Lists stored approvals, permanent or for a session, of all workspaces"),
         )
         .subcommand(
             Command::new("revoke")
-                .about("Takes back what was allowed: it will be asked again")
+                .about("Revokes an approval: its action will need approval again")
                 .arg(Arg::new("id").value_name("ID").help("The id that `permission list` shows"))
                 .arg(
                     Arg::new("all")
                         .long("all")
                         .action(ArgAction::SetTrue)
-                        .help("All of it, in all workspaces, also what cannot be read"),
+                        .help("All approvals of all workspaces, including unreadable files"),
                 )
                 .group(ArgGroup::new("what").args(["id", "all"]).required(true)),
         )

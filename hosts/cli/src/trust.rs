@@ -36,22 +36,20 @@ pub(crate) fn command() -> Command {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
     Command::new("trust")
-        .about("Lets the `toolkit.json5` of a workspace count whole, after showing what it would change")
+        .about("Trusts the `toolkit.json5` of a workspace, after showing its changes")
         .long_about(
-            "Lets the `toolkit.json5` of a workspace count whole, after showing what it would change.\n\nUntil then such \
-             a file can only take away. A file that changes afterwards, or is moved, must be trusted again. With it the skills \
-             in the directory `skills` beside it are trusted, also until one of them changes or comes.",
+            "Trusts the `toolkit.json5` of a workspace, after showing its changes.\n\nAn untrusted file can only restrict. A file that is changed or moved must be trusted again. The skills in the directory `skills` beside it are trusted too, until one is changed or added.",
         )
         .arg(
             Arg::new("path")
                 .value_name("PATH")
                 .value_parser(value_parser!(PathBuf))
                 .value_hint(ValueHint::AnyPath)
-                .help("The file, or its directory [default: all that count in the workspace]"),
+                .help("The file, or its directory [default: all files that apply to the workspace]"),
         )
-        .arg(flag("yes", "Trusts without asking").conflicts_with_all(["list", "revoke"]))
-        .arg(flag("list", "Lists what is trusted").conflicts_with_all(["revoke", "path"]))
-        .arg(flag("revoke", "Trusts the file no more"))
+        .arg(flag("yes", "Trusts without a prompt").conflicts_with_all(["list", "revoke"]))
+        .arg(flag("list", "Lists the trusted files").conflicts_with_all(["revoke", "path"]))
+        .arg(flag("revoke", "Revokes the trust"))
 }
 
 /// Returns the arguments of `trust` in the matches.
@@ -125,7 +123,10 @@ fn revoke(
 ) -> Result<Exit, Stop> {
     let file = file.map_or_else(|| file_of(workspace), Ok)?;
     if !store.revoke(&file).map_err(Stop::failed)? {
-        return Err(Stop::failed(format!("{} was not trusted; `trust --list` shows what is", shown(&file))));
+        return Err(Stop::failed(format!(
+            "{} was not trusted; `trust --list` lists the trusted files",
+            shown(&file)
+        )));
     }
     console.print(&format!("{} only takes away from now on\n", shown(&file))).map(|()| Exit::Success)
 }

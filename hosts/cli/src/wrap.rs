@@ -6,7 +6,7 @@ use terminal_size::{Width, terminal_size_of};
 /// Minimum number of columns for wrapping; a terminal that reports fewer probably does not know its width.
 const LEAST: usize = 30;
 /// Maximum number of columns of a line of text. Longer lines are hard to read.
-const MOST: usize = 100;
+const MAX_COLUMNS: usize = 100;
 
 /// Returns the maximum line length on standard output: `COLUMNS` if set, else the width of the terminal, at most 100. Without either,
 /// lines are not wrapped.
@@ -16,7 +16,7 @@ pub(crate) fn columns(out_is_terminal: bool) -> Option<usize> {
         let size = out_is_terminal.then(|| terminal_size_of(std::io::stdout())).flatten();
         size.map(|(Width(columns), _)| columns.into())
     });
-    columns.filter(|columns| *columns >= LEAST).map(|columns| columns.min(MOST))
+    columns.filter(|columns| *columns >= LEAST).map(|columns| columns.min(MAX_COLUMNS))
 }
 
 /// Returns the lines of a text, each after `first`, or after `further` if it continues a wrapped line. Empty lines stay empty;

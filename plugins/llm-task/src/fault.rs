@@ -60,7 +60,7 @@ pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError 
 /// Converts an answer that is not from Chat Completions to an error.
 pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
     ToolError::unavailable(format!(
-        "what stands at `plugins.llm-task.baseUrl` gave an answer that cannot be read ({what}; HTTP status {})",
+        "the server at `plugins.llm-task.baseUrl` sent a response that cannot be read ({what}; HTTP status {})",
         status.as_u16()
     ))
 }

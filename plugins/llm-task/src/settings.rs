@@ -4,40 +4,40 @@ use crate::chat::Model;
 use toolkit::prelude::*;
 use toolkit::{Config, Secret};
 
-/// What can be configured of tasks, under `plugins.llm-task`.
+/// Settings of LLM tasks (`plugins.llm-task`).
 #[toolkit::args]
 #[derive(Debug, Clone)]
 #[serde(rename_all = "camelCase")]
 pub struct LlmTaskSettings {
-    /// Where the endpoint is; `/chat/completions` is added.
+    /// The endpoint's base URL; `/chat/completions` is appended.
     #[arg(default = "https://api.openai.com/v1", pattern = "^https?://[^?#]+$")]
     pub base_url: String,
     /// The model, as the endpoint names it.
     #[arg(length(1..=200))]
     pub model: Option<String>,
-    /// The key that the endpoint wants.
+    /// The endpoint's API key.
     pub api_key: Option<Secret>,
-    /// How the endpoint is told of the answer's structure.
+    /// How the structure of the answer is requested.
     #[arg(default = ResponseFormat::JsonSchema)]
     pub response_format: ResponseFormat,
-    /// The most tokens of an answer.
+    /// The maximum number of tokens in an answer.
     #[arg(default = 4_096, range(1..=1_000_000))]
     pub max_tokens: u32,
-    /// How long a request may take, in seconds.
+    /// The timeout of a request, in seconds.
     #[arg(default = 60, range(1..=600))]
     pub timeout_seconds: u64,
 }
 
-/// How an endpoint is told of the answer's structure.
+/// How the structure of the answer is requested from an endpoint.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseFormat {
-    /// By the schema itself.
+    /// As a JSON Schema.
     JsonSchema,
-    /// By demanding an object; the schema stands in the prompt alone.
+    /// As a JSON object; the schema is only in the prompt.
     JsonObject,
-    /// By the prompt alone, for endpoints that know neither.
+    /// Only in the prompt, for endpoints that support neither.
     None,
 }
 

@@ -289,8 +289,8 @@ impl Fault {
         }
         if is_damaged(&error) {
             return ToolError::unavailable(format!(
-                "the memory is damaged: {error}. A person has to move {} away, with what stands beside it under the same \
-                 name; the next note begins a new one",
+                "the memory is damaged: {error}. A person has to move {} and the files beside it with the same \
+                 name away; the next note creates a new one",
                 file.display()
             ));
         }

@@ -53,7 +53,7 @@ pub(crate) fn of_answer(status: StatusCode, wait: Option<Duration>, what: &str) 
         ));
     }
     ToolError::unavailable(format!(
-        "what stands at `plugins.telegram.baseUrl` gave an answer that cannot be read ({what}; HTTP status {code}). {MAYBE}"
+        "the server at `plugins.telegram.baseUrl` sent a response that cannot be read ({what}; HTTP status {code}). {MAYBE}"
     ))
 }
 

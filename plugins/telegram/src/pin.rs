@@ -13,7 +13,7 @@ struct PinChatMessage<'a> {
     disable_notification: bool,
 }
 
-/// Pins a message at the top of the conversation on Telegram. In a group the bot needs the right to pin, in a channel that to edit.
+/// Pins a message at the top of a Telegram chat. The bot needs the right to pin in a group, or to edit in a channel.
 #[tool(
     group = "telegram",
     title = "Pin a message",
@@ -25,13 +25,13 @@ struct PinChatMessage<'a> {
 async fn telegram_pin_message(
     ctx: &ToolContext,
     bot: State<BotApi>,
-    /// The message, by the number that it has in this chat.
+    /// The message's id in this chat.
     #[arg(range(1..))]
     message_id: i64,
-    /// Whether the members of a group are not told of it.
+    /// Do not notify the members of a group.
     #[arg(default = false)]
     disable_notification: bool,
-    /// The chat, as a number or `@name`; this conversation by default.
+    /// The chat, as a number or `@name`. Default: this conversation.
     #[arg(pattern = "^(-?[1-9][0-9]{0,15}|@[A-Za-z][A-Za-z0-9_]{3,31})$", example = "-1001234567890")]
     chat_id: Option<&str>,
 ) -> Result<String, ToolError> {

@@ -6,53 +6,53 @@ use serde::{Deserialize, Serialize};
 use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
 
-/// What kind of poll it is.
+/// The kind of poll.
 #[toolkit::args]
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum PollType {
-    /// People vote.
+    /// A vote.
     Regular,
-    /// People answer, and are told what is right.
+    /// A quiz with right answers.
     Quiz,
 }
 
-/// A poll to be sent.
+/// A poll to send.
 #[toolkit::args]
 struct Poll {
-    /// What is asked.
+    /// The text that the poll asks.
     #[arg(length(1..=300), example = "Where do we meet?")]
     question: String,
-    /// What can be answered, each of 1 to 100 characters.
+    /// The answer options, each of 1 to 100 characters.
     #[arg(length(1..=12))]
     #[schemars(inner(length(min = 1, max = 100)))]
     options: Vec<String>,
-    /// What kind of poll it is.
+    /// The kind of poll.
     #[arg(default = PollType::Regular, rename = "type")]
     kind: PollType,
-    /// The places of the right answers among the options, counted from 0: for a quiz, which needs them.
+    /// For a quiz, required: indices of the right options, from 0.
     #[arg(default, length(..=12))]
     #[schemars(inner(range(max = 11)))]
     correct_option_ids: Vec<u32>,
-    /// What is shown to whoever answers a quiz wrongly; 2 line feeds at most.
+    /// For a quiz: text shown after a wrong answer; at most 2 line feeds.
     #[arg(length(1..=200))]
     explanation: Option<String>,
-    /// Whether nobody sees who answered what.
+    /// Hide who voted for what.
     #[arg(default = true)]
     is_anonymous: bool,
-    /// Whether several answers can be chosen.
+    /// Allow several answers.
     #[arg(default = false)]
     allows_multiple_answers: bool,
-    /// After how many seconds it closes by itself.
+    /// Close automatically after this many seconds.
     #[arg(range(5..=2_628_000))]
     open_period: Option<u32>,
-    /// Whether it comes without a sound.
+    /// Send without a sound.
     #[arg(default = false)]
     disable_notification: bool,
-    /// The topic, in a group that has topics.
+    /// The topic, in a group with topics.
     #[arg(range(1..))]
     message_thread_id: Option<i64>,
-    /// The chat, as a number or `@name`; this conversation by default.
+    /// The chat, as a number or `@name`. Default: this conversation.
     #[arg(pattern = "^(-?[1-9][0-9]{0,15}|@[A-Za-z][A-Za-z0-9_]{3,31})$", example = "-1001234567890")]
     chat_id: Option<String>,
 }
@@ -104,7 +104,7 @@ struct MessagePoll {
 #[toolkit::args]
 #[expect(clippy::struct_field_names, reason = "named as the platform names them")]
 struct SentPoll {
-    /// The message, by which it can be pinned.
+    /// The message's id, for pinning it.
     message_id: i64,
     /// The chat.
     chat_id: i64,
@@ -112,7 +112,7 @@ struct SentPoll {
     poll_id: Option<String>,
 }
 
-/// Sends a poll, or a quiz, to the conversation on Telegram. Returns the id of its message.
+/// Sends a poll or a quiz to a Telegram chat. Returns the message's id.
 #[tool(group = "telegram", title = "Send a poll", permission = "message", always_asks, open_world)]
 async fn telegram_send_poll(
     ctx: &ToolContext,

@@ -5,7 +5,7 @@ use crate::recipient::Recipient;
 use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
 
-/// The card of a contact.
+/// A contact card.
 #[toolkit::args]
 #[serde(rename_all = "snake_case")]
 struct Contact {
@@ -19,7 +19,7 @@ struct Contact {
     #[arg(default, length(..=20))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     emails: Vec<Email>,
-    /// Where the contact works.
+    /// The contact's employer.
     #[serde(skip_serializing_if = "Option::is_none")]
     org: Option<Organisation>,
     /// Postal addresses.
@@ -36,10 +36,10 @@ struct Contact {
     birthday: Option<String>,
 }
 
-/// A contact's name. At least one part stands beside the whole; where none is given, the whole counts as the first name.
+/// A contact's name. Give at least one part besides the whole name; otherwise the whole name is used as the first name.
 #[toolkit::args]
 struct ContactName {
-    /// The whole name, as it is normally written.
+    /// The whole name, as normally written.
     #[arg(length(1..=256), example = "Barbara J. Johnson")]
     formatted_name: String,
     /// The given name, such as Barbara.
@@ -50,15 +50,15 @@ struct ContactName {
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     last_name: Option<String>,
-    /// What stands between the two.
+    /// The name between given and family name.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     middle_name: Option<String>,
-    /// What stands before: Dr.
+    /// The prefix, such as Dr.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     prefix: Option<String>,
-    /// What stands after: Esq.
+    /// The suffix, such as Esq.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     suffix: Option<String>,
@@ -70,11 +70,11 @@ struct PhoneNumber {
     /// The number.
     #[arg(length(1..=64), example = "+16505559999")]
     phone: String,
-    /// What it is: CELL, HOME, WORK.
+    /// The kind: CELL, HOME, WORK.
     #[arg(length(1..=64))]
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
-    /// The contact on WhatsApp, a number without plus: then the card has a button to write to them.
+    /// The contact's WhatsApp number, without plus: adds a button to message them.
     #[arg(pattern = "^[1-9][0-9]{6,14}$", example = "16505559999")]
     #[serde(skip_serializing_if = "Option::is_none")]
     wa_id: Option<String>,
@@ -86,24 +86,24 @@ struct Email {
     /// The address.
     #[arg(length(3..=320), pattern = "^[^@\\s]+@[^@\\s]+$")]
     email: String,
-    /// What it is: HOME, WORK.
+    /// The kind: HOME, WORK.
     #[arg(length(1..=64))]
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
 }
 
-/// Where a contact works.
+/// A contact's employer.
 #[toolkit::args]
 struct Organisation {
-    /// Who employs the contact.
+    /// The employer.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     company: Option<String>,
-    /// The part of it, such as Sales.
+    /// The department, such as Sales.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     department: Option<String>,
-    /// The contact's title there.
+    /// The job title.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
@@ -132,11 +132,11 @@ struct Address {
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     country: Option<String>,
-    /// The country's code of two letters.
+    /// The country's two-letter code.
     #[arg(pattern = "^[A-Za-z]{2}$", example = "US")]
     #[serde(skip_serializing_if = "Option::is_none")]
     country_code: Option<String>,
-    /// What it is: HOME, WORK.
+    /// The kind: HOME, WORK.
     #[arg(length(1..=64))]
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
@@ -145,27 +145,27 @@ struct Address {
 /// A website of a contact.
 #[toolkit::args]
 struct Website {
-    /// Its address.
+    /// The website's address.
     #[arg(length(1..=2_000), pattern = "^https?://\\S+$")]
     url: String,
-    /// What it is: HOME, WORK.
+    /// The kind: HOME, WORK.
     #[arg(length(1..=64))]
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
 }
 
-/// Sends the card of a contact, or several, to the conversation on WhatsApp. Returns the id of the message.
+/// Sends one or more contact cards to a WhatsApp conversation. Returns the message's id.
 #[tool(group = "whatsapp", title = "Send a contact", permission = "message", always_asks, open_world)]
 async fn whatsapp_send_contact(
     ctx: &ToolContext,
     api: State<CloudApi>,
-    /// The contacts; few are read rather than many.
+    /// The contacts; send few.
     #[arg(length(1..=257))]
     mut contacts: Vec<Contact>,
-    /// The message that it answers, by its id: `wamid.…`.
+    /// The id of the message to reply to: `wamid.…`.
     #[arg(length(1..=256))]
     reply_to: Option<&str>,
-    /// The person's phone number with the country's code; this conversation by default.
+    /// The recipient's phone number with country code. Default: this conversation.
     #[arg(pattern = "^\\+?[1-9][0-9]{6,14}$", example = "+16505551234")]
     to: Option<&str>,
 ) -> Result<Json<SentMessageId>, ToolError> {

@@ -5,30 +5,30 @@ use crate::recipient::Recipient;
 use serde_json::{Map, Value};
 use toolkit::prelude::*;
 
-/// A place to be sent.
+/// A location to send.
 #[toolkit::args]
 struct Place {
-    /// The latitude in degrees, north being positive.
+    /// The latitude in degrees, north positive.
     #[arg(range(-90.0..=90.0), example = 37.4421)]
     latitude: f64,
-    /// The longitude in degrees, east being positive.
+    /// The longitude in degrees, east positive.
     #[arg(range(-180.0..=180.0), example = -122.1615)]
     longitude: f64,
     /// The place's name.
     #[arg(length(1..=1_000), example = "Philz Coffee")]
     name: Option<String>,
-    /// Where that is, in words: street, town, country.
+    /// The address: street, town, country.
     #[arg(length(1..=1_000), example = "101 Forest Ave, Palo Alto, CA 94301")]
     address: Option<String>,
-    /// The message that it answers, by its id: `wamid.…`.
+    /// The id of the message to reply to: `wamid.…`.
     #[arg(length(1..=256))]
     reply_to: Option<String>,
-    /// The person's phone number with the country's code; this conversation by default.
+    /// The recipient's phone number with country code. Default: this conversation.
     #[arg(pattern = "^\\+?[1-9][0-9]{6,14}$", example = "+16505551234")]
     to: Option<String>,
 }
 
-/// Sends a place to the conversation on WhatsApp, shown on a map. Returns the id of the message.
+/// Sends a location, shown on a map, to a WhatsApp conversation. Returns the message's id.
 #[tool(group = "whatsapp", title = "Send a place", permission = "message", always_asks, open_world)]
 async fn whatsapp_send_location(
     ctx: &ToolContext,

@@ -4,23 +4,23 @@ use crate::graph::CloudApi;
 use toolkit::prelude::*;
 use toolkit::{Config, Secret};
 
-/// What can be configured of WhatsApp, under `plugins.whatsapp`.
+/// Settings of WhatsApp (`plugins.whatsapp`).
 #[toolkit::args]
 #[derive(Debug, Clone)]
 #[serde(rename_all = "camelCase")]
 pub struct WhatsAppSettings {
     /// The access token of the business.
     pub token: Option<Secret>,
-    /// The id of the business phone number that sends; not the number itself.
+    /// The id of the sending business phone number; not the number itself.
     #[arg(pattern = "^[0-9]{1,32}$")]
     pub phone_number_id: Option<String>,
     /// The version of the Graph API.
     #[arg(default = "v25.0", pattern = "^v[0-9]{1,3}\\.[0-9]{1,2}$")]
     pub api_version: String,
-    /// Where the Graph API is.
+    /// The base URL of the Graph API.
     #[arg(default = "https://graph.facebook.com", pattern = "^https?://[^?#]+$")]
     pub base_url: String,
-    /// How long a request may take, in seconds.
+    /// The timeout of a request, in seconds.
     #[arg(default = 30, range(1..=300))]
     pub timeout_seconds: u64,
 }

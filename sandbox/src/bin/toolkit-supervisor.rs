@@ -7,7 +7,7 @@ fn main() -> ExitCode {
     toolkit_sandbox::init();
     let _ = std::io::Write::write_all(
         &mut std::io::stderr(),
-        b"toolkit-supervisor is started by a program that runs commands, not by hand\n",
+        b"toolkit-supervisor is started by a program that runs commands, not manually\n",
     );
     ExitCode::FAILURE
 }

@@ -434,7 +434,7 @@ async fn without_namespaces() {
         assert_eq!(strength.has(feature), has, "{strength:?}");
     }
     let error = yard.command("true", Mode::WorkspaceWrite).spawn().await.unwrap_err().to_string();
-    assert!(error.contains("the sandbox is required and its part `protected paths`"), "{error}");
+    assert!(error.contains("the sandbox is required, but its part `protected paths`"), "{error}");
     assert!(error.contains("(the sysctl `user.max_user_namespaces` is 0)"), "{error}");
     for feature in [toolkit_sandbox::Feature::UserNamespace, toolkit_sandbox::Feature::ProcessIds] {
         let why = strength.why_missing(feature).unwrap();

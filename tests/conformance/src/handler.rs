@@ -1,4 +1,4 @@
-//! What is no tool: prompts, resources, completions.
+//! The handler of prompts, resources and completions.
 
 #![expect(
     deprecated,

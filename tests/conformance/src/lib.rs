@@ -1,5 +1,5 @@
-//! What the conformance tests of the Model Context Protocol want a server to have: tools, written with the macro, and beside them
-//! prompts, resources and completions in a handler of its own, as somebody has them who uses `rmcp`.
+//! The server for the conformance tests of the Model Context Protocol: tools, written with the macro, and prompts, resources and
+//! completions in a separate handler, as a user of `rmcp` writes them.
 
 mod handler;
 mod tools;

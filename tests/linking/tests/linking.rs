@@ -162,7 +162,7 @@ fn service_that_nobody_provides() {
     assert_eq!(refused.code, Some(6), "{}", refused.stderr);
     for expected in [
         "the tool `count` (",
-        "takes `State<needs_service::Database>`, which nobody provides: call `.service(value)`",
+        "takes `State<needs_service::Database>`, which is not provided: call `.service(value)`",
         "write a `#[toolkit::service]` function that returns it",
         "help: `toolkit_cli::main()` provides no services: call `toolkit_cli::run(Toolkit::builder().service(value), \
          std::env::args_os())` in its place, or write a `#[toolkit::service]` function that returns the service",

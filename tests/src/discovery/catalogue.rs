@@ -13,7 +13,7 @@ pub struct CatalogueTool {
     pub name: String,
     /// The service.
     pub service: String,
-    /// What it does.
+    /// The tool's description.
     pub description: String,
     /// The schema of its arguments.
     pub schema: Value,

@@ -1,11 +1,11 @@
-//! What a model might ask for, and what it should find.
+//! Search queries of models, with the expected tools.
 
 /// One query.
 #[derive(Debug, Clone)]
 pub struct Query {
-    /// What makes it hard: `plain`, `typo`, `words` or `form`.
+    /// The difficulty: `plain`, `typo`, `words` or `form`.
     pub kind: String,
-    /// What is asked.
+    /// The query.
     pub text: String,
     /// The tools of which one should be found.
     pub tools: Vec<String>,

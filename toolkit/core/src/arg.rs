@@ -85,7 +85,7 @@ pub trait ArgsType {}
 ///
 /// On a newtype of your own whose schema is a number, implement it (it has no items).
 #[diagnostic::on_unimplemented(
-    message = "`range` needs a number, and `{Self}` is none",
+    message = "`range` needs a number, and `{Self}` is not one",
     label = "not a number",
     note = "strings, lists and maps are bounded with `length(..)`; a newtype of a number can implement `toolkit::RangeArg`"
 )]
@@ -93,7 +93,7 @@ pub trait RangeArg {}
 
 /// A type with a length that `#[arg(length(..))]` can bound: characters of a string, items of a list, entries of a map.
 #[diagnostic::on_unimplemented(
-    message = "`length` needs a string, a list or a map, and `{Self}` is none",
+    message = "`length` needs a string, a list or a map, and `{Self}` is not one",
     label = "has no length",
     note = "numbers are bounded with `range(..)`; a newtype of a string or a list can implement `toolkit::LengthArg`"
 )]
@@ -101,7 +101,7 @@ pub trait LengthArg {}
 
 /// A string that `#[arg(pattern = "…")]` can check.
 #[diagnostic::on_unimplemented(
-    message = "`pattern` needs a string, and `{Self}` is none",
+    message = "`pattern` needs a string, and `{Self}` is not one",
     label = "not a string",
     note = "a newtype of a string can implement `toolkit::PatternArg`"
 )]

@@ -239,7 +239,7 @@ mod tests {
         }
         let twice =
             serde_json::from_str::<ToolCall>(r#"{"id": "1", "name": "x", "arguments": {"a": 1, "a": 2}}"#);
-        assert!(twice.unwrap_err().to_string().contains("stands twice"));
+        assert!(twice.unwrap_err().to_string().contains("is repeated"));
     }
 
     #[cfg(unix)]

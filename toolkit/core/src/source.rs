@@ -32,7 +32,7 @@ pub enum Source {
     },
     /// A server of the Model Context Protocol.
     Mcp {
-        /// The server, as the configuration names it.
+        /// The server's name in the configuration.
         server: Arc<str>,
     },
     /// A client that runs the tool itself.

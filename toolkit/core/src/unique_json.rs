@@ -151,7 +151,7 @@ impl<'de> Visitor<'de> for Unique<'_> {
                 Entry::Occupied(place) => {
                     self.0.set(Seen { key_twice: true, ..self.0.get() });
                     let key = cut(place.key(), 80);
-                    return Err(A::Error::custom(format_args!("the key {key:?} stands twice in one object")));
+                    return Err(A::Error::custom(format_args!("the key {key:?} is repeated in one object")));
                 }
             }
         }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn refuses_a_key_that_stands_twice() {
         let Err(Fault::KeyTwice(error)) = parse(r#"{"a":1,"b":{"x":1,"x":2}}"#) else { panic!("accepted") };
-        assert!(error.starts_with("the key \"x\" stands twice in one object at line 1"), "{error}");
+        assert!(error.starts_with("the key \"x\" is repeated in one object at line 1"), "{error}");
     }
 
     #[test]

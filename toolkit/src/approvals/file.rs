@@ -15,7 +15,7 @@ pub(super) const VERSION: u32 = 1;
 /// The most bytes of a file.
 const MAX_BYTES: u64 = 1 << 20;
 /// The most approvals in a file.
-pub(super) const MOST: usize = 1_000;
+pub(super) const MAX_APPROVALS: usize = 1_000;
 /// How long to wait for a lock that another process holds.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The pause between two attempts to take the lock.
@@ -62,7 +62,7 @@ impl Approved {
         if self.approvals.is_empty() {
             return remove(path);
         }
-        if self.approvals.len() > MOST {
+        if self.approvals.len() > MAX_APPROVALS {
             return Err(too_large(path));
         }
         write_json(path, self)
@@ -109,7 +109,10 @@ pub(super) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Str
 }
 
 fn too_large(path: &Path) -> String {
-    format!("{} would hold more than {MOST} approvals or {MAX_BYTES} bytes; revoke some", path.display())
+    format!(
+        "{} would hold more than {MAX_APPROVALS} approvals or {MAX_BYTES} bytes; revoke some",
+        path.display()
+    )
 }
 
 /// Removes a file if it exists.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The most patterns and questions that a session remembers; beyond that, the oldest are forgotten
 /// and asked again.
-const MOST: usize = 1_000;
+const MAX_APPROVALS: usize = 1_000;
 /// The most bytes that the remembered approvals may have.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -62,7 +62,7 @@ impl Allowed {
                 table.bytes += deed.bytes();
                 table.all.push_back(deed);
             }
-            while table.all.len() > MOST || table.bytes > MAX_BYTES {
+            while table.all.len() > MAX_APPROVALS || table.bytes > MAX_BYTES {
                 let Some(oldest) = table.all.pop_front() else { break };
                 table.bytes -= oldest.bytes();
             }
@@ -117,13 +117,13 @@ mod tests {
     fn the_oldest_goes_and_memory_is_bounded() {
         let allowed = Allowed::default();
         let ask = |number: usize| Ask::new("edit", "t").with_pattern(number.to_string());
-        for number in 0..MOST + 10 {
+        for number in 0..MAX_APPROVALS + 10 {
             allowed.add(&grounds(), &ask(number));
             // Repeated approvals count once.
             allowed.add(&grounds(), &ask(number));
         }
-        assert_eq!(allowed.lock().all.len(), MOST);
-        for (number, expected) in [(0, false), (9, false), (10, true), (MOST + 9, true)] {
+        assert_eq!(allowed.lock().all.len(), MAX_APPROVALS);
+        for (number, expected) in [(0, false), (9, false), (10, true), (MAX_APPROVALS + 9, true)] {
             assert_eq!(allowed.covers(&grounds(), &ask(number)), expected, "{number}");
         }
         let large = |number: usize| Ask::new("edit", number.to_string()).with_text("x", "y".repeat(1 << 20));

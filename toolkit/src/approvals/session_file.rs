@@ -1,7 +1,7 @@
 //! Approvals for a session, in a file for each session: for hosts whose process ends before the session does, such as a command
 //! that makes one call.
 
-use super::file::{self, MOST, VERSION, random_name};
+use super::file::{self, MAX_APPROVALS, VERSION, random_name};
 use super::session::{Deed, What, deeds};
 use super::store::Place;
 use super::{Approval, Asker, Grounds};
@@ -142,7 +142,7 @@ impl SessionFile {
                 expires_at: now.saturating_add(milliseconds(lifetime)),
             });
         }
-        let surplus = self.approvals.len().saturating_sub(MOST);
+        let surplus = self.approvals.len().saturating_sub(MAX_APPROVALS);
         self.approvals.drain(..surplus);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The store of approvals that are always valid: one file for each workspace, in the user's data directory.
 
-use super::file::{Approved, Lock, MOST, Stored, UNFINISHED, check_directory, random_name, remove};
+use super::file::{Approved, Lock, MAX_APPROVALS, Stored, UNFINISHED, check_directory, random_name, remove};
 use super::session_file::{self, MAX_SESSIONS, SessionFile, SessionPlace};
 use super::{Approval, Grounds};
 use crate::ask::Ask;
@@ -52,7 +52,7 @@ pub struct ApprovalList {
 #[non_exhaustive]
 pub enum ApprovalError {
     /// There is no such approval.
-    #[error("nothing that is always allowed has the id `{id}`; list all for their ids")]
+    #[error("there is no approval with the id `{id}`; list the approvals for their ids")]
     Unknown {
         /// The id that was given.
         id: String,
@@ -60,7 +60,7 @@ pub enum ApprovalError {
     /// A file cannot be read, locked or written.
     #[error("{problem}")]
     Unusable {
-        /// What is wrong, with the file's path.
+        /// The problem, with the file's path.
         problem: String,
     },
 }
@@ -180,7 +180,7 @@ impl Approvals {
             .canonicalize()
             .map_err(|error| format!("the workspace {} cannot be used: {error}", workspace.display()))?;
         let Some(name) = real.to_str() else {
-            return Err(format!("the path of the workspace {} is no text", real.display()));
+            return Err(format!("the path of the workspace {} is not text", real.display()));
         };
         if nearest_real(root).starts_with(&real) {
             return Err(format!(
@@ -225,8 +225,8 @@ impl Approvals {
             if approved.approvals.iter().any(is_same) {
                 continue;
             }
-            if approved.approvals.len() >= MOST {
-                return Err(format!("{} holds {MOST} approvals; revoke some", place.file.display()));
+            if approved.approvals.len() >= MAX_APPROVALS {
+                return Err(format!("{} holds {MAX_APPROVALS} approvals; revoke some", place.file.display()));
             }
             approved.approvals.push(Stored {
                 id: random_name()?,

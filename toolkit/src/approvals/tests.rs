@@ -317,11 +317,11 @@ fn what_is_revoked_is_found_whichever_workspace_it_is_of() {
 fn there_is_an_end_to_what_is_remembered() {
     let house = House::new();
     let grounds = Grounds::of(&asker(), &ask(&[]));
-    let patterns: Vec<String> = (0..file::MOST).map(|number| number.to_string()).collect();
+    let patterns: Vec<String> = (0..file::MAX_APPROVALS).map(|number| number.to_string()).collect();
     house.store().add(&house.place(), &grounds, &patterns).unwrap();
     let full = house.store().add(&house.place(), &grounds, &["more".to_owned()]).unwrap_err();
     assert!(full.contains("holds 1000 approvals; revoke some"), "{full}");
-    assert_eq!(house.store().list().approvals.len(), file::MOST);
+    assert_eq!(house.store().list().approvals.len(), file::MAX_APPROVALS);
     // An approval that cannot be remembered always is at least remembered for the session.
     let memory = house.memory();
     pollster(memory.keep(&ask(&["more"]), AllowScope::Always));
@@ -495,6 +495,6 @@ mod unix {
 
         let no_text = house.base.path().join(OsStr::from_bytes(b"w\xff"));
         fs::create_dir(&no_text).unwrap();
-        assert!(of(&no_text).recall(&ask(&["a"])).unwrap_err().contains("is no text"));
+        assert!(of(&no_text).recall(&ask(&["a"])).unwrap_err().contains("is not text"));
     }
 }

@@ -64,19 +64,16 @@ async fn an_approver_answers() {
                 tokio::task::yield_now().await;
                 Answer::deny_saying(ask.origin().tool.clone())
             })),
-            Err("said no, and this to you: tool\n"),
+            Err("denied it and replied: tool\n"),
         ),
         (Box::new(ScriptedApprover::always(Answer::allow())), Ok(())),
-        (Box::new(ScriptedApprover::new([Answer::deny()])), Err("the person who was asked said no")),
+        (Box::new(ScriptedApprover::new([Answer::deny()])), Err("the person denied it")),
         (Box::new(ScriptedApprover::new([])), Err("the script of answers ended before question 1")),
         (
             Box::new(NoApprover),
             Err("(`toolkit::AllowAll` during development), or allow it with the setting `permission.edit`"),
         ),
-        (
-            Box::new(CallbackApprover::new(|_| Answer::value(1))),
-            Err("the approver gave an answer that is none"),
-        ),
+        (Box::new(CallbackApprover::new(|_| Answer::value(1))), Err("the approver gave an invalid answer")),
         (
             Box::new(CallbackApprover::new(|_| -> Answer { panic!("on purpose") })),
             Err("stopped on an internal error"),
@@ -217,9 +214,9 @@ async fn a_dropped_question_is_withdrawn() {
 #[tokio::test(start_paused = true)]
 async fn a_question_grows_too_old() {
     for (age, expected) in [
-        (Duration::from_hours(24), "nobody answered within 24 h"),
-        (Duration::from_secs(90), "nobody answered within 90 s"),
-        (Duration::from_mins(5), "nobody answered within 5 min"),
+        (Duration::from_hours(24), "no answer within 24 h"),
+        (Duration::from_secs(90), "no answer within 90 s"),
+        (Duration::from_mins(5), "no answer within 5 min"),
     ] {
         let asks = Asks::with_limits(AskLimits { age, ..AskLimits::default() });
         let task = spawn(&asks, elsewhere(), permission("x"));

@@ -125,7 +125,7 @@ fn fault(outcome: Result<(), AnswerError>) -> Answer {
             format!("{MAX_ATTEMPTS} answers in a row did not fit, the last one: {problem}")
         }
         Err(AnswerError::WrongKind { problem }) => {
-            format!("the approver gave an answer that is none; {problem}")
+            format!("the approver gave an invalid answer; {problem}")
         }
         _ => "the question was lost".to_owned(),
     };
@@ -209,7 +209,7 @@ struct Deadline {
 impl Deadline {
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<Answer> {
         if self.sleep.is_none() && Handle::try_current().is_err() {
-            let problem = "waiting for a person needs a tokio runtime, and there is none here";
+            let problem = "waiting for an answer needs a tokio runtime, and none is running here";
             return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
         }
         if self.sleep.is_none() {
@@ -224,7 +224,7 @@ impl Deadline {
         // A later poll may run in another runtime than the first, which may have ended.
         match catch_unwind(AssertUnwindSafe(|| sleep.as_mut().poll(task))) {
             Ok(slept) => slept.map(|()| {
-                Answer::denied_by(DeniedBy::TimeOut, format!("nobody answered within {}", in_words(age)))
+                Answer::denied_by(DeniedBy::TimeOut, format!("no answer within {}", in_words(age)))
             }),
             Err(panic) => {
                 std::mem::forget(panic);

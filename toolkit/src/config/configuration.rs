@@ -229,7 +229,7 @@ impl Configuration {
                     Some(format!("`{key}` decides whether it asks"))
                 }
                 ConfigGate::AsksAlways { tool: of, about } if *of == tool => {
-                    Some(format!("{about} is always asked about, and nothing else that it does is"))
+                    Some(format!("{about} always needs approval, its other actions never do"))
                 }
                 _ => None,
             })
@@ -503,7 +503,7 @@ impl Configuration {
             {
                 let origin = self.0.origins.find(&pointer).map(ToString::to_string);
                 let message = format!(
-                    "no tool `{tool}` is here, and the section `{}` counts for nothing yet",
+                    "no tool `{tool}` is here, and the section `{}` has no effect yet",
                     dotted(&pointer)
                 );
                 diagnostics.push(warning(message, origin));
@@ -533,14 +533,14 @@ impl Configuration {
                 let at = format!("{pointer}{}", join([name]));
                 let origin = self.0.origins.find(&at).map(ToString::to_string);
                 diagnostics.push(warning(
-                    format!("no {what} `{name}` is here, and its section counts for nothing yet{near}"),
+                    format!("no {what} `{name}` is here, and its section has no effect yet{near}"),
                     origin,
                 ));
             }
             if count > MAX_TOLD {
                 let more = count - MAX_TOLD;
                 diagnostics
-                    .push(warning(format!("{more} more sections at {pointer} count for nothing yet"), None));
+                    .push(warning(format!("{more} more sections at {pointer} have no effect yet"), None));
             }
         };
         unknown("/tools/settings", "tool", &mut tools.iter().copied());

@@ -5,21 +5,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// When a model that repeats itself is stopped (`/loopGuard`): how often it may make the same call with the same result.
-/// What is not said is left to the guard.
+/// The loop guard (`/loopGuard`): limits for identical calls with identical results. The guard's defaults apply to unset limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LoopGuardSettings {
-    /// After so many the model is told. From 1 to 1000.
+    /// The number of identical calls after which the model is warned, from 1 to 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub tell: Option<u32>,
-    /// After so many a person is asked. From 1 to 1000.
+    /// The number of identical calls after which a person's approval is needed, from 1 to 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub ask: Option<u32>,
-    /// After so many the call is blocked. From 1 to 1000.
+    /// The number of identical calls after which the call is blocked, from 1 to 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub block: Option<u32>,
@@ -40,23 +39,23 @@ pub struct AgentSettings {
     pub model: Option<String>,
 }
 
-/// How an agent that tools are delegated to works (`/toolAgent`).
+/// The agent that tool calls are delegated to (`/toolAgent`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ToolAgentSettings {
-    /// Whether it runs dangerous commands without asking. What is denied stays denied.
+    /// If true, dangerous commands run without approval. Denied commands stay denied.
     pub auto_confirm_dangerous: bool,
-    /// How many calls it may make for one task, from 1 to 10000.
+    /// The maximum number of tool calls for one task, from 1 to 10000.
     #[schemars(range(min = 1, max = 10_000))]
     pub max_tool_calls: u32,
-    /// How long one task may take, in milliseconds, from 1000 to 86400000 (a day).
+    /// The timeout of one task, in milliseconds, from 1000 to 86400000 (a day).
     #[schemars(range(min = 1_000, max = 86_400_000_u64))]
     pub timeout_ms: u64,
-    /// The provider of its model. Without one, that of the agent that delegates.
+    /// The provider of its model. Default: that of the delegating agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_id: Option<String>,
-    /// Its model. Without one, that of the agent that delegates.
+    /// Its model. Default: that of the delegating agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
@@ -73,24 +72,24 @@ impl Default for ToolAgentSettings {
     }
 }
 
-/// A server of the Model Context Protocol (`/mcp/<name>`): a command to start, or an address.
+/// An MCP server (`/mcp/<name>`): a command to start, or a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum McpServerSettings {
-    /// A command that speaks over its standard input and output.
+    /// A command that serves MCP over stdio.
     Command(McpCommand),
-    /// An address.
+    /// A URL.
     Url(McpUrl),
-    /// One that an earlier source states, switched off.
+    /// Disables a server that another configuration source declares.
     Off(McpOff),
-    /// One that cannot be used, since something that it names is not there: a variable of the environment, say.
+    /// A server that cannot be used because something it refers to is missing, such as an environment variable.
     #[serde(skip)]
     #[schemars(skip)]
     Unavailable(McpUnavailable),
 }
 
-/// A server that is a command.
+/// A server started as a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
@@ -101,42 +100,42 @@ pub struct McpCommand {
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Variables of its environment, by name.
+    /// Its environment variables, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, Secret>,
-    /// The directory that it works in. Without one, the workspace.
+    /// Its working directory. Default: the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What the operating system keeps it from. Where that cannot be had, it is not started.
+    /// Its sandbox. If the sandbox is unavailable, the server is not started.
     #[serde(default, skip_serializing_if = "McpSandbox::is_off")]
     pub sandbox: McpSandbox,
-    /// Whether it reaches the network from within a sandbox.
+    /// If true, it can use the network in its sandbox.
     #[serde(default = "yes")]
     pub network: bool,
-    /// Whether to use it.
+    /// Enables the server.
     #[serde(default = "yes")]
     pub enabled: bool,
-    /// How long an answer may take, in milliseconds, from 1 to 3600000 (an hour).
+    /// The timeout of a request, in milliseconds, from 1 to 3600000 (an hour).
     #[serde(default = "minute")]
     #[schemars(range(min = 1, max = 3_600_000))]
     pub timeout_ms: u64,
-    /// The most bytes of one message from it, from 1024 to 1073741824 (1 GiB). A longer answer is an error of its call.
+    /// The maximum size of one message from it, in bytes, from 1024 to 1073741824 (1 GiB). A longer response fails its call.
     #[serde(default = "max_message_bytes", skip_serializing_if = "is_max_message_bytes")]
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     pub max_message_bytes: usize,
 }
 
-/// What the operating system keeps a server from.
+/// The sandbox of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum McpSandbox {
-    /// Nothing.
+    /// No sandbox.
     #[default]
     Off,
-    /// Writing anywhere but to a directory for temporary files of its own.
+    /// It can write only to its own directory for temporary files.
     ReadOnly,
-    /// Writing outside the workspace and such a directory.
+    /// It can write only to the workspace and that directory.
     WorkspaceWrite,
 }
 
@@ -147,77 +146,77 @@ impl McpSandbox {
     }
 }
 
-/// A server at an address.
+/// A server at a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct McpUrl {
-    /// Its address, `https://…` or `http://…`.
+    /// Its URL, `https://…` or `http://…`.
     #[schemars(regex(pattern = "^https?://"))]
     pub url: String,
-    /// How it speaks. Without it, streamable HTTP is tried, and an event stream where the server has none.
+    /// Its transport. Default: streamable HTTP, else HTTP with SSE if the server does not support it.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub transport: Option<McpTransport>,
-    /// Headers to send along, by name.
+    /// Headers to send with each request, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, Secret>,
-    /// How to sign in, where it wants to know who asks. With a header `Authorization` nobody signs in.
+    /// OAuth, used if the server requires authorization. An `Authorization` header disables it.
     #[serde(default, skip_serializing_if = "McpOAuth::is_default")]
     pub oauth: McpOAuth,
-    /// Whether to use it.
+    /// Enables the server.
     #[serde(default = "yes")]
     pub enabled: bool,
-    /// How long an answer may take, in milliseconds, from 1 to 3600000 (an hour).
+    /// The timeout of a request, in milliseconds, from 1 to 3600000 (an hour).
     #[serde(default = "minute")]
     #[schemars(range(min = 1, max = 3_600_000))]
     pub timeout_ms: u64,
-    /// The most bytes of one message from it, from 1024 to 1073741824 (1 GiB). A longer answer is an error of its call.
+    /// The maximum size of one message from it, in bytes, from 1024 to 1073741824 (1 GiB). A longer response fails its call.
     #[serde(default = "max_message_bytes", skip_serializing_if = "is_max_message_bytes")]
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     pub max_message_bytes: usize,
 }
 
-/// How a server at an address speaks.
+/// The transport of a server at a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum McpTransport {
-    /// Streamable HTTP, of the version 2025-03-26 and later.
+    /// Streamable HTTP, of protocol version 2025-03-26 and later.
     Http,
-    /// An event stream, and an address for messages that it names: HTTP with SSE, of the version 2024-11-05.
+    /// HTTP with SSE, of protocol version 2024-11-05.
     Sse,
 }
 
-/// How to sign in to a server at an address, by OAuth 2.1. What is not stated here is found out from the server.
+/// OAuth 2.1 for a server at a URL. Unset keys are discovered from the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct McpOAuth {
-    /// Whether anybody signs in.
+    /// Enables OAuth.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
-    /// Who signs in: a person, or this program by itself.
+    /// The grant: a person signs in, or this program by itself.
     #[serde(default, skip_serializing_if = "McpGrant::is_default")]
     pub grant: McpGrant,
-    /// The name under which this program is registered there. Without one it registers itself.
+    /// The client id of this program. Default: it registers itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub client_id: Option<String>,
-    /// The secret that goes with `clientId`.
+    /// The client secret for `clientId`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<Secret>,
-    /// Who decides, as it calls itself: its `issuer`. Any other that the server names is refused, and gets neither tokens nor the secret.
+    /// The `issuer` of the authorization server. Any other that the server names is refused and gets neither tokens nor the secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub issuer: Option<String>,
-    /// An address with a document about this program, which servers that read such take for its name.
+    /// The URL of this program's client metadata document, used as client id by servers that support it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^https://"))]
     pub client_metadata_url: Option<String>,
-    /// What to ask leave for. Without any, what the server says is needed.
+    /// The scopes to request. Default: those that the server says are needed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// The port of this machine that a person is sent back to, where the server knows of one alone. Without it, any that is free.
+    /// The local port of the redirect URI, if the server accepts only one. Default: any free port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub redirect_port: Option<u16>,
@@ -244,15 +243,15 @@ impl McpOAuth {
     }
 }
 
-/// Who signs in to a server.
+/// The OAuth grant for a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum McpGrant {
-    /// A person, in a browser.
+    /// A person signs in, in a browser.
     #[default]
     AuthorizationCode,
-    /// This program, by `clientId` and `clientSecret`.
+    /// This program signs in, by `clientId` and `clientSecret`.
     ClientCredentials,
 }
 
@@ -268,7 +267,7 @@ fn is_yes(value: &bool) -> bool {
     *value
 }
 
-/// A server that is switched off.
+/// A disabled server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
@@ -282,7 +281,7 @@ pub struct McpOff {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpUnavailable {
-    /// Why, with the place in the configuration.
+    /// The reason, with the location in the configuration.
     pub reason: String,
 }
 

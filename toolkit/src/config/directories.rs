@@ -18,12 +18,12 @@ impl Configuration {
             let shown = escape_line(text);
             let message = match directory(text) {
                 None => format!(
-                    "the directory `{shown}` counts for nothing: it is neither absolute nor begins with `~/`, and from \
+                    "the directory `{shown}` has no effect: it is neither absolute nor begins with `~/`, and from \
                      where it counts would depend on who asks"
                 ),
                 // A directory's name may contain such characters.
                 Some(path) if text.contains(['*', '?', '[', '{']) && !path.exists() => format!(
-                    "the directory `{shown}` counts for nothing: it is not there, and wildcards stand for themselves; name \
+                    "the directory `{shown}` has no effect: it does not exist, and wildcards are not expanded; name \
                      each directory"
                 ),
                 Some(_) => return None,

@@ -149,7 +149,9 @@ impl<'a> Check<'a> {
     fn single(&mut self, name: &str, what: &str, pointer: &str) {
         let fault = match Entry::parse(name) {
             Ok(Entry::Name(_)) => return,
-            Ok(Entry::NamePattern(_) | Entry::GroupPattern(_)) => "has a `*` in it, and stands for no other",
+            Ok(Entry::NamePattern(_) | Entry::GroupPattern(_)) => {
+                "contains `*`, and wildcards are not supported here"
+            }
             Ok(Entry::Group(_)) => "is a group",
             Err(fault) => fault,
         };
@@ -196,7 +198,7 @@ impl<'a> Check<'a> {
         match value {
             Value::String(text) if text.contains("${env:") && !is_resolved(pointer) => self.say(
                 pointer,
-                "`${env:…}` is not replaced here: it stands in settings of tools, plugins and servers only",
+                "`${env:…}` is not replaced here: it is supported only in settings of tools, plugins and servers",
             ),
             Value::Object(members) => {
                 for (name, member) in members {

@@ -64,7 +64,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, Fault> {
             Some(json5::ErrorCode::EofParsingValue) => {}
             Some(json5::ErrorCode::EofParsingComment) => return Err(syntax(text, &error)),
             _ => {
-                let message = "something stands after the end of the document".to_owned();
+                let message = "unexpected text after the end of the document".to_owned();
                 return Err(Fault { message, place: error.position().map(Place::from) });
             }
         }
@@ -252,8 +252,7 @@ impl<'de> Visitor<'de> for Limited<'_> {
                     place.insert(members.next_value_seed(within)?);
                 }
                 Entry::Occupied(place) => {
-                    return self
-                        .refuse(true, format!("the key {:?} stands twice in one object", place.key()));
+                    return self.refuse(true, format!("the key {:?} is repeated in one object", place.key()));
                 }
             }
         }

@@ -97,7 +97,7 @@ fn composed(sections: &[ConfigSection]) -> Result<Value, String> {
             }
             if is_within(pointer, other) || is_within(other, pointer) {
                 let (one, other) = (dotted(pointer), dotted(other));
-                return Err(format!("of the sections `{one}` and `{other}` one stands within the other"));
+                return Err(format!("of the sections `{one}` and `{other}` one is nested in the other"));
             }
         }
     }
@@ -149,24 +149,24 @@ fn rules(generator: &mut SchemaGenerator, description: &str, more: Value) -> Val
 }
 
 fn core(generator: &mut SchemaGenerator) -> Value {
-    let plain = rules(generator, "Which tools there are.", json!({}));
-    let by_provider = map_of("Which tools there are, by provider, model or `provider/model`.", &plain);
+    let plain = rules(generator, "The available tools.", json!({}));
+    let by_provider = map_of("The available tools by provider, model or `provider/model`.", &plain);
     let permission = map_of(
-        "Whether an action may go ahead, by its kind (`read`, `edit`, `exec`, `external_directory`, `web_fetch`, `message`, \
-         or any that a tool states), by a tool's name or another name of it, or by a server (`mcp:docs`). A key with `*` asks \
-         and denies what no other key decides. A later source of the user's own goes before an earlier one, except over `deny`; between \
-         everybody, an agent, a channel, a conversation and a sender the stricter counts.",
+        "Decisions on actions, by kind (`read`, `edit`, `exec`, `external_directory`, `web_fetch`, `message`, or any that a \
+         tool declares), tool name or alias, or MCP server (`mcp:docs`). A key with `*` asks about and denies actions that no \
+         other key decides. A later source of the user overrides an earlier one, except for `deny`; among the rules for \
+         everybody, an agent, a channel, a conversation and a sender, the strictest applies.",
         &of::<PermissionRule>(generator),
     );
-    let of_agent = rules(generator, "Which tools there are for it.", json!({ "byProvider": by_provider }));
+    let of_agent = rules(generator, "The tools available to it.", json!({ "byProvider": by_provider }));
     let profile = of::<ProfileRules>(generator);
-    let sandbox = rules(generator, "Which tools there are for callers in a sandbox.", json!({}));
-    let subagents = rules(generator, "Which tools there are for sub-agents.", json!({}));
+    let sandbox = rules(generator, "The tools available to callers in a sandbox.", json!({}));
+    let subagents = rules(generator, "The tools available to sub-agents.", json!({}));
     let discovery = of::<DiscoverySettings>(generator);
     let outputs = of::<OutputStoreSettings>(generator);
     let tools = rules(
         generator,
-        "Which tools there are, and how they work.",
+        "The available tools and their settings.",
         json!({
             "byProvider": by_provider,
             "profiles": map_of("Profiles, for `profile`.", &profile),
@@ -183,7 +183,10 @@ fn core(generator: &mut SchemaGenerator) -> Value {
         properties.insert("tools".to_owned(), of_agent);
         properties.insert("permission".to_owned(), permission.clone());
     }
-    let some = object("Some callers of the channel.", json!({"tools": plain, "permission": permission}));
+    let some = object(
+        "A conversation or a sender of the channel.",
+        json!({"tools": plain, "permission": permission}),
+    );
     let channel = object(
         "One channel.",
         json!({
@@ -196,7 +199,7 @@ fn core(generator: &mut SchemaGenerator) -> Value {
     let mut root = object(
         "The configuration of the toolkit.",
         json!({
-            "$schema": {"type": "string", "description": "Where this schema is, for editors."},
+            "$schema": {"type": "string", "description": "The location of this schema, for editors."},
             "tools": tools,
             "agents": map_of("Agents, by id.", &agent),
             "channels": map_of("Channels, by name.", &channel),
@@ -204,10 +207,10 @@ fn core(generator: &mut SchemaGenerator) -> Value {
             "plugins": plugins(),
             "enableToolCalls": {
                 "type": "boolean", "default": true, "description":
-                    "Whether models can call tools at all. A plain value: what a later source says counts.",
+                    "Enables tool calls by models. The value of the latest source applies.",
             },
             "toolAgent": of::<ToolAgentSettings>(generator),
-            "mcp": map_of("Servers of the Model Context Protocol, by name.", &of::<McpServerSettings>(generator)),
+            "mcp": map_of("MCP servers, by name.", &of::<McpServerSettings>(generator)),
             "loopGuard": of::<LoopGuardSettings>(generator),
         }),
     );
@@ -236,9 +239,9 @@ fn settings() -> Value {
 fn of_every_tool() -> Value {
     json!({
         "enabled": {"type": "boolean", "default": true, "description":
-            "Whether there is this tool. A plain value: what a later source says counts; `deny` cannot be lifted."},
+            "Enables the tool. The value of the latest source applies; it cannot lift `deny`."},
         "autoExecute": {
-            "type": "boolean", "description": "Whether it runs without asking. Without it, the tool's author decides.",
+            "type": "boolean", "description": "If true, it runs without approval. Default: as its author declares.",
         },
     })
 }
@@ -249,7 +252,7 @@ fn plugins() -> Value {
         "properties": {
             "prefer": {
                 "type": "array", "items": {"type": "string", "minLength": 1},
-                "description": "Which plugins go first where two have a tool of one name, before the order of the program.",
+                "description": "The plugins that take precedence if two have a tool of the same name, before the program's order.",
             },
         },
         "propertyNames": {"type": "string", "minLength": 1},
@@ -260,10 +263,10 @@ fn plugins() -> Value {
 fn of_every_plugin() -> Value {
     json!({
         "enabled": {"type": "boolean", "default": true, "description":
-            "Whether there are this plugin's tools. A plain value: what a later source says counts; `deny` cannot be lifted."},
+            "Enables the plugin's tools. The value of the latest source applies; it cannot lift `deny`."},
         "joinGroups": {
             "type": "array", "items": {"type": "string", "minLength": 1}, "uniqueItems": true,
-            "description": "Built-in groups in which the plugin's tools count for allow lists too.",
+            "description": "Built-in groups that the plugin's tools also belong to in allow lists.",
         },
     })
 }
@@ -285,7 +288,7 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
         ["tools", "settings", tool] if !tool.is_empty() => of_every_tool(),
         ["plugins", "prefer"] => return Err("no plugin can have this id".to_owned()),
         ["plugins", id] if !id.is_empty() => of_every_plugin(),
-        ["tools", "settings", ..] | ["plugins", ..] => return Err("it stands within a section".to_owned()),
+        ["tools", "settings", ..] | ["plugins", ..] => return Err("it is nested in a section".to_owned()),
         ["tools", first, ..] if !first.is_empty() => json!({}),
         [first] if !first.is_empty() => json!({}),
         _ => {
@@ -303,12 +306,12 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
     let (last, outer) = path.split_last().expect("a path has a step");
     let mut here = root;
     for step in outer {
-        let properties = here["properties"].as_object_mut().ok_or("it stands within another section")?;
+        let properties = here["properties"].as_object_mut().ok_or("it is nested in another section")?;
         here = properties
             .entry(step.clone())
             .or_insert_with(|| object(&format!("Settings of `{step}`."), json!({})));
     }
-    let properties = here["properties"].as_object_mut().ok_or("it stands within another section")?;
+    let properties = here["properties"].as_object_mut().ok_or("it is nested in another section")?;
     let is_replaced = |known: &Value| {
         known["properties"]
             .as_object()
@@ -316,7 +319,7 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
             && path.starts_with(&["tools".to_owned(), "settings".to_owned()])
     };
     if properties.get(last).is_some_and(|known| !is_replaced(known)) {
-        return Err("it stands in the place of another key".to_owned());
+        return Err("it has the path of another key".to_owned());
     }
     properties.insert(last.clone(), schema);
     Ok(())

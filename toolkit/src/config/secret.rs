@@ -19,9 +19,9 @@ use std::path::Path;
 /// The most bytes of a file that contains a secret.
 const LONGEST_FILE: u64 = 64 << 10;
 
-/// A secret in the configuration: a text, in which `${env:NAME}` stands for a variable of the environment, or
-/// `{ file: "path" }` for what a file holds, less the end of its last line. A relative path belongs to the directory of
-/// the configuration file; a file has 64 KiB at most.
+/// A secret in the configuration: a text, in which `${env:NAME}` is replaced by an environment variable, or `{ file: "path" }` for
+/// the content of a file without its last line ending. A relative path is relative to the directory of the configuration file; the
+/// maximum size of the file is 64 KiB.
 ///
 /// It is never printed: neither by `{:?}` nor as JSON.
 ///

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The default number of tools that are found; `MOST` is the maximum.
+/// The default number of tools that are found; `MAX_TOOLS` is the maximum.
 const LIMIT: u64 = 5;
-const MOST: u64 = 20;
+const MAX_TOOLS: u64 = 20;
 /// The most characters of a tool's description in an answer.
 const DESCRIPTION: usize = 300;
 /// The most characters of a tool's parameters in an answer.
@@ -44,7 +44,7 @@ pub(crate) fn search_tool(discovery: &Discovery) -> Result<Tool, InvalidTool> {
                 "limit": {
                     "type": "integer",
                     "minimum": 1,
-                    "maximum": MOST,
+                    "maximum": MAX_TOOLS,
                     "default": LIMIT,
                     "description": "How many tools to find at most.",
                 },
@@ -61,7 +61,7 @@ pub(crate) fn search_tool(discovery: &Discovery) -> Result<Tool, InvalidTool> {
 fn search(context: &ToolContext, args: &DynamicArgs) -> ToolOutput {
     let arguments = args.value();
     let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
-    let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT).clamp(1, MOST);
+    let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT).clamp(1, MAX_TOOLS);
     let host = context.host();
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let found = host.find_tools(query, limit);
@@ -105,7 +105,7 @@ fn nothing(tools: &[&Tool]) -> String {
         .iter()
         .flat_map(|tool| tool.groups().map(str::to_owned).chain(of_server(tool)).collect::<Vec<_>>())
         .collect();
-    let mut text = "Found no tool. Say it in other words: what is done, and to what".to_owned();
+    let mut text = "Found no tool. Rephrase the query: name the action and its object".to_owned();
     if !groups.is_empty() {
         let more = groups.len().saturating_sub(MAX_GROUPS);
         let shown: Vec<&str> = groups.iter().map(String::as_str).take(MAX_GROUPS).collect();

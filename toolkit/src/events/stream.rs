@@ -23,7 +23,7 @@ pub struct Events {
 /// The most events that wait before intermediate ones are dropped.
 const CAPACITY: usize = 1_024;
 /// The most events of any kind that wait before the reader is cut off.
-const MOST: usize = 100_000;
+const MAX_EVENTS: usize = 100_000;
 /// The most bytes of content that wait before the reader is cut off.
 const MAX_BYTES: usize = 256 << 20;
 
@@ -154,7 +154,7 @@ impl Waiting {
             self.lost += 1;
             return;
         }
-        if self.events.len() >= MOST || bytes > MAX_BYTES {
+        if self.events.len() >= MAX_EVENTS || bytes > MAX_BYTES {
             (self.closed, self.cut_off) = (true, true);
             return;
         }
@@ -348,7 +348,7 @@ mod tests {
     fn a_reader_that_never_reads_is_cut_off() {
         let hub = Arc::new(Hub::default());
         let mut events = hub.subscribe(Wanted::All);
-        for number in 0..MOST * 2 {
+        for number in 0..MAX_EVENTS * 2 {
             events.queue.push(event(number, Event::Started));
         }
         assert!(events.is_cut_off());
@@ -356,7 +356,7 @@ mod tests {
         while events.try_next().is_some() {
             count += 1;
         }
-        assert_eq!(count, MOST);
+        assert_eq!(count, MAX_EVENTS);
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl ToolContext {
 /// Returns the error for a path that changes while it is being resolved.
 pub(crate) fn restless(path: &Path) -> ToolError {
     ToolError::failed(format!(
-        "{} leads elsewhere each time it is looked at; something else is changing it",
+        "{} changes its target on every access; something else is changing it",
         escape_line(&shown_path(path))
     ))
 }
@@ -133,6 +133,6 @@ pub(crate) fn denied(path: &Path, access: Access, reason: &str) -> ToolError {
     let verb = if access == Access::Read { "read" } else { "written" };
     let path = escape_line(&shown_path(path)).into_owned();
     ToolError::denied(format!(
-        "{path} must not be {verb}: {reason}. Do without it, or ask the person what they want"
+        "{path} must not be {verb}: {reason}. Continue without it, or ask the person what they want"
     ))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The maximum number of different calls that are remembered.
-const MOST: usize = 32;
+const MAX_CALLS: usize = 32;
 
 /// The time without such a call after which its count expires.
 const STALE: Duration = Duration::from_mins(10);
@@ -124,7 +124,7 @@ impl Seen {
     fn add(&mut self, key: u64, call: Call) {
         let place = match self.find(key) {
             Some(place) => Some(place),
-            None if self.keys.len() < MOST => None,
+            None if self.keys.len() < MAX_CALLS => None,
             // Replaces the call that was made longest ago.
             None => self.calls.iter().enumerate().min_by_key(|(_, call)| call.at).map(|(place, _)| place),
         };
@@ -183,7 +183,7 @@ mod tests {
     fn the_last_calls_are_remembered_and_no_more() {
         let recent = Recent::default();
         let note = |key: u64| recent.note(LoopGuard::new(), key, 0, false);
-        for key in 0..MOST as u64 {
+        for key in 0..MAX_CALLS as u64 {
             assert_eq!(note(key), 1);
         }
         assert_eq!(note(0), 2);
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(note(0), 3, "it was made more recently than another one");
         assert_eq!(note(1), 1, "it was made longest ago");
         let seen = recent.lock();
-        assert_eq!((seen.keys.len(), seen.calls.len()), (MOST, MOST));
+        assert_eq!((seen.keys.len(), seen.calls.len()), (MAX_CALLS, MAX_CALLS));
     }
 
     #[tokio::test(start_paused = true)]

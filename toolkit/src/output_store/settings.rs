@@ -8,18 +8,18 @@ const MAX_BYTES: u64 = 1 << 30;
 /// The default maximum size of all outputs together, in bytes.
 const MAX_TOTAL_BYTES: u64 = 8 << 30;
 
-/// How much of whole outputs is kept on disk (`/tools/outputs`).
+/// Limits of the whole outputs kept on disk (`/tools/outputs`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct OutputStoreSettings {
-    /// How many bytes of the output of one call are kept, from 4096 on; 1073741824 (1 GiB) without it. A command that writes more is ended;
-    /// of other outputs the rest is left out, and the model is told so.
+    /// The maximum size of the stored output of one call, in bytes, at least 4096. Default: 1073741824 (1 GiB). A command that writes
+    /// more is killed; other outputs are truncated, with a note to the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 4_096))]
     pub max_bytes: Option<u64>,
-    /// How many bytes of outputs are kept together, of all sessions, from 4096 on; 8589934592 (8 GiB) without it. Where a new output might
-    /// not fit, the oldest are removed first.
+    /// The maximum size of all stored outputs together, of all sessions, in bytes, at least 4096. Default: 8589934592 (8 GiB). The oldest
+    /// are removed first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 4_096))]
     pub max_total_bytes: Option<u64>,

@@ -65,8 +65,7 @@ impl Permissions {
                     say(
                         Level::Error,
                         format!(
-                            "`allow` at {place} allows nothing: the key `{shown}` has a `*`, and stands for kinds and tools \
-                             that nobody has thought of; name each one that is to be allowed"
+                            "`allow` at {place} allows nothing: the key `{shown}` has a `*`, which also matches kinds and tools added later; name each one to allow"
                         ),
                     );
                 }

@@ -313,12 +313,12 @@ fn split_home(text: &str) -> Result<(Vec<String>, &str), PatternError> {
     };
     if first.len() < text.len() && first.strip_prefix('~').is_some_and(is_name) {
         return Err(PatternError(
-            "the home directory of another user has no sign here; write the whole path",
+            "the home directory of another user is not supported here; write the whole path",
         ));
     }
     if first.starts_with("${") || first.len() < text.len() && first.strip_prefix('$').is_some_and(is_name) {
         return Err(PatternError(
-            "only `$HOME` stands for a variable here; write the path, or `\\$` for a name that begins with `$`",
+            "only the variable `$HOME` is supported here; write the path, or `\\$` for a name that begins with `$`",
         ));
     }
     Ok((Vec::new(), text))
@@ -345,7 +345,7 @@ fn expand_into(text: &str, expanded: &mut Vec<String>) -> Result<(), PatternErro
                     all.extend(with_choice);
                     if all.len() > MAX_ALTERNATIVES {
                         return Err(PatternError(
-                            "its braces stand for more than 32 patterns; write several entries",
+                            "its braces expand to more than 32 patterns; write several entries",
                         ));
                     }
                 }

@@ -316,7 +316,7 @@ impl Weighing<'_> {
 
     fn sensitive(&self) -> Option<&'static str> {
         if self.is_data() {
-            return Some("what people allowed and what other sessions left behind");
+            return Some("stored approvals and data of other sessions");
         }
         self.names().find_map(guarded::sensitive)
     }

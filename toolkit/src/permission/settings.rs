@@ -5,26 +5,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Whether an action may go ahead. The stricter is the greater.
+/// The decision on an action. A stricter decision compares greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// It may, without a question.
+    /// The action is allowed without approval.
     Allow,
-    /// A person is asked.
+    /// A person's approval is needed.
     Ask,
-    /// It must not.
+    /// The action is denied.
     Deny,
 }
 
-/// What is said of one kind of permission: one word for all of it, or an ordered list of which the last that matches
-/// counts.
+/// The rule for one kind of permission: one decision for all actions, or an ordered list whose last matching entry applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum PermissionRule {
-    /// For all of this kind.
+    /// One decision for all actions of this kind.
     Always(Decision),
-    /// The last that matches counts; where none does, the list says nothing.
+    /// The last matching entry applies; if none matches, the list has no effect.
     List(Vec<PermissionEntry>),
 }
 
@@ -42,11 +41,11 @@ impl PermissionRule {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PermissionEntry {
-    /// What it is about: a path, in the syntax of gitignore with braces and `~`; or a command, an address and the like, as a
-    /// question shows it, with `*` for any text.
+    /// The pattern: a path, in gitignore syntax with braces and `~`; or a command, URL or similar, as an approval prompt shows it, with
+    /// `*` for any text.
     #[serde(rename = "match")]
     pub pattern: String,
-    /// What to do.
+    /// The decision.
     #[serde(rename = "do")]
     pub decision: Decision,
 }

@@ -113,7 +113,7 @@ impl<'a, S: Subject> Lint<'a, S> {
             if left_out > 0 {
                 let of = if denies { " of what is denied" } else { "" };
                 let message =
-                    format!("{left_out} more like these{of}; correct those that are told, and look again");
+                    format!("{left_out} more like these{of}; correct the reported ones and check again");
                 self.found.push(self.diagnostic(Level::Warning, message).with_concern(denies));
             }
         }
@@ -169,7 +169,7 @@ impl<'a, S: Subject> Lint<'a, S> {
                 let pointer = format!("{}/alsoAllow", rules.pointer);
                 let opens = |tool: &S| tool.is_optional() && source.opens(tool);
                 if rules.layer != Layer::Profile {
-                    let why = "it adds to the profile of its own layer, and there is none";
+                    let why = "it extends the profile of its own layer, which has none";
                     self.warn(&pointer, format!("`{pointer}` has no effect: {why}"));
                 } else if !self.known.tools.iter().any(opens) {
                     let why = "without a profile every tool is there but the optional ones, and it names none of those";

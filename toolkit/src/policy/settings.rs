@@ -5,38 +5,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one layer says of tools: a profile to begin with, what is allowed, what is denied.
+/// The tool rules of one layer: a base profile, allowed tools and denied tools.
 ///
-/// Entries are names or aliases of tools, ids of plugins, `mcp:<server>`, `client:<id>`, `group:<name>`, or any of them with
-/// the wildcard `*`. All tools of servers are in `group:mcp`, all of clients in `group:client`; which other groups they say
-/// they are in counts only to deny.
+/// Entries are tool names or aliases, plugin ids, `mcp:<server>`, `client:<id>`, `group:<name>`, or any of them with the
+/// wildcard `*`. All tools of MCP servers are in `group:mcp`, all of clients in `group:client`; other groups that they declare
+/// count only in deny lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolRules {
-    /// A named set of tools to begin with: `minimal`, `coding`, `messaging`, `full`, or one of `tools.profiles`.
+    /// The base set of tools: `minimal`, `coding`, `messaging`, `full`, or one of `tools.profiles`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Only these tools. Without it there is no restriction; an empty list allows nothing.
+    /// The only allowed tools. Unset: no restriction; an empty list allows nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow: Option<Vec<String>>,
-    /// Tools beside those of the profile of this very layer.
+    /// Tools allowed in addition to the profile of this layer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_allow: Vec<String>,
-    /// None of these tools, whatever else is said.
+    /// Denied tools; takes precedence over every other rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
 }
 
-/// A set of tools by name, for [`ToolRules::profile`].
+/// A named set of tools, for [`ToolRules::profile`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ProfileRules {
-    /// Only these tools. Without it there is no restriction; an empty list allows nothing.
+    /// The only allowed tools. Unset: no restriction; an empty list allows nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow: Option<Vec<String>>,
-    /// None of these tools.
+    /// Denied tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
 }

@@ -156,7 +156,7 @@ impl Words<'_> {
             Why::NoRule => ("it says nothing of it".to_owned(), None),
             Why::Denied(list) if self.is_unreadable(list) => {
                 let (entry, rule) = self.entry(list);
-                (format!("nobody can read `{entry}` in its deny list, so it denies every tool"), rule)
+                (format!("the entry `{entry}` in its deny list is invalid, so it denies every tool"), rule)
             }
             Why::Denied(list) => with_entry(list, "deny"),
             Why::Allowed(list) => with_entry(list, "allow"),

@@ -15,7 +15,7 @@ pub(super) fn missing_services(tool: &Tool, services: &Services) -> Vec<String> 
     missing
         .map(|service| {
             format!(
-                "{} takes `State<{service:?}>`, which nobody provides: call `.service(value)` on the toolkit's \
+                "{} takes `State<{service:?}>`, which is not provided: call `.service(value)` on the toolkit's \
                  builder, or `.with_state(value)` on the tool, or write a `#[toolkit::service]` function that returns it",
                 place_of(tool)
             )

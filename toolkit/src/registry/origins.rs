@@ -172,7 +172,7 @@ impl Origins {
                     Diagnostic::new(
                         Level::Warning,
                         "plugins.prefer",
-                        format!("the plugin `{id}` is preferred, and there is none of this id{advice}"),
+                        format!("the plugin `{id}` is preferred, but no plugin has this id{advice}"),
                     )
                     .with_plugin(id),
                 );

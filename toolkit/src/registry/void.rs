@@ -14,7 +14,7 @@ pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnosti
     let void = said.filter_map(|(tool, _)| {
         let shown = escape_line(&tool);
         let why = if servers.has(&folded(&tool)) {
-            format!("what a server brings is asked about; `permission: {{ {shown}: \"allow\" }}` allows it")
+            format!("tools of MCP servers need approval; `permission: {{ {shown}: \"allow\" }}` allows it")
         } else {
             configuration.why_it_asks_anyway(&tool)?
         };

@@ -39,7 +39,7 @@ fn what_is_wrong_with_services_is_named() {
         (
             &[&A_OF_B, &B_OF_C],
             &[
-                "the service `toolkit::service::tests::B`, made by `b_of_c` (lib.rs:4), takes `State<toolkit::service::tests::C>`, which nobody provides",
+                "the service `toolkit::service::tests::B`, made by `b_of_c` (lib.rs:4), takes `State<toolkit::service::tests::C>`, which is not provided",
             ],
         ),
         (&[&A_OF_NOTHING, &A_AGAIN], &["is made more than once: by `a` (lib.rs:1) and `again` (lib.rs:2)"]),

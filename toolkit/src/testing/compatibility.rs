@@ -180,7 +180,7 @@ fn annotations(old: Annotations, new: Annotations, changes: &mut Changes) {
         old.read_only_hint && !new.read_only_hint,
         !old.read_only_hint && new.read_only_hint,
         Severity::Breaking,
-        "it is no longer read-only: where it ran without asking it is asked for or denied, and it runs alone",
+        "it is no longer read-only: calls that ran without approval now need it or are denied, and they run alone",
         "it is read-only now",
     );
     hint(

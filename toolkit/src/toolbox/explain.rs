@@ -15,7 +15,7 @@ impl Toolbox {
             let mut explanation = self.explained(place);
             if toolkit.registry.version() != self.0.tools.version() && self.check_still_there(place).is_err()
             {
-                keep_out(&mut explanation, "it was taken out of the toolkit since this toolbox was made");
+                keep_out(&mut explanation, "it was removed from the toolkit after this toolbox was made");
             }
             return Some(explanation);
         }

@@ -126,7 +126,7 @@ impl Toolbox {
             match result.and_then(|result| result.ready(tool)) {
                 Ok(Ok(ready)) => made.push(ready),
                 Ok(Err(why)) => {
-                    own.leave(Level::Info, tool, format!("it is not there for this caller: {why}"));
+                    own.leave(Level::Info, tool, format!("it is not available to this caller: {why}"));
                 }
                 Err(error) => own.fail(tool, &error),
             }

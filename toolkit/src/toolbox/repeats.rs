@@ -41,9 +41,7 @@ pub(super) async fn mind(context: &ToolContext, key: u64, arguments: &Arguments)
             ask(context, arguments).await.map_err(|error| error.with_metadata(LOOP_GUARD, "denied"))
         }
         Step::Block => Err(ToolError::denied(format!(
-            "`{}` was called again and again with these very arguments, and gave the very same answer each time, so \
-             this call was blocked. It would not answer anything else now: call it with other arguments, go about it in \
-             another way, or say what you are stuck at",
+            "`{}` was called repeatedly with the same arguments and returned the same result each time, so this call was blocked. The result would not change: use other arguments, try another way, or say what you are stuck at",
             context.tool_name()
         ))
         .with_metadata(LOOP_GUARD, "blocked")),
@@ -57,7 +55,7 @@ pub(super) async fn mind(context: &ToolContext, key: u64, arguments: &Arguments)
 
 async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
     let tool = context.tool_name();
-    let title = format!("call `{tool}` once more, though it gave the same answer again and again");
+    let title = format!("call `{tool}` once more, though it returned the same result repeatedly");
     let mut ask = Ask::new(KIND, &title).once_only();
     if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
         ask = ask.with_text("arguments", shown);
@@ -102,8 +100,7 @@ pub(super) fn note_refused(context: &ToolContext, error: ToolError) -> ToolError
         return error;
     }
     let message = format!(
-        "{}\n\nThis is the {} call in this session that was refused with these very words. Do not send it again as it \
-         is: change what they say, or do something else",
+        "{}\n\nThis is the {} call in this session that was refused with the same message. Do not repeat it unchanged: correct the named problem, or do something else",
         error.message(),
         ordinal(answers)
     );
@@ -112,8 +109,7 @@ pub(super) fn note_refused(context: &ToolContext, error: ToolError) -> ToolError
 
 fn tell(context: &ToolContext, answers: u32, outcome: &mut Outcome) {
     let note = format!(
-        "This is the {} time that `{}` was called with these very arguments and gave this very answer. Calling it \
-         again will not change that: use what you have, go about it in another way, or say what you are stuck at.",
+        "This is the {} time that `{}` was called with the same arguments and returned the same result. Calling it again will not change that: use the result, try another way, or say what you are stuck at.",
         ordinal(answers),
         context.tool_name()
     );

@@ -43,8 +43,7 @@ impl Toolbox {
                     }
                     let Asked { why, way_out } = asked;
                     format!(
-                        "each call needs an approval ({why}), and nobody can be asked: {unattended}. {way_out} lets calls run \
-                         without one"
+                        "each call needs approval ({why}), but no approver is available: {unattended}. {way_out} lets calls run without approval"
                     )
                 }
             };

@@ -169,7 +169,7 @@ async fn what_does_not_fit_is_explained() {
         ),
         (
             r#"{"text":"abc","word":"abd"}"#,
-            &["- /word: expected one value for `text`, got a second one: `word` is another name of it"],
+            &["- /word: expected one value for `text`, got a second one: `word` is an alias of it"],
         ),
         (
             r#"{"text":"abc","list":["a","b","c"]}"#,
@@ -199,7 +199,7 @@ async fn what_does_not_fit_is_explained() {
 #[tokio::test]
 async fn text_that_is_no_json_is_refused() {
     for (arguments, expected) in [
-        (r#"{"text":"a","text":"b"}"#, "the key \"text\" stands twice"),
+        (r#"{"text":"a","text":"b"}"#, "the key \"text\" is repeated"),
         (r#"{"text":"#, "ends too early"),
         (r#"{"text": True}"#, "JSON writes `true`"),
     ] {

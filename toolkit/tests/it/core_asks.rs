@@ -198,7 +198,7 @@ async fn where_nobody_is_there_the_setting_is_named() {
     assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Denied);
     for word in [
         "call `changes`",
-        "there is nobody to ask",
+        "no approver is available",
         "`permission.edit`",
         "`read_only`",
         "`auto_execute`",

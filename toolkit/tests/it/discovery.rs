@@ -399,7 +399,7 @@ async fn what_a_model_is_told() {
     let nothing = search(&toolbox, json!({"query": "xylophone"})).await;
     assert_eq!(
         nothing.text(),
-        "Found no tool. Say it in other words: what is done, and to what. There are tools for: calendar, discovery, mail, shop.\n"
+        "Found no tool. Rephrase the query: name the action and its object. There are tools for: calendar, discovery, mail, shop.\n"
     );
     let two = search(&toolbox, json!({"query": "event"})).await;
     assert_eq!(

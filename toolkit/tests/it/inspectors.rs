@@ -119,7 +119,7 @@ async fn a_person_decides_what_an_inspector_asks() {
     for (answers, expected) in [
         (vec![Answer::allow(), Answer::allow()], Ok("hello")),
         (vec![Answer::allow(), Answer::deny_saying("no")], Err("no")),
-        (vec![Answer::deny()], Err("said no")),
+        (vec![Answer::deny()], Err("denied it")),
     ] {
         let count = answers.len();
         let approver = ScriptedApprover::new(answers);

@@ -318,8 +318,7 @@ fn rules_that_say_something_else_than_they_seem_to() {
             "warning: `allow` at /permission/protected allows nothing unless it names a single path: write \
              { match: \"path/of/file\", do: \"allow\" }, without wildcards",
             "warning: nothing here asks under the kind of permission `zzzzzzzz` (at /permission/zzzzzzzz)",
-            "error: `allow` at /permission/m* allows nothing: the key `m*` has a `*`, and stands for kinds and tools that \
-             nobody has thought of; name each one that is to be allowed",
+            "error: `allow` at /permission/m* allows nothing: the key `m*` has a `*`, which also matches kinds and tools added later; name each one to allow",
             "warning: `allow` at /agents/kid/permission/edit allows nothing: of an agent or a channel only what is \
              stricter counts, and nothing at /permission/edit allows it for everybody",
             "warning: `allow` at /channels/irc/permission/message allows nothing: of an agent or a channel only what \

@@ -117,7 +117,7 @@ async fn what_is_found_is_taken_out_everywhere() {
         let call = || ToolCall::new("1", tool, arguments.clone());
         let before = plain.toolbox(&Caller::new()).await.call(call()).await;
         let after = toolkit.toolbox(&Caller::new()).await.call(call()).await;
-        // A picture is no text.
+        // A picture is not text.
         let text = |shown: String| shown.replace("d29yZA==", "");
         assert!(text(serde_json::to_string(&before).unwrap()).contains("word"), "{tool}");
         assert!(!text(serde_json::to_string(&after).unwrap()).contains("word"), "{tool}: {after:?}");

@@ -326,7 +326,7 @@ async fn time_limits() {
     assert_eq!(began.elapsed().as_secs(), 5);
     assert_eq!(
         late.text(),
-        "`slow` did not finish within 5s and was stopped; what it did until then stands. Ask it for less at once"
+        "`slow` did not finish within 5s and was stopped; its effects so far remain. Request less in one call"
     );
     let longer = CallOptions::new().timeout(Duration::MAX);
     assert_eq!(toolbox.call_with(call("slow", json!({"seconds": 100_000})), longer).await.text(), "done");

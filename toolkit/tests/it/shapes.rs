@@ -298,7 +298,7 @@ async fn values_are_explained() {
         (r#"{"four":[1]}"#, "- /four: expected an array of exactly 4 items, got the list [1]"),
         (
             r#"{"path":"a","path":"b"}"#,
-            "- the arguments: expected each key once in an object, got text in which the key \"path\" stands twice in one object at line 1 column 18",
+            "- the arguments: expected each key once in an object, got text in which the key \"path\" is repeated in one object at line 1 column 18",
         ),
     ] {
         assert_eq!(refusal(tool_ref!(shapes), arguments).await, expected, "{arguments}");

@@ -91,7 +91,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-const MOST: u32 = 10;
+const MAX_NUMBER: u32 = 10;
 const NAME: &str = "pedantic_named";
 const DESCRIPTION: &str = "Is described by a constant.";
 
@@ -123,7 +123,7 @@ pub async fn everything(
     #[arg(alias = "file")]
     path: &Path,
     /// A number.
-    #[arg(default = 5, range(1..=MOST), example = 6)]
+    #[arg(default = 5, range(1..=MAX_NUMBER), example = 6)]
     number: u32,
     /// A long number.
     #[arg(default = 1000000, range(..=100000000))]
@@ -178,7 +178,7 @@ async fn pedantic_apart(#[args] Arguments { text, words, .. }: Arguments) -> Str
 /// Fails.
 #[tool]
 fn pedantic_fails(number: u32) -> Result<(), Failure> {
-    if number > MOST { Err(Failure) } else { Ok(()) }
+    if number > MAX_NUMBER { Err(Failure) } else { Ok(()) }
 }
 
 /// Rests.

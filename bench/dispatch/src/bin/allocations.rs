@@ -1,4 +1,4 @@
-//! What a call allocates. A program of its own: counting costs time.
+//! Counts the allocations of a call. It is a separate program because counting costs time.
 
 use std::alloc::System;
 

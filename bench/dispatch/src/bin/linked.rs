@@ -1,4 +1,4 @@
-//! What it costs to start with 1,000 linked tools. A program of its own: they are linked into it.
+//! Measures the start with 1,000 linked tools. It is a separate program because the tools are linked into it.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -21,7 +21,7 @@ macro_rules! ones {
                 /// How many times.
                 #[arg(default = 1)]
                 count: u32,
-                /// Whether to shout.
+                /// If true, shouts.
                 loud: Option<bool>,
             ) -> String {
                 format!("{name} {count} {loud:?}")

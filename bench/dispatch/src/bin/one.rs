@@ -26,7 +26,7 @@ fn main() {
     }
 }
 
-/// What is counted.
+/// The counted quantity.
 #[inline(never)]
 fn measured(run: Box<dyn FnOnce() + '_>) {
     run();

@@ -13,11 +13,11 @@ pub(super) struct LlmTool {
 /// Repeats a text.
 #[llm_tool]
 async fn repeat(
-    /// What to repeat.
+    /// The text to repeat.
     text: String,
     /// How many times.
     count: Option<u32>,
-    /// Whether to shout.
+    /// If true, shouts.
     upper: Option<bool>,
 ) -> String {
     crate::repeat(text, count.unwrap_or(1), upper)

@@ -38,12 +38,12 @@ impl Policy for AllowAll {
 /// Repeats a text.
 #[tool(group = "bench", read_only)]
 async fn repeat(
-    /// What to repeat.
+    /// The text to repeat.
     text: String,
     /// How many times.
     #[arg(default = 1)]
     count: u32,
-    /// Whether to shout.
+    /// If true, shouts.
     upper: Option<bool>,
 ) -> String {
     crate::repeat(text, count, upper)

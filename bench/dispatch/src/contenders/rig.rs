@@ -13,11 +13,11 @@ pub(super) struct Rig(ToolSet);
 /// Repeats a text.
 #[rig_tool]
 async fn repeat(
-    /// What to repeat.
+    /// The text to repeat.
     text: String,
     /// How many times.
     count: Option<u32>,
-    /// Whether to shout.
+    /// If true, shouts.
     upper: Option<bool>,
 ) -> Result<String, ToolExecutionError> {
     Ok(crate::repeat(text, count.unwrap_or(1), upper))

@@ -30,12 +30,12 @@ fn once() -> u32 {
 
 #[derive(Deserialize, JsonSchema)]
 struct Repeat {
-    /// What to repeat.
+    /// The text to repeat.
     text: String,
     /// How many times.
     #[serde(default = "once")]
     count: u32,
-    /// Whether to shout.
+    /// If true, shouts.
     upper: Option<bool>,
 }
 

@@ -67,7 +67,7 @@ pub(super) fn parse<'a>(
             .map_err(|problem| PatchError::new(index + 1, problem))?;
     }
     if let Some(index) = lines[end + 1..].iter().position(|line| !is_after(line)) {
-        let problem = "this line stands after `*** End Patch`; leave it out";
+        let problem = "unexpected line after `*** End Patch`; remove it";
         return Err(PatchError::new(end + 2 + index, problem));
     }
     // A patch that was converted to CRLF has CRLF on its own lines too.
@@ -134,7 +134,7 @@ impl<'a> Reader<'_, 'a> {
             let number = self.number();
             let Some(header) = Header::of(line.trim_start()) else {
                 return Err(self.wrong(
-                    "here should stand `*** Add File: path`, `*** Update File: path`, `*** Delete File: path` or \
+                    "expected `*** Add File: path`, `*** Update File: path`, `*** Delete File: path` or \
                      `*** End Patch`",
                 ));
             };

@@ -15,7 +15,7 @@ pub(super) fn before(line: &str) -> Result<Option<&str>, String> {
     }
     let refused = |what: &str| {
         Err(format!(
-            "this line stands before the patch{what}; leave it out, and write paths relative to the workspace"
+            "unexpected line before the patch{what}; remove it, and write paths relative to the workspace"
         ))
     };
     if !line.contains("<<") && !line.contains("apply_patch") {

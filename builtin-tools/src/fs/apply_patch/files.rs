@@ -189,7 +189,7 @@ impl Taken {
             }
             let needs_leave = || {
                 ToolError::failed(format!(
-                    "{} leads elsewhere each time it is looked at; something else is changing it, and nothing was changed",
+                    "{} changes its target on every access; something else is changing it, and nothing was changed",
                     target.shown()
                 ))
             };

@@ -159,17 +159,14 @@ impl Files<'_> {
         if left.is_empty() {
             let _ = match count {
                 0 => write!(text, "\nnothing was changed"),
-                _ => write!(
-                    text,
-                    "\nwhat the patch had changed before was taken back: all files are as they were"
-                ),
+                _ => write!(text, "\nthe earlier changes of the patch were undone: all files are unchanged"),
             };
         } else {
-            let _ = write!(text, "\nof what the patch had changed before, this could not be taken back:");
+            let _ = write!(text, "\nthese earlier changes of the patch could not be undone:");
             for (at, error) in left {
                 let _ = write!(text, "\n{}: {error}", self.targets[at].shown());
             }
-            text.push_str("\nall other files are as they were; read these before going on");
+            text.push_str("\nall other files are unchanged; read these before continuing");
         }
         error.with_message(text)
     }

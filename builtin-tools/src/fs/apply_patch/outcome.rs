@@ -224,7 +224,7 @@ fn step(
         Action::Add(content) => {
             if states[at].content.is_some() {
                 return wrong(format!(
-                    "{shown} is there already; use `*** Update File` to change it, or delete it first"
+                    "{shown} already exists; use `*** Update File` to change it, or delete it first"
                 ));
             }
             let content = Content::verbatim(Cow::Owned(content.clone().into_bytes()));
@@ -254,16 +254,13 @@ fn step(
         Action::Update { is_copy, hunks, .. } => {
             let Some(content) = states[at].content.take() else {
                 return wrong(format!(
-                    "{shown} does not exist, so it cannot be updated; use `*** Add File` to make it"
+                    "{shown} does not exist, so it cannot be updated; use `*** Add File` to create it"
                 ));
             };
             let kept = is_copy.then(|| content.clone());
             let (content, found) = patched(content, hunks, shown, *is_readable)?;
             notes.extend(found.loose.into_iter().map(|(hunk, line, level)| {
-                format!(
-                    "hunk {hunk} of {shown} was found on line {line} where {} do not count",
-                    level.words()
-                )
+                format!("hunk {hunk} of {shown} was found on line {line} ignoring {}", level.words())
             }));
             notes.extend(found.moved.into_iter().map(|(hunk, line, stated)| {
                 format!("hunk {hunk} of {shown} was found on line {line}, not {stated}")
@@ -280,7 +277,7 @@ fn step(
                 None => states[at] = State { from, ..changed },
                 Some(to) if states[to].content.is_some() => {
                     return wrong(format!(
-                        "{} is there already, so {shown} cannot be moved there",
+                        "{} already exists, so {shown} cannot be moved there",
                         known[to].shown
                     ));
                 }
@@ -335,10 +332,10 @@ fn explain(error: &NotApplied, hunks: &[Hunk<'_>], shown: &str, content: Option<
         Misplaced::Absent => {
             let old: Vec<&str> = hunk.old().collect();
             let near = match content {
-                None => "what the file has instead is not shown, since reading it needs to be asked for"
-                    .to_owned(),
-                Some(content) => nearest(content, &old.join("\n"))
-                    .unwrap_or_else(|| "no text in the file is like it; read the file again".to_owned()),
+                None => "the file's content is not shown, because reading it needs approval".to_owned(),
+                Some(content) => nearest(content, &old.join("\n")).unwrap_or_else(|| {
+                    "there is no similar text in the file; read the file again".to_owned()
+                }),
             };
             format!("{which}: its old lines are not in the file; {none}\n{near}")
         }
@@ -346,7 +343,7 @@ fn explain(error: &NotApplied, hunks: &[Hunk<'_>], shown: &str, content: Option<
             let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
             let how = match level {
                 Level::Exact => String::new(),
-                level => format!(", where {} do not count", level.words()),
+                level => format!(", ignoring {}", level.words()),
             };
             format!(
                 "{which}: its old lines are in several places{how}, on lines {}; {none}. Add lines around it, or a line \

@@ -188,7 +188,7 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
         None => {
             return Err(PatchError::new(
                 1,
-                "this is no patch: it has neither a line `*** Begin Patch` nor the lines `--- a/path` and `+++ b/path` \
+                "not a patch: it has neither a line `*** Begin Patch` nor the lines `--- a/path` and `+++ b/path` \
                  of a unified diff",
             ));
         }

@@ -101,7 +101,7 @@ impl Question {
             // Changes that this session made meanwhile do not count.
             if seen != Seen::Same && self.asked.as_ref().is_some_and(|asked| asked.differs(look, at)) {
                 return Err(ToolError::failed(format!(
-                    "{} was changed by something else while the person was asked; nothing was changed. Read it again, then \
+                    "{} was changed by something else during the approval prompt; nothing was changed. Read it again, then \
                      make a patch of what it has now",
                     target.shown()
                 )));

@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
                 break;
             }
             if HunkHeader::of(line).is_some() {
-                return Err(self.wrong("no `--- a/path` and `+++ b/path` stand before this hunk"));
+                return Err(self.wrong("`--- a/path` and `+++ b/path` are missing before this hunk"));
             }
             self.at += 1;
         }
@@ -174,8 +174,9 @@ impl<'a> Reader<'a> {
             Ok(mode) if matches!(mode >> 12, 0o12 | 0o16) => Err(self.wrong(
                 "a symbolic link or a submodule cannot be made or changed by a patch; only files can",
             )),
-            _ => Err(self
-                .wrong("this is no mode of a file; git writes 100644, or 100755 for one that is executable")),
+            _ => {
+                Err(self.wrong("invalid file mode; git writes 100644, or 100755 for one that is executable"))
+            }
         }
     }
 
@@ -324,7 +325,7 @@ fn added(hunks: &[Hunk<'_>]) -> Result<String, String> {
     for hunk in hunks {
         for line in &hunk.lines {
             if line.sign != Sign::Come {
-                return Err("a file that is made has new lines only, each with `+` before it".to_owned());
+                return Err("a new file has only added lines, each with `+` before it".to_owned());
             }
             content.push_str(line.text);
             content.push('\n');

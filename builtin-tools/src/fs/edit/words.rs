@@ -39,7 +39,7 @@ pub(super) fn explain(
     let replacement = &replacements[error.index];
     match &error.problem {
         Problem::Empty => format!(
-            "{old} is empty, and {path} is there: name the text to replace, or use `write` to replace the whole file"
+            "{old} is empty, and {path} exists: name the text to replace, or use `write` to replace the whole file"
         ),
         Problem::Identical => format!("{old} and {new} are identical, so nothing would change"),
         Problem::Miss(Miss::Absent) => absent(path, content, replacement, &old, &new),
@@ -87,8 +87,7 @@ fn absent(
         );
     }
     let Some(content) = content else {
-        let _ =
-            write!(text, "\nwhat the file has instead is not shown, since reading it needs to be asked for");
+        let _ = write!(text, "\nthe file's content is not shown, because reading it needs approval");
         return text;
     };
     if content.is_empty() {
@@ -104,7 +103,7 @@ fn absent(
         Some(nearest) => {
             let _ = write!(text, "\n{nearest}");
         }
-        None => text.push_str("\nno text in the file is like it; read the file again"),
+        None => text.push_str("\nthere is no similar text in the file; read the file again"),
     }
     text
 }
@@ -137,7 +136,7 @@ fn several(path: &str, looseness: Looseness, count: usize, lines: &[usize], all:
     };
     let how = match looseness {
         Looseness::Exact => String::new(),
-        looseness => format!(", where {} do not count", looseness.words()),
+        looseness => format!(", ignoring {}", looseness.words()),
     };
     let what_to_do = if all {
         "to replace all of them, give each with its exact text"
@@ -157,7 +156,7 @@ pub(super) fn report(parts: &[Part]) -> String {
         let Named { old, .. } = Named::of(index, parts.len());
         let _ = write!(
             text,
-            "\n{old} is not in the file as it was given; found on line {} where {} do not count",
+            "\n{old} is not in the file as it was given; found on line {} ignoring {}",
             part.line,
             part.looseness.words()
         );

@@ -54,8 +54,8 @@ async fn texts() {
             (json!({ "pattern": "*.rs", "path": "src", "hidden": true }), "src/.hidden.rs\nsrc/c.rs\nsrc/deep/d.rs\n"),
             (json!({ "pattern": "!*.rs" }), "src/deep/e.txt\nx[1].md\n"),
             (json!({ "pattern": "x\\[1\\].md" }), "x[1].md\n"),
-            (json!({ "pattern": "f.rs" }), "(no files found, what is hidden or ignored left out)\n"),
-            (json!({ "pattern": "f.rs", "hidden": true }), "(no files found, what is ignored left out)\n"),
+            (json!({ "pattern": "f.rs" }), "(no files found, hidden and ignored files skipped)\n"),
+            (json!({ "pattern": "f.rs", "hidden": true }), "(no files found, ignored files skipped)\n"),
             (json!({ "pattern": "f.rs", "path": "target" }), "target/f.rs\n"),
             (
                 json!({ "pattern": "*.rs", "limit": 2 }),
@@ -83,7 +83,7 @@ async fn what_needs_to_be_asked_for_is_not_named() {
     let call = toolbox.call(json!({ "pattern": "*", "hidden": true })).await;
     assert_eq!(
         call.text(),
-        "b\n(4 places left out, which would have to be asked for: name one as `path` to do so)\n"
+        "b\n(4 places left out, which need approval: name one as `path` to request it)\n"
     );
     let output = call.expect_ok();
     assert_eq!(output.title.as_deref(), Some("Found 1 file"));

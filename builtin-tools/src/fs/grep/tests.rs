@@ -58,8 +58,8 @@ async fn texts() {
             (json!({ "pattern": "two", "context": 1, "path": "a.txt" }), "a.txt-1-one\na.txt:2:two\na.txt-3-three\n"),
             (json!({ "pattern": "two", "before": 1, "path": "." }),
                 "a.txt-1-one\na.txt:2:two\n--\nb/c.rs-1-fn one() {}\nb/c.rs:2:\tfn two() {}\n"),
-            (json!({ "pattern": "nowhere" }), "(no matches; 7 files searched, what is hidden or ignored left out)\n"),
-            (json!({ "pattern": "one", "path": ".gitignore" }), "(no matches; 1 file searched, what is hidden or ignored left out)\n"),
+            (json!({ "pattern": "nowhere" }), "(no matches; 7 files searched, hidden and ignored files skipped)\n"),
+            (json!({ "pattern": "one", "path": ".gitignore" }), "(no matches; 1 file searched, hidden and ignored files skipped)\n"),
             (json!({ "pattern": "one", "path": "ignored.log" }), "ignored.log:1:one\n"),
             (json!({ "pattern": "one", "path": "absent" }), "absent does not exist"),
             (
@@ -114,7 +114,7 @@ async fn what_needs_to_be_asked_for_is_left_out_and_counted() {
     let call = toolbox.call(json!({ "pattern": "secret" })).await;
     assert_eq!(
         call.text(),
-        "b.txt:1:no secret\n(2 places left out, which would have to be asked for: name one as `path` to do so)\n"
+        "b.txt:1:no secret\n(2 places left out, which need approval: name one as `path` to request it)\n"
     );
     assert!(call.asks.is_empty());
 }
@@ -223,7 +223,7 @@ async fn files_are_named_by_a_pattern_however_it_is_written() {
         ("!./src/*", "c.rs:1:one\n"),
         (
             "*.py",
-            "(no matches; 0 files searched, since `glob` or `type` describes none, what is hidden or ignored left out)\n",
+            "(no matches; 0 files searched, since `glob` or `type` describes none, hidden and ignored files skipped)\n",
         ),
     ] {
         let call = toolbox.call(json!({ "pattern": "one", "glob": glob })).await;

@@ -127,7 +127,7 @@ impl Answer<'_> {
         } else if page.count == 0 {
             let is_none_meant = self.is_filtered && self.files == 0;
             let why = if is_none_meant { ", since `glob` or `type` describes none" } else { "" };
-            said.push(format!("(no matches; {searched}{why}, what is hidden or ignored left out)"));
+            said.push(format!("(no matches; {searched}{why}, hidden and ignored files skipped)"));
         } else if page.has_more {
             let (first, last) = (offset + 1, offset + page.count);
             said.push(format!(

@@ -71,7 +71,7 @@ fn values(head: &str) -> Result<(Option<String>, Option<String>), String> {
     let (mut name, mut description) = (None, None);
     let (mut depth, mut is_key, mut key) = (0_usize, true, None);
     for event in Parser::new_from_str(head) {
-        let (event, span) = event.map_err(|error| format!("its front matter is no YAML: {error}"))?;
+        let (event, span) = event.map_err(|error| format!("its front matter is not YAML: {error}"))?;
         // The head begins in the second line of the file.
         let line = span.start.line() + 1;
         match event {
@@ -82,7 +82,7 @@ fn values(head: &str) -> Result<(Option<String>, Option<String>), String> {
                     return Err("its front matter is a list, not `name: …` and `description: …`".to_owned());
                 }
                 if depth == 1 && is_key {
-                    return Err(format!("a key in line {line} that is no text"));
+                    return Err(format!("a key in line {line} that is not text"));
                 }
                 if let (1, Some(key)) = (depth, key.take()) {
                     wants_text(key, line)?;
@@ -92,7 +92,9 @@ fn values(head: &str) -> Result<(Option<String>, Option<String>), String> {
             }
             Event::SequenceEnd | Event::MappingEnd => depth = depth.saturating_sub(1),
             Event::Scalar(..) if depth == 0 => {
-                return Err("its front matter is no mapping with `name: …` and `description: …`".to_owned());
+                return Err(
+                    "its front matter is not a mapping with `name: …` and `description: …`".to_owned()
+                );
             }
             Event::Scalar(value, ..) if depth == 1 && is_key => {
                 key = match &*value {
@@ -126,7 +128,7 @@ fn values(head: &str) -> Result<(Option<String>, Option<String>), String> {
 fn wants_text(key: &str, line: usize) -> Result<(), String> {
     match key {
         "" => Ok(()),
-        key => Err(format!("its `{key}` in line {line} is no text")),
+        key => Err(format!("its `{key}` in line {line} is not text")),
     }
 }
 
@@ -165,9 +167,12 @@ mod tests {
             ("---\nname: ~\ndescription: b\n---\n", "error: its front matter has no `name`"),
             ("---\nname: a\ndescription: ''\n---\n", "error: its `description` is empty"),
             ("---\nname: a\nname: b\ndescription: c\n---\n", "error: a key for the second time in line 3"),
-            ("---\nname: [a]\ndescription: c\n---\n", "error: its `name` in line 2 is no text"),
+            ("---\nname: [a]\ndescription: c\n---\n", "error: its `name` in line 2 is not text"),
             ("---\n- a\n---\n", "error: its front matter is a list, not `name: …` and `description: …`"),
-            ("---\nabc\n---\n", "error: its front matter is no mapping with `name: …` and `description: …`"),
+            (
+                "---\nabc\n---\n",
+                "error: its front matter is not a mapping with `name: …` and `description: …`",
+            ),
             ("---\nname: &x a\ndescription: *x\n---\n", "error: an alias in line 3; write the value itself"),
             (
                 "---\nname: a/../b\ndescription: b\n---\n",
@@ -182,7 +187,7 @@ mod tests {
         }
         assert!(
             check("---\nname: a: b\ndescription: c\n---\n")
-                .starts_with("error: its front matter is no YAML: ")
+                .starts_with("error: its front matter is not YAML: ")
         );
     }
 

@@ -71,7 +71,7 @@ impl Library {
         let untrusted = untrusted.filter(|directory| !SkillFiles::read(directory).files.is_empty());
         if let Some(directory) = untrusted {
             library.untrusted = Some(format!(
-                "the skills in {} do not count: the workspace is not trusted. `toolkit trust` trusts a workspace by its \
+                "the skills in {} are ignored: the workspace is not trusted. `toolkit trust` trusts a workspace by its \
                  `toolkit.json5`",
                 shown(directory)
             ));
@@ -101,7 +101,7 @@ impl Library {
         if source.trusted.is_some() && found.sha256() != source.trusted {
             if !found.files.is_empty() {
                 self.untrusted = Some(format!(
-                    "the skills in {} do not count: they are not what they were when the workspace was trusted. `toolkit trust` \
+                    "the skills in {} are ignored: they changed since the workspace was trusted. `toolkit trust` \
                      shows them, and trusts them as they are",
                     shown(directory)
                 ));

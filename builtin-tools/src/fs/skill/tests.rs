@@ -89,7 +89,7 @@ async fn a_skill_comes_with_its_place_and_files() {
         load(&toolbox, "deploy").await,
         format!(
             "Skill deploy, of the user.\nBase directory, which paths in the skill belong to: {}\nFiles in \
-             it:\n{files}- and 2 more\nReading them needs leave: they are outside the workspace, or protected.\n\nDo it well.\n",
+             it:\n{files}- and 2 more\nReading them needs approval: they are outside the workspace, or protected.\n\nDo it well.\n",
             base.display()
         )
     );
@@ -112,7 +112,7 @@ async fn a_workspace_has_skills_once_it_is_trusted() {
     assert_eq!(
         said(&toolbox, &places),
         [
-            "the skills in /workspace/skills do not count: the workspace is not trusted. `toolkit trust` trusts a workspace by \
+            "the skills in /workspace/skills are ignored: the workspace is not trusted. `toolkit trust` trusts a workspace by \
           its `toolkit.json5`"
         ]
     );
@@ -137,7 +137,7 @@ type Change = fn(&Places);
 
 #[tokio::test]
 async fn a_skill_of_a_workspace_that_changed_since_it_was_trusted_does_not_count() {
-    let note = "the skills in /workspace/skills do not count: they are not what they were when the workspace was trusted. \
+    let note = "the skills in /workspace/skills are ignored: they changed since the workspace was trusted. \
                 `toolkit trust` shows them, and trusts them as they are";
     let changes: [(&str, Change, bool); 6] = [
         ("nothing", |_| {}, true),
@@ -173,7 +173,7 @@ async fn a_skill_of_a_workspace_that_changed_since_it_was_trusted_does_not_count
         change(&places);
         let text = load(&toolbox, "review").await;
         assert_eq!(text.starts_with("Skill review, of the workspace."), counts, "{what}: {text}");
-        assert_eq!(text.contains("they are not what they were"), !counts, "{what}: {text}");
+        assert_eq!(text.contains("they changed since the workspace was trusted"), !counts, "{what}: {text}");
         assert!(load(&toolbox, "own").await.starts_with("Skill own"), "{what}");
         // Renewed trust counts.
         let anew = places.toolbox(true, &[]).await;

@@ -94,7 +94,7 @@ async fn send(running: &Running, bytes: &[u8], eof: bool) -> Result<(), ToolErro
         Ok(Err(_)) => return Err(gone()),
         Err(_) => {
             return Err(ToolError::failed(format!(
-                "{} does not read what is written to it; a part may have been written",
+                "{} does not read its input; a part may have been written",
                 running.id
             )));
         }

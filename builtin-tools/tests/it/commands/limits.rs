@@ -32,7 +32,7 @@ async fn a_command_that_writes_more_than_is_kept_is_ended_and_the_result_says_so
             break;
         }
     }
-    assert!(text.contains("what it left running was ended: it wrote more than"), "{text}");
+    assert!(text.contains("its remaining processes were stopped: it wrote more than"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -34,7 +34,7 @@ pub(super) fn run(
 fn page(explained: &ExplainedCommand, console: &Console<'_>) -> String {
     let becomes = match explained.verdict {
         "allow" => "it runs without a question",
-        "ask" => "a person is asked before it runs",
+        "ask" => "it needs approval before it runs",
         _ => "it does not run",
     };
     let verdict = console.out_paint.bold(explained.verdict);

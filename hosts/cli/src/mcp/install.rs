@@ -37,40 +37,38 @@ enum Change {
 
 pub(super) fn commands() -> [Command; 2] {
     let install = Command::new("install")
-        .about("Lets an editor or chat app start `mcp serve`, in the workspace: shows the change of its configuration, and asks")
+        .about("Configures an editor or chat app to start `mcp serve` in the workspace: shows the change and asks for confirmation")
         .long_about(
-            "Lets an editor or chat app start `mcp serve`, in the workspace: shows the change of its configuration, and asks.\n\nWhat else is in \
-             that file stays as it is, comments included. With `json` the entry is printed in the form that most clients read, or written to \
-             the file that `--file` names.",
+            "Configures an editor or chat app to start `mcp serve` in the workspace: shows the change and asks for confirmation.\n\nThe rest of the file is kept, including comments. With `json` the entry is printed in the form that most clients read, or written to the file of `--file`.",
         )
-        .arg(Arg::new("profile").long("profile").value_name("PROFILE").help("The profile of tools that it gets"))
+        .arg(Arg::new("profile").long("profile").value_name("PROFILE").help("Its tool profile"))
         .arg(
             Arg::new("client-approves")
                 .long("client-approves")
                 .action(ArgAction::SetTrue)
-                .help("Starts `mcp serve --client-approves`: it relies on the client's own approval of tool calls"),
+                .help("Starts `mcp serve --client-approves`, which relies on the client's own approval of tool calls"),
         )
         .arg(
             Arg::new("force")
                 .long("force")
                 .action(ArgAction::SetTrue)
-                .help("Replaces an entry of this name that was not made by this command"),
+                .help("Replaces an entry of the same name that this command did not create"),
         )
-        .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Writes it without asking"));
+        .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Writes without a prompt"));
     let uninstall = Command::new("uninstall")
-        .about("Takes out what `mcp install` wrote, and nothing else")
+        .about("Removes the entry that `mcp install` wrote")
         .arg(
             Arg::new("force")
                 .long("force")
                 .action(ArgAction::SetTrue)
-                .help("Takes out an entry of this name that was not made by `mcp install` too"),
+                .help("Also removes an entry of this name that `mcp install` did not create"),
         )
         .arg(
             Arg::new("yes")
                 .long("yes")
                 .short('y')
                 .action(ArgAction::SetTrue)
-                .help("Has no effect: nothing is asked"),
+                .help("No effect: there is no prompt"),
         );
     [install, uninstall].map(shared)
 }
@@ -99,14 +97,14 @@ fn shared(command: Command) -> Command {
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
                 .value_hint(ValueHint::FilePath)
-                .help("The client's file, where it is elsewhere than usual"),
+                .help("The client's configuration file, if not in the usual place"),
         )
         .arg(
             Arg::new("project")
                 .long("project")
                 .action(ArgAction::SetTrue)
                 .conflicts_with("file")
-                .help("The client's file in the workspace instead of the user's"),
+                .help("The client's configuration file in the workspace instead of the user's"),
         )
         .arg(
             Arg::new("dry-run")
@@ -335,7 +333,7 @@ fn unchanged(file: &Path, before: Option<&str>) -> Result<(), Stop> {
 
 fn agrees(console: &mut Console<'_>) -> Result<bool, Stop> {
     if !io::stdin().is_terminal() {
-        console.note("nobody can be asked: standard input is no terminal; `--yes` writes it");
+        console.note("no approval possible: standard input is not a terminal; use `--yes` to write it");
         return Ok(false);
     }
     console.note("Write this? y = yes, anything else = no");

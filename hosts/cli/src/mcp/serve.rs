@@ -30,19 +30,16 @@ pub(crate) struct ServeRequest {
 
 pub(super) fn command() -> Command {
     Command::new("serve")
-        .about("Serves the tools to the client that started this, or over HTTP")
+        .about("Serves the tools over stdio or HTTP")
         .long_about(
-            "Serves the tools to the client at the other end of standard input and output, or, with --http, to \
-             any number of clients that have the token.\n\nWhat tools ask goes to the client, which shows it to its \
-             user. A client that cannot show questions is not shown tools of which every call would be asked about; \
-             the configuration or --client-approves allows them.",
+            "Serves the tools over stdio to one client, or, with --http, to any number of clients that have the token.\n\nApproval prompts go to the client, which shows them to its user. If the client cannot show prompts, tools whose every call needs approval are not listed; allow them in the configuration or with --client-approves.",
         )
         .arg(
             Arg::new("http")
                 .long("http")
                 .value_name("ADDRESS")
                 .value_parser(value_parser!(SocketAddr))
-                .help("Serves HTTP there, as 127.0.0.1:8808, at /mcp; 0 for the port takes any. `mcp token add` makes a token for one client"),
+                .help("The address to serve HTTP on, such as 127.0.0.1:8808, at /mcp; port 0 selects a free one. `mcp token add` creates a token for one client"),
         )
         .arg(
             Arg::new("host")
@@ -50,7 +47,7 @@ pub(super) fn command() -> Command {
                 .value_name("HOST")
                 .action(clap::ArgAction::Append)
                 .requires("http")
-                .help("A name by which clients reach it, beside those of this machine"),
+                .help("A further host name that clients may use, besides those of this machine"),
         )
         .arg(
             Arg::new("origin")
@@ -58,7 +55,7 @@ pub(super) fn command() -> Command {
                 .value_name("ORIGIN")
                 .action(clap::ArgAction::Append)
                 .requires("http")
-                .help("The origin of pages that may call it, as https://example.org:443"),
+                .help("An origin of web pages that may call it, such as https://example.org:443"),
         )
         .arg(
             Arg::new("session-idle")
@@ -66,21 +63,20 @@ pub(super) fn command() -> Command {
                 .value_name("SECONDS")
                 .value_parser(value_parser!(u64).range(1..))
                 .requires("http")
-                .help("Ends a session of a client from which nothing came for so long, with its background jobs [default: 1800]"),
+                .help("Ends a session, with its background jobs, after this time without a request [default: 1800]"),
         )
         .arg(
             Arg::new("profile")
                 .long("profile")
                 .value_name("PROFILE")
-                .help("The profile of tools, as --set tools.profile=PROFILE"),
+                .help("The tool profile, same as --set tools.profile=PROFILE"),
         )
         .arg(
             Arg::new("client-approves")
                 .long("client-approves")
                 .action(clap::ArgAction::SetTrue)
                 .help(
-                    "Relies on the client's own approval of tool calls: what would be asked counts as allowed. What is denied stays \
-                     denied, and sensitive and protected paths are still asked about",
+                    "Relies on the client's own approval of tool calls: actions that need approval are allowed. Denied actions stay denied, and sensitive and protected paths still need approval",
                 ),
         )
 }

@@ -23,65 +23,65 @@ pub(crate) struct AddRequest {
 }
 
 pub(super) fn commands() -> [Command; 4] {
-    let name = || Arg::new("name").value_name("NAME").help("The server, as the configuration names it");
+    let name = || Arg::new("name").value_name("NAME").help("The server's name in the configuration");
     let many = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).action(ArgAction::Append).help(help)
     };
     [
         Command::new("add")
-            .about("Writes a server into this user's configuration")
+            .about("Adds a server to this user's configuration")
             .override_usage("toolkit mcp add [OPTIONS] <NAME> -- <COMMAND> [ARG]...\n       toolkit mcp add [OPTIONS] <NAME> --url <URL>")
             .arg(name().required(true))
-            .arg(Arg::new("url").long("url").value_name("URL").conflicts_with("command").help("The address of the server"))
+            .arg(Arg::new("url").long("url").value_name("URL").conflicts_with("command").help("The server's URL"))
             .arg(
                 Arg::new("type")
                     .long("type")
                     .value_name("TYPE")
                     .value_parser(["http", "sse"])
                     .requires("url")
-                    .help("How the server speaks: streamable HTTP, or the event stream of older ones [default: the first that works]"),
+                    .help("The transport: streamable HTTP, or HTTP with SSE for older servers [default: the first that works]"),
             )
-            .arg(many("header", "NAME=VALUE", "A header to send along; `${env:TOKEN}` in the value stands for a variable").requires("url"))
+            .arg(many("header", "NAME=VALUE", "A header to send with each request; `${env:TOKEN}` in the value is replaced by the variable").requires("url"))
             .arg(many("env", "NAME[=VALUE]", "A variable of its environment; without a value it is taken from yours at each start").requires("command"))
-            .arg(Arg::new("cwd").long("cwd").value_name("DIR").requires("command").help("The directory that it works in [default: the workspace]"))
+            .arg(Arg::new("cwd").long("cwd").value_name("DIR").requires("command").help("Its working directory [default: the workspace]"))
             .arg(
                 Arg::new("sandbox")
                     .long("sandbox")
                     .value_name("MODE")
                     .value_parser(["off", "read-only", "workspace-write"])
                     .requires("command")
-                    .help("What the operating system keeps it from"),
+                    .help("Its sandbox"),
             )
             .arg(
                 Arg::new("no-network")
                     .long("no-network")
                     .action(ArgAction::SetTrue)
                     .requires("sandbox")
-                    .help("Keeps it from the network too"),
+                    .help("Blocks the network in its sandbox"),
             )
             .arg(
                 Arg::new("timeout-ms")
                     .long("timeout-ms")
                     .value_name("NUMBER")
                     .value_parser(value_parser!(u64).range(1..=3_600_000))
-                    .help("How long an answer may take, in milliseconds"),
+                    .help("The timeout of a request, in milliseconds"),
             )
-            .arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help("Replaces one of this name"))
+            .arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help("Replaces a server of the same name"))
             .arg(
                 Arg::new("command")
                     .value_name("COMMAND")
                     .num_args(1..)
                     .last(true)
                     .required_unless_present("url")
-                    .help("The program to start, and its arguments"),
+                    .help("The program to start and its arguments"),
             ),
         Command::new("remove")
-            .about("Takes a server out of this user's configuration")
+            .about("Removes a server from this user's configuration")
             .arg(name().required(true)),
-        Command::new("list").about("Lists the servers that are configured"),
+        Command::new("list").about("Lists the configured servers"),
         Command::new("test")
-            .about("Starts the servers, and says what each brings")
-            .arg(name().help("Only this one")),
+            .about("Starts the servers and lists the tools of each")
+            .arg(name().help("Only this server")),
     ]
 }
 

@@ -25,18 +25,17 @@ pub(crate) struct LoginRequest {
 }
 
 pub(super) fn commands() -> [Command; 2] {
-    let name = || {
-        Arg::new("name").value_name("NAME").required(true).help("The server, as the configuration names it")
-    };
+    let name =
+        || Arg::new("name").value_name("NAME").required(true).help("The server's name in the configuration");
     [
-        Command::new("login").about("Signs in to a server that wants to know who asks").arg(name()).arg(
+        Command::new("login").about("Signs in to a server by OAuth").arg(name()).arg(
             Arg::new("scope")
                 .long("scope")
                 .value_name("SCOPE")
                 .action(ArgAction::Append)
-                .help("What to ask leave for beside what the server wants"),
+                .help("A scope to request in addition to the server's"),
         ),
-        Command::new("logout").about("Forgets who signed in to a server").arg(name()),
+        Command::new("logout").about("Removes the stored tokens of a server").arg(name()),
     ]
 }
 
@@ -54,7 +53,7 @@ fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
     let url = match configuration.mcp().remove(name) {
         Some(McpServerSettings::Url(url)) if url.enabled => url,
         Some(McpServerSettings::Command(_)) => {
-            return Err(Stop::failed(format!("`{shown}` is a command, which nobody signs in to")));
+            return Err(Stop::failed(format!("`{shown}` is a command, which has no sign-in")));
         }
         Some(McpServerSettings::Unavailable(unavailable)) => {
             let reason = escape_line(&unavailable.reason);
@@ -73,7 +72,7 @@ fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
         )));
     }
     if !url.oauth.enabled {
-        return Err(Stop::failed(format!("`{shown}` has `oauth.enabled: false`, so that nobody signs in")));
+        return Err(Stop::failed(format!("`{shown}` has `oauth.enabled: false`, so sign-in is disabled")));
     }
     Ok(url)
 }
@@ -99,8 +98,7 @@ pub(super) fn login(
     let url = server(&request.name, load)?;
     let port = url.oauth.redirect_port;
     let is_program = url.oauth.grant == McpGrant::ClientCredentials;
-    let failed =
-        |error: &dyn std::fmt::Display| Stop::failed(format!("nobody can sign in to `{name}`: {error}"));
+    let failed = |error: &dyn std::fmt::Display| Stop::failed(format!("cannot sign in to `{name}`: {error}"));
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
     let was_shown = Arc::new(AtomicBool::new(is_program));
     let state: Result<_, Stop> = runtime.block_on(async {
@@ -117,7 +115,7 @@ pub(super) fn login(
             })
             .await
             .map_err(|error| match port {
-                Some(port) => failed(&format!("port {port} (`oauth.redirectPort`) cannot be had: {error}")),
+                Some(port) => failed(&format!("port {port} (`oauth.redirectPort`) is unavailable: {error}")),
                 None => failed(&error),
             })?
         };

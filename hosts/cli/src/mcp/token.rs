@@ -29,18 +29,16 @@ pub(crate) enum TokenRequest {
 pub(super) fn command() -> Command {
     let name = || Arg::new("name").value_name("NAME").required(true).help("The client's name");
     Command::new("token")
-        .about("Makes a token for one client over HTTP, so that it has a session of its own")
+        .about("Manages tokens of single HTTP clients, each with its own session")
         .long_about(
-            "Makes, lists and removes tokens of single clients over HTTP.\n\nClients that share the token of `mcp serve --http` get a session \
-             for each session or connection of the protocol. A client with a token of its own has one session over all its connections: \
-             its background jobs, and what was allowed for the session, stay reachable, for it alone. What the clients of connections that name \
-             nobody have read of files counts for each of them, so that `write` works where a connection was closed between.",
+            "Creates, lists and removes tokens of single HTTP clients.\n\nClients that share the token of `mcp serve --http` get a session \
+             for each session or connection of the protocol. A client with its own token has one session over all its connections, which keeps its background jobs and approvals. Clients without their own token share the record of which files were read, so that `write` works across connections.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(Command::new("add").about("Makes a token for a client and prints it once").arg(name()))
-        .subcommand(Command::new("list").about("Lists the clients that have a token"))
-        .subcommand(Command::new("remove").about("Takes a client's token away").arg(name()))
+        .subcommand(Command::new("add").about("Creates a token for a client and prints it once").arg(name()))
+        .subcommand(Command::new("list").about("Lists the clients with a token"))
+        .subcommand(Command::new("remove").about("Removes a client's token").arg(name()))
 }
 
 pub(super) fn request(matches: &mut ArgMatches) -> Result<TokenRequest, Stop> {

@@ -54,7 +54,8 @@ fn json_lists_are_definitions() {
 #[test]
 fn diagnostics() {
     let run = fixture(["list", "--diagnostics"]);
-    let hidden = "info: the tool `skill` is left out: it is not there for this caller: there are no skills";
+    let hidden =
+        "info: the tool `skill` is left out: it is not available to this caller: there are no skills";
     assert_eq!((run.code, run.err.as_str()), (0, ""));
     assert!(run.out.starts_with(hidden) && run.out.lines().count() == 1, "{}", run.out);
     let told = fixture(["list", "--diagnostics", "-o", "json"]).json();

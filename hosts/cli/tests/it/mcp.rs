@@ -178,7 +178,7 @@ fn what_an_unattended_caller_is_not_shown_is_explained() {
         let (code, said) = run(args);
         assert_eq!(code, Some(5), "{args:?}: {said}");
         assert!(
-            said.contains("each call needs an approval") && said.contains("permission.edit = \"allow\""),
+            said.contains("each call needs approval") && said.contains("permission.edit = \"allow\""),
             "{said}"
         );
     }

@@ -215,7 +215,7 @@ fn a_person_signs_in_and_out() {
 fn who_cannot_sign_in_is_told_why() {
     let directory = place("http://127.0.0.1:9");
     for (name, expected) in [
-        ("near", "`near` is a command, which nobody signs in to"),
+        ("near", "`near` is a command, which has no sign-in"),
         ("known", "has a header `Authorization` in its `headers`"),
         ("none", "there is no server `none`; `mcp list` lists those that are configured"),
         ("far", "`far` cannot be reached: "),

@@ -160,9 +160,9 @@ fn auto_execute_that_changes_nothing_is_told() {
     );
     let told = user.run(&["list", "--diagnostics"]).ok();
     for line in [
-        "`tools.settings.demo__x.autoExecute` has no effect: what a server brings is asked about",
+        "`tools.settings.demo__x.autoExecute` has no effect: tools of MCP servers need approval",
         "`tools.settings.exec.autoExecute` has no effect: `tools.exec.security` decides whether it asks",
-        "`tools.settings.process.autoExecute` has no effect: typing into a running command is always asked about",
+        "`tools.settings.process.autoExecute` has no effect: typing into a running command always needs approval",
     ] {
         assert!(told.contains(line), "{told}");
     }

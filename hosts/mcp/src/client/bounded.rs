@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 /// Maximum number of requests of a server that wait for their answers to be sent.
-const MOST: usize = 1_000;
+const MAX_REQUESTS: usize = 1_000;
 /// Time that a server may leave the maximum number of requests unanswered before the connection ends.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -62,7 +62,7 @@ impl Asked {
     }
 
     fn is_full(&self) -> bool {
-        self.open().count >= MOST
+        self.open().count >= MAX_REQUESTS
     }
 
     /// Waits until there is room.
@@ -115,7 +115,9 @@ where
         if self.asked.is_full() {
             let since = *self.full_since.get_or_insert_with(Instant::now);
             if timeout_at(since + PATIENCE, self.asked.room()).await.is_err() {
-                tracing::warn!("the server asks {MOST} things and reads no answer: the connection ends");
+                tracing::warn!(
+                    "the server asks {MAX_REQUESTS} things and reads no answer: the connection ends"
+                );
                 return None;
             }
         }

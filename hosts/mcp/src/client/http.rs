@@ -113,7 +113,7 @@ pub(super) fn refusal(error: &(dyn Error + 'static), server: &str) -> Option<Str
                 let scopes =
                     scopes.filter(is_plain).fold(String::new(), |told, scope| told + " --scope " + scope);
                 return Some(format!(
-                    "wants leave for more than it gave; a person can sign in for that with `toolkit mcp login {server}{scopes}`"
+                    "requires more scopes than it granted; a person can sign in for them with `toolkit mcp login {server}{scopes}`"
                 ));
             }
             #[cfg(feature = "oauth")]

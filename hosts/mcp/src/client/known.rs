@@ -18,7 +18,7 @@ const LARGEST: u64 = 16 << 20;
 /// Maximum number of characters that are kept of a description, to be shown beside a new one.
 const MAX_OF_DESCRIPTION: usize = 1_000;
 /// Maximum number of recorded tools of a server, including removed ones. Any further tool needs approval like a changed one.
-const MOST: usize = 2_000;
+const MAX_TOOLS: usize = 2_000;
 
 /// A digest and the description of a tool's definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl Known {
             let before = match known.said.get(*name) {
                 Some(before) if before == now => continue,
                 Some(before) => before.clone(),
-                None if known.is_unreadable || known.said.len() >= MOST => Said::unknown(),
+                None if known.is_unreadable || known.said.len() >= MAX_TOOLS => Said::unknown(),
                 None => {
                     known.said.insert((*name).to_owned(), now.clone());
                     new.insert((*name).to_owned(), now.clone());
@@ -118,7 +118,7 @@ impl Known {
             // Records that another process made meanwhile stay: they are older.
             let keep = |said: &mut BTreeMap<String, Said>| {
                 for (name, now) in new {
-                    if said.len() < MOST {
+                    if said.len() < MAX_TOOLS {
                         said.entry(name).or_insert(now);
                     }
                 }
@@ -133,7 +133,7 @@ impl Known {
         let (mut tools, problem) = self.lock();
         let known = tools.get_or_insert_default();
         let accept = |said: &mut BTreeMap<String, Said>| {
-            if said.len() < MOST || said.contains_key(name) {
+            if said.len() < MAX_TOOLS || said.contains_key(name) {
                 said.insert(name.to_owned(), now.clone());
             }
         };
@@ -149,7 +149,7 @@ impl Known {
                 Ok(said) => *tools = Some(Tools { said, is_unreadable: false }),
                 Err(why) => {
                     problem = Some(format!(
-                        "{why}; each of them is asked about until the file is mended or removed"
+                        "{why}; each of them needs approval until the file is repaired or removed"
                     ));
                     *tools = Some(Tools { is_unreadable: true, ..Tools::default() });
                 }
@@ -161,7 +161,7 @@ impl Known {
     fn read(&self) -> Result<BTreeMap<String, Said>, String> {
         let Some(file) = &self.file else { return Ok(BTreeMap::new()) };
         let unreadable = |why: &dyn std::fmt::Display| {
-            format!("what is known of its tools cannot be read from {}: {why}", file.display())
+            format!("the cached tool list cannot be read from {}: {why}", file.display())
         };
         let mut text = String::new();
         match File::open(file) {
@@ -178,7 +178,7 @@ impl Known {
     fn keep(&self, tools: &Tools, change: impl FnOnce(&mut BTreeMap<String, Said>)) -> Result<(), String> {
         let Some(file) = self.file.as_ref().filter(|_| !tools.is_unreadable) else { return Ok(()) };
         let unkept = |why: &dyn std::fmt::Display| {
-            format!("what is known of its tools cannot be kept in {}: {why}", file.display())
+            format!("the tool list cannot be cached in {}: {why}", file.display())
         };
         let lock = || -> io::Result<File> {
             fs::create_dir_all(file.parent().ok_or(ErrorKind::NotFound)?)?;
@@ -303,14 +303,14 @@ mod tests {
         let known = || Known::of(Some(directory.path()), "a");
         // The maximum length of an escaped text.
         let long = "\u{1}".repeat(5_000);
-        let names: Vec<String> = (0..MOST + 10).map(|number| format!("{number:064}")).collect();
+        let names: Vec<String> = (0..MAX_TOOLS + 10).map(|number| format!("{number:064}")).collect();
         let all: Vec<(&str, Said)> = names
             .iter()
             .map(|name| (name.as_str(), said(json!({"name": name, "description": long}))))
             .collect();
         let (changes, problem) = known().note(&all);
         assert_eq!((changes.len(), problem), (10, None));
-        let (changes, problem) = known().note(&all[..MOST]);
+        let (changes, problem) = known().note(&all[..MAX_TOOLS]);
         assert_eq!((changes.len(), problem), (0, None));
         let other = said(json!({"name": names[0], "description": "other"}));
         assert_eq!(known().note(&[(names[0].as_str(), other)]).0.len(), 1);

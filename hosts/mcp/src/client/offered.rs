@@ -61,9 +61,8 @@ pub(super) fn tools(
     for ((name, definition), here) in definitions.into_iter().zip(names) {
         let change = changes.remove(&here);
         if change.is_some() {
-            problems.push(format!(
-                "its tool {name:?} says something else of itself than it did before; it is asked about before its next call"
-            ));
+            problems
+                .push(format!("its tool {name:?} has changed its definition; its next call needs approval"));
         }
         match tool(server, name, definition, &here, change) {
             Ok(tool) => tools.push(tool),

@@ -177,7 +177,7 @@ impl Drop for Shared {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerStatus {
-    /// The server, as the configuration names it.
+    /// The server's name in the configuration.
     pub name: String,
     /// State of the server.
     pub state: ServerState,

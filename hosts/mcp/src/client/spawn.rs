@@ -119,7 +119,7 @@ pub(super) async fn start(server: &str, command: &McpCommand, workspace: &Path) 
         .await
         .map_err(|error| format!("its command `{}` cannot be started: {error}", command.command))?;
     let (Some(input), Some(reads)) = (job.stdin(), job.take_stdout()) else {
-        return Err("its standard streams cannot be had".to_owned());
+        return Err("its standard streams are unavailable".to_owned());
     };
     let said = LastWords::default();
     if let Some(errors) = job.take_stderr() {

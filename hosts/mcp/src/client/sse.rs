@@ -111,8 +111,8 @@ pub(super) enum Unopened {
 fn resolved(url: &str, endpoint: &str) -> Result<String, String> {
     let unusable =
         |why: &str| format!("the address that its event stream names for messages is not used: {why}");
-    let base = Url::parse(url).map_err(|_| unusable("the server's own is none"))?;
-    let endpoint = base.join(endpoint).map_err(|_| unusable("it is none"))?;
+    let base = Url::parse(url).map_err(|_| unusable("the server's own URL is invalid"))?;
+    let endpoint = base.join(endpoint).map_err(|_| unusable("it is not a valid URL"))?;
     if endpoint.origin() != base.origin() {
         return Err(unusable(&format!("it is at {}", endpoint.origin().ascii_serialization())));
     }

@@ -19,7 +19,7 @@ use toolkit::CancellationToken;
 use tower_service::Service;
 
 /// Maximum number of connections at once; further ones wait.
-const MOST: usize = 1_024;
+const MAX_CONNECTIONS: usize = 1_024;
 /// Time limit for the head of a request.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
 /// Time for pending answers to finish at shutdown.
@@ -38,7 +38,7 @@ where
     S: Service<Request<Incoming>, Response = Response<HttpBody>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
-    let room = Arc::new(Semaphore::new(MOST));
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}

@@ -62,7 +62,7 @@ pub(super) fn answer(ask: &PendingAsk, result: ElicitResult) -> Answer {
             }
         }
         (ElicitationAction::Accept, _) => Answer::value(result.content.unwrap_or(Value::Object(Map::new()))),
-        _ => Answer::denied_by(DeniedBy::Fault, "the client's answer is none that the protocol has"),
+        _ => Answer::denied_by(DeniedBy::Fault, "the client's answer is not valid in the protocol"),
     }
 }
 

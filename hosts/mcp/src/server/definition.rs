@@ -32,7 +32,7 @@ fn cursor_of(name: &str) -> String {
 fn name_of(cursor: &str) -> Result<String, ErrorData> {
     let bytes = data_encoding::BASE64URL_NOPAD.decode(cursor.as_bytes()).ok();
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
-        ErrorData::invalid_params("the cursor is none that this server gave; list from the beginning", None)
+        ErrorData::invalid_params("the cursor is not from this server; list from the beginning", None)
     })
 }
 

@@ -17,7 +17,7 @@ use url::Url;
 /// Time limit for a client to list its roots.
 const ANSWER: Duration = Duration::from_secs(5);
 /// Maximum number of roots that are checked.
-const MOST: usize = 256;
+const MAX_ROOTS: usize = 256;
 
 /// The roots of one client.
 #[derive(Debug, Default)]
@@ -102,5 +102,5 @@ async fn asked(peer: &Peer<RoleServer>) -> Result<Option<Vec<PathBuf>>, ()> {
     // One that cannot be read as a path of this machine is elsewhere.
     let path = |root: &rmcp::model::Root| Url::parse(&root.uri).ok()?.to_file_path().ok();
     let is_any = !roots.is_empty();
-    Ok(is_any.then(|| roots.iter().take(MOST).filter_map(path).collect()))
+    Ok(is_any.then(|| roots.iter().take(MAX_ROOTS).filter_map(path).collect()))
 }

@@ -235,7 +235,7 @@ impl Running {
             let given = match serde_json::from_value::<ElicitResult>(response) {
                 Ok(result) => answered::answer(&ask, result),
                 Err(error) => {
-                    Answer::denied_by(DeniedBy::Fault, format!("the client's answer is none: {error}"))
+                    Answer::denied_by(DeniedBy::Fault, format!("the client's answer is invalid: {error}"))
                 }
             };
             let _ = answer.send(given);

@@ -173,7 +173,7 @@ mod tests {
     async fn a_message_that_cannot_be_written_leaves_nothing_of_it() {
         let stream = Counting::default();
         let output = Output::new(stream.clone());
-        // A key that is no text cannot be one of JSON.
+        // A key that is not text cannot be one of JSON.
         let wrong = std::collections::BTreeMap::from([(vec![1], 1)]);
         assert!(output.add(&(1, wrong)).is_err());
         output.flush().await.unwrap();

@@ -1,4 +1,4 @@
-//! What the conformance tests start as a client: `conformance-client URL`, with the calls that it is to make in
+//! The client that the conformance tests start: `conformance-client URL`, with the calls that it is to make in
 //! `MCP_CONFORMANCE_CONTEXT`, if they want certain ones, or as whom it is to sign in.
 
 #![expect(clippy::print_stderr, reason = "the tests show it where something fails")]

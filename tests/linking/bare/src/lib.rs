@@ -1,9 +1,9 @@
-//! What each of the programs does: it prints the diagnostics of its toolkit, lists the tools that are linked, and calls `greet`.
+//! The common code of the programs: each prints the diagnostics of its toolkit, lists the tools that are linked, and calls `greet`.
 
 use std::error::Error;
 use toolkit::prelude::*;
 
-/// What the program that links `second` prints.
+/// The output of the program that links `second`.
 pub const LINKED: &str = "double\ngreet\nHELLO, Ada\n";
 
 /// A part of what the program prints that does not.

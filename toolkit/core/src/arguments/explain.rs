@@ -277,7 +277,7 @@ impl Explanation<'_> {
                 let elsewhere = object.iter().find(|(_, member)| values.contains(*member));
                 let actual = elsewhere.filter(|_| !is_secret(self.compiled, &pointer)).map_or_else(
                     || "nothing".to_owned(),
-                    |(name, _)| format!("nothing; its value stands under `{}`", cut(name, LONGEST_NAME)),
+                    |(name, _)| format!("nothing; its value is under `{}`", cut(name, LONGEST_NAME)),
                 );
                 Problem::new(pointer, format!("{expected} (required)"), actual)
             }

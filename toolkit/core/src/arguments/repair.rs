@@ -87,9 +87,9 @@ impl Repair {
             RepairKind::StringToNull => "read as null",
             RepairKind::StringToObject => "read as an object",
             RepairKind::StringToList => "read as a list",
-            RepairKind::ValueToList => "taken for a list with this one item",
-            RepairKind::NullToAbsent => "taken for an absent value",
-            _ => "taken for what is allowed",
+            RepairKind::ValueToList => "read as a list with this one item",
+            RepairKind::NullToAbsent => "read as an absent value",
+            _ => "read as an allowed value",
         };
         Self::new(pointer, kind, format!("{given} was {what}"))
     }
@@ -240,9 +240,9 @@ mod tests {
             (RepairKind::StringToNull, "read as null"),
             (RepairKind::StringToObject, "read as an object"),
             (RepairKind::StringToList, "read as a list"),
-            (RepairKind::ValueToList, "taken for a list with this one item"),
-            (RepairKind::NullToAbsent, "taken for an absent value"),
-            (RepairKind::ValueSpelling, "taken for what is allowed"),
+            (RepairKind::ValueToList, "read as a list with this one item"),
+            (RepairKind::NullToAbsent, "read as an absent value"),
+            (RepairKind::ValueSpelling, "read as an allowed value"),
         ] {
             let repair = Repair::of_value(&compiled, "/a".to_owned(), kind, &json!("x"));
             assert_eq!(repair.to_string(), format!("/a: the string \"x\" was {note}"));

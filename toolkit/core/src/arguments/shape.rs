@@ -10,7 +10,7 @@ use crate::schema::{ALIASES, DEEPEST, duration, resolve};
 use serde_json::{Map, Number, Value};
 
 /// The note about a `null` that was removed.
-const NULL_NOTE: &str = "null was taken for an absent value";
+const NULL_NOTE: &str = "null was read as an absent value";
 
 /// Renames properties that were given under an alias. If both names are given, a `null` is treated as absent.
 ///
@@ -31,7 +31,7 @@ pub(super) fn rename_aliases(value: &mut Value, schema: &Value, problems: &mut V
                     Some(first) if !first.is_null() && !given.is_null() => problems.push(Problem::new(
                         at.member(alias).to_string(),
                         format!("one value for `{name}`"),
-                        format!("a second one: `{}` is another name of it", cut(alias, 80)),
+                        format!("a second one: `{}` is an alias of it", cut(alias, 80)),
                     )),
                     Some(first) if !first.is_null() => {}
                     _ => {

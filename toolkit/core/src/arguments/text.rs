@@ -60,7 +60,7 @@ pub(super) fn nothing(what: &str, repairs: &mut Vec<Repair>) -> Value {
     repairs.push(Repair::new(
         "",
         RepairKind::NothingToObject,
-        format!("{what} was taken for a call without arguments"),
+        format!("{what} was read as a call without arguments"),
     ));
     Value::Object(Map::new())
 }

@@ -155,12 +155,12 @@ impl Answer {
             Self::Declined => (DeniedBy::Person, None),
             Self::Cancelled => {
                 return Err(ToolError::denied(format!(
-                    "not allowed: {title}. The person who was asked dismissed the question. Nothing was done; do not \
+                    "not allowed: {title}. The person dismissed the question. Nothing was done; do not \
                      try it in another way, ask them what they want"
                 )));
             }
             Self::Value { .. } => {
-                (DeniedBy::Fault, Some("a value came where permission was asked".to_owned()))
+                (DeniedBy::Fault, Some("the approver gave a value instead of a decision".to_owned()))
             }
         };
         Err(ToolError::denied(format!(
@@ -177,12 +177,12 @@ impl Answer {
             Self::Declined => return Ok(None),
             Self::Cancelled => {
                 return Err(ToolError::aborted(
-                    "the person who was asked dismissed the question; do not ask it again unless they say so",
+                    "the person dismissed the question; do not ask it again unless they say so",
                 ));
             }
             Self::Deny { message, by } => (by, message),
             Self::Allow { .. } => {
-                (DeniedBy::Fault, Some("permission came where a value was asked for".to_owned()))
+                (DeniedBy::Fault, Some("the approver gave a decision instead of a value".to_owned()))
             }
         };
         Err(ToolError::denied(format!("no answer. {}", reason(by, message.as_deref(), Need::Value))))
@@ -204,19 +204,17 @@ fn reason(by: DeniedBy, message: Option<&str>, need: Need) -> String {
     };
     match (by, message) {
         (DeniedBy::Person, Some(word)) => {
-            format!(
-                "The person who was asked said no, and this to you: {word}\nNothing was done; follow their word"
-            )
+            format!("The person denied it and replied: {word}\nNothing was done; follow the reply")
         }
-        (DeniedBy::Person, None) => {
-            "The person who was asked said no. Nothing was done; do not try it in another \
+        (DeniedBy::Person, None) => "The person denied it. Nothing was done; do not try it in another \
                                      way, ask them what they want instead or go on without it"
-                .to_owned()
+            .to_owned(),
+        (DeniedBy::NobodyThere, _) => {
+            format!("It needs a person's answer, but no approver is available{why}. {next}")
         }
-        (DeniedBy::NobodyThere, _) => format!("It needs a person, and there is nobody to ask{why}. {next}"),
         (DeniedBy::TimeOut, _) => format!("The person did not answer{why}. {next}"),
-        (DeniedBy::Limit, _) => format!("It could not be asked{why}. {next}"),
-        (DeniedBy::Fault, _) => format!("Asking for it failed{why}. {next}"),
+        (DeniedBy::Limit, _) => format!("The question could not be asked{why}. {next}"),
+        (DeniedBy::Fault, _) => format!("The question failed{why}. {next}"),
     }
 }
 
@@ -253,17 +251,16 @@ mod tests {
         for (answer, expected) in [
             (
                 Answer::deny(),
-                "not allowed: push to main. The person who was asked said no. Nothing was done; do not try it in \
+                "not allowed: push to main. The person denied it. Nothing was done; do not try it in \
                  another way, ask them what they want instead or go on without it",
             ),
             (
                 Answer::deny_saying("use a branch"),
-                "not allowed: push to main. The person who was asked said no, and this to you: use a branch\nNothing \
-                 was done; follow their word",
+                "not allowed: push to main. The person denied it and replied: use a branch\nNothing was done; follow the reply",
             ),
             (
                 Answer::denied_by(DeniedBy::NobodyThere, "no terminal"),
-                "not allowed: push to main. It needs a person, and there is nobody to ask: no terminal. Nothing was \
+                "not allowed: push to main. It needs a person's answer, but no approver is available: no terminal. Nothing was \
                  done; go on without it, and say what was not allowed and why",
             ),
             (
@@ -273,12 +270,12 @@ mod tests {
             ),
             (
                 Answer::Cancelled,
-                "not allowed: push to main. The person who was asked dismissed the question. Nothing was done; do \
+                "not allowed: push to main. The person dismissed the question. Nothing was done; do \
                  not try it in another way, ask them what they want",
             ),
             (
                 Answer::value(1),
-                "not allowed: push to main. Asking for it failed: a value came where permission was asked. Nothing \
+                "not allowed: push to main. The question failed: the approver gave a value instead of a decision. Nothing \
                  was done; go on without it, and say what was not allowed and why",
             ),
         ] {

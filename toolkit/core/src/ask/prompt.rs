@@ -124,7 +124,7 @@ impl Prompt {
         }
         self.patterns(pending, ask, &commands);
         if self.is_cut {
-            self.heading("It is too long to be shown whole: above it says what is left out.", Tone::Plain);
+            self.heading("It is too long to be shown whole; the omissions are marked above.", Tone::Plain);
         }
         if let Some(note) = pending.note() {
             let text = "Nothing is remembered for longer than the session, nor counts from before:";

@@ -25,7 +25,7 @@ impl PendingAsk {
             Question::Elicit(elicitation) => text.elicitation(self, elicitation),
         }
         if text.is_cut {
-            text.heading("It is too long to be shown whole: above it says what is left out.");
+            text.heading("It is too long to be shown whole; the omissions are marked above.");
         }
         if let Some(note) = self.note() {
             text.heading("Nothing is remembered for longer than the session, nor counts from before:");
@@ -286,7 +286,7 @@ mod tests {
             "{}",
             &text[..200]
         );
-        let said = "\nIt is too long to be shown whole: above it says what is left out.\n";
+        let said = "\nIt is too long to be shown whole; the omissions are marked above.\n";
         for (ask, expected) in [
             (Ask::new("edit", "t").with_diff("f", "+line\n".repeat(5_000)), true),
             (Ask::new("edit", "t").with_diff("f", "+line\n".repeat(2_000)), false),

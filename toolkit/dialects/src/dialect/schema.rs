@@ -106,7 +106,7 @@ impl Dialect {
     /// });
     /// let strict = Dialect::OpenAiChatStrict.schema(&own);
     /// assert_eq!(strict.schema["properties"]["size"], json!({"type": ["integer", "null"], "minimum": 0}));
-    /// assert_eq!(strict.loosened[0].to_string(), "`minLength` of /properties/name: this dialect does not say it");
+    /// assert_eq!(strict.loosened[0].to_string(), "`minLength` of /properties/name: this dialect does not support it");
     /// ```
     ///
     /// * References are replaced by their targets. A recursive type is expanded [`MAX_RECURSION`] times.

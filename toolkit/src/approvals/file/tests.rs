@@ -51,9 +51,9 @@ fn a_file_has_no_more_than_its_approvals() {
     let directory = tempdir().unwrap();
     let path = directory.path().join("file.json");
     let mut approved = Approved::new("/work");
-    approved.approvals = (0..MOST).map(|number| stored(number.to_string())).collect();
+    approved.approvals = (0..MAX_APPROVALS).map(|number| stored(number.to_string())).collect();
     approved.write(&path).unwrap();
-    assert_eq!(Approved::read(&path).unwrap().unwrap().approvals.len(), MOST);
+    assert_eq!(Approved::read(&path).unwrap().unwrap().approvals.len(), MAX_APPROVALS);
     approved.approvals.push(stored("one more".to_owned()));
     assert!(approved.write(&path).unwrap_err().contains("more than 1000 approvals"));
     // Without approvals there is no file.

@@ -123,7 +123,7 @@ async fn a_person_allows_it_for_longer_where_that_is_offered() {
 
 #[tokio::test]
 async fn a_long_change_is_shown_whole_or_says_that_it_is_not() {
-    let said = "It is too long to be shown whole: above it says what is left out.";
+    let said = "It is too long to be shown whole; the omissions are marked above.";
     for (lines, is_whole) in [(2_000, true), (2_001, false)] {
         let mut person = Person::new();
         let ask = Ask::new("edit", "t").with_diff("f", "+line\n".repeat(lines));

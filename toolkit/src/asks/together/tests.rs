@@ -281,7 +281,7 @@ async fn a_time_out_denies_all_of_them() {
     let one = tokio::spawn(join(&asks, &nobody, &memory, ask()));
     tokio::time::sleep(Duration::from_secs(30)).await;
     let other = tokio::spawn(join(&asks, &nobody, &memory, ask()));
-    let expected = Answer::denied_by(DeniedBy::TimeOut, "nobody answered within 1 min");
+    let expected = Answer::denied_by(DeniedBy::TimeOut, "no answer within 1 min");
     assert_eq!((one.await.unwrap(), other.await.unwrap()), (expected.clone(), expected));
     expect_nothing_left(&asks);
 }

@@ -23,16 +23,16 @@ fn faults_say_where_they_are() {
         ("{ a: 1 b: 2 }", "1:8: a comma, or the end of the object or list, is missing before this"),
         ("{ a: coding }", "1:6: no value: a string needs quotes"),
         ("{ a: 01 }", "1:6: a number does not begin with a needless 0"),
-        ("{ a: 1 } }", "1:10: something stands after the end of the document"),
-        ("{ a: 1 } { b: 1 }", "1:10: something stands after the end of the document"),
+        ("{ a: 1 } }", "1:10: unexpected text after the end of the document"),
+        ("{ a: 1 } { b: 1 }", "1:10: unexpected text after the end of the document"),
         ("{} /* x", "1:8: the text ends within a comment: `*/` is missing"),
-        ("{} / x", "1:5: something stands after the end of the document"),
+        ("{} / x", "1:5: unexpected text after the end of the document"),
         ("{ a: NaN }", "1:6: no number that JSON has"),
         ("{\r\n a: 1,\r\n b: -Infinity }", "3:5: a number that is too great"),
         ("[1, 0xFFFFFFFFFFFFFFFFF]", "1:5: a number that is too great"),
         ("[18446744073709551616]", "1:2: a number that is too great"),
-        ("{ a: 1, b: { c: 1, 'd': 2,\n  'c': 3 } }", "2:3: the key \"c\" stands twice in one object"),
-        ("{ '\\u0061': 1, a: 2 }", "1:16: the key \"a\" stands twice in one object"),
+        ("{ a: 1, b: { c: 1, 'd': 2,\n  'c': 3 } }", "2:3: the key \"c\" is repeated in one object"),
+        ("{ '\\u0061': 1, a: 2 }", "1:16: the key \"a\" is repeated in one object"),
         ("{ 'é': 1, b: [x] }", "1:15: no value: a string needs quotes"),
     ] {
         assert_eq!(fault(text), expected, "{text:?}");
@@ -47,7 +47,7 @@ fn limits_hold() {
     assert_eq!(fault(&"[".repeat(MAX_BYTES)), "1:65: lists and objects nest more than 64 deep");
     assert_eq!(
         fault(&format!("{{}} {}", "[".repeat(100_000))),
-        "1:4: something stands after the end of the document"
+        "1:4: unexpected text after the end of the document"
     );
     assert_eq!(fault(&" ".repeat(MAX_BYTES + 1)), "it has more than 1048576 bytes");
     let many = |count: usize| format!("[{}]", "0,".repeat(count));
@@ -197,7 +197,7 @@ proptest! {
         let plain = json5::from_str::<Value>(&text);
         match parse(&text) {
             Ok(parsed) => prop_assert_eq!(Some(parsed.value), plain.ok(), "{:?}", text),
-            Err(fault) => prop_assert!(plain.is_err() || fault.message.contains("twice"), "{fault:?}: {text:?}"),
+            Err(fault) => prop_assert!(plain.is_err() || fault.message.contains("is repeated"), "{fault:?}: {text:?}"),
         }
     }
 }

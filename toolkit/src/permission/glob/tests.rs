@@ -222,8 +222,8 @@ fn what_is_no_pattern_says_why() {
         ("{a,b", "a `{` without a `}`"),
         ("a}", "a `}` without a `{`"),
         ("~other/a", "of another user"),
-        ("$OTHER/a", "only `$HOME`"),
-        ("${OTHER}/a", "only `$HOME`"),
+        ("$OTHER/a", "only the variable `$HOME`"),
+        ("${OTHER}/a", "only the variable `$HOME`"),
     ] {
         let error = PathPattern::parse(pattern).unwrap_err().to_string();
         assert!(error.contains(reason), "{pattern:?}: {error}");

@@ -82,7 +82,7 @@ fn each_list_that_nobody_can_read_denies_by_itself() {
         let said: Vec<String> =
             policy.verdicts(&caller, &Thing::core("read")).iter().map(ToString::to_string).collect();
         let expected = format!(
-            "denies  the rules of agent `{agent}`: nobody can read `` in its deny list, so it denies every tool \
+            "denies  the rules of agent `{agent}`: the entry `` in its deny list is invalid, so it denies every tool \
              (/agents/{agent}/tools/deny/0)"
         );
         assert!(said.contains(&expected), "{said:#?}");

@@ -218,7 +218,7 @@ fn what_is_probably_not_as_meant_is_said() {
             "`/tools/alsoAllow` has no effect: without a profile every tool is there but the optional ones, and it names none of those",
         )),
         (agent(rules().also_allow(["read"])), warning(
-            "`/agents/kid/tools/alsoAllow` has no effect: it adds to the profile of its own layer, and there is none",
+            "`/agents/kid/tools/alsoAllow` has no effect: it extends the profile of its own layer, which has none",
         )),
         (agent(rules().allow(["extra", "read"])), warning(
             "`extra` (/agents/kid/tools/allow/0) does not open the optional tool `extra`: only `tools.allow` and `tools.alsoAllow` can",

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 pub(super) const AT: &str = "x-toolkit-at";
 
 /// The maximum number of alternatives; a schema with more is not split.
-const MOST: usize = 128;
+const MAX_BRANCHES: usize = 128;
 /// The maximum number of nested references and combinations; beyond it, a schema is not split.
 const DEEPEST: usize = 32;
 
@@ -34,7 +34,7 @@ impl Alternatives {
             is_exact: self.is_exact && other.is_exact,
             is_exclusive: self.is_exclusive || other.is_exclusive,
         };
-        if self.branches.len() * other.branches.len() > MOST {
+        if self.branches.len() * other.branches.len() > MAX_BRANCHES {
             return Self { is_exact: false, ..self };
         }
         for one in &self.branches {

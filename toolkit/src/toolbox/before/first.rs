@@ -51,8 +51,7 @@ fn refusal(tool: &Tool, decided: &Decided) -> String {
     let (name, kind) = (tool.name(), tool.permission());
     let rule = decided.rule.as_ref().map(|rule| format!(" by {rule}")).unwrap_or_default();
     format!(
-        "`{name}` is denied{rule}: nothing of kind `{kind}` that is called so may be done. Nothing was done; do it \
-         without this tool, or say what was not allowed"
+        "`{name}` is denied{rule}: its actions of kind `{kind}` are not allowed. Nothing was done; continue without this tool, or say what was not allowed"
     )
 }
 

@@ -63,7 +63,7 @@ fn timed_out(context: &ToolContext, limit: Duration) -> ToolError {
     ToolError::new(
         ToolErrorKind::TimedOut,
         format!(
-            "`{}` did not finish within {limit:?} and {what}; what it did until then stands. Ask it for less at once",
+            "`{}` did not finish within {limit:?} and {what}; its effects so far remain. Request less in one call",
             context.tool_name()
         ),
     )

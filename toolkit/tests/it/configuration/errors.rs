@@ -86,7 +86,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ("{ a: 1 b }", &["user/toolkit.json5:1:8: a comma"]),
         (
             "{ tools: {}, tools: {} }",
-            &["user/toolkit.json5:1:14: the key \"tools\" stands twice in one object"],
+            &["user/toolkit.json5:1:14: the key \"tools\" is repeated in one object"],
         ),
     ] {
         let place = Place::new();

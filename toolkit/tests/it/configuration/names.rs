@@ -35,7 +35,7 @@ fn one_that_nobody_can_read_stops_the_host_with_its_place() {
         ),
         (
             "{ tools: { settings: { 're*': { enabled: false } } } }",
-            "got `re*`, which has a `*` in it".to_owned(),
+            "got `re*`, which contains `*`".to_owned(),
         ),
         (
             "{ plugins: { '\\u200bacme': { enabled: false } } }",

@@ -303,12 +303,12 @@ fn sections_that_cannot_be_are_refused() {
             ConfigSection::at::<GreetSettings>("agents.x"),
             "its path begins with neither `tools.` nor `plugins.`, and is not one key",
         ),
-        (ConfigSection::at::<GreetSettings>("channels"), "it stands in the place of another key"),
-        (ConfigSection::at::<GreetSettings>("tools.exec.more"), "one stands within the other"),
+        (ConfigSection::at::<GreetSettings>("channels"), "it has the path of another key"),
+        (ConfigSection::at::<GreetSettings>("tools.exec.more"), "one is nested in the other"),
         (ConfigSection::at::<GreetSettings>("tools.exec"), "is there twice"),
-        (ConfigSection::at::<GreetSettings>("tools.web"), "one stands within the other"),
-        (ConfigSection::at::<GreetSettings>("tools.deny"), "it stands in the place of another key"),
-        (ConfigSection::at::<GreetSettings>("tools.deny.x"), "it stands within another section"),
+        (ConfigSection::at::<GreetSettings>("tools.web"), "one is nested in the other"),
+        (ConfigSection::at::<GreetSettings>("tools.deny"), "it has the path of another key"),
+        (ConfigSection::at::<GreetSettings>("tools.deny.x"), "it is nested in another section"),
         (ConfigSection::of_plugin::<GreetSettings>("prefer"), "no plugin can have this id"),
         (
             ConfigSection::of_tool::<TalkSettings>("talk"),
@@ -337,8 +337,8 @@ fn sections_of_nobody_are_told_of() {
     assert_eq!(
         diagnostics,
         [
-            "warning: no tool `gret` is here, and its section counts for nothing yet; did you mean `greet`? (--set tools.settings.gret.enabled)",
-            "warning: no plugin `acmee` is here, and its section counts for nothing yet; did you mean `acme`? (--set plugins.acmee.x)",
+            "warning: no tool `gret` is here, and its section has no effect yet; did you mean `greet`? (--set tools.settings.gret.enabled)",
+            "warning: no plugin `acmee` is here, and its section has no effect yet; did you mean `acme`? (--set plugins.acmee.x)",
         ]
     );
 }

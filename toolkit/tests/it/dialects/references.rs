@@ -73,6 +73,6 @@ fn what_may_be_null_for_all_that_is_known_is_not_strict() {
         json!({"type": ["string", "null"], "$ref": "https://example.com/x"}),
     ] {
         let why = OpenAiChatStrict.schema(&optional(&x)).not_strict.unwrap();
-        assert!(why.reason.contains("may be `null`"), "{why}");
+        assert!(why.reason.contains("accepts `null`"), "{why}");
     }
 }

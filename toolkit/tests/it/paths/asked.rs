@@ -160,7 +160,10 @@ async fn where_nobody_can_be_asked_the_no_names_the_setting() {
         match (call(&toolbox, "check", path, write).await, setting) {
             (Ok(_), None) => {}
             (Err((ToolErrorKind::Denied, message)), Some(setting)) => {
-                assert!(message.contains(setting) && message.contains("nobody to ask"), "{path}: {message}");
+                assert!(
+                    message.contains(setting) && message.contains("no approver is available"),
+                    "{path}: {message}"
+                );
             }
             (came, _) => panic!("{path} {write}: {came:?}"),
         }

@@ -132,7 +132,7 @@ async fn what_can_be_no_path_is_refused() {
     let toolbox = places.toolbox(&json!({}), ScriptedApprover::new([])).await;
     for (path, message) in [
         ("", "the path is empty; name a file, or `.` for the workspace"),
-        ("a\0b", "the path holds a NUL character, which no path can; leave it out"),
+        ("a\0b", "the path contains a NUL character; remove it"),
         ("~", "`~` is not expanded; write the whole path, or begin with `./~` for a file of that name"),
         ("~/.ssh", "`~` is not expanded; write the whole path, or begin with `./~` for a file of that name"),
         (&"a/".repeat(2_049), "the path is longer than 4,096 bytes, which no path can be"),

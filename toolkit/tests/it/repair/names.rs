@@ -49,7 +49,7 @@ pub(crate) const CASES: &[Case] = &[
     refused(
         "read",
         r#"{"path":"a.rs","file_path":"b.rs"}"#,
-        &["/path: expected one value for `file_path`, got a second one: `path` is another name of it"],
+        &["/path: expected one value for `file_path`, got a second one: `path` is an alias of it"],
     ),
     refused(
         "read",
@@ -149,7 +149,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         r#"{"file_path":"a.rs","file_path":"b.rs"}"#,
         &[
-            r#"the arguments: expected each key once in an object, got text in which the key "file_path" stands twice in one object at line 1 column 31"#,
+            r#"the arguments: expected each key once in an object, got text in which the key "file_path" is repeated in one object at line 1 column 31"#,
         ],
     ),
     got(

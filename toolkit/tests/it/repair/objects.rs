@@ -119,7 +119,7 @@ pub(crate) const CASES: &[Case] = &[
         "configure",
         r#"{"verbose":true,"steps":{"maxRetries":1}}"#,
         r#"{"verbose":true,"steps":[{"maxRetries":1}]}"#,
-        &[r#"/steps value_to_list: the object {"maxRetries":1} was taken for a list with this one item"#],
+        &[r#"/steps value_to_list: the object {"maxRetries":1} was read as a list with this one item"#],
     ),
     got(
         "configure",
@@ -132,7 +132,7 @@ pub(crate) const CASES: &[Case] = &[
         r#"{"verbose":true,"steps":"{\"maxRetries\":1}"}"#,
         r#"{"verbose":true,"steps":[{"maxRetries":1}]}"#,
         &[
-            r#"/steps value_to_list: the string "{\"maxRetries\":1}" was taken for a list with this one item"#,
+            r#"/steps value_to_list: the string "{\"maxRetries\":1}" was read as a list with this one item"#,
             r#"/steps/0 string_to_object: the string "{\"maxRetries\":1}" was read as an object"#,
         ],
     ),
@@ -161,7 +161,7 @@ pub(crate) const CASES: &[Case] = &[
         r#"{"file_path":"a","edits":{"old_text":"a","new_text":"b","replace_all":"true"}}"#,
         r#"{"file_path":"a","edits":[{"old_text":"a","new_text":"b","replace_all":true}]}"#,
         &[
-            r#"/edits value_to_list: the object {"old_text":"a","new_text":"b","replace_all":"true"} was taken for a list with this one item"#,
+            r#"/edits value_to_list: the object {"old_text":"a","new_text":"b","replace_all":"true"} was read as a list with this one item"#,
             r#"/edits/0/replace_all string_to_boolean: the string "true" was read as a boolean"#,
         ],
     ),
@@ -220,8 +220,8 @@ pub(crate) const CASES: &[Case] = &[
         r#"{"name":"a","children":{"name":"b","children":{"name":"c"}}}"#,
         r#"{"name":"a","children":[{"name":"b","children":[{"name":"c","children":[]}]}]}"#,
         &[
-            r#"/children value_to_list: the object {"name":"b","children":{"name":"c"}} was taken for a list with this one item"#,
-            r#"/children/0/children value_to_list: the object {"name":"c"} was taken for a list with this one item"#,
+            r#"/children value_to_list: the object {"name":"b","children":{"name":"c"}} was read as a list with this one item"#,
+            r#"/children/0/children value_to_list: the object {"name":"c"} was read as a list with this one item"#,
         ],
     ),
     refused(

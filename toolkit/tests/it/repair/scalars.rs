@@ -85,13 +85,13 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         r#"{"file_path":"a.rs","limit":"None"}"#,
         r#"{"file_path":"a.rs","offset":1}"#,
-        &[r#"/limit null_to_absent: the string "None" was taken for an absent value"#],
+        &[r#"/limit null_to_absent: the string "None" was read as an absent value"#],
     ),
     got(
         "read",
         r#"{"file_path":"a.rs","limit":"null"}"#,
         r#"{"file_path":"a.rs","offset":1}"#,
-        &[r#"/limit null_to_absent: the string "null" was taken for an absent value"#],
+        &[r#"/limit null_to_absent: the string "null" was read as an absent value"#],
     ),
     refused(
         "read",

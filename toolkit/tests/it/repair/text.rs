@@ -269,7 +269,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         r#"{"file_path":"a.rs","limit":5,"limit":5}"#,
         &[
-            r#"the arguments: expected each key once in an object, got text in which the key "limit" stands twice in one object at line 1 column 37"#,
+            r#"the arguments: expected each key once in an object, got text in which the key "limit" is repeated in one object at line 1 column 37"#,
         ],
     ),
     refused(

@@ -14,7 +14,7 @@ pub(crate) const CASES: &[Case] = &[
         r#"{"shapes":{"kind":"circle","radius":2}}"#,
         r#"{"shapes":[{"kind":"circle","radius":2.0}]}"#,
         &[
-            r#"/shapes value_to_list: the object {"kind":"circle","radius":2} was taken for a list with this one item"#,
+            r#"/shapes value_to_list: the object {"kind":"circle","radius":2} was read as a list with this one item"#,
         ],
     ),
     got(
@@ -33,7 +33,7 @@ pub(crate) const CASES: &[Case] = &[
         "draw",
         r#"{"shapes":[{"type":"circle","radius":2}]}"#,
         &[
-            r#"/shapes/0/kind: expected one of "circle", "rect" (required), got nothing; its value stands under `type`"#,
+            r#"/shapes/0/kind: expected one of "circle", "rect" (required), got nothing; its value is under `type`"#,
         ],
     ),
     refused(
@@ -89,7 +89,7 @@ pub(crate) const CASES: &[Case] = &[
         r#"{"shapes":"{\"kind\":\"circle\",\"radius\":1}"}"#,
         r#"{"shapes":[{"kind":"circle","radius":1.0}]}"#,
         &[
-            r#"/shapes value_to_list: the string "{\"kind\":\"circle\",\"radius\":1}" was taken for a list with this one item"#,
+            r#"/shapes value_to_list: the string "{\"kind\":\"circle\",\"radius\":1}" was read as a list with this one item"#,
             r#"/shapes/0 string_to_object: the string "{\"kind\":\"circle\",\"radius\":1}" was read as an object"#,
         ],
     ),

@@ -7,14 +7,14 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         r#"{"arguments":{"file_path":"a.rs"}}"#,
         r#"{"file_path":"a.rs","offset":1}"#,
-        &[" arguments_unwrapped: the arguments stood under `arguments`"],
+        &[" arguments_unwrapped: the arguments were nested under `arguments`"],
     ),
     got(
         "read",
         r#"{"input":{"filePath":"a.rs","limit":"5"}}"#,
         r#"{"file_path":"a.rs","offset":1,"limit":5}"#,
         &[
-            " arguments_unwrapped: the arguments stood under `input`",
+            " arguments_unwrapped: the arguments were nested under `input`",
             "/file_path name_spelling: `filePath` was taken for `file_path`",
             r#"/limit string_to_number: the string "5" was read as a number"#,
         ],
@@ -24,7 +24,7 @@ pub(crate) const CASES: &[Case] = &[
         r#"{"parameters":"{\"file_path\":\"a.rs\"}"}"#,
         r#"{"file_path":"a.rs","offset":1}"#,
         &[
-            " arguments_unwrapped: the arguments stood under `parameters`",
+            " arguments_unwrapped: the arguments were nested under `parameters`",
             r#" string_to_object: the string "{\"file_path\":\"a.rs\"}" was read as an object"#,
         ],
     ),
@@ -32,7 +32,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         r#"{"name":"read","arguments":{"file_path":"a.rs"}}"#,
         r#"{"file_path":"a.rs","offset":1}"#,
-        &[" arguments_unwrapped: the arguments stood under `arguments`"],
+        &[" arguments_unwrapped: the arguments were nested under `arguments`"],
     ),
     refused(
         "read",
@@ -107,7 +107,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         r#""{\"file_path\":\"a.rs\",\"file_path\":\"b.rs\"}""#,
         &[
-            r#"the arguments: expected each key once in an object, got text in which the key "file_path" stands twice in one object at line 1 column 31"#,
+            r#"the arguments: expected each key once in an object, got text in which the key "file_path" is repeated in one object at line 1 column 31"#,
         ],
     ),
     refused("read", r#""a.rs""#, &[r#"the arguments: expected an object, got the string "a.rs""#]),
@@ -133,9 +133,9 @@ pub(crate) const CASES: &[Case] = &[
         "ping",
         r#"{"arguments":{}}"#,
         "{}",
-        &[" arguments_unwrapped: the arguments stood under `arguments`"],
+        &[" arguments_unwrapped: the arguments were nested under `arguments`"],
     ),
-    got("ping", r#"{"input":""}"#, "{}", &[" arguments_unwrapped: the arguments stood under `input`"]),
+    got("ping", r#"{"input":""}"#, "{}", &[" arguments_unwrapped: the arguments were nested under `input`"]),
     refused(
         "read",
         r#"{"name":"read","tool":"read","arguments":{"file_path":"a.rs"}}"#,
@@ -169,7 +169,22 @@ pub(crate) const CASES: &[Case] = &[
             "/title: expected no arguments, got the unknown `title`",
         ],
     ),
-    got("ping", r#"{"input":"null"}"#, "{}", &[" arguments_unwrapped: the arguments stood under `input`"]),
-    got("ping", r#"{"input":" None "}"#, "{}", &[" arguments_unwrapped: the arguments stood under `input`"]),
-    got("ping", r#"{"input":null}"#, "{}", &[" arguments_unwrapped: the arguments stood under `input`"]),
+    got(
+        "ping",
+        r#"{"input":"null"}"#,
+        "{}",
+        &[" arguments_unwrapped: the arguments were nested under `input`"],
+    ),
+    got(
+        "ping",
+        r#"{"input":" None "}"#,
+        "{}",
+        &[" arguments_unwrapped: the arguments were nested under `input`"],
+    ),
+    got(
+        "ping",
+        r#"{"input":null}"#,
+        "{}",
+        &[" arguments_unwrapped: the arguments were nested under `input`"],
+    ),
 ];

@@ -114,7 +114,7 @@ const TOOLS: &[Case] = &[
         old: "{}",
         new: r#"{"annotations": {"readOnlyHint": false}}"#,
         says: &[
-            "breaking: it is no longer read-only: where it ran without asking it is asked for or denied, and it runs alone (/annotations/readOnlyHint)",
+            "breaking: it is no longer read-only: calls that ran without approval now need it or are denied, and they run alone (/annotations/readOnlyHint)",
         ],
     },
     Case {

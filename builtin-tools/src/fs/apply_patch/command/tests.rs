@@ -29,7 +29,7 @@ fn a_command_before_a_patch_names_a_directory_or_is_refused() {
         ("cd a && cd b && apply_patch <<'EOF'", "cd b"),
         ("cd - && apply_patch <<'EOF'", "cd -"),
     ] {
-        let expected = format!("line 1: this line stands before the patch, and `{part}` is not run");
+        let expected = format!("line 1: unexpected line before the patch, and `{part}` is not run");
         let said = names(before).unwrap_err();
         assert!(said.starts_with(&expected), "{before}: {said}");
     }
@@ -44,16 +44,16 @@ fn a_command_before_a_patch_names_a_directory_or_is_refused() {
         ("apply_patch `ls` <<EOF", "apply_patch `ls` <<EOF"),
     ] {
         let expected = format!(
-            "line 1: this line stands before the patch, and only a plain call of `apply_patch` may, not `{call}`"
+            "line 1: unexpected line before the patch, and only a plain call of `apply_patch` may, not `{call}`"
         );
         let said = names(before).unwrap_err();
         assert!(said.starts_with(&expected), "{before}: {said}");
     }
     for (before, expected) in [
-        ("cd sub", "line 1: this line stands before the patch; leave it out"),
+        ("cd sub", "line 1: unexpected line before the patch; remove it"),
         (
             "cd sub/../x && apply_patch <<EOF",
-            "line 1: this line stands before the patch, and `cd sub/../x` is not run",
+            "line 1: unexpected line before the patch, and `cd sub/../x` is not run",
         ),
         (
             "cd a && cat <<A\ncd b && apply_patch <<B",
@@ -91,6 +91,6 @@ fn a_command_before_a_unified_diff_is_heeded_too() {
         "patch -R <<EOF",
     ] {
         let said = name(before).unwrap_err();
-        assert!(said.starts_with("line 1: this line stands before the patch"), "{before}: {said}");
+        assert!(said.starts_with("line 1: unexpected line before the patch"), "{before}: {said}");
     }
 }

@@ -5,22 +5,22 @@ use super::*;
 #[test]
 fn what_is_no_patch_says_why() {
     for (patch, expected) in [
-        ("", "line 1: this is no patch: it has neither"),
+        ("", "line 1: not a patch: it has neither"),
         (
             "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n",
             "line 5: the patch does not end with `*** End Patch`",
         ),
         ("*** Begin Patch\n*** End Patch", "line 1: the patch changes no file"),
-        ("please:\n*** Begin Patch\n*** Delete File: f\n*** End Patch", "line 1: this line stands before"),
+        ("please:\n*** Begin Patch\n*** Delete File: f\n*** End Patch", "line 1: unexpected line before"),
         (
             "*** Begin Patch\n*** Delete File: f\n*** End Patch\nand more words",
-            "line 4: this line stands after",
+            "line 4: unexpected line after",
         ),
         (
             "*** Begin Patch\n*** Delete File: f\n*** Delete File: g\n*** End Patch\nEOF\nand more words",
-            "line 6: this line stands after",
+            "line 6: unexpected line after",
         ),
-        ("*** Begin Patch\nf\n*** End Patch", "line 2: here should stand"),
+        ("*** Begin Patch\nf\n*** End Patch", "line 2: expected `*** Add File"),
         ("*** Begin Patch\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n*** End Patch", "line 5: the hunk has no lines"),
         ("*** Begin Patch\n*** Add File:\n+x\n*** End Patch", "line 2: the path is missing"),
         (
@@ -50,8 +50,8 @@ fn what_is_no_patch_says_why() {
             "diff --git a/f b/f\nindex 1..2 160000\n",
             "line 2: a symbolic link or a submodule cannot be made or changed",
         ),
-        ("diff --git a/f b/f\nold mode 100644\nnew mode rwx\n", "line 3: this is no mode of a file"),
-        ("diff --git a/f b/f\nold mode 100644\nnew mode 040000\n", "line 3: this is no mode of a file"),
+        ("diff --git a/f b/f\nold mode 100644\nnew mode rwx\n", "line 3: invalid file mode"),
+        ("diff --git a/f b/f\nold mode 100644\nnew mode 040000\n", "line 3: invalid file mode"),
         (
             "diff --git a/f b/g\nold mode 100644\nnew mode 100755\n",
             "line 1: the names of this file cannot be told apart",

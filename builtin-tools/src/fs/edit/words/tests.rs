@@ -37,7 +37,7 @@ fn of_several_places_ten_lines_are_named() {
             2,
             &[1, 7],
             false,
-            format!("old is in 2 places of f, where line endings do not count: on lines 1, 7; {EXACT}"),
+            format!("old is in 2 places of f, ignoring line endings: on lines 1, 7; {EXACT}"),
         ),
         (
             Looseness::Trailing,
@@ -45,7 +45,7 @@ fn of_several_places_ten_lines_are_named() {
             &[1, 7],
             false,
             format!(
-                "old is in 2 places of f, where white space at the ends of lines do not count: on lines 1, 7; {LOOSE}"
+                "old is in 2 places of f, ignoring white space at the ends of lines: on lines 1, 7; {LOOSE}"
             ),
         ),
         (
@@ -54,7 +54,7 @@ fn of_several_places_ten_lines_are_named() {
             &[1, 7],
             true,
             format!(
-                "old is in 2 places of f, where white space at the ends of lines do not count: on lines 1, 7; {ALL}"
+                "old is in 2 places of f, ignoring white space at the ends of lines: on lines 1, 7; {ALL}"
             ),
         ),
     ] {
@@ -64,7 +64,7 @@ fn of_several_places_ten_lines_are_named() {
 
 #[test]
 fn a_new_text_that_is_there_already_is_told_of_where_it_says_enough() {
-    const NOTHING: &str = "no text in the file is like it; read the file again";
+    const NOTHING: &str = "there is no similar text in the file; read the file again";
     const THERE: &str = "new_string is there already, on line 2: was this edit made before?\n";
     for (file, old, new, expected) in [
         ("q\nabc\n", "xyz", "abc", NOTHING.to_owned()),
@@ -91,7 +91,7 @@ fn a_new_text_that_is_there_already_is_told_of_where_it_says_enough() {
 fn of_looser_places_ten_are_told() {
     let line = |index: usize| {
         format!(
-            "\nedits[{index}].old_string is not in the file as it was given; found on line 1 where line endings do not count, \
+            "\nedits[{index}].old_string is not in the file as it was given; found on line 1 ignoring line endings, \
              and only what is new was changed"
         )
     };

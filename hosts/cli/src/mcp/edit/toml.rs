@@ -85,10 +85,10 @@ pub(super) fn without(text: &str, keys: &[&str], name: &str) -> Result<String, S
         Item::Value(_) | Item::Table(_) => {
             let (place, _) = above.get_key_value(name).ok_or("it has no such entry")?;
             let start = place.span().ok_or("its place is not known")?.start;
-            let end = item.span().ok_or("it is written with dots; take it out by hand")?.end;
+            let end = item.span().ok_or("it is written with dots; remove it manually")?.end;
             ranges.push(member(text, start..end));
         }
-        _ => return Err("it is written as a list; take it out by hand".to_owned()),
+        _ => return Err("it is written as a list; remove it manually".to_owned()),
     }
     ranges.sort_unstable_by_key(|range| range.start);
     let mut after = String::with_capacity(text.len());
@@ -213,7 +213,7 @@ fn check(before: &str, after: &str, keys: &[&str], name: &str, wanted: Option<&V
     if before == after && found.as_ref() == wanted {
         return Ok(());
     }
-    Err("it is written in a way that cannot be changed without changing something else; change it by hand"
+    Err("it is written in a way that cannot be changed without changing something else; edit it manually"
         .to_owned())
 }
 

@@ -152,7 +152,7 @@ fn check(before: &str, after: &str, key: &str, name: &str, value: Option<&Value>
     if before == after && taken.as_ref() == value {
         return Ok(());
     }
-    Err("it is written in a way that cannot be changed without changing something else; change it by hand"
+    Err("it is written in a way that cannot be changed without changing something else; edit it manually"
         .to_owned())
 }
 

@@ -54,12 +54,12 @@ fn one_that_cannot_be_used_stops_the_command_with_its_reason() {
         (
             "a key twice",
             |path| text(path, "{ tools: { deny: ['a'] },\n  tools: {} }"),
-            ":2:3: the key \"tools\" stands twice",
+            ":2:3: the key \"tools\" is repeated",
         ),
         (
             "a key twice, once escaped",
             |path| text(path, "{ tools: { deny: ['a'] },\n  \"t\\u006fols\": {} }"),
-            ":2:3: the key \"tools\" stands twice",
+            ":2:3: the key \"tools\" is repeated",
         ),
         ("a prototype", |path| text(path, "{ __proto__: { tools: {} } }"), "got the unknown `__proto__`"),
         (
@@ -77,7 +77,7 @@ fn one_that_cannot_be_used_stops_the_command_with_its_reason() {
         ("a text", |path| text(path, "'tools'"), ":1:1: "),
         ("nothing in it", |path| text(path, ""), ":1:1: "),
         ("a zero byte", |path| text(path, "{ tools: {}\0 }"), ":1:12: "),
-        ("more after it", |path| text(path, "{} {}"), ":1:4: something stands after the end"),
+        ("more after it", |path| text(path, "{} {}"), ":1:4: unexpected text after the end"),
         ("a comment without end", |path| text(path, "{} /* "), "the text ends within a comment"),
         (
             "a long key",

@@ -104,7 +104,7 @@ pub(super) struct Asked {
 impl Asked {
     /// Records the start of an interactive sign-in, which counts as failed until it succeeds.
     pub(super) fn begin(&mut self) {
-        self.fail("nobody signed in in time".to_owned());
+        self.fail("no sign-in in time".to_owned());
     }
 
     fn fail(&mut self, why: String) {
@@ -218,10 +218,7 @@ impl Authority {
                 .set_credential_store(self.store.bound(&kept.token_endpoint, kept.client_secret.as_deref()));
             By::Manager(Box::new(manager))
         } else if found.source.is_discovered() {
-            tracing::warn!(
-                server = &*self.server,
-                "another decides now who may use it than when somebody signed in"
-            );
+            tracing::warn!(server = &*self.server, "its authorization server has changed since the sign-in");
             By::Nobody
         } else {
             By::Unsaid
@@ -274,7 +271,7 @@ impl Authority {
             && let Some(left) = REST.checked_sub(at.elapsed())
         {
             let left = left.as_secs().max(1);
-            return Err(format!("{why} (nobody is asked again for {left} seconds)"));
+            return Err(format!("{why} (the next attempt is possible in {left} seconds)"));
         }
         asked.failed = None;
         self.rounds.store(round.wrapping_add(1), Ordering::Release);

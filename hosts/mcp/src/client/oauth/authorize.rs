@@ -50,7 +50,7 @@ impl Authority {
             let granted = kept.map(|kept| kept.credentials.granted_scopes).unwrap_or_default();
             let mut wanted = wants.split_whitespace().peekable();
             if wanted.peek().is_some() && wanted.all(|wanted| granted.iter().any(|scope| scope == wanted)) {
-                return Err(shortened(&format!("it wants leave for what it gave leave for: {wants}")));
+                return Err(shortened(&format!("it requires scopes that it already granted: {wants}")));
             }
             more.extend(granted);
             more.extend(wants.split_whitespace().map(str::to_owned));
@@ -89,11 +89,11 @@ impl Authority {
         match before {
             Some(before) if before != now => Err(shortened(&format!(
                 "its tokens come from {now:?} now, and came from {before:?} before, so that `oauth.clientSecret` is not sent there; if \
-                 that is right, name who decides in `oauth.issuer`, or forget what was before with `toolkit mcp logout {}`",
+                 that is right, name the authorization server in `oauth.issuer`, or remove the old tokens with `toolkit mcp logout {}`",
                 escape_line(&self.server)
             ))),
             None if !found.source.is_discovered() => Err(
-                "it does not say who decides, so that `oauth.clientSecret` is sent to nobody; `oauth.issuer` names who does"
+                "the server does not name its authorization server, so `oauth.clientSecret` is not sent; name it in `oauth.issuer`"
                     .to_owned(),
             ),
             _ => Ok(()),
@@ -132,7 +132,7 @@ impl Authority {
         scopes: &[String],
         asked: &mut Asked,
     ) -> Result<String, String> {
-        let sign_in = self.sign_in.as_deref().ok_or("nobody is here who could sign in")?;
+        let sign_in = self.sign_in.as_deref().ok_or("no person is available to sign in")?;
         let told = |error| told(&error);
         let redirect = sign_in.redirect_uri();
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
@@ -164,7 +164,7 @@ impl Authority {
         asked.begin();
         let returned = timeout(PATIENCE, sign_in.sign_in(&self.server, &url))
             .await
-            .map_err(|_| format!("nobody signed in within {} minutes", PATIENCE.as_secs() / 60))??;
+            .map_err(|_| format!("no sign-in within {} minutes", PATIENCE.as_secs() / 60))??;
         let callback = answer(&returned)?;
         // A concurrent refresh of the old token would overwrite this one.
         let _guard = self.store.acquire_refresh_guard().await.map_err(told)?;
@@ -211,7 +211,7 @@ pub(super) fn resource(url: &str) -> String {
 
 /// Checks that a URL may be opened in a browser, since browsers do more with some schemes than to open a page.
 fn openable(url: &str) -> Result<(), String> {
-    let parsed = Url::parse(url).map_err(|_| "an address to sign in at is none".to_owned())?;
+    let parsed = Url::parse(url).map_err(|_| "a sign-in URL is invalid".to_owned())?;
     let is_here = matches!(parsed.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
     match parsed.scheme() {
         "https" => Ok(()),

@@ -21,7 +21,7 @@ const PATH: &str = "/callback";
 /// Time limit for a connection to send its request.
 const WORD: Duration = Duration::from_secs(5);
 /// Maximum number of bytes of that request.
-const MOST: usize = 16 << 10;
+const MAX_BYTES: usize = 16 << 10;
 /// Maximum number of connections at once.
 const MAX_AT_ONCE: usize = 32;
 
@@ -132,7 +132,7 @@ async fn target(stream: &mut TcpStream) -> Option<String> {
     while !read.windows(4).any(|end| end == b"\r\n\r\n") {
         let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
         read.extend_from_slice(&buffer[..count]);
-        if read.len() > MOST {
+        if read.len() > MAX_BYTES {
             return None;
         }
     }

@@ -49,7 +49,7 @@ struct Inner {
 /// A stored token, with the data needed to refresh it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Kept {
-    /// The server, as the configuration names it.
+    /// The server's name in the configuration.
     server: String,
     /// The address that the token is for, and no other.
     url: String,

@@ -111,7 +111,7 @@ async fn the_client_allows_and_denies() {
         let told: Vec<bool> = results.iter().map(|result| result.is_error == Some(true)).collect();
         assert_eq!(told, [false, true, true, true, false, false], "{results:?}");
         assert_eq!(text(&results[0]), "deployed to a");
-        for (index, said) in [(1, "said no"), (2, "dismissed"), (3, "not in the form")] {
+        for (index, said) in [(1, "denied it"), (2, "dismissed"), (3, "not in the form")] {
             assert!(text(&results[index]).contains(said), "{}", text(&results[index]));
         }
         // What was allowed for the session is not asked again.

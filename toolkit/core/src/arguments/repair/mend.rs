@@ -186,7 +186,7 @@ impl<'a> Mender<'a> {
         let pointer = at.to_string();
         let spelled = Value::String(spelled);
         let note = if is_secret(self.compiled, &pointer) {
-            format!("{KEPT_SECRET} was taken for an allowed one")
+            format!("{KEPT_SECRET} was read as an allowed one")
         } else {
             format!("{} was taken for {}", super::super::shown::short(value), cut(&spelled.to_string(), 80))
         };

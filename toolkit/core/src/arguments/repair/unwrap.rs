@@ -59,7 +59,7 @@ impl Mender<'_> {
             }
         }
         let Some((name, member)) = found else { return false };
-        let note = format!("the arguments stood under `{name}`");
+        let note = format!("the arguments were nested under `{name}`");
         let is_nothing =
             member.is_null() || member.as_str().is_some_and(|text| text.trim().is_empty() || is_null(text));
         let mut within = if is_nothing { Value::Object(Map::new()) } else { member.clone() };

@@ -25,9 +25,9 @@ impl Rewriter<'_> {
         let is_open = |other: &&Alternative| !other.members.contains_key("additionalProperties");
         for alternative in alternatives.iter().filter(is_open) {
             let reason = if is_partial {
-                "of what else looks at properties a part is lost, and what that takes would be refused"
+                "a part of the keywords about properties is lost, so valid properties would be refused"
             } else {
-                "this dialect does not say it"
+                "this dialect does not support it"
             };
             self.lose(&alternative.members, "unevaluatedProperties", reason);
         }

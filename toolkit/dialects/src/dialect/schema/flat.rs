@@ -40,7 +40,7 @@ impl Rewriter<'_> {
         }
         let mut one = one_of(written, takes_null)?;
         if is_one_only && one.get("anyOf").is_some_and(|options| !are_disjoint(options)) {
-            self.lose(&said, "oneOf", "of several variants that fit it cannot be said that only one may");
+            self.lose(&said, "oneOf", "the dialect cannot require that exactly one variant matches");
         }
         if let Some(text) = said.get("description") {
             let own = one.get("description").and_then(Value::as_str).unwrap_or_default();
@@ -60,7 +60,11 @@ impl Rewriter<'_> {
     /// Returns a schema that accepts any value, as far as the dialect supports that.
     pub(super) fn anything(&mut self, part: &Map<String, Value>) -> Value {
         if self.profile.is_strict {
-            self.refuse(part, "type", "it takes values of any type, and a strict schema has to say which");
+            self.refuse(
+                part,
+                "type",
+                "it accepts values of any type, and a strict schema must name the type",
+            );
         }
         json!({})
     }
@@ -80,7 +84,7 @@ impl Rewriter<'_> {
         };
         for key in ["not", "if"] {
             if part.contains_key(key) {
-                self.lose(part, key, "this dialect does not say it");
+                self.lose(part, key, "this dialect does not support it");
             }
         }
         let start = into.len();
@@ -206,7 +210,7 @@ impl Rewriter<'_> {
             schema.entry(inclusive).or_insert_with(|| value.clone());
         }
         sentences.extend(words::demand(key, value));
-        self.lose(part, key, "this dialect does not say it");
+        self.lose(part, key, "this dialect does not support it");
     }
 }
 

@@ -13,7 +13,7 @@ impl Rewriter<'_> {
         let Writing::Flat { has_places, .. } = self.profile.writing else { return };
         for key in LOST {
             if part.contains_key(key) {
-                self.lose(part, key, "this dialect does not say it");
+                self.lose(part, key, "this dialect does not support it");
             }
         }
         let any = Value::Bool(true);
@@ -53,7 +53,7 @@ impl Rewriter<'_> {
             }
             return;
         }
-        self.lose(part, "prefixItems", "this dialect does not say what stands at which place of a list");
+        self.lose(part, "prefixItems", "this dialect does not support schemas by list position");
         written.extend(rest);
         let options = written.into_iter().filter_map(|option| match option {
             Value::Object(schema) => Some(Written { schema, sentences: Vec::new() }),

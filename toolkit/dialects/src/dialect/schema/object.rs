@@ -27,7 +27,7 @@ impl Rewriter<'_> {
         for key in LOST {
             if let Some(value) = part.get(key) {
                 sentences.extend(words::demand(key, value));
-                self.lose(part, key, "this dialect does not say it");
+                self.lose(part, key, "this dialect does not support it");
             }
         }
         let mut schema = Map::new();
@@ -56,7 +56,7 @@ impl Rewriter<'_> {
             part.get("patternProperties").and_then(Value::as_object).filter(|patterns| !patterns.is_empty());
         if !is_closed || patterns.is_some() {
             let key = if patterns.is_some() { "patternProperties" } else { "additionalProperties" };
-            let why = "the object takes properties that it does not name, and a strict one cannot; \
+            let why = "the object accepts additional properties, and a strict one cannot; \
                        close it with `additionalProperties: false` (in Rust: `#[serde(deny_unknown_fields)]`)";
             self.refuse(part, key, why);
             return;
@@ -67,14 +67,14 @@ impl Rewriter<'_> {
         let mut written = Map::new();
         for (name, property) in properties {
             if name.starts_with('\u{0}') {
-                self.refuse(part, "properties", "a property has a name that no provider takes");
+                self.refuse(part, "properties", "a property has a name that no provider accepts");
             }
             // No value matches the property, so it is always absent.
             let Some(mut property_written) = self.flat(property) else { continue };
             let is_optional = !required.contains(name.as_str());
             let takes_null = if is_optional { self.takes_null(property) } else { Some(false) };
             if takes_null.is_none() {
-                let why = format!("it cannot be told whether `{name}`, which may be absent, may be `null`");
+                let why = format!("it is unclear whether the optional `{name}` accepts `null`");
                 self.refuse(part, "properties", &why);
             }
             if takes_null == Some(true) && (minds_presence.is_some() || of_some.contains(name.as_str())) {
@@ -144,11 +144,7 @@ impl Rewriter<'_> {
                 rest => Some(self.flat(rest).unwrap_or(Value::Bool(false))).filter(|rest| *rest != json!({})),
             };
         };
-        self.lose(
-            part,
-            "patternProperties",
-            "this dialect does not tell properties by patterns of their names",
-        );
+        self.lose(part, "patternProperties", "this dialect does not support property name patterns");
         let rest = rest.unwrap_or(&Value::Bool(true));
         let mut options: Vec<Value> = patterns.values().cloned().collect();
         if rest != &Value::Bool(false) {

@@ -31,13 +31,13 @@ impl Rewriter<'_> {
         }
         for key in self.profile.not_at_root {
             if one.shift_remove(*key).is_some() {
-                self.lose(&one, key, "this dialect does not take it at the root");
+                self.lose(&one, key, "this dialect does not support it at the root");
             }
         }
         if matches!(self.profile.writing, Writing::Flat { .. }) {
             for key in ["not", "if"] {
                 if one.contains_key(key) {
-                    self.lose(&one, key, "this dialect does not say it");
+                    self.lose(&one, key, "this dialect does not support it");
                 }
             }
         }
@@ -81,7 +81,7 @@ impl Rewriter<'_> {
             self.lose(
                 own,
                 key.unwrap_or("anyOf"),
-                "this dialect takes no variants at the root: which properties go together is not said",
+                "this dialect does not support variants at the root; the relation between properties is lost",
             );
             sentences.extend(words::variants(&alternatives));
         }

@@ -104,7 +104,7 @@ impl Rewriter<'_> {
                 let rest = if rest.is_boolean() { rest.clone() } else { self.whole(rest) };
                 written.insert(key.to_owned(), rest);
             } else {
-                self.lose(members, key, "what else was not said here would count as not looked at");
+                self.lose(members, key, "keywords that were dropped here would count as unevaluated");
             }
         }
         let mut whole = with_target(written, target);
@@ -141,9 +141,9 @@ impl Rewriter<'_> {
         let patterns = members.get("patternProperties").and_then(Value::as_object);
         let unsaid = patterns.and_then(|patterns| {
             if patterns.len() > 1 {
-                Some("servers that make a grammar of it want patterns that do not overlap")
+                Some("servers that compile it to a grammar need disjoint patterns")
             } else if patterns.keys().any(|pattern| !is_plain_pattern(pattern)) {
-                Some("servers that make a grammar of it have no patterns that look around")
+                Some("servers that compile it to a grammar do not support look-around")
             } else {
                 None
             }
@@ -173,7 +173,7 @@ impl Rewriter<'_> {
         for key in lost {
             if let Some(value) = simple.shift_remove(&key) {
                 sentences.extend(words::demand(&key, &value));
-                self.lose(members, &key, "servers that make a grammar of it do not know it");
+                self.lose(members, &key, "servers that compile it to a grammar do not support it");
             }
         }
         simple
@@ -183,7 +183,7 @@ impl Rewriter<'_> {
     fn whole_or_anything(&mut self, members: &Map<String, Value>, key: &str, part: &Value) -> Value {
         match self.whole(part) {
             Value::Bool(false) => {
-                self.lose(members, key, "that nothing fits it is not said");
+                self.lose(members, key, "the dialect cannot express that no value is valid");
                 json!({})
             }
             written => written,
@@ -201,14 +201,14 @@ impl Rewriter<'_> {
             ("oneOf", _, Value::Array(options)) => return self.whole_one_of(members, options, into),
             ("not", ..) => match self.exact(value) {
                 Some(not) => not,
-                None => return self.lose(members, key, "a part of it cannot be said"),
+                None => return self.lose(members, key, "a part of it cannot be expressed"),
             },
             ("$defs" | "definitions" | "if" | "contains" | "contentSchema", ..) => return,
             ("additionalProperties", _, Value::Bool(_)) => value.clone(),
             (_, Holds::Schema, schema) => self.whole(schema),
             ("anyOf", _, Value::Array(options)) => match self.whole_options(options) {
                 options if options.is_empty() => {
-                    return self.lose(members, key, "that nothing fits it is not said");
+                    return self.lose(members, key, "the dialect cannot express that no value is valid");
                 }
                 options => options.into(),
             },
@@ -252,7 +252,7 @@ impl Rewriter<'_> {
         let before = self.lost;
         let written = self.whole_options(options);
         if written.is_empty() {
-            return self.lose(members, "oneOf", "that nothing fits it is not said");
+            return self.lose(members, "oneOf", "the dialect cannot express that no value is valid");
         }
         let written = Value::Array(written);
         // Options that became looser could both match.
@@ -262,7 +262,7 @@ impl Rewriter<'_> {
             return;
         }
         if !is_exact || !are_disjoint(&written) {
-            self.lose(members, "oneOf", "of several variants that fit it cannot be said that only one may");
+            self.lose(members, "oneOf", "the dialect cannot require that exactly one variant matches");
         }
         if into.contains_key("anyOf") || members.contains_key("anyOf") {
             let other = json!({ "anyOf": written });
@@ -279,7 +279,7 @@ impl Rewriter<'_> {
         // A condition without consequences still evaluates properties.
         let Some(condition) = members.get("if") else { return };
         let Some(condition) = self.exact(condition) else {
-            return self.lose(members, "if", "a part of the condition cannot be said");
+            return self.lose(members, "if", "a part of the condition cannot be expressed");
         };
         into.insert("if".into(), condition);
         for key in ["then", "else"] {
@@ -305,7 +305,7 @@ impl Rewriter<'_> {
             }
             None => {
                 into.shift_remove("minContains");
-                self.lose(members, "contains", "a part of it cannot be said");
+                self.lose(members, "contains", "a part of it cannot be expressed");
             }
         }
     }
@@ -332,7 +332,7 @@ impl Rewriter<'_> {
         let required = names(members.get("required"));
         let demanded: HashSet<&str> = required.iter().copied().collect();
         if never.iter().any(|name| !is_closed || demanded.contains(name)) {
-            self.lose(members, "properties", "that a property is never there is not said");
+            self.lose(members, "properties", "the dialect cannot express that a property is always absent");
         }
         let unsaid: HashSet<&str> = left_out.iter().chain(&never).copied().collect();
         let is_said = |name: &&str| !unsaid.contains(name);
@@ -360,7 +360,7 @@ impl Rewriter<'_> {
         match target {
             Value::Object(target) => Some(target),
             _ => {
-                self.lose(members, "$ref", "that nothing fits it is not said");
+                self.lose(members, "$ref", "the dialect cannot express that no value is valid");
                 None
             }
         }

@@ -85,7 +85,7 @@ pub(super) fn add(schema: &mut Map<String, Value>, sentences: &[String]) {
 
 /// Describes the variants of an object in one sentence: which properties belong together.
 pub(super) fn variants(alternatives: &[Map<String, Value>]) -> Option<String> {
-    const MOST: usize = 12;
+    const MAX_VARIANTS: usize = 12;
     let mut shapes: Vec<String> = Vec::new();
     for alternative in alternatives {
         let required = super::document::names(alternative.get("required"));
@@ -103,6 +103,6 @@ pub(super) fn variants(alternatives: &[Map<String, Value>]) -> Option<String> {
             shapes.push(shape);
         }
     }
-    (shapes.len() > 1 && shapes.len() <= MOST)
+    (shapes.len() > 1 && shapes.len() <= MAX_VARIANTS)
         .then(|| format!("The arguments are one of: {}.", shapes.join("; ")))
 }

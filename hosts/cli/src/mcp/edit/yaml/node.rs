@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         let named = |anchor: usize| match anchor {
             0 => Ok(()),
             _ => {
-                Err(format!("it has an anchor in line {}, which is not followed; change it by hand", at.line))
+                Err(format!("it has an anchor in line {}, which is not followed; edit it manually", at.line))
             }
         };
         match at.event {
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
                 self.map(at.start, depth)
             }
             Event::Alias(_) => {
-                Err(format!("it has an alias in line {}, which is not followed; change it by hand", at.line))
+                Err(format!("it has an alias in line {}, which is not followed; edit it manually", at.line))
             }
             _ => Err(format!("it is not understood in line {}", at.line)),
         }
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
                     return Ok(Node::Map { pairs, is_flow, end });
                 }
                 Event::Scalar(key, _, 0, _) => key.into_owned(),
-                _ => return Err(format!("it has a key that is no text in line {line}")),
+                _ => return Err(format!("it has a key that is not text in line {line}")),
             };
             if pairs.iter().any(|part| part.key == key) {
                 return Err(format!("it has `{key}` twice, in line {line} again"));

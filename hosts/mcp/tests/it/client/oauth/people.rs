@@ -42,7 +42,8 @@ async fn who_does_not_want_to_is_not_asked_again_at_once() {
         host.servers.start(&host.toolkit).await;
         host.toolkit.toolbox(&toolkit::Caller::new()).await;
     }
-    host.until("it is tried again", |host| failed_now(host).contains("nobody is asked again for")).await;
+    host.until("it is tried again", |host| failed_now(host).contains("the next attempt is possible in"))
+        .await;
     assert_eq!(person.0.load(Ordering::SeqCst), 1);
     host.servers.stop().await;
 }

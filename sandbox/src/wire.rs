@@ -192,7 +192,7 @@ pub(crate) enum OutputKind {
 }
 
 /// What a supervisor needs to know to run a command. The descriptors come beside it, in this order: standard input where it is a pipe,
-/// then the file, or both pipes of the output.
+/// then the file, or both pipes of the output, then those that the command is given beside its streams.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) program: OsString,

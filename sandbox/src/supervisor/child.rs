@@ -128,7 +128,7 @@ pub(crate) mod report {
     /// The command ended: status, then user time, system time and peak memory.
     pub(crate) const EXIT: u8 = b'e';
     /// From the supervisor: the process has its identity in its namespaces, and may go on. With it come the streams that the command
-    /// has, in the order of their numbers, and last a file with what is to be run.
+    /// has, in the order of their numbers, then what it is given beside them, and last a file with what is to be run.
     pub(crate) const GO: u8 = b'g';
 }
 
@@ -141,6 +141,8 @@ pub(crate) struct Child {
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) stdout: Option<OwnedFd>,
     pub(crate) stderr: Option<OwnedFd>,
+    /// What the command is given beside its streams, with the numbers from 3 on.
+    pub(crate) given: Vec<OwnedFd>,
     /// Says why it failed; closed without a word where it did not.
     pub(crate) errors: OwnedFd,
     pub(crate) report: OwnedFd,
@@ -155,9 +157,15 @@ impl Child {
         run: Run,
         plan: Option<Plan>,
         [stdin, stdout, stderr]: [Option<OwnedFd>; 3],
-        errors: OwnedFd,
+        given: Vec<OwnedFd>,
+        mut errors: OwnedFd,
         report: OwnedFd,
     ) -> Result<Self, Failure> {
+        if !given.is_empty() {
+            // It is used until the program is executed: what is given must not take its number.
+            errors = rustix::io::fcntl_dupfd_cloexec(&errors, sys::ABOVE_GIVEN)
+                .map_err(|error| Failure::new(Step::Prepare, error))?;
+        }
         Ok(Self {
             programs: candidates(&run),
             arguments: strings(&run.arguments)?,
@@ -166,6 +174,7 @@ impl Child {
             stdin,
             stdout,
             stderr,
+            given,
             errors,
             report,
             plan,
@@ -209,6 +218,7 @@ impl Child {
             socket::send(broker, &[0], &[listener.as_fd()], true)
                 .map_err(|error| Failure::new(Step::Seccomp, error))?;
         }
+        sys::give(&self.given).map_err(|error| Failure::io(Step::Prepare, &error))?;
         Err(self.execute())
     }
 
@@ -274,8 +284,8 @@ pub(crate) fn ordered(
     let run = Run::read(&mut Reader::new(reader.bytes()?.get(5..)?))?;
     let plan = Plan::read(&mut reader)?;
     let mut streams = descriptors.into_iter();
-    let streams = [4, 2, 1].map(|bit| if given & bit == 0 { None } else { streams.next() });
-    Child::new(run, Some(plan), streams, errors, report).ok()
+    let standard = [4, 2, 1].map(|bit| if given & bit == 0 { None } else { streams.next() });
+    Child::new(run, Some(plan), standard, streams.collect(), errors, report).ok()
 }
 
 /// The value of `PATH` in an environment.

@@ -9,7 +9,7 @@ use crate::name::nearest;
 use std::collections::BTreeSet;
 
 /// Kinds that the toolkit and the tools that come with it ask under, whether or not these are there.
-pub(crate) const KINDS: [&str; 13] = [
+pub(crate) const KINDS: [&str; 14] = [
     "read",
     "edit",
     "external_directory",
@@ -17,6 +17,7 @@ pub(crate) const KINDS: [&str; 13] = [
     "protected",
     "exec",
     "web_fetch",
+    "browser",
     "message",
     "mcp",
     "mcp_sampling",

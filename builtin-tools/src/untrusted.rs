@@ -5,7 +5,7 @@ use toolkit::ToolError;
 
 /// A text between marks with a number that is random for each call. The text cannot hold the closing mark, since nobody who wrote it
 /// knows the number.
-pub(super) fn enclosed(text: &str) -> Result<String, ToolError> {
+pub(crate) fn enclosed(text: &str) -> Result<String, ToolError> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| ToolError::failed(format!("no random number: {error}")))?;
     let number = bytes.iter().fold(String::new(), |mut all, byte| {

@@ -1,5 +1,5 @@
-//! Configuration of the builtin tools: the sections `tools.exec`, `tools.web.network`, `tools.web.search`, `tools.web.fetch` and
-//! `tools.message`.
+//! Configuration of the builtin tools: the sections `tools.exec`, `tools.web.network`, `tools.web.search`, `tools.web.fetch`,
+//! `tools.browser` and `tools.message`.
 
 use toolkit::{ConfigGate, ConfigSection, Secret};
 
@@ -243,6 +243,56 @@ pub struct WebFetchSettings {
     pub respect_robots: bool,
 }
 
+/// How the browser runs, and where it may go.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+pub struct BrowserSettings {
+    /// The program, Chromium or a browser made from it: its path, absolute or from `~` on. Without it, one is looked for in the
+    /// directories of `PATH`.
+    #[arg(length(1..))]
+    pub executable: Option<String>,
+    /// The only domains that anything of a page may come from. Without it, those of `tools.web.fetch.allowedDomains`, where it has some.
+    /// They are written as there.
+    pub allowed_domains: Option<Vec<String>>,
+    /// Domains that nothing of a page comes from, beside those of `tools.web.fetch.blockedDomains`. What several sources say counts
+    /// together.
+    #[arg(default)]
+    pub blocked_domains: Vec<String>,
+    /// After how many seconds without a call the browser is closed, from 1 to 86400 (a day).
+    #[arg(default = 900, range(1..=86_400))]
+    pub idle_seconds: u64,
+    /// How long an action waits for what it acts on, in seconds, from 1 to 120, unless its call says otherwise.
+    #[arg(default = 10, range(1..=120))]
+    pub timeout_seconds: u64,
+    /// How long a page may take to load, in seconds, from 1 to 600. What has come by then is used.
+    #[arg(default = 30, range(1..=600))]
+    pub load_seconds: u64,
+    /// The width of a page in pixels, from 320 to 3840.
+    #[arg(default = 1280, range(320..=3840))]
+    pub viewport_width: u32,
+    /// The height of a page in pixels, from 200 to 2160.
+    #[arg(default = 800, range(200..=2160))]
+    pub viewport_height: u32,
+    /// How dialogs of a page that ask something are answered, unless a call says otherwise. Every dialog is reported.
+    #[arg(default = BrowserDialogs::Dismiss)]
+    pub dialogs: BrowserDialogs,
+    /// The directory for downloads, absolute, from `~` on, or relative to the workspace. A file is written there by the rules of the tool
+    /// `write`.
+    #[arg(default = "downloads", length(1..))]
+    pub download_directory: String,
+}
+
+/// How dialogs that ask something are answered.
+#[toolkit::args]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum BrowserDialogs {
+    /// With "OK".
+    Accept,
+    /// With "Cancel".
+    Dismiss,
+}
+
 /// Settings of `message`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
@@ -281,6 +331,11 @@ toolkit::config_section!(ConfigSection::at::<WebSearchSettings>("tools.web.searc
 toolkit::config_section!(
     ConfigSection::at::<WebFetchSettings>("tools.web.fetch")
         .tool("web_fetch")
+        .gates(&[ConfigGate::Narrows { key: "blockedDomains" }])
+);
+toolkit::config_section!(
+    ConfigSection::at::<BrowserSettings>("tools.browser")
+        .tool("browser")
         .gates(&[ConfigGate::Narrows { key: "blockedDomains" }])
 );
 toolkit::config_section!(

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()), [`glob`](fs::glob()), [`grep`](fs::grep()), [`skill`](fs::skill()) |
 //! | `runtime` | [`exec`](runtime::exec()), [`process`](runtime::process()) |
+//! | `browser` | [`browser`](browser::browser()) |
 //! | `web` | [`web_fetch`](web::web_fetch()), [`web_search`](web::web_search()) |
 //!
 //! The configuration of the tools is in [`config`], whichever of them are enabled. With any features, this crate also registers names that
@@ -22,6 +23,7 @@
 //! | `group:fs` | `read`, `write`, `edit`, `apply_patch`, `glob`, `grep`, `skill` |
 //! | `group:runtime` | `exec`, `process` |
 //! | `group:web` | `web_search`, `web_fetch` |
+//! | `group:ui` | `browser` |
 //! | `group:sessions` | `sessions_list`, `sessions_history`, `sessions_send`, `sessions_spawn`, `session_status` |
 //! | `group:messaging` | `message` |
 //! | profile `minimal` | `session_status` |
@@ -31,18 +33,20 @@
 //! | `bash`, `shell` | other names of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 //!
-//! Lists may also name `agents_list`, `browser`, `canvas`, `cron`, `gateway`, `image`, `nodes` and `tts`: tools with these names are
+//! Lists may also name `agents_list`, `canvas`, `cron`, `gateway`, `image`, `nodes` and `tts`: tools with these names are
 //! planned, so the names are not reported as unknown.
 //!
 //! # Reserved names
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
-//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `edit`,
-//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `web_fetch`, `web_search`, `write`, and for planned tools: `agents_list`, `browser`,
+//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `browser`, `edit`,
+//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `web_fetch`, `web_search`, `write`, and for planned tools: `agents_list`,
 //! `canvas`, `cron`, `delegate`, `gateway`, `image`, `message`, `nodes`, `session_status`, `sessions_history`, `sessions_list`,
 //! `sessions_send`, `sessions_spawn`, `tts`. A program that links a plugin with a tool or an id of the name of a planned tool does not
 //! start, and says so: what a configuration says of the name must mean the same once the tool is there.
 
+#[cfg(feature = "browser")]
+pub mod browser;
 pub mod config;
 #[cfg(feature = "fs")]
 pub mod fs;
@@ -51,9 +55,15 @@ pub mod runtime;
 #[cfg(feature = "web")]
 pub mod web;
 
+#[cfg(any(feature = "browser", feature = "web"))]
+mod network;
 mod policy;
+#[cfg(any(feature = "browser", feature = "runtime"))]
+mod scratch;
 mod steps;
-#[cfg(any(feature = "fs", feature = "runtime", feature = "web"))]
+#[cfg(any(feature = "browser", feature = "fs", feature = "runtime", feature = "web"))]
 mod titles;
+#[cfg(any(feature = "browser", feature = "web"))]
+mod untrusted;
 
 pub use steps::step_types;

@@ -68,6 +68,7 @@ fn every_registered_name_is_known_though_its_tool_is_not_there() {
         "group:fs",
         "group:runtime",
         "group:web",
+        "group:ui",
         "group:sessions",
         "group:messaging",
         "group:plugins",

@@ -197,7 +197,7 @@ impl From<ConnectError> for FetchError {
 }
 
 /// `Host` and the form of the request's target.
-fn authority(target: &Target) -> String {
+pub(crate) fn authority(target: &Target) -> String {
     let host = target.url().host_str().unwrap_or_default();
     target.url().port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }

@@ -30,7 +30,9 @@
 //! # The parts for other programs
 //!
 //! The decisions are functions without input and output: [`Guard::check_url`], [`Guard::check_authority`] and
-//! [`Guard::check_address`]. [`Guard::connect`] resolves, checks and connects. A proxy that a browser is made to use needs no more.
+//! [`Guard::check_address`]. [`Guard::connect`] resolves, checks and connects.
+//!
+//! The feature `forward-proxy` has a proxy for a program that makes its own connections, such as a browser: `ForwardProxy`.
 //!
 //! # Not protected
 //!
@@ -55,6 +57,8 @@ mod domain;
 mod embedded;
 #[cfg(feature = "guard")]
 mod error;
+#[cfg(feature = "forward-proxy")]
+mod forward;
 #[cfg(feature = "guard")]
 mod guard;
 #[cfg(feature = "guard")]
@@ -82,6 +86,8 @@ pub use client::{Client, Request, Response};
 pub use domain::{DomainRule, InvalidDomain};
 #[cfg(feature = "guard")]
 pub use error::{ConnectError, FetchError, Phase};
+#[cfg(feature = "forward-proxy")]
+pub use forward::{Explain, ForwardLimits, ForwardProxy, Refusal};
 #[cfg(feature = "guard")]
 pub use guard::{Guard, GuardSettings, Host, Target};
 pub use http;

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -54,12 +55,16 @@ pub struct Command {
     pub(crate) stdin: Stdin,
     pub(crate) output: Output,
     pub(crate) terminal: Option<Size>,
+    pub(crate) descriptors: Vec<OwnedFd>,
     pub(crate) grace: Duration,
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) limits: Limits,
 }
 
 impl Command {
+    /// The most descriptors that a command can be given beside its standard streams.
+    pub const MAX_DESCRIPTORS: usize = 4;
+
     /// Creates a command that runs `program` in `/`, with no arguments, no environment, no input and no output. A name without a
     /// slash is searched for in the `PATH` of the command's own environment.
     pub fn new(program: impl Into<OsString>) -> Self {
@@ -72,6 +77,7 @@ impl Command {
             stdin: Stdin::Null,
             output: Output::Null,
             terminal: None,
+            descriptors: Vec::new(),
             grace: Duration::ZERO,
             sandbox: None,
             limits: Limits::new(),
@@ -143,6 +149,14 @@ impl Command {
     #[must_use]
     pub fn terminal(mut self, size: Size) -> Self {
         self.terminal = Some(size);
+        self
+    }
+
+    /// Passes on a descriptor beside the standard streams: the first becomes number 3, the next 4, up to
+    /// [`MAX_DESCRIPTORS`](Self::MAX_DESCRIPTORS).
+    #[must_use]
+    pub fn descriptor(mut self, descriptor: impl Into<OwnedFd>) -> Self {
+        self.descriptors.push(descriptor.into());
         self
     }
 

@@ -91,10 +91,12 @@ pub enum Conflict {
     NotAbsolute,
     /// A terminal and pipes.
     TerminalWithPipes,
+    /// More descriptors than [`Command::MAX_DESCRIPTORS`](crate::Command::MAX_DESCRIPTORS).
+    TooManyDescriptors,
 }
 
 impl Conflict {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::RootWritable,
         Self::NoWorkspace,
         Self::NoTmp,
@@ -102,6 +104,7 @@ impl Conflict {
         Self::InHidden,
         Self::NotAbsolute,
         Self::TerminalWithPipes,
+        Self::TooManyDescriptors,
     ];
 
     /// Returns the character with which a supervisor reports the conflict, before the text.

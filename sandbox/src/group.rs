@@ -4,7 +4,7 @@
 //! descent. If the host is killed, the processes live on, and so do those that leave the group after their parent has ended.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use crate::host::control::State;
 use crate::supervisor::output::Pump;
 use crate::supervisor::tree::{self, Identity};
+use crate::sys;
 use crate::{
     Command, Containment, Drained, End, Exit, Limit, Output, Part, Process, SpawnError, Stdin, Stopped,
 };
@@ -104,6 +105,23 @@ pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> 
             ends.pipes = (Some(out), Some(err));
         }
     }
+    let given = command.descriptors.len();
+    // What the child tells of a failure by must have none of the numbers that it is given, so those are taken here meanwhile.
+    let mut taken = Vec::new();
+    if let Some(descriptor) = command.descriptors.first() {
+        while taken
+            .last()
+            .is_none_or(|last: &OwnedFd| usize::try_from(last.as_raw_fd()).is_ok_and(|last| last < 3 + given))
+        {
+            taken.push(
+                rustix::io::fcntl_dupfd_cloexec(descriptor, 3)
+                    .map_err(|error| failed("passing on descriptors")(error.into()))?,
+            );
+        }
+    }
+    if given > 0 {
+        sys::give_to(&mut process, command.descriptors);
+    }
     let path = command
         .environment
         .iter()
@@ -120,8 +138,8 @@ pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> 
             _ => SpawnError::NotExecutable { program, source },
         }
     })?;
-    // It owns the other ends of the pipes.
-    drop(process);
+    // It holds the other ends of the pipes.
+    drop((process, taken));
     let group = Arc::new(Group {
         number: crate::host::number().map_err(failed("starting a thread"))?,
         pid: child.id(),

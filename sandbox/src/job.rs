@@ -93,6 +93,16 @@ impl Job {
                 why: "a command on a terminal has no separate pipes; let its output go to a file".to_owned(),
             });
         }
+        if command.descriptors.len() > Command::MAX_DESCRIPTORS {
+            return Err(SpawnError::Contradiction {
+                conflict: Conflict::TooManyDescriptors,
+                why: format!(
+                    "a command can be given {} descriptors beside its standard streams, not {}",
+                    Command::MAX_DESCRIPTORS,
+                    command.descriptors.len()
+                ),
+            });
+        }
         if crate::host::program().is_none() {
             let grace = command.grace;
             let (group, ends) = crate::group::start(command)?;
@@ -381,6 +391,7 @@ fn described(command: Command) -> Result<(Run, Vec<OwnedFd>, Ends), SpawnError> 
             OutputKind::Pipes
         }
     };
+    given.extend(command.descriptors);
     let sandbox = command.sandbox.filter(|sandbox| !sandbox.is_open());
     let cgroup =
         if command.limits.are_watched() { crate::probe::probe().cgroup().map(Path::to_owned) } else { None };

@@ -257,6 +257,36 @@ pub(crate) fn close_on_execute() -> io::Result<()> {
     }
 }
 
+/// From this number on descriptors are copied that must not be in the way of those that a command is given.
+pub(crate) const ABOVE_GIVEN: RawFd = 16;
+
+/// Gives the program that is executed next these descriptors, with the numbers from 3 on. What had such a number before is closed.
+/// Allocates nothing.
+pub(crate) fn give(descriptors: &[OwnedFd]) -> io::Result<()> {
+    let mut copies = [-1; crate::Command::MAX_DESCRIPTORS];
+    for (copy, descriptor) in copies.iter_mut().zip(descriptors) {
+        // SAFETY: it makes another descriptor of one that is open.
+        *copy = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, ABOVE_GIVEN) };
+        if *copy == -1 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    for (number, copy) in (3..).zip(copies).take(descriptors.len()) {
+        // SAFETY: nothing uses the number any more: this process becomes another program next, or ends.
+        if unsafe { libc::dup2(copy, number) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Has a command of the standard library started with these descriptors: see [`give`].
+pub(crate) fn give_to(command: &mut std::process::Command, descriptors: Vec<OwnedFd>) {
+    use std::os::unix::process::CommandExt as _;
+    // SAFETY: between fork and execution it makes system calls alone, on descriptors that the closure owns.
+    unsafe { command.pre_exec(move || give(&descriptors)) };
+}
+
 /// Takes over the descriptor that this process was started with as its standard input.
 pub(crate) fn take_standard_input() -> OwnedFd {
     // SAFETY: the host started this process with a socket there, and nothing here uses the standard input.

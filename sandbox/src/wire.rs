@@ -192,7 +192,7 @@ pub(crate) enum OutputKind {
 }
 
 /// The data that a supervisor needs to run a command. The descriptors come with it, in this order: standard input if it is a pipe,
-/// then the file, or both pipes of the output.
+/// then the file, or both pipes of the output, then the further descriptors of the command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) program: OsString,

@@ -3,14 +3,13 @@
 mod charset;
 mod content;
 mod details;
-mod marked;
 mod pdf;
 mod robots;
 
 use super::reader::{PageQuestion, PageReader};
 use super::{cache, network};
 use crate::config::WebFetchSettings;
-use crate::titles;
+use crate::{titles, untrusted};
 use content::{Document, Shown};
 pub use details::{PageDetails, PagePicture, PageText};
 use std::fmt::Write as _;
@@ -214,7 +213,7 @@ async fn text_output(
         false => format!(" (characters {} to {} of {}, the end)", part.first, part.end, part.total),
     };
     let _ = writeln!(head, "Content:{range}");
-    let text = format!("{head}{}", marked::enclosed(&body)?);
+    let text = format!("{head}{}", untrusted::enclosed(&body)?);
     let next = (part.end < part.total).then_some(part.end);
     let output = ToolOutput::text(text)
         .with_title(format!("Fetched {}", titles::short(&fetched.url)))
@@ -287,7 +286,7 @@ async fn error_page(ctx: &ToolContext, response: Response, format: PageFormat) -
     let document = content::document(ctx, response, format).await;
     if let Ok(Document { shown: Shown::Text(text), .. }) = document {
         let text: String = text.trim().chars().take(MAX_ERROR_CHARS).collect();
-        if let Some(marked) = (!text.is_empty()).then(|| marked::enclosed(&text).ok()).flatten() {
+        if let Some(marked) = (!text.is_empty()).then(|| untrusted::enclosed(&text).ok()).flatten() {
             let _ = write!(message, "\nContent:\n{marked}");
         }
     }

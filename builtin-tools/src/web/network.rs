@@ -1,19 +1,14 @@
 //! Clients for web tools, and their errors for a model.
 
 use crate::config::{WebFetchSettings, WebNetworkSettings};
-use std::env;
-use std::str::FromStr;
+use crate::network::{SECTION, advice, parsed, settings};
 use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::{Retry, ToolErrorKind};
 use toolkit_http::http::HeaderValue;
 use toolkit_http::{
-    AddressRange, Client, ConnectError, FetchError, Guard, GuardSettings, Limits, Phase, Proxies, Proxy,
-    Refused, Resolver,
+    AddressRange, Client, ConnectError, FetchError, Guard, GuardSettings, Limits, Phase, Refused,
 };
-
-/// The section that all web tools share.
-const SECTION: &str = "tools.web.network";
 
 /// A client for pages that a model names.
 pub(super) fn page_client(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<Client, ToolError> {
@@ -55,23 +50,6 @@ pub(super) fn allowances(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<
     Ok(serde_json::to_string(&parts)?)
 }
 
-fn settings(ctx: &ToolContext, network: &WebNetworkSettings) -> Result<GuardSettings, ToolError> {
-    let mut settings = GuardSettings::default();
-    let unusable =
-        |error: &dyn std::fmt::Display| ToolError::unavailable(format!("`tools.web.network.proxy`: {error}"));
-    settings.proxies = match &*network.proxy {
-        "off" => Proxies::default(),
-        "environment" => {
-            Proxies::from_environment(|name| env::var(name).ok()).map_err(|error| unusable(&error))?
-        }
-        address => Proxies::all(address.parse::<Proxy>().map_err(|error| unusable(&error))?),
-    };
-    if let Some(resolver) = ctx.service::<dyn Resolver>() {
-        settings.resolver = resolver;
-    }
-    Ok(settings)
-}
-
 fn client(settings: GuardSettings, limits: Limits, network: &WebNetworkSettings, tool: &str) -> Client {
     let name = network.user_agent.clone();
     let name = name
@@ -81,17 +59,6 @@ fn client(settings: GuardSettings, limits: Limits, network: &WebNetworkSettings,
         Ok(name) => client.with_user_agent(name),
         Err(_) => client,
     }
-}
-
-/// Entries of a list. One that cannot be read makes the tool unavailable: an entry that blocks something would otherwise block nothing.
-fn parsed<T: FromStr>(entries: &[String], key: &str) -> Result<Vec<T>, ToolError>
-where
-    T::Err: std::fmt::Display,
-{
-    let parse = |entry: &String| {
-        entry.parse::<T>().map_err(|error| ToolError::unavailable(format!("`{key}`: {error}")))
-    };
-    entries.iter().map(parse).collect()
 }
 
 /// Converts the error of a request to an error for the model: the failure, the reason, and the setting that controls it.
@@ -130,21 +97,8 @@ pub(super) fn tool_error(error: &FetchError) -> ToolError {
 }
 
 fn refusal(error: &FetchError, refused: &Refused) -> ToolError {
-    let advice = match refused {
-        Refused::NotPublic { rule, .. } => format!(
-            "; a person can allow a range of addresses for all web tools with `tools.web.network.allowedRanges: [\"{}\"]`",
-            rule.range
-        ),
-        Refused::NotAllowed { .. } => {
-            "; the allowed domains are those of `tools.web.fetch.allowedDomains`".to_owned()
-        }
-        Refused::Blocked { .. } => {
-            "; the blocked domains are those of `tools.web.fetch.blockedDomains`".to_owned()
-        }
-        Refused::Invalid(_) | Refused::Scheme(_) | Refused::UserInfo => {
-            return ToolError::new(ToolErrorKind::InvalidArguments, error.to_string());
-        }
-        _ => String::new(),
-    };
-    ToolError::denied(format!("{error}{advice}"))
+    if matches!(refused, Refused::Invalid(_) | Refused::Scheme(_) | Refused::UserInfo) {
+        return ToolError::new(ToolErrorKind::InvalidArguments, error.to_string());
+    }
+    ToolError::denied(format!("{error}{}", advice(refused, "tools.web.fetch")))
 }

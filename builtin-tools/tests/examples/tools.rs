@@ -53,6 +53,13 @@ async fn web_search(query: Option<String>) {
     let _ = query;
 }
 
+/// Uses a browser.
+#[tool(group = "ui", asks)]
+async fn browser(ctx: &ToolContext, action: String, url: Option<String>) -> Result<(), ToolError> {
+    let url = url.unwrap_or(action);
+    ctx.ask(Ask::new("browser", format!("open {url}")).with_pattern(url)).await
+}
+
 /// Fetches a page.
 #[tool(group = "web", asks)]
 async fn web_fetch(ctx: &ToolContext, url: String) -> Result<(), ToolError> {
@@ -107,6 +114,7 @@ pub(crate) fn arguments(tool: &str, argument: &str) -> Value {
         "edit" => json!({ "file_path": argument, "old_string": "old", "new_string": "new" }),
         "exec" => json!({ "command": argument }),
         "web_fetch" => json!({ "url": argument }),
+        "browser" => json!({ "action": "navigate", "url": argument }),
         "web_search" => json!({ "query": "weather" }),
         "message" => json!({ "target": argument }),
         _ => json!({}),

@@ -1,6 +1,7 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
 mod apply_patch;
+mod browser;
 mod commands;
 mod config;
 mod details;

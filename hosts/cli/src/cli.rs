@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::definitions::{self, find};
 use crate::describe;
 use crate::docs;
-#[cfg(any(feature = "runtime", feature = "web"))]
+#[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
 use crate::doctor;
 use crate::exit::{Exit, Stop};
 use crate::explain;
@@ -45,7 +45,7 @@ use toolkit_mcp::{ClientOptions, McpServers};
 /// Meant as the whole `main` of a program: it handles Ctrl-C while a tool runs, and does not wait for a blocking tool when
 /// the process ends. If this process was started to supervise commands, it does only that.
 pub fn main() -> ExitCode {
-    #[cfg(any(feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
     toolkit_sandbox::init();
     Cli::new().run(std::env::args_os())
 }
@@ -282,7 +282,7 @@ fn only(request: &Request) -> mcp::Only<'_> {
 fn shows_diagnostics(request: &Request) -> bool {
     match request {
         Request::List { diagnostics, .. } => *diagnostics,
-        #[cfg(any(feature = "runtime", feature = "web"))]
+        #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
         Request::Doctor => true,
         _ => false,
     }
@@ -336,7 +336,7 @@ fn answer(
         Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
         Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
         Request::Explain(request) => return explain::run(&request, toolbox, runtime, format, console),
-        #[cfg(any(feature = "runtime", feature = "web"))]
+        #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
         Request::Doctor => doctor::run(toolkit, toolbox, format, console)?,
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,

@@ -29,7 +29,7 @@ pub(crate) fn print_json(value: &Value, console: &mut Console<'_>) -> Result<(),
 }
 
 /// Prints a value with its fields in order.
-#[cfg(any(feature = "runtime", feature = "web"))]
+#[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
 pub(crate) fn print_in_order(value: &impl serde::Serialize, console: &mut Console<'_>) -> Result<(), Stop> {
     console.print_json(&format!("{}\n", serde_json::to_string_pretty(value)?))
 }

@@ -5,6 +5,8 @@ use crate::console::Console;
 use crate::definitions::print_in_order;
 use crate::exit::Stop;
 use crate::options::Format;
+#[cfg(feature = "browser")]
+use builtin_tools::browser::{BrowserState, browser_state};
 #[cfg(feature = "runtime")]
 use builtin_tools::runtime::{CommandStrength, strength};
 #[cfg(feature = "web")]
@@ -17,7 +19,7 @@ use toolkit::{Diagnostic, Level, Toolbox, Toolkit, escape_line};
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Command::new("doctor").about(
-        "Tests the sandbox support of this system, and shows the web search providers and configuration errors",
+        "Tests the sandbox support of this system, and shows the browser, the web search providers and configuration errors",
     )
 }
 
@@ -28,6 +30,10 @@ struct Report {
     #[cfg(feature = "runtime")]
     #[serde(flatten)]
     commands: CommandStrength,
+    /// Absent where the caller has no `browser`.
+    #[cfg(feature = "browser")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    browser: Option<BrowserState>,
     /// Absent where the caller has no `web_search`.
     #[cfg(feature = "web")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,6 +63,11 @@ pub(crate) fn run(
     let report = Report {
         #[cfg(feature = "runtime")]
         commands,
+        #[cfg(feature = "browser")]
+        browser: match toolbox.context("browser") {
+            Ok(context) => Some(browser_state(&context).map_err(|error| Stop::from(&error))?),
+            Err(_) => None,
+        },
         #[cfg(feature = "web")]
         search_providers: match toolbox.context("web_search") {
             Ok(context) => Some(search_providers(&context).map_err(|error| Stop::from(&error))?),
@@ -90,6 +101,28 @@ fn page(found: &Report, console: &Console<'_>) -> String {
         text.push('\n');
         for line in &commands.means {
             let _ = writeln!(text, "{}", escape_line(line));
+        }
+    }
+    #[cfg(feature = "browser")]
+    if let Some(browser) = &found.browser {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let name = paint.bold("browser");
+        let _ = match (&browser.executable, &browser.missing) {
+            (Some(executable), _) => {
+                writeln!(text, "{name}  works: {}", escape_line(&executable.to_string_lossy()))
+            }
+            (None, missing) => {
+                writeln!(text, "{name}  missing: {}", escape_line(missing.as_deref().unwrap_or_default()))
+            }
+        };
+        if let Some(why) = &browser.without_sandbox {
+            let _ = writeln!(
+                text,
+                "The browser runs without its own sandbox (`--no-sandbox`): {}",
+                escape_line(why)
+            );
         }
     }
     #[cfg(feature = "web")]

@@ -89,7 +89,7 @@ mod console;
 mod definitions;
 mod describe;
 mod docs;
-#[cfg(any(feature = "runtime", feature = "web"))]
+#[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
 mod doctor;
 mod exit;
 mod explain;
@@ -114,7 +114,7 @@ mod words;
 mod wrap;
 
 toolkit::link!(
-    #[cfg(any(feature = "fs", feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "browser", feature = "fs", feature = "runtime", feature = "web"))]
     core: builtin_tools,
     #[cfg(feature = "llm-task")]
     toolkit_llm_task,

@@ -46,7 +46,7 @@ pub(crate) enum Request {
         name: String,
     },
     Explain(ExplainRequest),
-    #[cfg(any(feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
     Doctor,
     Call(CallRequest),
     Schema {
@@ -192,7 +192,7 @@ pub(crate) fn skeleton(program: &str) -> Command {
         .subcommand(trust::command())
         .subcommand(permission::command())
         .subcommand(new::command());
-    #[cfg(any(feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
     let command = command.subcommand(crate::doctor::command());
     #[cfg(feature = "mcp")]
     let command = command.subcommand(mcp::command());
@@ -344,7 +344,7 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
         }
         "describe" => Request::Describe { name: required(text(matches, "name"))? },
         "explain" => Request::Explain(explain::request(matches)?),
-        #[cfg(any(feature = "runtime", feature = "web"))]
+        #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
         "doctor" => Request::Doctor,
         "call" => {
             let mut words = matches.remove_many::<OsString>("tool").into_iter().flatten();

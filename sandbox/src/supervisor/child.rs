@@ -129,7 +129,8 @@ pub(crate) mod report {
     /// The command ended: status, then user time, system time and peak memory.
     pub(crate) const EXIT: u8 = b'e';
     /// From the supervisor: the user mapping of the process is written, and it may proceed. With the message come the descriptors of
-    /// the command's streams, in the order of their numbers, and last a file that describes the command.
+    /// the command's streams, in the order of their numbers, then the further descriptors of the command, and last a file that describes
+    /// the command.
     pub(crate) const GO: u8 = b'g';
 }
 
@@ -142,6 +143,8 @@ pub(crate) struct Child {
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) stdout: Option<OwnedFd>,
     pub(crate) stderr: Option<OwnedFd>,
+    /// Further descriptors of the command, with the numbers from 3 on.
+    pub(crate) given: Vec<OwnedFd>,
     /// Pipe on which a failure is reported; closed without data if there was none.
     pub(crate) errors: OwnedFd,
     pub(crate) report: OwnedFd,
@@ -156,9 +159,15 @@ impl Child {
         run: Run,
         plan: Option<Plan>,
         [stdin, stdout, stderr]: [Option<OwnedFd>; 3],
-        errors: OwnedFd,
+        given: Vec<OwnedFd>,
+        mut errors: OwnedFd,
         report: OwnedFd,
     ) -> Result<Self, Failure> {
+        if !given.is_empty() {
+            // It is used until the program is executed: what is given must not take its number.
+            errors = rustix::io::fcntl_dupfd_cloexec(&errors, sys::ABOVE_GIVEN)
+                .map_err(|error| Failure::new(Step::Prepare, error))?;
+        }
         Ok(Self {
             programs: candidates(&run),
             arguments: strings(&run.arguments)?,
@@ -167,6 +176,7 @@ impl Child {
             stdin,
             stdout,
             stderr,
+            given,
             errors,
             report,
             plan,
@@ -210,6 +220,7 @@ impl Child {
             socket::send(broker, &[0], &[listener.as_fd()], true)
                 .map_err(|error| Failure::new(Step::Seccomp, error))?;
         }
+        sys::give(&self.given).map_err(|error| Failure::io(Step::Prepare, &error))?;
         Err(self.execute())
     }
 
@@ -275,8 +286,8 @@ pub(crate) fn ordered(
     let run = Run::read(&mut Reader::new(reader.bytes()?.get(5..)?))?;
     let plan = Plan::read(&mut reader)?;
     let mut streams = descriptors.into_iter();
-    let streams = [4, 2, 1].map(|bit| if given & bit == 0 { None } else { streams.next() });
-    Child::new(run, Some(plan), streams, errors, report).ok()
+    let standard = [4, 2, 1].map(|bit| if given & bit == 0 { None } else { streams.next() });
+    Child::new(run, Some(plan), standard, streams.collect(), errors, report).ok()
 }
 
 /// The value of `PATH` in an environment.

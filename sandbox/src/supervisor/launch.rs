@@ -57,6 +57,8 @@ struct Streams {
     /// The end that is read here.
     output: Option<OwnedFd>,
     file: Option<OwnedFd>,
+    /// What it is given beside its streams.
+    given: Vec<OwnedFd>,
 }
 
 impl Streams {
@@ -69,11 +71,13 @@ impl Streams {
         }
         if run.output == OutputKind::Pipes {
             (streams.stdout, streams.stderr) = (given.next(), given.next());
+            streams.given = given.collect();
             return Ok(streams);
         }
         if run.output == OutputKind::File {
             streams.file = given.next();
         }
+        streams.given = given.collect();
         if run.terminal.is_none() {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
             let _ = fcntl_setpipe_size(&read, PIPE);
@@ -94,7 +98,7 @@ pub(super) fn launch(
     socket: &OwnedFd,
     host: Option<&OwnedFd>,
 ) -> Result<Launched, Option<Failure>> {
-    let Streams { stdin, stdout, stderr, output, file } = Streams::make(&run, given)?;
+    let Streams { stdin, stdout, stderr, output, file, given } = Streams::make(&run, given)?;
     let identity = tree::links(stdout.iter().chain(&stderr));
     let sweeper = sweeper(&mut run);
     let limits = run.limits;
@@ -112,9 +116,9 @@ pub(super) fn launch(
             if let Some(cgroup) = &cgroup {
                 let _ = cgroup.add(ready.pid);
             }
-            let begun = ready.begin(&run, &plan, &[&stdin, &stdout, &stderr]);
+            let begun = ready.begin(&run, &plan, &[&stdin, &stdout, &stderr], &given);
             // The closing of the output is detected only once this process no longer has it open.
-            drop((stdin, stdout, stderr));
+            drop((stdin, stdout, stderr, given));
             let Ready { pid, reports, errors, .. } = ready;
             if let Err(failure) = begun {
                 return Err(given_up(pid, Some(failure)));
@@ -125,7 +129,7 @@ pub(super) fn launch(
             if let Some(ready) = ready {
                 ready.end();
             }
-            fork(run, plan, [stdin, stdout, stderr], cgroup.as_ref())?
+            fork(run, plan, [stdin, stdout, stderr], given, cgroup.as_ref())?
         }
     };
     let first = pid.as_raw_nonzero().get();
@@ -186,12 +190,13 @@ fn fork(
     run: Run,
     plan: Option<Plan>,
     streams: [Option<OwnedFd>; 3],
+    given: Vec<OwnedFd>,
     cgroup: Option<&Cgroup>,
 ) -> Result<(Begun, Option<Plan>), Failure> {
     let (reports, report_end) = socket::packets().map_err(failed)?;
     rustix::net::sockopt::set_socket_passcred(&reports, true).map_err(failed)?;
     let (errors, errors_end) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
-    let child = Child::new(run, plan, streams, errors_end, report_end)?;
+    let child = Child::new(run, plan, streams, given, errors_end, report_end)?;
     let pid = match sys::fork().map_err(|error| Failure::io(Step::Fork, &error))? {
         Forked::Child => {
             if let Some(cgroup) = cgroup {

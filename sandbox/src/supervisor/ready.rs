@@ -81,6 +81,7 @@ impl Ready {
         run: &Run,
         plan: &Plan,
         streams: &[&Option<OwnedFd>; 3],
+        beside: &[OwnedFd],
     ) -> Result<(), Failure> {
         let order = memfd_create(c"toolkit-order", MemfdFlags::CLOEXEC).map_err(failed)?;
         let mut order = std::fs::File::from(order);
@@ -93,6 +94,7 @@ impl Ready {
         let descriptors: Vec<BorrowedFd<'_>> = streams
             .iter()
             .filter_map(|stream| stream.as_ref())
+            .chain(beside)
             .map(OwnedFd::as_fd)
             .chain([order.as_fd()])
             .collect();

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use crate::common;
+use crate::jobs::{ECHO, echoed, talking};
 
 use std::fs::File;
 use std::time::Duration;
@@ -69,5 +70,18 @@ async fn a_sandbox_is_missing_whole_or_refused() {
     assert!(!toolkit_sandbox::probe().has(Feature::Supervisor));
     assert!(command(directory.path(), "true").current_dir("/none").spawn().await.is_err());
     let error = Command::new("no-such-program").env("PATH", "/bin").spawn().await.unwrap_err();
+    assert!(matches!(error, SpawnError::NotFound { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn descriptors_are_passed_on_without_a_supervisor_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let (with, to_command, from_command) = talking(command(directory.path(), ECHO));
+    let job = with.spawn().await.unwrap();
+    let text = tokio::task::spawn_blocking(move || echoed(to_command, from_command)).await.unwrap();
+    assert_eq!(text, "hello\n0 1 2 3 4 5 ");
+    assert_eq!(within(5, job.exited()).await.end, End::Code(0));
+    let (with, ..) = talking(Command::new("/no/such/program"));
+    let error = with.spawn().await.unwrap_err();
     assert!(matches!(error, SpawnError::NotFound { .. }), "{error}");
 }

@@ -6,7 +6,7 @@ use crate::common;
 use std::time::Duration;
 
 use common::{Place, finish, within};
-use toolkit_sandbox::{Drained, End, SpawnError};
+use toolkit_sandbox::{Command, Conflict, Drained, End, Mode, Sandbox, SpawnError};
 
 #[tokio::test]
 async fn a_command_is_run_and_told_of() {
@@ -36,5 +36,60 @@ async fn what_cannot_be_started_is_explained() {
     assert!(matches!(error, SpawnError::Nul { what: "an argument" }), "{error}");
     let error = place.command("true").arg("x".repeat(4 << 20)).spawn().await.unwrap_err();
     assert!(matches!(error, SpawnError::TooLong), "{error}");
+    place.nothing_left();
+}
+
+/// Two pipes that a command reads from and writes to as its numbers 3 and 4, and the host's ends of them.
+pub(crate) fn talking(command: Command) -> (Command, std::io::PipeWriter, std::io::PipeReader) {
+    let (read, to_command) = std::io::pipe().unwrap();
+    let (from_command, write) = std::io::pipe().unwrap();
+    (command.descriptor(read).descriptor(write), to_command, from_command)
+}
+
+/// Writes a line to a command that echoes it, and reads until the command has closed its end.
+pub(crate) fn echoed(mut to_command: std::io::PipeWriter, mut from_command: std::io::PipeReader) -> String {
+    use std::io::{Read as _, Write as _};
+    to_command.write_all(b"hello\n").unwrap();
+    drop(to_command);
+    let mut text = String::new();
+    from_command.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// What a command runs that echoes, and says which descriptors it has.
+pub(crate) const ECHO: &str = "cat <&3 >&4; ls /proc/self/fd | tr '\\n' ' ' >&4";
+
+#[tokio::test]
+async fn descriptors_are_passed_on_from_number_3() {
+    let place = Place::new();
+    let sandboxed = place.sh(ECHO).sandbox(Sandbox::new(Mode::Full, place.path()).with_network(false));
+    for (name, command) in [("plain", place.sh(ECHO)), ("sandboxed", sandboxed)] {
+        let (command, to_command, from_command) = talking(command);
+        let job = within(10, command.spawn()).await.unwrap();
+        let text = tokio::task::spawn_blocking(move || echoed(to_command, from_command)).await.unwrap();
+        // The last is the directory that `ls` reads.
+        assert_eq!(text, "hello\n0 1 2 3 4 5 ", "{name}");
+        assert_eq!(within(5, job.exited()).await.end, End::Code(0), "{name}: {}", place.text());
+    }
+    place.nothing_left();
+}
+
+#[tokio::test]
+async fn a_command_that_cannot_start_says_so_whatever_it_is_given() {
+    let place = Place::new();
+    let (command, _to_command, mut from_command) = talking(place.command("no-such-program"));
+    let error = command.spawn().await.unwrap_err();
+    assert!(matches!(error, SpawnError::NotFound { .. }), "{error}");
+    // No end of it stays open anywhere.
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut from_command, &mut text).unwrap();
+    assert_eq!(text, "");
+    let many = (0..=Command::MAX_DESCRIPTORS)
+        .fold(place.command("true"), |command, _| command.descriptor(std::io::pipe().unwrap().0));
+    let error = many.spawn().await.unwrap_err();
+    assert!(
+        matches!(error, SpawnError::Contradiction { conflict: Conflict::TooManyDescriptors, .. }),
+        "{error}"
+    );
     place.nothing_left();
 }

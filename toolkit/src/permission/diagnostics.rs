@@ -10,7 +10,7 @@ use crate::name::nearest;
 use std::collections::BTreeSet;
 
 /// Kinds that the toolkit and its bundled tools ask under, whether or not these tools exist.
-pub(crate) const KINDS: [&str; 13] = [
+pub(crate) const KINDS: [&str; 14] = [
     "read",
     "edit",
     "external_directory",
@@ -18,6 +18,7 @@ pub(crate) const KINDS: [&str; 13] = [
     "protected",
     "exec",
     "web_fetch",
+    "browser",
     "message",
     "mcp",
     "mcp_sampling",

@@ -50,7 +50,16 @@ impl House {
         Self::made(config, |_| Answer::allow(), Builder::for_one_call).await
     }
 
-    async fn made(config: Value, says: Says, with: fn(Builder) -> Builder) -> Self {
+    /// Where this resolver knows the addresses of names.
+    pub(crate) async fn made_with_resolver(
+        config: Value,
+        resolver: impl toolkit_http::Resolver + 'static,
+    ) -> Self {
+        let resolver: Arc<dyn toolkit_http::Resolver> = Arc::new(resolver);
+        Self::made(config, |_| Answer::allow(), |builder| builder.shared_service(resolver)).await
+    }
+
+    async fn made(config: Value, says: Says, with: impl FnOnce(Builder) -> Builder) -> Self {
         supervise();
         let root = tempfile::tempdir().unwrap();
         for directory in ["work", "user", "data"] {

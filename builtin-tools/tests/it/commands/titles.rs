@@ -18,6 +18,11 @@ fn calls() -> BTreeMap<&'static str, (Value, &'static str)> {
         ("grep", (json!({ "pattern": "one" }), "Search for one")),
         ("exec", (json!({ "command": "echo one\necho two" }), "echo one…")),
         ("process", (json!({ "action": "stop", "task_id": "job_1" }), "Stop job_1")),
+        #[cfg(feature = "browser")]
+        (
+            "browser",
+            (json!({ "action": "navigate", "url": "http://127.0.0.1:9/" }), "Open http://127.0.0.1:9/"),
+        ),
         #[cfg(feature = "web")]
         ("web_fetch", (json!({ "url": "http://127.0.0.1:9/" }), "Fetch http://127.0.0.1:9/")),
         #[cfg(feature = "web")]

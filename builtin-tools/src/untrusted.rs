@@ -5,7 +5,7 @@ use toolkit::ToolError;
 
 /// Encloses a text in marks with a number that is random for each call. The text cannot contain the closing mark, since its author
 /// does not know the number.
-pub(super) fn enclosed(text: &str) -> Result<String, ToolError> {
+pub(crate) fn enclosed(text: &str) -> Result<String, ToolError> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| ToolError::failed(format!("no random number: {error}")))?;
     let number = bytes.iter().fold(String::new(), |mut all, byte| {

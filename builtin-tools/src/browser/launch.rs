@@ -1,0 +1,379 @@
+//! Starting a browser, and ending it.
+
+use super::allowed::{Allowed, explain};
+use super::cdp::{Cdp, CdpError, Commands};
+use super::failure::failure;
+use super::page::{COMMAND, Page};
+use super::program;
+use super::state::{Context, Shared, metrics};
+use crate::scratch::{Scratch, sweep};
+use serde_json::json;
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::net::unix::pipe;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+use toolkit::escape_line;
+use toolkit::prelude::*;
+use toolkit_http::{ForwardLimits, ForwardProxy};
+use toolkit_sandbox::{Command, End, Job, Output};
+
+/// How the directories of browsers begin.
+const PREFIX: &str = "toolkit-browser-";
+/// Time for a browser to end by itself.
+const CLOSING: Duration = Duration::from_secs(2);
+/// The most bytes that are kept of what the program says.
+const MAX_SAID_BYTES: usize = 4 << 10;
+/// An address that the guard refuses in any case, without looking up a name.
+const REFUSED_URL: &str = "http://169.254.169.254/";
+
+/// A running browser. Dropping it ends all its processes.
+pub(super) struct Browser {
+    cdp: Cdp,
+    pub(super) shared: Shared,
+    pub(super) proxy: ForwardProxy,
+    /// What the guard allows: see [`Allowed::key`].
+    pub(super) allowed: String,
+    /// The context of all pages: without what a default profile has, and gone with the browser.
+    pub(super) context: String,
+    viewport: (u32, u32),
+    owned: Option<Owned>,
+    _tasks: JoinSet<()>,
+    /// Sites that were allowed.
+    sites: Mutex<HashSet<String>>,
+    uses: AtomicUsize,
+    used: Mutex<Instant>,
+}
+
+/// What outlives the connection: the processes and their files.
+struct Owned {
+    job: Arc<Job>,
+    scratch: Scratch,
+}
+
+/// What a browser is started with.
+pub(super) struct Plan {
+    pub(super) executable: PathBuf,
+    pub(super) allowed: Allowed,
+    pub(super) viewport: (u32, u32),
+    pub(super) without_sandbox: bool,
+}
+
+/// Keeps a browser from being closed for being idle.
+pub(super) struct Use<'a>(&'a Browser);
+
+impl Drop for Use<'_> {
+    fn drop(&mut self) {
+        *self.0.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.0.uses.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Starts a browser with one empty tab.
+pub(super) async fn launch(plan: Plan) -> Result<Browser, ToolError> {
+    let failed = |error: &dyn std::fmt::Display| {
+        ToolError::unavailable(format!("the browser cannot be started: {error}"))
+    };
+    let scratch = tokio::task::spawn_blocking(scratch).await.map_err(|error| failed(&error))?;
+    let scratch = scratch.map_err(|error| failed(&format!("its directory cannot be made: {error}")))?;
+    let Allowed { guard, key } = plan.allowed;
+    let proxy = ForwardProxy::start(guard, ForwardLimits::default(), explain).await;
+    let proxy = proxy.map_err(|error| failed(&format!("its proxy cannot be started: {error}")))?;
+    let address = format!("http://{}", proxy.address());
+    let arguments =
+        program::arguments(&scratch.directory().join("data"), &address, plan.viewport, plan.without_sandbox);
+    let (their_input, our_output) = io::pipe().map_err(|error| failed(&error))?;
+    let (our_input, their_output) = io::pipe().map_err(|error| failed(&error))?;
+    let writer = pipe::Sender::from_owned_fd(our_output.into()).map_err(|error| failed(&error))?;
+    let reader = pipe::Receiver::from_owned_fd(our_input.into()).map_err(|error| failed(&error))?;
+    let job = Command::new(&plan.executable)
+        .args(arguments)
+        .envs(environment(scratch.directory()))
+        .current_dir(scratch.directory())
+        .output(Output::Pipes)
+        .descriptor(their_input)
+        .descriptor(their_output)
+        .spawn()
+        .await
+        .map_err(|error| failed(&error))?;
+    let job = Arc::new(job);
+    let shared = Shared::new();
+    let context = Context {
+        shared: shared.clone(),
+        viewport: plan.viewport,
+        downloads: scratch.directory().join("downloads"),
+        browser_context: Arc::new(OnceLock::new()),
+        credential: Some((proxy.user().to_owned(), proxy.password().to_owned())),
+    };
+    let browser_context = Arc::clone(&context.browser_context);
+    let cdp = Cdp::start(reader, writer, move |event, commands| context.handle(&event, commands));
+    let said = Said::default();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(drain(job.take_stdout(), said.clone()));
+    tasks.spawn(drain(job.take_stderr(), said.clone()));
+    tasks.spawn(watch(Arc::clone(&job), cdp.commands().clone(), shared.clone()));
+    let mut browser = Browser {
+        cdp,
+        shared,
+        proxy,
+        allowed: key,
+        context: String::new(),
+        viewport: plan.viewport,
+        owned: Some(Owned { job, scratch }),
+        _tasks: tasks,
+        sites: Mutex::default(),
+        uses: AtomicUsize::new(0),
+        used: Mutex::new(Instant::now()),
+    };
+    match browser.begin().await {
+        Ok(context) => {
+            let _ = browser_context.set(context.clone());
+            browser.context = context;
+            *browser.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            Ok(browser)
+        }
+        Err(error) => {
+            let said = said.end();
+            let said =
+                if said.is_empty() { String::new() } else { format!("; it said: {}", escape_line(&said)) };
+            Err(failed(&format!("{error}{said}")))
+        }
+    }
+}
+
+impl Browser {
+    pub(super) fn commands(&self) -> &Commands {
+        self.cdp.commands()
+    }
+
+    /// Marks it as used, until what is returned is dropped.
+    pub(super) fn begin_use(&self) -> Use<'_> {
+        self.uses.fetch_add(1, Ordering::Relaxed);
+        Use(self)
+    }
+
+    /// How long it has not been used.
+    pub(super) fn idle(&self) -> Duration {
+        if self.uses.load(Ordering::Relaxed) > 0 {
+            return Duration::ZERO;
+        }
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    pub(super) fn is_allowed(&self, site: &str) -> bool {
+        self.sites.lock().unwrap_or_else(PoisonError::into_inner).contains(site)
+    }
+
+    pub(super) fn allow(&self, site: String) {
+        self.sites.lock().unwrap_or_else(PoisonError::into_inner).insert(site);
+    }
+
+    /// A directory for copies of what is uploaded.
+    pub(super) fn uploads(&self) -> Option<PathBuf> {
+        self.owned.as_ref().map(|owned| owned.scratch.directory().join("uploads"))
+    }
+
+    async fn call(
+        &self,
+        method: &'static str,
+        params: serde_json::Value,
+    ) -> Result<serde_json::Value, CdpError> {
+        self.commands().call(None, method, params, COMMAND).await
+    }
+
+    /// Prepares the browser: a context of its own for all pages, one tab, signed in to the proxy. Requests of the default context have
+    /// no password for the proxy, so what the browser wants to tell its maker goes nowhere.
+    async fn begin(&self) -> Result<String, CdpError> {
+        self.call("Browser.getVersion", json!({})).await?;
+        let filter = json!([{ "type": "page", "exclude": false }, { "exclude": true }]);
+        self.call(
+            "Target.setAutoAttach",
+            json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter }),
+        )
+        .await?;
+        let address = format!("http://{}", self.proxy.address());
+        let context = self
+            .call(
+                "Target.createBrowserContext",
+                json!({ "disposeOnDetach": true, "proxyServer": address, "proxyBypassList": "<-loopback>" }),
+            )
+            .await?;
+        let context = context["browserContextId"].as_str().unwrap_or_default().to_owned();
+        let downloads = self.owned.as_ref().map(|owned| owned.scratch.directory().join("downloads"));
+        self.call(
+            "Browser.setDownloadBehavior",
+            json!({
+                "behavior": "allowAndName", "browserContextId": context, "downloadPath": downloads, "eventsEnabled": true,
+            }),
+        )
+        .await?;
+        // A tab of its own, so that nothing of it is in the history of the one that is used. Nobody waits for its end.
+        let first = self.open_in(&context).await?;
+        self.sign_in(&first).await?;
+        let page = self.prepared(self.open_in(&context).await?).await?;
+        self.shared.lock().begin(page.number);
+        first.call("Page.navigate", json!({ "url": "about:blank" })).await?;
+        self.commands().post(None, "Target.closeTarget", &json!({ "targetId": first.target }));
+        Ok(context)
+    }
+
+    /// Opens an empty tab, and makes it the active one.
+    pub(super) async fn open(&self) -> Result<Page, CdpError> {
+        self.prepared(self.open_in(&self.context).await?).await
+    }
+
+    /// Gives a tab its size.
+    async fn prepared(&self, page: Page) -> Result<Page, CdpError> {
+        page.call("Emulation.setDeviceMetricsOverride", metrics(self.viewport)).await?;
+        Ok(page)
+    }
+
+    async fn open_in(&self, context: &str) -> Result<Page, CdpError> {
+        let params = json!({ "url": "about:blank", "browserContextId": context });
+        let made = self.call("Target.createTarget", params).await?;
+        let target = made["targetId"].as_str().unwrap_or_default().to_owned();
+        let number = self.shared.until(COMMAND, |state| {
+            let number = state.tabs.iter().find(|tab| tab.target == target)?.number;
+            state.active = number;
+            Some(number)
+        });
+        let number =
+            number.await.ok_or(CdpError::TimedOut { method: "Target.createTarget", within: COMMAND })?;
+        self.page(number).ok_or(CdpError::Detached)
+    }
+
+    /// A tab.
+    pub(super) fn page(&self, number: u32) -> Option<Page> {
+        let state = self.shared.lock();
+        let tab = state.tab(number)?;
+        Some(Page {
+            commands: self.commands().clone(),
+            shared: self.shared.clone(),
+            number,
+            session: tab.session.clone(),
+            target: tab.target.clone(),
+        })
+    }
+
+    /// Has the context know the proxy's password: the browser asks for it once, at its first request, and keeps it.
+    async fn sign_in(&self, page: &Page) -> Result<(), CdpError> {
+        let patterns = json!([{ "urlPattern": format!("{REFUSED_URL}*") }]);
+        page.call("Fetch.enable", json!({ "handleAuthRequests": true, "patterns": patterns })).await?;
+        page.call("Page.navigate", json!({ "url": REFUSED_URL })).await?;
+        page.call("Fetch.disable", json!({})).await?;
+        let is_known = self.proxy.take_refusals().iter().any(|refusal| refusal.target == REFUSED_URL);
+        if !is_known {
+            let message = "the browser did not sign in to its proxy".to_owned();
+            return Err(CdpError::Refused { method: "Fetch.continueWithAuth", message });
+        }
+        Ok(())
+    }
+
+    /// Ends it: politely at first, then all that is left.
+    pub(super) async fn close(mut self) {
+        self.commands().post(None, "Browser.close", &json!({}));
+        if let Some(owned) = self.owned.take() {
+            let _ = tokio::time::timeout(CLOSING, owned.job.exited()).await;
+            owned.end().await;
+        }
+    }
+
+    /// The error of a command that found the connection closed.
+    pub(super) fn gone(&self) -> ToolError {
+        failure(&CdpError::Closed(self.commands().closed().unwrap_or_default()))
+    }
+}
+
+impl Owned {
+    async fn end(self) {
+        self.job.stop(Duration::ZERO).await;
+        let scratch = self.scratch;
+        let _ = tokio::task::spawn_blocking(move || drop(scratch)).await;
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let Some(owned) = self.owned.take() else { return };
+        // Its files can be removed once nothing writes to them any more. Without a runtime, the next browser removes them.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(owned.end());
+        }
+    }
+}
+
+fn scratch() -> io::Result<Scratch> {
+    static SWEPT: Once = Once::new();
+    let within = std::env::temp_dir();
+    SWEPT.call_once(|| sweep(&within, PREFIX));
+    let scratch = Scratch::make(&within, PREFIX)?;
+    for name in ["data", "downloads", "uploads", "home", "tmp"] {
+        fs::create_dir(scratch.directory().join(name))?;
+    }
+    Ok(scratch)
+}
+
+/// What the program gets of the environment: nothing that says where the user's own files are.
+fn environment(directory: &Path) -> Vec<(&'static str, std::ffi::OsString)> {
+    let mut environment = vec![
+        ("HOME", directory.join("home").into_os_string()),
+        ("TMPDIR", directory.join("tmp").into_os_string()),
+    ];
+    for name in
+        ["PATH", "LANG", "LANGUAGE", "LC_ALL", "TZ", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "LD_LIBRARY_PATH"]
+    {
+        if let Some(value) = std::env::var_os(name) {
+            environment.push((name, value));
+        }
+    }
+    environment
+}
+
+/// Fails all commands when the process has ended, however that is.
+async fn watch(job: Arc<Job>, commands: Commands, shared: Shared) {
+    let exit = job.exited().await;
+    let how = match exit.end {
+        End::Code(code) => format!("it ended with exit code {code}"),
+        End::Signal { number, .. } => format!("it was ended by signal {number}"),
+        _ => "it ended".to_owned(),
+    };
+    commands.close(&how);
+    shared.wake();
+}
+
+/// The last bytes that the program said.
+#[derive(Clone, Default)]
+struct Said(Arc<Mutex<Vec<u8>>>);
+
+impl Said {
+    fn push(&self, bytes: &[u8]) {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        said.extend_from_slice(bytes);
+        let surplus = said.len().saturating_sub(MAX_SAID_BYTES);
+        said.drain(..surplus);
+    }
+
+    /// The last line that says something.
+    fn end(&self) -> String {
+        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&said).into_owned();
+        // Without a desktop it complains of that, which is no fault.
+        let mut lines =
+            text.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !line.contains("dbus"));
+        lines.next().unwrap_or_default().chars().take(500).collect()
+    }
+}
+
+async fn drain(stream: Option<impl AsyncRead + Unpin>, said: Said) {
+    let Some(mut stream) = stream else { return };
+    let mut chunk = vec![0; 4 << 10];
+    while let Ok(length @ 1..) = stream.read(&mut chunk).await {
+        said.push(&chunk[..length]);
+    }
+}

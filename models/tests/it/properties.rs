@@ -344,7 +344,8 @@ impl Conversation {
             (Trouble::None | Trouble::Status(_), Ok(answer)) => {
                 check_answer(wire, &said, is_cut, &answer, &events, &place);
                 self.ids.extend(said.parts.iter().filter_map(|part| match part {
-                    SaidPart::Call(id, ..) => Some(id.clone()),
+                    // What was cut off is in no conversation.
+                    SaidPart::Call(id, ..) if !is_cut => Some(id.clone()),
                     _ => None,
                 }));
                 let calls: Vec<ToolCall> = answer.message.tool_calls().cloned().collect();

@@ -285,7 +285,9 @@ impl Ids {
 
     /// An id that no call before has and that the provider takes. The same conversation gives the same ids, so that a cache holds.
     fn of(&mut self, id: &str, is_own: bool) -> String {
-        if (is_own || self.is_legal(id)) && self.used.insert(id.to_owned()) {
+        // Some servers have something in their ids, so that they get them back as they are.
+        let is_kept = is_own && self.dialect != Dialect::Anthropic || self.is_legal(id);
+        if is_kept && self.used.insert(id.to_owned()) {
             return id.to_owned();
         }
         for round in 0_usize.. {

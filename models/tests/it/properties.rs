@@ -228,14 +228,19 @@ impl Conversation {
             self.numbers.of(&[SaidStop::End, SaidStop::End, SaidStop::End, SaidStop::End, SaidStop::Filter]);
         let has_calls = parts.iter().any(|part| matches!(part, SaidPart::Call(..)));
         let stop = if has_calls { SaidStop::End } else { stop };
-        Said { parts, stop, usage }
+        let reused = parts.iter().filter_map(|part| match part {
+            SaidPart::Call(id, ..) if self.ids.contains(id) => Some(id.clone()),
+            _ => None,
+        });
+        Said { reused: reused.collect(), parts, stop, usage }
     }
 
     /// Cuts the last call off at the limit of tokens, where there is one.
-    fn cut(&mut self, said: &mut Said) -> bool {
+    fn cut(said: &mut Said) -> bool {
         match said.parts.last_mut() {
-            Some(SaidPart::Call(_, _, arguments)) => {
-                *arguments = "{\"path\": \"x".to_owned();
+            // The first call that is left must be one by whose id the server knows the answer.
+            Some(SaidPart::Call(_, _, arguments)) if said.reused.is_empty() => {
+                "{\"path\": \"x".clone_into(arguments);
                 said.stop = SaidStop::Limit;
                 true
             }
@@ -309,8 +314,10 @@ impl Conversation {
         {
             said.parts.push(SaidPart::Text("Hello.".to_owned()));
         }
-        let is_cut =
-            trouble == Trouble::None && wire != Wire::Gemini && self.numbers.one_in(6) && self.cut(&mut said);
+        let is_cut = trouble == Trouble::None
+            && wire != Wire::Gemini
+            && self.numbers.one_in(6)
+            && Self::cut(&mut said);
         let marks = self.numbers.one_in(2);
         {
             let mut worlds = world.lock().unwrap();
@@ -337,7 +344,8 @@ impl Conversation {
             (Trouble::None | Trouble::Status(_), Ok(answer)) => {
                 check_answer(wire, &said, is_cut, &answer, &events, &place);
                 self.ids.extend(said.parts.iter().filter_map(|part| match part {
-                    SaidPart::Call(id, ..) => Some(id.clone()),
+                    // What was cut off is in no conversation.
+                    SaidPart::Call(id, ..) if !is_cut => Some(id.clone()),
                     _ => None,
                 }));
                 let calls: Vec<ToolCall> = answer.message.tool_calls().cloned().collect();

@@ -17,6 +17,8 @@ use std::collections::{BTreeSet, HashMap};
 pub(crate) struct Said {
     pub(crate) parts: Vec<SaidPart>,
     pub(crate) stop: SaidStop,
+    /// Ids that calls of other answers had before.
+    pub(crate) reused: BTreeSet<String>,
     /// Tokens of the request, those of them from a cache, tokens of the answer.
     pub(crate) usage: Option<(u64, u64, u64)>,
 }
@@ -74,7 +76,7 @@ impl Issued {
                     self.signatures.insert(signature.clone());
                     reasoning.push((text.clone(), signature.clone()));
                 }
-                SaidPart::Call(id, ..) => {
+                SaidPart::Call(id, ..) if !said.reused.contains(id) => {
                     self.reasoning.entry(id.clone()).or_insert_with(|| reasoning.clone());
                 }
                 _ => {}

@@ -14,7 +14,9 @@ async fn chat(body: String) -> (Result<Answer, ModelError>, Vec<ModelEvent>) {
 }
 
 fn chunks(choices: &[Value]) -> String {
-    choices.iter().map(|choice| format!("data: {}\n\n", json!({"choices": [choice]}))).collect()
+    let events: Vec<String> =
+        choices.iter().map(|choice| format!("data: {}\n\n", json!({"choices": [choice]}))).collect();
+    events.concat()
 }
 
 #[tokio::test]
@@ -57,10 +59,10 @@ async fn the_end_is_known_without_done_without_a_reason_and_without_the_end_of_t
     let (answer, _) = chat(chunks(&[text.clone(), stop.clone()])).await;
     assert_eq!(answer.unwrap().stop, StopReason::End);
     // The reason is missing.
-    let (answer, _) = chat(format!("{}data: [DONE]\n\n", chunks(&[text.clone()]))).await;
+    let (answer, _) = chat(format!("{}data: [DONE]\n\n", chunks(std::slice::from_ref(&text)))).await;
     assert_eq!(answer.unwrap().message.to_text(), "Hi");
     // Both are: the answer may have lost its end.
-    let (answer, _) = chat(chunks(&[text.clone()])).await;
+    let (answer, _) = chat(chunks(std::slice::from_ref(&text))).await;
     let error = answer.unwrap_err();
     assert!(matches!(error, ModelError::Stream { .. }), "{error:?}");
     assert_eq!(error.partial().unwrap().to_text(), "Hi");

@@ -172,7 +172,7 @@ fn find(value: &Value, at: String, found: &mut Vec<String>) {
             members.iter().for_each(|(key, member)| find(member, format!("{at}/{key}"), found));
         }
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(place, item)| find(item, format!("{at}/{place}"), found))
+            items.iter().enumerate().for_each(|(place, item)| find(item, format!("{at}/{place}"), found));
         }
         _ => {}
     }

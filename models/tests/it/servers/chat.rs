@@ -1,4 +1,4 @@
-//! Chat Completions, by OpenAI's reference ("Create chat completion", "Streaming events"), with `reasoning_content` as DeepSeek's guide
+//! Chat Completions, by OpenAI's reference ("Create chat completion", "Streaming events"), with `reasoning_content` as the guide of `DeepSeek`
 //! "Thinking mode" has it.
 
 use super::{

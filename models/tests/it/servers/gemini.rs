@@ -96,7 +96,8 @@ pub(crate) fn events(said: &Said, bytes: usize) -> Vec<String> {
     for part in &said.parts {
         match part {
             SaidPart::Text(text) => {
-                events.extend(pieces(text, bytes).into_iter().map(|piece| send(vec![json!({"text": piece})])))
+                events
+                    .extend(pieces(text, bytes).into_iter().map(|piece| send(vec![json!({"text": piece})])));
             }
             SaidPart::Reasoning(text, own) => {
                 events.extend(
@@ -107,7 +108,7 @@ pub(crate) fn events(said: &Said, bytes: usize) -> Vec<String> {
                 signature = Some(own);
             }
             SaidPart::Image(data) => {
-                events.push(send(vec![json!({"inlineData": {"mimeType": "image/png", "data": data}})]))
+                events.push(send(vec![json!({"inlineData": {"mimeType": "image/png", "data": data}})]));
             }
             SaidPart::Call(id, name, arguments) => {
                 let arguments: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));

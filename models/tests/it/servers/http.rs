@@ -1,6 +1,7 @@
 //! HTTP/1.1 on loopback, as little of it as is needed: one request for each connection, and answers in chunks that end as a test says.
 
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -160,7 +161,7 @@ async fn serve(
     let mut head =
         format!("HTTP/1.1 {} X\r\ntransfer-encoding: chunked\r\nconnection: close\r\n", reply.status);
     for (name, value) in &reply.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     head.push_str("\r\n");
     stream.set_nodelay(true)?;

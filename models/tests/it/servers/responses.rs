@@ -103,6 +103,7 @@ pub(crate) fn check(request: &Received, issued: &Issued, faults: &mut Faults) {
 }
 
 /// The events of an answer. `bytes` is the size of fragments.
+#[expect(clippy::too_many_lines, reason = "one arm for each kind of item")]
 pub(crate) fn events(said: &Said, bytes: usize) -> Vec<String> {
     let mut number = 0;
     let mut send = |kind: &str, mut members: Value| {

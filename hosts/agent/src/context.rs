@@ -64,7 +64,7 @@ impl ContextSettings {
     }
 }
 
-/// What a run knows of the context window.
+/// The state of a run's context window.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// The current task.

@@ -92,7 +92,7 @@ impl From<TranscriptError> for Ending {
     }
 }
 
-/// What follows an answer.
+/// The step that follows an answer.
 enum Next {
     Turn,
     End(Ending),

@@ -1,5 +1,7 @@
 //! From the command line to the exit code.
 
+#[cfg(feature = "agent")]
+use crate::agent;
 use crate::call;
 use crate::completions;
 use crate::config;
@@ -185,6 +187,17 @@ impl Cli {
                         console,
                     );
                 }
+                #[cfg(feature = "agent")]
+                Request::Agent(request) if !request.needs_toolkit() => {
+                    let data_dir = load.data_dir_path();
+                    return agent::run_without_tools(
+                        request,
+                        data_dir,
+                        &options.caller,
+                        options.format,
+                        console,
+                    );
+                }
                 #[cfg(feature = "mcp")]
                 Request::Mcp(request) if !request.needs_toolkit() => {
                     let caller = &options.caller;
@@ -207,6 +220,10 @@ impl Cli {
                         toolkit = mcp::with(toolkit, &servers);
                     }
                     toolkit = toolkit.configuration(configuration);
+                    #[cfg(feature = "agent")]
+                    if matches!(request, Request::Agent(_)) {
+                        toolkit = agent::with_copies(toolkit.delegates_tasks(), options.load.data_dir_path());
+                    }
                     if matches!(request, Request::Call(_)) {
                         // The next command is the same session, and another process.
                         toolkit = toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL);
@@ -232,6 +249,19 @@ impl Cli {
                 format: options.format,
             };
             let exit = mcp::run(request, toolkit, &servers, options.caller, &host, console);
+            runtime.shutdown_background();
+            return exit;
+        }
+        #[cfg(feature = "agent")]
+        if let Request::Agent(request) = options.request {
+            let data_dir = options.load.data_dir_path();
+            let (caller, format) = (options.caller, options.format);
+            let exit = agent::run(request, &toolkit, data_dir, caller, &runtime, format, console);
+            #[cfg(feature = "mcp")]
+            {
+                mcp::note(&servers, console);
+                runtime.block_on(servers.stop());
+            }
             runtime.shutdown_background();
             return exit;
         }
@@ -274,6 +304,8 @@ fn only(request: &Request) -> mcp::Only<'_> {
         Request::Mcp(McpRequest::Test { name: Some(name) }) => mcp::Only::Server(name),
         Request::Lint(request) if !request.has_servers() => mcp::Only::None,
         Request::List { .. } | Request::Lint(_) | Request::Schema { .. } | Request::Mcp(_) => mcp::Only::All,
+        #[cfg(feature = "agent")]
+        Request::Agent(_) => mcp::Only::All,
         _ => mcp::Only::None,
     }
 }
@@ -346,6 +378,8 @@ fn answer(
         Request::Config(_) | Request::Trust(_) | Request::New(_) => {}
         #[cfg(feature = "mcp")]
         Request::Mcp(_) => {}
+        #[cfg(feature = "agent")]
+        Request::Agent(_) => {}
         Request::Permission(request) => permission::run(&request, toolkit, format, console)?,
         Request::Call(request) => {
             let sweeping = runtime.spawn_blocking({

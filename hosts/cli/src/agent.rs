@@ -277,7 +277,8 @@ fn agent(
     caller.model = Some(model.name().to_owned());
     // A conversation is a session of its own.
     caller.session_id = None;
-    let is_named = |key: &str| configuration.origins().find(&format!("/toolAgent/{key}")).is_some();
+    let document = configuration.document();
+    let is_named = |key: &str| document.pointer(&format!("/toolAgent/{key}")).is_some();
     let mut builder = Agent::builder(toolkit.clone(), model)
         .caller(caller)
         .settings(&settings)
@@ -290,10 +291,10 @@ fn agent(
     let mut limits = Limits::from(&settings);
     // A person watches: unless the configuration says otherwise, the limits are those of turns.
     if !is_named("maxToolCalls") {
-        limits = limits.max_tool_calls(None);
+        limits.max_tool_calls = None;
     }
     if !is_named("timeoutMs") {
-        limits = limits.timeout(None);
+        limits.timeout = None;
     }
     if let Some(turns) = request.max_turns {
         limits = limits.max_turns(turns);

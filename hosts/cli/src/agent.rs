@@ -191,16 +191,16 @@ pub(crate) fn with_copies(toolkit: Builder, data_dir: Option<&Path>) -> Builder 
 
 /// Does the task.
 pub(crate) fn run(
-    request: AgentRequest,
+    request: &AgentRequest,
     toolkit: &Toolkit,
     data_dir: Option<&Path>,
-    caller: Caller,
+    caller: &Caller,
     runtime: &Runtime,
     format: Format,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     let transcripts = transcripts(data_dir)?;
-    let agent = agent(&request, toolkit, &transcripts, caller.clone())?;
+    let agent = agent(request, toolkit, &transcripts, caller.clone())?;
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
     let task = request.task.as_deref().map(read_task).transpose()?.map(|task| {
@@ -216,7 +216,7 @@ pub(crate) fn run(
     });
     let mut show = Show::new(format, console);
     let (result, id) = runtime.block_on(async {
-        let mut session = open(&request, &agent, &transcripts, &caller, task.as_ref())?;
+        let mut session = open(request, &agent, &transcripts, caller, task.as_ref())?;
         let id = session.id().to_owned();
         let result = {
             let mut run = pin!(async {

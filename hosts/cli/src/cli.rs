@@ -220,14 +220,7 @@ impl Cli {
                         toolkit = mcp::with(toolkit, &servers);
                     }
                     toolkit = toolkit.configuration(configuration);
-                    #[cfg(feature = "agent")]
-                    if matches!(request, Request::Agent(_)) {
-                        toolkit = agent::with_copies(toolkit.delegates_tasks(), options.load.data_dir_path());
-                    }
-                    if matches!(request, Request::Call(_)) {
-                        // The next command is the same session, and another process.
-                        toolkit = toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL);
-                    }
+                    toolkit = for_request(toolkit, request, options.load.data_dir_path());
                 }
             }
         }
@@ -249,19 +242,6 @@ impl Cli {
                 format: options.format,
             };
             let exit = mcp::run(request, toolkit, &servers, options.caller, &host, console);
-            runtime.shutdown_background();
-            return exit;
-        }
-        #[cfg(feature = "agent")]
-        if let Request::Agent(request) = options.request {
-            let data_dir = options.load.data_dir_path();
-            let (caller, format) = (options.caller, options.format);
-            let exit = agent::run(request, &toolkit, data_dir, caller, &runtime, format, console);
-            #[cfg(feature = "mcp")]
-            {
-                mcp::note(&servers, console);
-                runtime.block_on(servers.stop());
-            }
             runtime.shutdown_background();
             return exit;
         }
@@ -307,6 +287,18 @@ fn only(request: &Request) -> mcp::Only<'_> {
         #[cfg(feature = "agent")]
         Request::Agent(_) => mcp::Only::All,
         _ => mcp::Only::None,
+    }
+}
+
+/// The toolkit as a request needs it.
+#[cfg_attr(not(feature = "agent"), expect(unused_variables, reason = "only an agent keeps files"))]
+fn for_request(toolkit: Builder, request: &Request, data_dir: Option<&Path>) -> Builder {
+    match request {
+        #[cfg(feature = "agent")]
+        Request::Agent(_) => agent::with_copies(toolkit.delegates_tasks(), data_dir),
+        // The next command is the same session, and another process.
+        Request::Call(_) => toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL),
+        _ => toolkit,
     }
 }
 
@@ -379,7 +371,10 @@ fn answer(
         #[cfg(feature = "mcp")]
         Request::Mcp(_) => {}
         #[cfg(feature = "agent")]
-        Request::Agent(_) => {}
+        Request::Agent(request) => {
+            let data_dir = options.load.data_dir_path();
+            return agent::run(&request, toolkit, data_dir, &options.caller, runtime, format, console);
+        }
         Request::Permission(request) => permission::run(&request, toolkit, format, console)?,
         Request::Call(request) => {
             let sweeping = runtime.spawn_blocking({

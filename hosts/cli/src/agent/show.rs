@@ -210,7 +210,8 @@ pub(crate) fn message(message: &TranscriptMessage) -> String {
         }
         Message::Tools(results) => {
             let results = results.results.iter();
-            results.map(|result| format!("[{}: {}] ", result.name, result.to_text())).collect()
+            let texts = results.map(|result| format!("[{}: {}]", result.name, result.to_text()));
+            texts.collect::<Vec<_>>().join(" ")
         }
         _ => String::new(),
     };

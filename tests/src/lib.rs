@@ -66,6 +66,7 @@ mod pages {
     }
 
     pages! {
+        Agent: "../../docs/agent.md",
         Readme: "../../README.md",
         ComingFrom: "../../docs/coming-from.md",
         GettingStarted: "../../docs/getting-started.md",

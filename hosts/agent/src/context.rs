@@ -64,7 +64,7 @@ impl ContextSettings {
     }
 }
 
-/// What a run knows of the context window.
+/// The state of a run's context window.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// The current task.
@@ -196,7 +196,7 @@ impl Run<'_> {
             return Ok(());
         }
         let before = self.estimate(tools);
-        self.session.journal.record(Record::Shortened { until, max_chars })?;
+        self.session.journal.record(&Record::Shortened { until, max_chars })?;
         let after = self.estimate(tools);
         self.observer.send(AgentEvent::Compacted { how: Compaction::Shortened, before, after });
         Ok(())
@@ -223,7 +223,7 @@ impl Run<'_> {
                 Ok((message, usage)) => {
                     let before = self.estimate(tools);
                     let id = self.session.journal.conversation.next_id();
-                    self.session.journal.record(Record::Summarised { id, until, keep, message, usage })?;
+                    self.session.journal.record(&Record::Summarised { id, until, keep, message, usage })?;
                     let after = self.estimate(tools);
                     self.observer.send(AgentEvent::Compacted { how: Compaction::Summarised, before, after });
                     return Ok(());

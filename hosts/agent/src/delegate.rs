@@ -37,7 +37,7 @@ pub(crate) struct Delegated {
 }
 
 impl Run<'_> {
-    /// What each of `share` sub-agents gets of this run: its tools, and its part of what is left of the limits.
+    /// Returns the tools, and the part of the remaining limits, that each of `share` sub-agents gets of this run.
     pub(crate) fn above(&mut self, usable: &BTreeSet<String>, share: u32) -> Above {
         let limits = self.agent.limits;
         let used = self.usage.total_tokens();

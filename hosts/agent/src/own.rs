@@ -86,14 +86,15 @@ fn delegate_schema(profiles: &BTreeMap<String, AgentProfile>) -> Value {
         "additionalProperties": false
     });
     if !profiles.is_empty() {
-        let about: String = profiles
+        let about: Vec<String> = profiles
             .iter()
-            .map(|(name, profile)| format!("\n- {name}: {}", profile.description.trim()))
+            .map(|(name, profile)| format!("- {name}: {}", profile.description.trim()))
             .collect();
+        let about = about.join("\n");
         schema["properties"]["agent"] = json!({
             "type": "string",
             "enum": profiles.keys().collect::<Vec<_>>(),
-            "description": format!("The agent that does it; without one, an agent like you. There are:{about}")
+            "description": format!("The agent that does it; without one, an agent like you. There are:\n{about}")
         });
     }
     schema

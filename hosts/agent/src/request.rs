@@ -1,6 +1,7 @@
 //! The request to do a task.
 
 use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 
 /// A task for an agent.
 ///
@@ -71,7 +72,7 @@ impl DelegationRequest {
         let mut text = self.task.trim().to_owned();
         for (title, part) in [("Context", &self.context), ("Expected outcome", &self.expected_outcome)] {
             if let Some(part) = part.as_deref().map(str::trim).filter(|part| !part.is_empty()) {
-                text.push_str(&format!("\n\n{title}:\n{part}"));
+                let _ = write!(text, "\n\n{title}:\n{part}");
             }
         }
         text

@@ -20,7 +20,7 @@ pub struct ToolAgentResult {
     pub success: bool,
     /// The model's summary, or why the run ended.
     pub summary: String,
-    /// What else the model states.
+    /// Further statements of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
     /// The files that tool calls reported as changed, in the order of their first change.
@@ -142,7 +142,7 @@ pub struct ToolAgentStep {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the model thought before.
+    /// The model's reasoning before the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
     /// The result in a line.

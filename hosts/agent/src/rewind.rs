@@ -37,7 +37,7 @@ pub struct Rewound {
     pub removed: Vec<PathBuf>,
     /// The files that could not be put back, and why.
     pub failed: Vec<(PathBuf, String)>,
-    /// What may have changed files and is not covered: commands, and tools that write by themselves.
+    /// The calls that may have changed files and are not covered: commands, and tools that write by themselves.
     pub not_covered: Vec<String>,
 }
 
@@ -175,7 +175,7 @@ impl Transcripts {
     }
 }
 
-/// What a call may have changed by itself, in words.
+/// The words for a call whose changes are not covered; `None` for any other.
 fn uncovered(call: &ToolCall) -> Option<String> {
     let arguments = match &call.arguments {
         toolkit::CallArguments::Json(value) => value.clone(),

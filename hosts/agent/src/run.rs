@@ -92,7 +92,7 @@ impl From<TranscriptError> for Ending {
     }
 }
 
-/// What follows an answer.
+/// The step that follows an answer.
 enum Next {
     Turn,
     End(Ending),
@@ -151,7 +151,7 @@ impl<'s> Run<'s> {
             self.caller.message_id = Some(message);
         }
         let text = request.as_ref().map(DelegationRequest::to_text);
-        self.session.journal.record(Record::Run {
+        self.session.journal.record(&Record::Run {
             request: request.map(Box::new),
             model: self.agent.model.name().to_owned(),
             system: self.system.clone(),
@@ -436,7 +436,7 @@ impl<'s> Run<'s> {
         };
         let record =
             Record::End { result: Box::new(ToolAgentResult { steps: Vec::new(), ..result.clone() }) };
-        self.session.journal.record_anyway(record);
+        self.session.journal.record_anyway(&record);
         if reason != StopReason::Cancelled {
             self.session.journal.sync().await;
         }
@@ -463,7 +463,7 @@ impl<'s> Run<'s> {
             let output = ToolOutput::error(call, text);
             let record =
                 Record::Result { answer: pending.answer, call: place, output, files_modified: Vec::new() };
-            self.session.journal.record_anyway(record);
+            self.session.journal.record_anyway(&record);
         }
         self.abandon_steps(why);
     }

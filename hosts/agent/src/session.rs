@@ -57,7 +57,7 @@ pub struct Session {
     /// Files that were changed, in the order of their first change.
     pub(crate) files: Vec<PathBuf>,
     /// True if the toolkit's session ends with this one.
-    owns_session: bool,
+    is_owner: bool,
     is_resumed: bool,
 }
 
@@ -66,7 +66,7 @@ impl Session {
         let Inner { caller, transcripts, parent, .. } = &*agent.0;
         let id = new_id();
         let named = request.session_id.clone().or_else(|| caller.session_id.clone());
-        let owns_session = named.is_none();
+        let is_owner = named.is_none();
         let header = Header {
             version: VERSION,
             session: named.unwrap_or_else(|| format!("agent {id}")),
@@ -80,7 +80,7 @@ impl Session {
         };
         let writer = transcripts.as_ref().map(|transcripts| transcripts.create(&header)).transpose()?;
         let journal = Journal { writer, conversation: Conversation::default() };
-        Ok(Self::new(agent, journal, header, owns_session))
+        Ok(Self::new(agent, journal, header, is_owner))
     }
 
     pub(crate) fn resume(agent: &Agent, id: &str) -> Result<Self, TranscriptError> {
@@ -97,14 +97,14 @@ impl Session {
             }
         }
         let journal = Journal { writer: Some(writer), conversation: loaded.conversation };
-        let owns_session = loaded.header.session == format!("agent {}", loaded.header.id);
-        let mut session = Self::new(agent, journal, loaded.header, owns_session);
+        let is_owner = loaded.header.session == format!("agent {}", loaded.header.id);
+        let mut session = Self::new(agent, journal, loaded.header, is_owner);
         session.files = files;
         session.is_resumed = true;
         let lost = session.journal.conversation.pending().map(|pending| (pending.answer, pending.lost()));
         if let Some((answer, lost)) = lost {
             for (call, output) in lost {
-                session.journal.record(Record::Result {
+                session.journal.record(&Record::Result {
                     answer,
                     call,
                     output,
@@ -115,7 +115,7 @@ impl Session {
         Ok(session)
     }
 
-    fn new(agent: &Agent, journal: Journal, header: Header, owns_session: bool) -> Self {
+    fn new(agent: &Agent, journal: Journal, header: Header, is_owner: bool) -> Self {
         Self {
             agent: agent.clone(),
             journal,
@@ -123,7 +123,7 @@ impl Session {
             steering: Steering::default(),
             events: None,
             files: Vec::new(),
-            owns_session,
+            is_owner,
             is_resumed: false,
         }
     }
@@ -211,7 +211,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.events = None;
-        if self.owns_session {
+        if self.is_owner {
             self.agent.0.toolkit.end_session(&self.header.session);
         }
     }
@@ -255,17 +255,17 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Writes a line, and then lets it count.
-    pub(crate) fn record(&mut self, record: Record) -> Result<(), TranscriptError> {
+    pub(crate) fn record(&mut self, record: &Record) -> Result<(), TranscriptError> {
         if let Some(writer) = &mut self.writer {
-            writer.append(&record)?;
+            writer.append(record)?;
         }
-        self.apply(&record)
+        self.apply(record)
     }
 
     /// Lets a line count that could not be written, so that at least this process has a whole conversation.
-    pub(crate) fn record_anyway(&mut self, record: Record) {
-        if self.record(record.clone()).is_err() {
-            let _ = self.apply(&record);
+    pub(crate) fn record_anyway(&mut self, record: &Record) {
+        if self.record(record).is_err() {
+            let _ = self.apply(record);
         }
     }
 
@@ -280,7 +280,7 @@ impl Journal {
     /// Adds a message, and returns its number.
     pub(crate) fn say(&mut self, kind: Kind, message: Message) -> Result<u64, TranscriptError> {
         let id = self.conversation.next_id();
-        self.record(Record::Message { id, kind, message })?;
+        self.record(&Record::Message { id, kind, message })?;
         Ok(id)
     }
 

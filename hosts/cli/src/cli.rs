@@ -1,5 +1,7 @@
 //! The command line program, from its arguments to the exit code.
 
+#[cfg(feature = "agent")]
+use crate::agent;
 use crate::call;
 use crate::completions;
 use crate::config;
@@ -184,6 +186,17 @@ impl Cli {
                         console,
                     );
                 }
+                #[cfg(feature = "agent")]
+                Request::Agent(request) if !request.needs_toolkit() => {
+                    let data_dir = load.data_dir_path();
+                    return agent::run_without_tools(
+                        request,
+                        data_dir,
+                        &options.caller,
+                        options.format,
+                        console,
+                    );
+                }
                 #[cfg(feature = "mcp")]
                 Request::Mcp(request) if !request.needs_toolkit() => {
                     let caller = &options.caller;
@@ -206,10 +219,7 @@ impl Cli {
                         toolkit = mcp::with(toolkit, &servers);
                     }
                     toolkit = toolkit.configuration(configuration);
-                    if matches!(request, Request::Call(_)) {
-                        // The next command is the same session, and another process.
-                        toolkit = toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL);
-                    }
+                    toolkit = for_request(toolkit, request, options.load.data_dir_path());
                 }
             }
         }
@@ -274,7 +284,21 @@ fn only(request: &Request) -> mcp::Only<'_> {
         Request::Mcp(McpRequest::Test { name: Some(name) }) => mcp::Only::Server(name),
         Request::Lint(request) if !request.has_servers() => mcp::Only::None,
         Request::List { .. } | Request::Lint(_) | Request::Schema { .. } | Request::Mcp(_) => mcp::Only::All,
+        #[cfg(feature = "agent")]
+        Request::Agent(_) => mcp::Only::All,
         _ => mcp::Only::None,
+    }
+}
+
+/// The toolkit as a request needs it.
+#[cfg_attr(not(feature = "agent"), expect(unused_variables, reason = "only an agent keeps files"))]
+fn for_request(toolkit: Builder, request: &Request, data_dir: Option<&Path>) -> Builder {
+    match request {
+        #[cfg(feature = "agent")]
+        Request::Agent(_) => agent::with_copies(toolkit.delegates_tasks(), data_dir),
+        // The next command is the same session, and another process.
+        Request::Call(_) => toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL),
+        _ => toolkit,
     }
 }
 
@@ -346,6 +370,11 @@ fn answer(
         Request::Config(_) | Request::Trust(_) | Request::New(_) => {}
         #[cfg(feature = "mcp")]
         Request::Mcp(_) => {}
+        #[cfg(feature = "agent")]
+        Request::Agent(request) => {
+            let data_dir = options.load.data_dir_path();
+            return agent::run(&request, toolkit, data_dir, &options.caller, runtime, format, console);
+        }
         Request::Permission(request) => permission::run(&request, toolkit, format, console)?,
         Request::Call(request) => {
             let sweeping = runtime.spawn_blocking({

@@ -12,6 +12,7 @@
 //! toolkit docs
 //! toolkit permission list
 //! toolkit doctor
+//! toolkit agent "Fix the failing test"
 //! toolkit mcp serve
 //! toolkit mcp add docs -- docs-server --stdio
 //! toolkit call docs__search --query sandbox
@@ -78,8 +79,10 @@
 //! # Features
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin_tools`, `runtime` those for commands; `mcp` serves clients of the Model
-//! Context Protocol, and brings in the tools of its servers. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
+//! Context Protocol, and brings in the tools of its servers; `agent` gives tasks to a model. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
 
+#[cfg(feature = "agent")]
+mod agent;
 mod arguments;
 mod call;
 mod cli;

@@ -1,5 +1,7 @@
 //! The options and subcommands of the command: their clap definitions, and their parsed form.
 
+#[cfg(feature = "agent")]
+use crate::agent::{self, AgentRequest};
 use crate::config::{self, ConfigRequest};
 use crate::docs;
 use crate::exit::{Exit, Stop};
@@ -63,6 +65,21 @@ pub(crate) enum Request {
     New(NewRequest),
     #[cfg(feature = "mcp")]
     Mcp(McpRequest),
+    #[cfg(feature = "agent")]
+    Agent(AgentRequest),
+}
+
+impl Request {
+    /// The profile of tools that the subcommand names.
+    fn profile(&self) -> Option<&str> {
+        match self {
+            #[cfg(feature = "mcp")]
+            Self::Mcp(request) => request.profile(),
+            #[cfg(feature = "agent")]
+            Self::Agent(request) => request.profile.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// Arguments of `call`.
@@ -196,6 +213,8 @@ pub(crate) fn skeleton(program: &str) -> Command {
     let command = command.subcommand(crate::doctor::command());
     #[cfg(feature = "mcp")]
     let command = command.subcommand(mcp::command());
+    #[cfg(feature = "agent")]
+    let command = command.subcommand(agent::command());
     command
 }
 
@@ -290,13 +309,9 @@ impl Options {
         let caller = caller(&mut subcommand)?;
         let load = load_options(&caller, &mut subcommand);
         let request = request(&name, &mut subcommand)?;
-        #[cfg(feature = "mcp")]
-        let load = match &request {
-            Request::Mcp(request) => match request.profile() {
-                Some(profile) => load.set(format!("tools.profile={profile}")),
-                None => load,
-            },
-            _ => load,
+        let load = match request.profile() {
+            Some(profile) => load.set(format!("tools.profile={profile}")),
+            None => load,
         };
         Ok(Self { format, caller, load, request })
     }
@@ -366,6 +381,8 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
         "new" => Request::New(new::request(matches)?),
         #[cfg(feature = "mcp")]
         "mcp" => Request::Mcp(mcp::request(matches)?),
+        #[cfg(feature = "agent")]
+        "agent" => Request::Agent(agent::request(matches)),
         other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),
     })
 }

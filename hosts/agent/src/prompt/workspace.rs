@@ -8,7 +8,7 @@ use toolkit::Configuration;
 /// The name of the file.
 const FILE: &str = "AGENTS.md";
 /// The most bytes of it that count.
-const MAX_BYTES: u64 = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// The instructions for agents in a workspace: the user's own first. Those of the workspace count only if the user trusts its
 /// configuration. Blocks.
@@ -26,9 +26,9 @@ fn read(path: &Path) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
-    let is_cut = bytes.len() as u64 > MAX_BYTES;
-    bytes.truncate(MAX_BYTES as usize);
+    File::open(path).ok()?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    let is_cut = bytes.len() > MAX_BYTES;
+    bytes.truncate(MAX_BYTES);
     let mut text = String::from_utf8_lossy(&bytes).trim().to_owned();
     if is_cut {
         text.push_str("\n[The rest is left out: the file is too long.]");

@@ -86,7 +86,7 @@ impl Run<'_> {
         self.count(&answer, estimate);
         let conversation = &self.session.journal.conversation;
         let (id, turn) = (conversation.next_id(), conversation.turns);
-        self.session.journal.record(Record::Answer { id, turn, answer: Box::new(answer.clone()) })?;
+        self.session.journal.record(&Record::Answer { id, turn, answer: Box::new(answer.clone()) })?;
         self.observer.send(AgentEvent::Usage {
             usage: self.usage,
             context_tokens: self.estimate(tools),
@@ -112,7 +112,7 @@ impl Run<'_> {
         if has_begun || error.partial().is_some() {
             self.count_unknown(estimate);
         }
-        self.session.journal.record(Record::Failed {
+        self.session.journal.record(&Record::Failed {
             turn: self.session.journal.conversation.turns,
             error: error.to_string(),
             partial: error.partial().cloned().map(Box::new),
@@ -143,7 +143,8 @@ fn make_ids_unique(answer: &mut Answer) {
         let AssistantPart::ToolCall(call) = part else { continue };
         if call.id.is_empty() || ids.contains(&call.id) {
             let base = if call.id.is_empty() { "call" } else { &*call.id };
-            let free = (2_u32..).map(|number| format!("{base}-{number}")).find(|id| !ids.contains(id));
+            let free =
+                (2..=ids.len() + 2).map(|number| format!("{base}-{number}")).find(|id| !ids.contains(id));
             call.id = free.unwrap_or_default();
             is_changed = true;
         }

@@ -34,7 +34,7 @@ enum Way {
 
 /// The result of a call of either kind.
 enum Done {
-    Tool(ToolResult),
+    Tool(Box<ToolResult>),
     Agent(Box<Delegated>),
 }
 
@@ -162,7 +162,7 @@ impl Run<'_> {
         files_modified: Vec<PathBuf>,
     ) -> Result<(), Ending> {
         add_files(&mut self.session.files, files_modified.iter().cloned());
-        self.session.journal.record(Record::Result { answer, call, output, files_modified })?;
+        self.session.journal.record(&Record::Result { answer, call, output, files_modified })?;
         Ok(())
     }
 
@@ -177,7 +177,7 @@ impl Run<'_> {
         thinking: Option<&str>,
     ) -> Result<(), Ending> {
         let places = calls.iter().map(|(place, _)| *place).collect();
-        self.session.journal.record(Record::Started { answer, calls: places })?;
+        self.session.journal.record(&Record::Started { answer, calls: places })?;
         if way != Way::Together {
             // What only reads need not survive a loss of power.
             self.session.journal.sync().await;
@@ -235,7 +235,7 @@ impl Run<'_> {
             let (toolbox, options) = (toolbox.clone(), options.clone());
             Box::pin(async move {
                 let result = toolbox.call_with(call.clone(), options).await;
-                (place, call, Done::Tool(result))
+                (place, call, Done::Tool(Box::new(result)))
             })
         };
         calls.into_iter().map(run).collect()
@@ -271,7 +271,7 @@ impl Run<'_> {
                 self.end_step(&call.id, outcome, None);
                 let files = result.output().map(|output| output.files_modified.clone()).unwrap_or_default();
                 self.note_repeat(&result, call);
-                self.give(answer, place, result.into(), files)
+                self.give(answer, place, (*result).into(), files)
             }
             Done::Agent(delegated) => {
                 let Delegated { output, result } = *delegated;

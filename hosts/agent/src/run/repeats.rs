@@ -14,7 +14,7 @@ const MAX_FAILURES: u32 = 8;
 /// After how many calls that the guard kept back the run ends.
 const MAX_KEPT_BACK: u32 = 2;
 
-/// What a run knows of calls that lead nowhere.
+/// The counts of calls that lead nowhere.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     /// Failures since the last success, by call.

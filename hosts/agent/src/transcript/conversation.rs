@@ -214,7 +214,7 @@ pub(crate) fn shortened(text: &str, max_chars: usize) -> Option<String> {
     ))
 }
 
-/// Whether an answer has anything that goes back to the model: providers refuse an empty one, and reasoning alone leads nowhere.
+/// Returns true if an answer has content that goes back to the model. Providers refuse an empty one, and reasoning alone leads nowhere.
 fn says_something(message: &AssistantMessage) -> bool {
     message.content.iter().any(|part| match part {
         AssistantPart::Text { text } => !text.trim().is_empty(),

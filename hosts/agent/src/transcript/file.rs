@@ -88,7 +88,7 @@ pub(crate) fn read(path: &Path, damage: Damage) -> Result<Loaded, TranscriptErro
     load(&mut file, path, damage)
 }
 
-/// What becomes of lines from a damaged one on.
+/// The handling of the lines from a damaged one on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Damage {
     /// Nothing is read.
@@ -115,7 +115,7 @@ fn load(file: &mut File, path: &Path, damage: Damage) -> Result<Loaded, Transcri
     parse(&bytes, path, damage)
 }
 
-/// What whole lines say. The last one counts only with its end: it may be a part of what was to be written.
+/// Parses whole lines. The last one counts only with its end: it may be a part of what was to be written.
 fn parse(bytes: &[u8], path: &Path, damage: Damage) -> Result<Loaded, TranscriptError> {
     let corrupt =
         |line: usize, reason: String| TranscriptError::Corrupt { path: path.to_owned(), line, reason };

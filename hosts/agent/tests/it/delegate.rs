@@ -207,7 +207,7 @@ async fn a_sub_agent_ends_with_the_limits_of_the_agent_above() {
             Answer::calls([call(&turn.to_string(), "look", json!({"text": turn.to_string()}))]).into()
         }
     });
-    let limits = Limits::none().max_depth(1).max_tool_calls(5).timeout(Duration::from_secs(60));
+    let limits = Limits::none().max_depth(1).max_tool_calls(5).timeout(Duration::from_mins(1));
     let agent = builder(&log, &model).limits(limits).build();
     let result = agent.run(DelegationRequest::new("main"), Observer::none()).await;
     // One call is that of `delegate`, four are left.

@@ -1,5 +1,7 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
+#[cfg(feature = "agent")]
+mod agent;
 mod call;
 mod commands;
 mod config;

@@ -1,0 +1,415 @@
+//! `agent`: a task for a model with the tools of the toolkit.
+
+mod show;
+
+use crate::console::Console;
+use crate::exit::{Exit, Stop};
+use crate::options::{Format, text};
+use crate::signals::Watch;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use serde_json::json;
+use show::Show;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io::Read as _;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use tokio::runtime::Runtime;
+use toolkit::{Builder, Caller, CancellationToken, TerminalApprover, Toolkit, escape_line};
+use toolkit_agent::{
+    Agent, AgentEvent, AgentProfile, Checkpoints, DelegationRequest, Limits, RunOptions, Session, StopReason,
+    ToolAgentResult, TranscriptError, Transcripts,
+};
+use toolkit_models::{ModelError, Models};
+
+/// The directory of transcripts in the data directory.
+const DIRECTORY: &str = "agents";
+/// The most bytes of a task from standard input.
+const MAX_TASK_BYTES: u64 = 1 << 20;
+
+/// The arguments after `agent`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AgentRequest {
+    task: Option<String>,
+    context: Option<String>,
+    expected_outcome: Option<String>,
+    pub(crate) profile: Option<String>,
+    max_turns: Option<u32>,
+    resume: Option<String>,
+    fork: Option<String>,
+    action: Action,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Action {
+    #[default]
+    Run,
+    List,
+    Messages,
+    Rewind,
+}
+
+/// The word for the latest transcript of the workspace.
+const LATEST: &str = "latest";
+
+/// The subcommand.
+pub(crate) fn command() -> Command {
+    let value = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    Command::new("agent")
+        .about("Gives a task to a model, which does it with the tools")
+        .long_about(
+            "Gives a task to a model, which does it with the tools.\n\nThe model is one of `models` in the configuration: the default, or \
+             the one of --model or of the agent of --agent. Each step is shown on standard error, and the model's final answer on \
+             standard output; with `-o json`, all events are JSON Lines. Ctrl-C cancels the run and keeps its transcript; a second one \
+             ends the program.",
+        )
+        .arg(
+            Arg::new("task")
+                .value_name("TASK")
+                .required_unless_present_any(["resume", "fork", "list", "messages", "rewind"])
+                .help("The task; `-` reads it from standard input"),
+        )
+        .arg(value("context", "TEXT", "Facts that the model cannot find out"))
+        .arg(value("expected-outcome", "TEXT", "The state in which the task is done"))
+        .arg(value("profile", "PROFILE", "The profile of tools, as --set tools.profile=PROFILE"))
+        .arg(
+            value("max-turns", "NUMBER", "The most answers of the model [default: 100]")
+                .value_parser(value_parser!(u32).range(1..)),
+        )
+        .arg(
+            value("resume", "ID", "Goes on with a transcript [default: the latest one of the workspace]")
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value(LATEST)
+                .conflicts_with("fork"),
+        )
+        .arg(value("fork", "ID[@MESSAGE]", "Goes on with a copy of a transcript, up to a message").require_equals(true))
+        .arg(
+            Arg::new("list")
+                .long("list")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["task", "resume", "fork", "messages"])
+                .help("Lists the transcripts, the latest first"),
+        )
+        .arg(
+            value("messages", "ID", "Lists the messages of a transcript with their numbers")
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value(LATEST)
+                .conflicts_with_all(["task", "resume", "fork"]),
+        )
+        .arg(
+            value("rewind", "ID[@MESSAGE]", "Puts the files that a run changed back as they were before a message")
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value(LATEST)
+                .conflicts_with_all(["task", "resume", "fork", "list", "messages"]),
+        )
+}
+
+/// Reads the arguments.
+pub(crate) fn request(matches: &mut ArgMatches) -> AgentRequest {
+    let (messages, rewind) = (text(matches, "messages"), text(matches, "rewind"));
+    let action = match (matches.get_flag("list"), &messages, &rewind) {
+        (true, _, _) => Action::List,
+        (_, Some(_), _) => Action::Messages,
+        (_, _, Some(_)) => Action::Rewind,
+        _ => Action::Run,
+    };
+    AgentRequest {
+        task: text(matches, "task"),
+        context: text(matches, "context"),
+        expected_outcome: text(matches, "expected-outcome"),
+        profile: text(matches, "profile"),
+        max_turns: matches.remove_one("max-turns"),
+        resume: text(matches, "resume").or(messages).or(rewind),
+        fork: text(matches, "fork"),
+        action,
+    }
+}
+
+impl AgentRequest {
+    /// Returns true if tools and a model are needed for it.
+    pub(crate) fn needs_toolkit(&self) -> bool {
+        self.action == Action::Run
+    }
+}
+
+/// Lists transcripts or their messages.
+pub(crate) fn run_without_tools(
+    request: &AgentRequest,
+    data_dir: Option<&Path>,
+    caller: &Caller,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let transcripts = transcripts(data_dir)?;
+    if request.action == Action::List {
+        let list = transcripts.list();
+        if format == Format::Json {
+            return crate::definitions::print_json(&json!(list), console).map(|()| Exit::Success);
+        }
+        if list.is_empty() {
+            console.note("There is no transcript yet.");
+        }
+        for info in list {
+            let task = info.task.lines().next().unwrap_or_default();
+            let turns = info.turns;
+            let line = format!("{}  {turns:>4} turns  {}\n", info.id, escape_line(task));
+            console.print(&line)?;
+        }
+        return Ok(Exit::Success);
+    }
+    let given = request.resume.as_deref().unwrap_or(LATEST);
+    if request.action == Action::Rewind {
+        let (id, message) = place(given)?;
+        let id = named(id, &transcripts, caller)?;
+        return rewind(&transcripts, &id, message, format, console);
+    }
+    let id = named(given, &transcripts, caller)?;
+    let messages = transcripts.messages(&id).map_err(stop)?;
+    if format == Format::Json {
+        return crate::definitions::print_json(&json!(messages), console).map(|()| Exit::Success);
+    }
+    for message in messages {
+        console.print(&show::message(&message))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// A toolkit that keeps copies of the files that runs change.
+pub(crate) fn with_copies(toolkit: Builder, data_dir: Option<&Path>) -> Builder {
+    match transcripts(data_dir) {
+        Ok(transcripts) => toolkit.change_hook(Checkpoints::new(transcripts).hook()),
+        Err(_) => toolkit,
+    }
+}
+
+/// Does the task.
+pub(crate) fn run(
+    request: &AgentRequest,
+    toolkit: &Toolkit,
+    data_dir: Option<&Path>,
+    caller: &Caller,
+    runtime: &Runtime,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let transcripts = transcripts(data_dir)?;
+    let agent = agent(request, toolkit, &transcripts, caller.clone())?;
+    let cancel = CancellationToken::new();
+    let watch = Watch::start(cancel.clone())?;
+    let task = request.task.as_deref().map(read_task).transpose()?.map(|task| {
+        let mut delegation = DelegationRequest::new(task);
+        delegation.context.clone_from(&request.context);
+        delegation.expected_outcome.clone_from(&request.expected_outcome);
+        delegation
+    });
+    let events = Arc::<Mutex<VecDeque<AgentEvent>>>::default();
+    let options = RunOptions::new().cancel(cancel).observer({
+        let events = Arc::clone(&events);
+        move |event| events.lock().unwrap_or_else(PoisonError::into_inner).push_back(event)
+    });
+    let mut show = Show::new(format, console);
+    let (result, id) = runtime.block_on(async {
+        let mut session = open(request, &agent, &transcripts, caller, task.as_ref())?;
+        let id = session.id().to_owned();
+        let result = {
+            let mut run = pin!(async {
+                match task {
+                    Some(task) => session.run(task, options).await,
+                    None => session.go_on(options).await,
+                }
+            });
+            poll_fn(|context| {
+                let polled = run.as_mut().poll(context);
+                // While a question stands on the terminal, nothing is written over it.
+                if polled.is_ready() || format == Format::Json || !TerminalApprover::is_asking() {
+                    let events = std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner));
+                    for event in events {
+                        if let Err(stop) = show.event(&event, console) {
+                            return Poll::Ready(Err(stop));
+                        }
+                    }
+                }
+                polled.map(Ok)
+            })
+            .await?
+        };
+        session.close();
+        Ok::<_, Stop>((result, id))
+    })?;
+    let signal = watch.call_ended();
+    if format == Format::Text {
+        show.end(&result, &id, console)?;
+    }
+    Ok(exit(&result, signal))
+}
+
+fn exit(result: &ToolAgentResult, signal: Option<Exit>) -> Exit {
+    match (result.stop_reason, signal) {
+        (StopReason::Cancelled, signal) => signal.unwrap_or(Exit::Cancelled),
+        (StopReason::Timeout, _) => Exit::TimedOut,
+        _ if result.success => Exit::Success,
+        _ => Exit::Failed,
+    }
+}
+
+fn agent(
+    request: &AgentRequest,
+    toolkit: &Toolkit,
+    transcripts: &Transcripts,
+    mut caller: Caller,
+) -> Result<Agent, Stop> {
+    let configuration = toolkit.configuration();
+    let models = Models::new(configuration).map_err(no_model)?;
+    let settings = configuration.tool_agent();
+    let model = match (&caller.model, &caller.agent) {
+        (Some(model), _) => models.get(Some(model)),
+        (None, Some(agent)) if configuration.agent(agent).model.is_some() => models.for_agent(agent),
+        (None, _) => models.get(settings.model.as_deref()),
+    };
+    let model = model.map_err(no_model)?;
+    caller.model = Some(model.name().to_owned());
+    // A conversation is a session of its own.
+    caller.session_id = None;
+    let document = configuration.document();
+    let is_named = |key: &str| document.pointer(&format!("/toolAgent/{key}")).is_some();
+    let mut builder = Agent::builder(toolkit.clone(), model)
+        .caller(caller)
+        .settings(&settings)
+        .approver(TerminalApprover::new())
+        .transcripts(transcripts.clone());
+    #[cfg(any(feature = "fs", feature = "runtime", feature = "web"))]
+    {
+        builder = builder.step_types(builtin_tools::step_types());
+    }
+    let mut limits = Limits::from(&settings);
+    // A person watches: unless the configuration says otherwise, the limits are those of turns.
+    if !is_named("maxToolCalls") {
+        limits.max_tool_calls = None;
+    }
+    if !is_named("timeoutMs") {
+        limits.timeout = None;
+    }
+    if let Some(turns) = request.max_turns {
+        limits = limits.max_turns(turns);
+    }
+    builder = builder.limits(limits);
+    for id in configuration.agents() {
+        let name = configuration.agent(&id).name.unwrap_or_else(|| id.clone());
+        let model = models.for_agent(&id).map_err(no_model)?;
+        builder = builder.profile(id, AgentProfile::new(name).model(model));
+    }
+    Ok(builder.build())
+}
+
+/// The conversation: a new one, one that goes on, or a copy.
+fn open(
+    request: &AgentRequest,
+    agent: &Agent,
+    transcripts: &Transcripts,
+    caller: &Caller,
+    task: Option<&DelegationRequest>,
+) -> Result<Session, Stop> {
+    if let Some(fork) = &request.fork {
+        let (id, message) = place(fork)?;
+        let id = named(id, transcripts, caller)?;
+        let copy = transcripts.fork(&id, message).map_err(stop)?;
+        return agent.resume(&copy).map_err(stop);
+    }
+    match &request.resume {
+        Some(id) => agent.resume(&named(id, transcripts, caller)?).map_err(stop),
+        None => {
+            let task = task.cloned().unwrap_or_default();
+            agent.session(&task).map_err(stop)
+        }
+    }
+}
+
+/// A transcript and a message in it: `ID@MESSAGE`.
+fn place(text: &str) -> Result<(&str, Option<u64>), Stop> {
+    let Some((id, message)) = text.split_once('@') else { return Ok((text, None)) };
+    let number = message.parse().map_err(|_| {
+        let message = escape_line(message);
+        Stop::usage(format!("`{message}` is not the number of a message; `--messages={id}` lists them"))
+    })?;
+    Ok((id, Some(number)))
+}
+
+/// Puts files back, and says which ones.
+fn rewind(
+    transcripts: &Transcripts,
+    id: &str,
+    message: Option<u64>,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let rewound = transcripts.rewind(id, message).map_err(stop)?;
+    let exit = if rewound.failed.is_empty() { Exit::Success } else { Exit::Failed };
+    if format == Format::Json {
+        return crate::definitions::print_json(&json!(rewound), console).map(|()| exit);
+    }
+    let shown = |path: &Path| escape_line(&path.display().to_string()).into_owned();
+    for path in &rewound.restored {
+        console.print(&format!("restored {}\n", shown(path)))?;
+    }
+    for path in &rewound.removed {
+        console.print(&format!("removed {}\n", shown(path)))?;
+    }
+    for (path, reason) in &rewound.failed {
+        console.error(&format!("{} was not put back: {reason}", shown(path)));
+    }
+    if rewound.restored.is_empty() && rewound.removed.is_empty() && rewound.failed.is_empty() {
+        console.note("No file had to be put back.");
+    }
+    for what in &rewound.not_covered {
+        console.note(&format!("not covered: what {} changed", escape_line(what)));
+    }
+    Ok(exit)
+}
+
+/// The id of a transcript: as it is given, or of the latest one.
+fn named(id: &str, transcripts: &Transcripts, caller: &Caller) -> Result<String, Stop> {
+    if id != LATEST {
+        return Ok(id.to_owned());
+    }
+    let workspace = caller.workspace_dir();
+    let latest = transcripts.latest(workspace);
+    latest.map(|info| info.id).ok_or_else(|| {
+        Stop::failed(format!("there is no transcript of the workspace {} yet", workspace.display()))
+    })
+}
+
+fn transcripts(data_dir: Option<&Path>) -> Result<Transcripts, Stop> {
+    let data_dir = data_dir.ok_or_else(|| {
+        Stop::failed("there is no directory for transcripts: set `TOOLKIT_DATA_DIR`".to_owned())
+    })?;
+    Ok(Transcripts::new(data_dir.join(DIRECTORY)))
+}
+
+fn read_task(task: &str) -> Result<String, Stop> {
+    if task != "-" {
+        return Ok(task.to_owned());
+    }
+    let mut text = String::new();
+    std::io::stdin().take(MAX_TASK_BYTES).read_to_string(&mut text)?;
+    if text.trim().is_empty() {
+        return Err(Stop::usage("the task from standard input is empty"));
+    }
+    Ok(text)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
+fn stop(error: TranscriptError) -> Stop {
+    Stop::failed(error.to_string())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
+fn no_model(error: ModelError) -> Stop {
+    Stop::cannot_start(error.to_string())
+}

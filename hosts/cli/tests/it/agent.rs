@@ -1,0 +1,176 @@
+//! `agent`, with a server on loopback in place of a model.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use crate::fixture;
+
+use fixture::{Run, command, finish};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use toolkit_loopback::{Answer, Loopback};
+
+/// A server that gives these answers, and its workspace.
+struct Bench {
+    server: Loopback,
+    directory: tempfile::TempDir,
+}
+
+/// An answer of Chat Completions with one call.
+fn call(id: &str, name: &str, arguments: &Value) -> Answer {
+    let function = json!({"name": name, "arguments": arguments.to_string()});
+    let calls = json!([{"index": 0, "id": id, "type": "function", "function": function}]);
+    chunks(&json!({"role": "assistant", "tool_calls": calls}), "tool_calls")
+}
+
+fn done(summary: &str) -> Answer {
+    call("end", "finish", &json!({"success": true, "summary": summary}))
+}
+
+fn chunks(delta: &Value, reason: &str) -> Answer {
+    let chunk = |choice: Value| {
+        let chunk = json!({"id": "1", "object": "chat.completion.chunk", "model": "m", "choices": [choice]});
+        format!("data: {chunk}\n\n")
+    };
+    let body = chunk(json!({"index": 0, "delta": delta}))
+        + &chunk(json!({"index": 0, "delta": {}, "finish_reason": reason}))
+        + "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":10,\"total_tokens\":110}}\n\n"
+        + "data: [DONE]\n\n";
+    Answer::bytes(200, body).with_header("content-type", "text/event-stream")
+}
+
+impl Bench {
+    async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let answers = Mutex::new(answers.into_iter().collect::<std::collections::VecDeque<_>>());
+        let server = Loopback::start(move |_| {
+            answers.lock().unwrap().pop_front().unwrap_or_else(|| Answer::json(400, &json!({})))
+        })
+        .await;
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["user", "work"] {
+            fs::create_dir(directory.path().join(name)).unwrap();
+        }
+        let config = format!(
+            "{{ models: {{ local: {{ baseUrl: \"{}/v1\", model: \"m\" }} }}, permission: {{ edit: \"allow\" }} }}",
+            server.url()
+        );
+        fs::write(directory.path().join("user/toolkit.json5"), config).unwrap();
+        fs::write(directory.path().join("work/notes.txt"), "remember the milk\n").unwrap();
+        Self { server, directory }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = command([&["agent"], args].concat());
+        command
+            .current_dir(self.work())
+            .env("TOOLKIT_CONFIG_DIR", self.directory.path().join("user"))
+            .env("TOOLKIT_DATA_DIR", self.directory.path().join("data"));
+        command
+    }
+
+    /// Runs the command beside the server.
+    async fn run(&self, args: &[&str]) -> Run {
+        let mut command = self.command(args);
+        tokio::task::spawn_blocking(move || finish(&mut command)).await.unwrap()
+    }
+
+    fn work(&self) -> std::path::PathBuf {
+        self.directory.path().join("work")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_done_and_its_answer_printed() {
+    let bench =
+        Bench::new([call("1", "read", &json!({"file_path": "notes.txt"})), done("Remember the milk.")]).await;
+    let run = bench.run(&["What do I have to remember?", "--expected-outcome", "It is stated."]).await;
+    assert_eq!((run.code, run.out.as_str()), (0, "Remember the milk.\n"), "{run:?}");
+    assert!(run.err.contains("✓") && run.err.contains("1 tool calls"), "{run:?}");
+    let requests = bench.server.requests();
+    let first = requests[0].json();
+    let task =
+        first["messages"].as_array().unwrap().iter().find(|message| message["role"] == "user").unwrap();
+    assert!(task["content"].to_string().contains("Expected outcome"), "{task}");
+    let last = requests[1].json();
+    let result = last["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!((&result["role"], &result["tool_call_id"]), (&json!("tool"), &json!("1")));
+    assert!(result["content"].to_string().contains("remember the milk"), "{result}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_are_json_lines() {
+    let bench = Bench::new([done("done")]).await;
+    let run = bench.run(&["-o", "json", "Do nothing"]).await;
+    let events: Vec<Value> = run.ok().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events.first().unwrap()["type"], "started");
+    let last = events.last().unwrap();
+    assert_eq!((&last["type"], &last["result"]["summary"]), (&json!("finished"), &json!("done")));
+    assert_eq!(last["result"]["usage"]["inputTokens"], 100);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_listed_resumed_and_forked() {
+    let bench = Bench::new([done("first"), done("second"), done("third")]).await;
+    bench.run(&["one"]).await.ok();
+    assert!(bench.run(&["--list"]).await.ok().contains("one"));
+    let messages = bench.run(&["--messages"]).await.ok();
+    assert!(messages.contains("task") && messages.contains("[finish]"), "{messages}");
+    assert_eq!(bench.run(&["--resume", "two"]).await.ok(), "second\n");
+    let list: Value = serde_json::from_str(&bench.run(&["--list", "-o", "json"]).await.ok()).unwrap();
+    assert_eq!((list.as_array().unwrap().len(), &list[0]["turns"]), (1, &json!(2)));
+    let id = list[0]["id"].as_str().unwrap();
+    assert_eq!(bench.run(&[&format!("--fork={id}@1"), "other"]).await.ok(), "third\n");
+    let requests = bench.server.requests();
+    let texts = |number: usize| requests[number].json()["messages"].to_string();
+    assert!(texts(1).contains("first") && texts(1).contains("two"), "{}", texts(1));
+    assert!(!texts(2).contains("first") && texts(2).contains("other"), "{}", texts(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_put_back() {
+    let change = json!({"file_path": "new.txt", "content": "new\n"});
+    let bench = Bench::new([call("1", "write", &change), done("written")]).await;
+    let run = bench.run(&["Write it"]).await;
+    assert!(run.err.contains("+new"), "{run:?}");
+    run.ok();
+    let file = bench.work().join("new.txt");
+    assert!(file.exists());
+    let run = bench.run(&["--rewind"]).await;
+    assert!(run.ok().contains("new.txt"));
+    assert!(!file.exists());
+}
+
+#[test]
+fn without_a_model_it_says_what_to_set() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = command(["agent", "x"]);
+    command.current_dir(directory.path());
+    for name in ["TOOLKIT_CONFIG_DIR", "TOOLKIT_DATA_DIR"] {
+        command.env(name, directory.path().join(name));
+    }
+    let error = finish(&mut command).fails(6);
+    assert!(error.contains("models") && error.contains("baseUrl"), "{error}");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_cancels_the_run_and_keeps_its_transcript() {
+    let bench = Bench::new([Answer::Hang, done("at last")]).await;
+    let child = bench.command(&["wait"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    bench.server.received(1).await;
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output()).await.unwrap().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let id = transcript(&bench.directory.path().join("data/agents"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains(&format!("--resume={id}")), "{told}");
+    assert_eq!(bench.run(&[&format!("--resume={id}")]).await.ok(), "at last\n");
+}
+
+#[cfg(unix)]
+fn transcript(directory: &Path) -> String {
+    let name = fs::read_dir(directory).unwrap().next().unwrap().unwrap().file_name();
+    name.to_str().unwrap().strip_suffix(".jsonl").unwrap().to_owned()
+}

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! All traffic of the browser goes through a [`ForwardProxy`](toolkit_http::ForwardProxy) of this process, whose guard decides about each
-//! connection: navigations, redirects, frames, pictures, scripts, workers, WebSockets, beacons, popups and downloads alike. The program's
+//! connection: navigations, redirects, frames, pictures, scripts, workers, sockets, beacons, popups and downloads alike. The program's
 //! processes belong to `toolkit-sandbox`, so none outlives the host. What a page says is data for the model, not instructions: it is
 //! enclosed in marks with a number that is random for each call.
 

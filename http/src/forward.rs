@@ -63,7 +63,7 @@ pub type Explain = dyn Fn(&crate::ConnectError) -> String + Send + Sync;
 /// An HTTP proxy on a port of 127.0.0.1 that connects to what its [`Guard`] allows, and to nothing else. For a program that cannot be
 /// made to check addresses itself: with this proxy as its only way out, all its traffic is checked.
 ///
-/// It takes `http` URLs in absolute form, and `CONNECT` for all other traffic, WebSockets included. A refused request is answered with
+/// It takes `http` URLs in absolute form, and `CONNECT` for all other traffic, sockets of pages included. A refused request is answered with
 /// 403, and a text that names the rule. Only a client that knows [`user`](Self::user) and [`password`](Self::password), which are made
 /// anew for each proxy, is served. It ends when it is dropped, with all its connections.
 pub struct ForwardProxy {

@@ -105,23 +105,8 @@ pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> 
             ends.pipes = (Some(out), Some(err));
         }
     }
-    let given = command.descriptors.len();
-    // What the child tells of a failure by must have none of the numbers that it is given, so those are taken here meanwhile.
-    let mut taken = Vec::new();
-    if let Some(descriptor) = command.descriptors.first() {
-        while taken
-            .last()
-            .is_none_or(|last: &OwnedFd| usize::try_from(last.as_raw_fd()).is_ok_and(|last| last < 3 + given))
-        {
-            taken.push(
-                rustix::io::fcntl_dupfd_cloexec(descriptor, 3)
-                    .map_err(|error| failed("passing on descriptors")(error.into()))?,
-            );
-        }
-    }
-    if given > 0 {
-        sys::give_to(&mut process, command.descriptors);
-    }
+    let taken = give(&mut process, command.descriptors)
+        .map_err(|error| failed("passing on descriptors")(error.into()))?;
     let path = command
         .environment
         .iter()
@@ -160,6 +145,21 @@ pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> 
     let waiter = Arc::clone(&group);
     thread("toolkit-wait", move || waiter.wait(child, begun)).map_err(failed("starting a thread"))?;
     Ok((group, ends))
+}
+
+/// Has a process started with these descriptors, from number 3 on. What is returned is to be dropped once it is started: what the child
+/// tells of a failure by must have none of these numbers, so they are taken here meanwhile.
+fn give(process: &mut std::process::Command, descriptors: Vec<OwnedFd>) -> rustix::io::Result<Vec<OwnedFd>> {
+    let mut taken = Vec::new();
+    let Some(descriptor) = descriptors.first() else { return Ok(taken) };
+    let is_above = |taken: &OwnedFd| {
+        usize::try_from(taken.as_raw_fd()).is_ok_and(|number| number >= 3 + descriptors.len())
+    };
+    while !taken.last().is_some_and(is_above) {
+        taken.push(rustix::io::fcntl_dupfd_cloexec(descriptor, 3)?);
+    }
+    sys::give_to(process, descriptors);
+    Ok(taken)
 }
 
 fn thread(name: &str, act: impl FnOnce() + Send + 'static) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! A client of the Chrome DevTools Protocol: commands and their answers, and events.
+//! A client of the Chrome `DevTools` Protocol: commands and their answers, and events.
 //!
 //! Messages are JSON, each ended by a zero byte, as over `--remote-debugging-pipe`. One connection carries the browser itself and every
 //! attached target, told apart by a session's id.

@@ -46,6 +46,7 @@ impl Element {
 
 /// What an action needs of an element.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a need of its own")]
 pub(super) struct Needs {
     pub(super) visible: bool,
     pub(super) enabled: bool,

@@ -188,7 +188,7 @@ mod tests {
             assert_eq!(file_name(suggested), expected, "{suggested:?}");
         }
         let long = file_name(&format!("{}.tar", "ä".repeat(200)));
-        assert!(long.len() <= MAX_NAME_BYTES && long.ends_with(".tar"), "{long}");
+        assert!(long.len() <= MAX_NAME_BYTES && long.strip_suffix(".tar").is_some(), "{long}");
         assert!(file_name(&format!("a.{}", "x".repeat(300))).len() <= MAX_NAME_BYTES);
     }
 

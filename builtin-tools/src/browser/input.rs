@@ -217,8 +217,13 @@ fn key(name: &str, modifiers: u32) -> Option<Key<String>> {
 }
 
 fn character(char: char, modifiers: u32) -> Key<String> {
-    let is_shifted = modifiers & SHIFT != 0;
-    let char = if is_shifted { char.to_ascii_uppercase() } else { char };
+    let (is_shifted, is_command) = (modifiers & SHIFT != 0, modifiers & (CONTROL | ALT | META) != 0);
+    // `Control+A` means the key, not the letter in upper case.
+    let char = match (is_shifted, is_command) {
+        (true, _) => char.to_ascii_uppercase(),
+        (false, true) => char.to_ascii_lowercase(),
+        (false, false) => char,
+    };
     let upper = char.to_ascii_uppercase();
     let (code, number) = match upper {
         'A'..='Z' => (format!("Key{upper}"), u32::from(upper)),
@@ -227,7 +232,7 @@ fn character(char: char, modifiers: u32) -> Key<String> {
         _ => (String::new(), 0),
     };
     // With Control or Alt it is a command, not text.
-    let text = (modifiers & (CONTROL | ALT | META) == 0).then(|| char.to_string());
+    let text = (!is_command).then(|| char.to_string());
     Key { name: char.to_string(), code, number, text }
 }
 
@@ -287,7 +292,7 @@ mod tests {
             ("a", "a", "KeyA", 65, Some("a"), 0),
             ("A", "A", "KeyA", 65, Some("A"), 0),
             ("Shift+a", "A", "KeyA", 65, Some("A"), SHIFT),
-            ("Control+A", "A", "KeyA", 65, None, CONTROL),
+            ("Control+A", "a", "KeyA", 65, None, CONTROL),
             ("ctrl + shift + Tab", "Tab", "Tab", 9, None, CONTROL | SHIFT),
             ("Space", " ", "Space", 32, Some(" "), 0),
             ("7", "7", "Digit7", 55, Some("7"), 0),

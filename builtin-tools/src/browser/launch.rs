@@ -26,8 +26,6 @@ use toolkit_sandbox::{Command, End, Job, Output};
 
 /// How the directories of browsers begin.
 const PREFIX: &str = "toolkit-browser-";
-/// Time for a browser to end by itself.
-const CLOSING: Duration = Duration::from_secs(2);
 /// The most bytes that are kept of what the program says.
 const MAX_SAID_BYTES: usize = 4 << 10;
 /// An address that the guard refuses in any case, without looking up a name.
@@ -108,10 +106,10 @@ pub(super) async fn launch(plan: Plan) -> Result<Browser, ToolError> {
         shared: shared.clone(),
         viewport: plan.viewport,
         downloads: scratch.directory().join("downloads"),
-        browser_context: Arc::new(OnceLock::new()),
+        pages: Arc::new(OnceLock::new()),
         credential: Some((proxy.user().to_owned(), proxy.password().to_owned())),
     };
-    let browser_context = Arc::clone(&context.browser_context);
+    let browser_context = Arc::clone(&context.pages);
     let cdp = Cdp::start(reader, writer, move |event, commands| context.handle(&event, commands));
     let said = Said::default();
     let mut tasks = JoinSet::new();
@@ -275,11 +273,9 @@ impl Browser {
         Ok(())
     }
 
-    /// Ends it: politely at first, then all that is left.
+    /// Ends it at once: nothing of it is kept.
     pub(super) async fn close(mut self) {
-        self.commands().post(None, "Browser.close", &json!({}));
         if let Some(owned) = self.owned.take() {
-            let _ = tokio::time::timeout(CLOSING, owned.job.exited()).await;
             owned.end().await;
         }
     }

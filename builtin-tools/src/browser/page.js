@@ -107,6 +107,11 @@
       const end = performance.now() + limit;
       let last = null;
       let reason = '';
+      // What is visible in a frame may still be outside of what is visible of the frame.
+      if (needs.visible && window.parent !== window) {
+        actedOn(this).scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+        await frame();
+      }
       for (;;) {
         const element = needs.visible ? actedOn(this) : this;
         let box = null;

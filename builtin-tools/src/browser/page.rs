@@ -70,7 +70,17 @@ impl Page {
         method: &'static str,
         params: Value,
     ) -> Result<Value, CdpError> {
+        self.check()?;
         self.commands.call(Some(session), method, params, COMMAND).await
+    }
+
+    /// Fails where the page's process has crashed: nothing answers to it any more.
+    fn check(&self) -> Result<(), CdpError> {
+        match self.shared.lock().tab(self.number) {
+            Some(tab) if tab.has_crashed => Err(CdpError::PageCrashed),
+            Some(_) => Ok(()),
+            None => Err(CdpError::Detached),
+        }
     }
 
     /// The world of the library in a frame.
@@ -137,6 +147,7 @@ impl Page {
             }
         };
         let method = "Runtime.callFunctionOn";
+        self.check()?;
         let answer = self.commands.call(Some(session), method, params, wait + ANSWER).await?;
         if answer["exceptionDetails"].is_object() {
             let message = super::state::exception(&answer["exceptionDetails"]);
@@ -163,7 +174,7 @@ impl Page {
     pub(super) async fn settle(&self, loading: Duration) {
         let deadline = Deadline::new(loading);
         loop {
-            if !self.commands.is_open() {
+            if !self.commands.is_open() || self.check().is_err() {
                 return;
             }
             self.settle_once().await;

@@ -119,8 +119,9 @@ async fn end(browser: Arc<Browser>) {
 async fn close_idle(slot: Weak<Mutex<Slot>>, browser: Weak<Browser>, limit: Duration) {
     loop {
         let Some(idle) = browser.upgrade().map(|browser| browser.idle()) else { return };
-        if idle < limit {
-            sleep(limit - idle).await;
+        let left = limit.saturating_sub(idle);
+        if !left.is_zero() {
+            sleep(left).await;
             continue;
         }
         let Some(slot) = slot.upgrade() else { return };

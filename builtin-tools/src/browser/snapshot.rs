@@ -59,7 +59,7 @@ pub(super) async fn read(page: &Page) -> Result<Frames, CdpError> {
                 page.shared.lock().session(&session).map(|session| session.target.clone()).unwrap_or_default()
             }
         };
-        frames.push(owner, Frame { session, frame, nodes });
+        frames.push(owner, Frame { session, id: frame, nodes });
     }
     Ok(frames)
 }

@@ -1,6 +1,7 @@
 //! Scripts of the model.
 
 use super::{Call, Done};
+use crate::browser::cdp::CdpError;
 use crate::browser::page::On;
 use crate::browser::state::exception;
 use serde_json::{Value, json};
@@ -25,18 +26,7 @@ pub(super) async fn evaluate(call: &Call<'_>) -> Result<Done, ToolError> {
         "expression": script, "awaitPromise": true, "returnByValue": false, "userGesture": true, "replMode": true,
         "timeout": crate::browser::page::millis(limit), "generatePreview": false,
     });
-    let within = limit + Duration::from_secs(1);
-    let answer = page.commands.call(Some(&page.session), "Runtime.evaluate", params, within).await;
-    let answer = match answer {
-        Err(crate::browser::cdp::CdpError::TimedOut { .. }) => {
-            page.commands.post(Some(&page.session), "Runtime.terminateExecution", &json!({}));
-            let message = format!(
-                "the script did not end within {limit:?}; give it more time with `timeout_ms`, or let it do less"
-            );
-            return Err(ToolError::new(ToolErrorKind::TimedOut, message));
-        }
-        answer => answer?,
-    };
+    let answer = evaluated(call, params).await?;
     if answer["exceptionDetails"].is_object() {
         let thrown = exception(&answer["exceptionDetails"]);
         let thrown: String = thrown.chars().take(4_000).collect();
@@ -58,4 +48,33 @@ pub(super) async fn evaluate(call: &Call<'_>) -> Result<Done, ToolError> {
         (value, None) => value.to_string(),
     };
     Ok(Done { page: Some(text), ..Done::acted("Ran the script. Its value is below.") })
+}
+
+/// Runs a script. A promise that it comes to is awaited.
+async fn evaluated(call: &Call<'_>, params: Value) -> Result<Value, ToolError> {
+    let (page, limit) = (&call.page, call.deadline.within);
+    let session = Some(page.session.as_str());
+    let exchange = async {
+        let within = limit + Duration::from_secs(1);
+        let answer = page.commands.call(session, "Runtime.evaluate", params, within).await?;
+        match (answer["result"]["subtype"] == "promise", answer["result"]["objectId"].as_str()) {
+            (true, Some(promise)) => {
+                let params = json!({ "promiseObjectId": promise, "returnByValue": false });
+                page.commands.call(session, "Runtime.awaitPromise", params, limit).await
+            }
+            _ => Ok(answer),
+        }
+    };
+    match exchange.await {
+        Err(CdpError::TimedOut { .. }) => {
+            page.commands.post(session, "Runtime.terminateExecution", &json!({}));
+            Err(ToolError::new(
+                ToolErrorKind::TimedOut,
+                format!(
+                    "the script did not end within {limit:?}; give it more time with `timeout_ms`, or let it do less"
+                ),
+            ))
+        }
+        answer => Ok(answer?),
+    }
 }

@@ -54,6 +54,9 @@ const STRUCTURE: [&str; 20] = [
     "DescriptionList",
 ];
 
+/// Fields: what they hold is their value.
+const FIELDS: [&str; 3] = ["textbox", "searchbox", "spinbutton"];
+
 /// The snapshot of a page. Its refs are added to `refs`.
 pub(in crate::browser) fn render(frames: &Frames, refs: &mut Refs) -> String {
     let mut renderer = Renderer { frames, refs, text: String::new(), origin: String::new() };
@@ -126,6 +129,13 @@ impl Renderer<'_> {
                 collect(child, left, &mut inner, nesting);
             }
         }
+        // What a field is made of, and a box that nothing is in.
+        if FIELDS.contains(&&*node.role) {
+            inner.clear();
+        }
+        if node.role == "generic" && inner.is_empty() && node.name.is_empty() && !node.is("focusable") {
+            return;
+        }
         // A name that was made from the content need not be said twice.
         if let [Item::Text(text)] = &*inner
             && (*text == node.name || *text == node.value)
@@ -159,7 +169,7 @@ impl Renderer<'_> {
         let description = line.clone();
         let is_structure = STRUCTURE.contains(&role) && !node.is("focusable");
         if let Some(backend) = node.backend.filter(|_| !is_structure) {
-            let (session, frame) = (frame.session.clone(), frame.frame.clone());
+            let (session, frame) = (frame.session.clone(), frame.id.clone());
             let name = self.refs.name(Node { session, frame, backend, description });
             let _ = write!(line, " [{name}]");
         }

@@ -18,19 +18,15 @@ fn properties(pairs: &[(&str, Value)]) -> Value {
     json!({ "properties": pairs.collect::<Vec<_>>() })
 }
 
-fn frame(session: &str, nodes: Vec<Value>) -> Frame {
-    Frame {
-        session: session.to_owned(),
-        frame: format!("F{session}"),
-        nodes: parse(&json!({ "nodes": nodes })),
-    }
+fn frame(session: &str, nodes: &[Value]) -> Frame {
+    Frame { session: session.to_owned(), id: format!("F{session}"), nodes: parse(&json!({ "nodes": nodes })) }
 }
 
 fn page() -> Frames {
     let none = json!({});
     let mut frames = Frames::default();
     let root = properties(&[("url", json!("http://a.test/path"))]);
-    frames.push(None, frame("S", vec![
+    frames.push(None, frame("S", &[
         node("1", "RootWebArea", "Title", &["2"], &root),
         node("2", "none", "", &["3", "5", "7", "9", "11", "13", "15"], &json!({ "ignored": true })),
         node("3", "heading", "Hello", &["4"], &properties(&[("level", json!(1))])),
@@ -54,7 +50,7 @@ fn page() -> Frames {
         Some(("S".to_owned(), 13)),
         frame(
             "T",
-            vec![
+            &[
                 node("1", "RootWebArea", "", &["2"], &none),
                 node("2", "button", "Inner", &[], &properties(&[("expanded", json!(false))])),
             ],
@@ -103,7 +99,7 @@ fn refs_stay_within_a_document_and_are_never_used_again() {
 
 #[test]
 fn changes_are_those_lines_alone() {
-    let old = (0..100).map(|number| format!("- text: {number}\n")).collect::<String>();
+    let old = (0..100).map(|number| format!("- text: {number}")).collect::<Vec<_>>().join("\n") + "\n";
     let new = old.replace("- text: 50\n", "- text: fifty\n");
     assert_eq!(changes(&old, &old), None);
     let diff = changes(&old, &new).unwrap();
@@ -115,7 +111,7 @@ fn changes_are_those_lines_alone() {
 fn hostile_trees_end() {
     let loops = vec![node("1", "group", "", &["2"], &json!({})), node("2", "group", "", &["1"], &json!({}))];
     let mut frames = Frames::default();
-    frames.push(None, frame("S", loops));
+    frames.push(None, frame("S", &loops));
     let mut refs = Refs::default();
     assert!(render(&frames, &mut refs).len() < 1 << 20);
     // Each level has two children that are the same one: without a bound it would double each time.
@@ -126,7 +122,7 @@ fn hostile_trees_end() {
         })
         .collect();
     let mut frames = Frames::default();
-    frames.push(None, frame("S", wide));
+    frames.push(None, frame("S", &wide));
     assert!(render(&frames, &mut refs).len() < 4 << 20);
     assert_eq!(render(&Frames::default(), &mut refs), "(the page shows nothing)\n");
     assert_eq!(parse(&json!({ "nodes": [null, 5, {}] })).len(), 3);

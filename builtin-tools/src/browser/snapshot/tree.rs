@@ -37,7 +37,8 @@ impl AxNode {
 #[derive(Debug, Default)]
 pub(in crate::browser) struct Frame {
     pub(in crate::browser) session: String,
-    pub(in crate::browser) frame: String,
+    /// Its id.
+    pub(in crate::browser) id: String,
     pub(in crate::browser) nodes: Vec<AxNode>,
 }
 
@@ -47,7 +48,7 @@ pub(super) type Owner = (String, i64);
 /// The trees of all frames of a page.
 #[derive(Debug, Default)]
 pub(in crate::browser) struct Frames {
-    frames: Vec<Frame>,
+    all: Vec<Frame>,
     by_owner: HashMap<Owner, usize>,
     /// True if something was left out.
     pub(in crate::browser) is_cut: bool,
@@ -56,23 +57,23 @@ pub(in crate::browser) struct Frames {
 impl Frames {
     pub(super) fn push(&mut self, owner: Option<Owner>, frame: Frame) {
         if let Some(owner) = owner {
-            self.by_owner.insert(owner, self.frames.len());
+            self.by_owner.insert(owner, self.all.len());
         }
-        self.frames.push(frame);
+        self.all.push(frame);
     }
 
     pub(super) fn len(&self) -> usize {
-        self.frames.len()
+        self.all.len()
     }
 
     /// The page's own frame.
     pub(super) fn main(&self) -> Option<&Frame> {
-        self.frames.first()
+        self.all.first()
     }
 
     /// The frame in an element.
     pub(super) fn within(&self, session: &str, backend: i64) -> Option<&Frame> {
-        self.by_owner.get(&(session.to_owned(), backend)).map(|place| &self.frames[*place])
+        self.by_owner.get(&(session.to_owned(), backend)).map(|place| &self.all[*place])
     }
 }
 

@@ -22,14 +22,14 @@ pub(in crate::browser) struct Context {
     /// Where the browser puts downloads, named by their ids.
     pub(in crate::browser) downloads: PathBuf,
     /// The context that pages are in, once it is made.
-    pub(in crate::browser) browser_context: Arc<OnceLock<String>>,
+    pub(in crate::browser) pages: Arc<OnceLock<String>>,
     /// User name and password of the proxy.
     pub(in crate::browser) credential: Option<(String, String)>,
 }
 
 impl Context {
     fn browser_context(&self) -> &str {
-        self.browser_context.get().map_or("", String::as_str)
+        self.pages.get().map_or("", String::as_str)
     }
 
     pub(in crate::browser) fn handle(&self, event: &Event, commands: &Commands) {
@@ -66,16 +66,14 @@ impl State {
                 }
             }
             ("Input.dragIntercepted", _) => self.drag = Some(params["data"].clone()),
-            ("Browser.downloadWillBegin", _) => {
-                if self.downloads.len() < MAX_DOWNLOADS {
-                    let download = Download {
-                        url: cut(text("url")),
-                        name: cut(text("suggestedFilename")),
-                        received: 0,
-                        state: DownloadState::UnderWay,
-                    };
-                    self.downloads.insert(text("guid").to_owned(), download);
-                }
+            ("Browser.downloadWillBegin", _) if self.downloads.len() < MAX_DOWNLOADS => {
+                let download = Download {
+                    url: cut(text("url")),
+                    name: cut(text("suggestedFilename")),
+                    received: 0,
+                    state: DownloadState::UnderWay,
+                };
+                self.downloads.insert(text("guid").to_owned(), download);
             }
             ("Browser.downloadProgress", _) => self.download_progress(params, commands, context),
             (method, Some(session)) => {

@@ -121,7 +121,7 @@ async fn nothing_outlives_the_session() {
     let house = house().await;
     text(&house, "navigate", json!({ "url": server.url() })).await;
     let directory = directory(browser()[0]);
-    assert!(directory.starts_with("/") && fs::metadata(&directory).is_ok(), "{directory}");
+    assert!(directory.starts_with('/') && fs::metadata(&directory).is_ok(), "{directory}");
     drop(house);
     until("all processes have ended", || processes("--user-data-dir").is_empty()).await;
     until("its files are removed", || fs::metadata(&directory).is_err()).await;

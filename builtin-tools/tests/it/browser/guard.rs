@@ -62,7 +62,7 @@ const TRIES: &str = "<!doctype html><title>Tries</title>
 <object data=http://$/object></object><form id=form action=http://$/form target=inner method=post></form><iframe name=inner></iframe>
 <a id=ping href=#x ping=http://$/ping>ping</a><a id=download href=http://$/download download>download</a>
 <script>
-const done = []; const tried = (name, promise) => done.push(Promise.race([promise, new Promise((end) => setTimeout(end, 1500))]).then(() => name, () => name));
+const done = []; const tried = (name, promise) => done.push(Promise.race([promise, new Promise((end) => setTimeout(end, 600))]).then(() => name, () => name));
 tried('fetch', fetch('http://$/fetch', { mode: 'no-cors' }));
 tried('xhr', new Promise((end) => { const request = new XMLHttpRequest(); request.onloadend = end; request.open('GET', 'http://$/xhr'); request.send(); }));
 tried('socket', new Promise((end) => { const socket = new WebSocket('ws://$/socket'); socket.onclose = end; socket.onerror = end; }));
@@ -110,7 +110,7 @@ async fn nothing_gets_past_the_guard() {
             "/csp" => html("<title>Report</title><img src=http://other.invalid/>")
                 .with_header("content-security-policy", &format!("img-src 'none'; report-uri http://{host}/report"))
                 .with_header("reporting-endpoints", &format!("own=\"http://{host}/endpoint\"")),
-            "/popup" => html(&format!("<title>Popup</title><button onclick=\"open('http://{host}/popup')\">Open</button><a id=down download href=http://{host}/down>Down</a>")),
+            "/popup" => html(&format!("<title>Popup</title><button onclick=\"window.open('http://{host}/popup')\">Open</button><a id=down download href=http://{host}/down>Down</a>")),
             _ => html(&TRIES.replace('$', &host)),
         }
     })
@@ -144,7 +144,7 @@ async fn nothing_gets_past_the_guard() {
     for path in ["/hints", "/csp"] {
         text(&house, "navigate", json!({ "tab": "t1", "url": format!("{}{path}", server.url()) })).await;
     }
-    text(&house, "evaluate", json!({ "script": "new Promise((end) => setTimeout(end, 500))" })).await;
+    text(&house, "evaluate", json!({ "script": "new Promise((end) => setTimeout(end, 200))" })).await;
     let redirected = error(&house, "navigate", json!({ "url": format!("{}/redirect", server.url()) })).await;
     assert_eq!(redirected.kind(), ToolErrorKind::Denied, "{redirected}");
     assert!(redirected.message().contains(&format!("leads to http://{host}/redirected: ")), "{redirected}");

@@ -51,9 +51,9 @@ async fn dialogs_are_answered_and_reported() {
 #[ignore = "needs Chromium: cargo xtask test"]
 async fn tabs_open_and_close() {
     let server = serve(|request| match request.path.as_str() {
-        "/new" => html("<title>New</title><button id=close onclick='close()'>Close</button>"),
+        "/new" => html("<title>New</title><button id=close onclick='window.close()'>Close</button>"),
         "/third" => html("<title>Third</title>"),
-        _ => html("<title>First</title><a id=link target=_blank href=/new rel=opener>New</a><button id=open onclick=\"open('/new')\">Open</button>"),
+        _ => html("<title>First</title><a id=link target=_blank href=/new rel=opener>New</a><button id=open onclick=\"window.open('/new')\">Open</button>"),
     })
     .await;
     let house = house().await;

@@ -114,6 +114,12 @@ async fn details_are_as_stated() {
             json!({ "file_path": "a.txt", "limit": 1 }),
             r#"{"filePath":"a.txt","firstLine":1,"lineCount":1,"totalLines":null,"cutLines":0,"invalidUtf8Lines":0,"encoding":"UTF-8","byteOrderMark":false,"lineEndings":"LF","truncated":true,"nextOffset":2}"#,
         ),
+        // A file has to be read before it is deleted.
+        (
+            "read",
+            json!({ "file_path": "sub/gone.txt" }),
+            r#"{"filePath":"sub/gone.txt","firstLine":1,"lineCount":1,"totalLines":1,"cutLines":0,"invalidUtf8Lines":0,"encoding":"UTF-8","byteOrderMark":false,"lineEndings":"LF","truncated":false,"nextOffset":null}"#,
+        ),
         (
             "read",
             json!({ "file_path": "dot.png" }),

@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 const CHUNK: usize = 64 << 10;
 
 /// A line, or a part of one that is longer than the limit.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
     /// A whole line, without its line feed.
     Line(&'a [u8]),

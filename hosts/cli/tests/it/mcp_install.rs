@@ -1,7 +1,6 @@
 //! `toolkit mcp install` and `toolkit mcp uninstall`: what clients read of it, and what stays of their files.
 
 #![cfg(all(target_os = "linux", feature = "mcp"))]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::fixture::person::Person;
 use std::fs;

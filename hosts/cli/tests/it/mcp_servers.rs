@@ -1,7 +1,6 @@
 //! `toolkit mcp add`, `list`, `test`, `remove` and `install`, and calls of servers' tools.
 
 #![cfg(all(target_os = "linux", feature = "mcp"))]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::fixture::person::Person;
 use serde_json::{Value, json};

@@ -38,7 +38,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
-use toolkit::{BuildError, Builder, Diagnostic, Level, TerminalApprover, Toolbox, Toolkit};
+use toolkit::{BuildError, Builder, Diagnostic, Level, LoadOptions, TerminalApprover, Toolbox, Toolkit};
 #[cfg(feature = "mcp")]
 use toolkit_mcp::{ClientOptions, McpServers};
 
@@ -154,10 +154,7 @@ impl Cli {
             // Help is available even if the toolkit cannot start.
             return options.map(|_| Exit::Success);
         }
-        let mut toolkit = self.toolkit.links_first("toolkit_cli").default_approver(TerminalApprover::new());
-        if let Some(directory) = env::var_os("TOOLKIT_DATA_DIR").filter(|directory| !directory.is_empty()) {
-            toolkit = toolkit.default_data_dir(directory);
-        }
+        let mut toolkit = with_defaults(self.toolkit);
         #[cfg(feature = "mcp")]
         let mut servers = McpServers::new(&BTreeMap::new(), ClientOptions::new());
         if let Ok(options) = &options {
@@ -208,10 +205,6 @@ impl Cli {
                     if !shows_diagnostics(request) {
                         config::note(&configuration, console);
                     }
-                    // The directory of the configuration file may contain secrets that the file refers to.
-                    if let Some(directory) = options.load.user_file_path().and_then(Path::parent) {
-                        toolkit = toolkit.protect_path(directory);
-                    }
                     #[cfg(feature = "mcp")]
                     {
                         let only = only(request);
@@ -219,7 +212,7 @@ impl Cli {
                         toolkit = mcp::with(toolkit, &servers);
                     }
                     toolkit = toolkit.configuration(configuration);
-                    toolkit = for_request(toolkit, request, options.load.data_dir_path());
+                    toolkit = for_request(toolkit, request, &options.load);
                 }
             }
         }
@@ -290,12 +283,25 @@ fn only(request: &Request) -> mcp::Only<'_> {
     }
 }
 
+/// The toolkit with what holds for every request.
+fn with_defaults(toolkit: Builder) -> Builder {
+    let toolkit = toolkit.links_first("toolkit_cli").default_approver(TerminalApprover::new());
+    match env::var_os("TOOLKIT_DATA_DIR").filter(|directory| !directory.is_empty()) {
+        Some(directory) => toolkit.default_data_dir(directory),
+        None => toolkit,
+    }
+}
+
 /// The toolkit as a request needs it.
-#[cfg_attr(not(feature = "agent"), expect(unused_variables, reason = "only an agent keeps files"))]
-fn for_request(toolkit: Builder, request: &Request, data_dir: Option<&Path>) -> Builder {
+fn for_request(toolkit: Builder, request: &Request, load: &LoadOptions) -> Builder {
+    // Beside the file stand secrets that it names.
+    let toolkit = match load.user_file_path().and_then(Path::parent) {
+        Some(directory) => toolkit.protect_path(directory),
+        None => toolkit,
+    };
     match request {
         #[cfg(feature = "agent")]
-        Request::Agent(_) => agent::with_copies(toolkit.delegates_tasks(), data_dir),
+        Request::Agent(_) => agent::with_copies(toolkit.delegates_tasks(), load.data_dir_path()),
         // The next command is the same session, and another process.
         Request::Call(_) => toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL),
         _ => toolkit,

@@ -119,14 +119,14 @@ pub enum ModelError {
         /// The part of the answer that had arrived, without tool calls that were not whole.
         partial: Box<AssistantMessage>,
     },
-    /// What arrived is no answer in the provider's format.
+    /// The answer is not in the provider's format.
     #[error(
         "answer of model `{model}` cannot be read: {message}; check `models.{model}.provider` and `models.{model}.baseUrl`"
     )]
     Format {
         /// The configured name.
         model: String,
-        /// What is wrong with it.
+        /// The reason.
         message: String,
         /// The part of the answer that had arrived.
         partial: Box<AssistantMessage>,

@@ -54,7 +54,7 @@ impl Fault {
     }
 }
 
-/// What a server says of a failure.
+/// A server's description of a failure.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) message: String,

@@ -37,7 +37,7 @@ impl Quirks {
         Self(self.0 | (1 << quirk as u16))
     }
 
-    /// What holds for the server, not for one request alone.
+    /// Properties of the server, which hold for every request.
     #[must_use]
     pub(crate) const fn lasting(self) -> Self {
         Self(self.0 & !(1 << Quirk::NoSchema as u16))

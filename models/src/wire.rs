@@ -1,4 +1,4 @@
-//! What the clients of all providers have in common: the request that is written, and the answer that is read.
+//! The interface of all providers' clients: a request is written, and its answer is read.
 
 use crate::answer::{StopReason, Usage};
 use crate::conversation::{Turn, turns};

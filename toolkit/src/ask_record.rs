@@ -16,7 +16,7 @@ const MAX_QUESTIONS: usize = 20;
 /// The maximum number of patterns recorded of one question.
 const MAX_PATTERNS: usize = 20;
 
-/// What a call wanted leave for or asked a person, and what came of it. Its JSON is described at
+/// A permission that a call needed or a question that it asked, and the outcome. Its JSON is described at
 /// [`JsonlHistory`](crate::JsonlHistory).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

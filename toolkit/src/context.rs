@@ -50,7 +50,7 @@ pub struct ToolContext {
     live: OnceLock<Arc<Live>>,
 }
 
-/// What a call needs of what stands behind it: the toolbox that it was made in, or its stand-in outside any toolkit.
+/// The host of a call: the toolbox that it was made in, or a stand-in outside any toolkit.
 pub(crate) trait CallHost: Any + fmt::Debug + Send + Sync {
     /// For whom the call is made.
     fn caller(&self) -> &Caller;
@@ -61,7 +61,7 @@ pub(crate) trait CallHost: Any + fmt::Debug + Send + Sync {
     /// The services of the toolkit, for tools without any of their own.
     fn services(&self) -> &Services;
 
-    /// What the calls of the session share.
+    /// The state that the calls of the session share.
     fn session(&self) -> &Session;
 
     /// Takes the secrets of the configuration out of what is told of a call.
@@ -73,7 +73,7 @@ pub(crate) trait CallHost: Any + fmt::Debug + Send + Sync {
     /// Opens the stream of a call of a tool that is cut so, in the session of this id.
     fn open_output(&self, truncate: Option<Truncate>, session: &str) -> OutputSink;
 
-    /// Whether the host ends with the call.
+    /// Returns true if the host ends with the call.
     fn is_for_one_call(&self) -> bool;
 
     /// The tools that the caller may use, by name.
@@ -205,7 +205,7 @@ impl ToolContext {
         }
     }
 
-    /// What stands behind the call. Modules above this one know which type it is.
+    /// The host of the call. Modules above this one know which type it is.
     pub(crate) fn host(&self) -> &Arc<dyn CallHost> {
         &self.host
     }

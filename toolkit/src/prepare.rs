@@ -5,8 +5,6 @@ mod placeholders;
 
 pub(crate) use placeholders::{fill, has_placeholder};
 
-use crate::arg::ToolArg;
-use crate::config::Configuration;
 use crate::diagnostic::Level;
 use crate::error::{IntoToolError, ToolError, ToolErrorKind};
 use crate::guard::guard;
@@ -212,17 +210,6 @@ impl Preparation {
         if self.said.len() < MAX_SAID {
             self.said.push((level, message.into()));
         }
-    }
-
-    /// Returns the configuration section of the tool, as [`ToolContext::config`](crate::ToolContext::config) does.
-    ///
-    /// # Errors
-    ///
-    /// When the section does not match the type.
-    pub fn config<T: ToolArg>(&self) -> Result<T, ToolError> {
-        let none = Configuration::default();
-        let configuration = self.toolkit().map_or(&none, |toolkit| &toolkit.settings.configuration);
-        configuration.of_tool(&self.name).map_err(|error| ToolError::unavailable(error.to_string()))
     }
 
     /// Returns a service of the host.

@@ -11,6 +11,7 @@ mod index;
 mod narrowed;
 mod origins;
 mod permission_keys;
+mod preparation;
 mod products;
 mod register;
 mod services;

@@ -59,7 +59,7 @@ pub struct LinkedFactory(pub &'static FactoryDef);
 
 inventory::collect!(LinkedFactory);
 
-/// What services and tools are made from: the toolkit that they are made for.
+/// The toolkit that services and tools are made for.
 pub(crate) trait ServiceHost: Send + Sync {
     /// Its services.
     fn services(&self) -> &Services;

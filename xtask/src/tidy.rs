@@ -298,7 +298,7 @@ pub(crate) fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
     dependencies
 }
 
-/// Whether a setting is a dependency of tests, given by its path alone.
+/// Returns true if a setting is a dependency of tests, given by its path alone.
 fn is_local_for_tests(setting: &crate::manifest::Setting) -> bool {
     let has = |key: &str| setting.value.split([',', '{']).any(|entry| entry.trim_start().starts_with(key));
     setting.path.iter().any(|segment| segment == "dev-dependencies") && has("path") && !has("version")

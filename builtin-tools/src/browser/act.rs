@@ -1,4 +1,4 @@
-//! What a call asks for.
+//! Actions of a call.
 
 mod field;
 mod go;
@@ -45,7 +45,7 @@ impl Call<'_> {
     }
 }
 
-/// What came of an action.
+/// The result of an action.
 #[derive(Default)]
 pub(super) struct Done {
     /// The headline, in the tool's own words.

@@ -35,7 +35,7 @@ pub(super) fn allowed(ctx: &ToolContext, own: &BrowserSettings) -> Result<Allowe
     Ok(Allowed { guard: Guard::new(guard), key })
 }
 
-/// What else is told of an error: the setting that decides it.
+/// Advice for an error: the setting that controls it.
 pub(super) fn explain(error: &ConnectError) -> String {
     match error {
         ConnectError::Refused(refused) => advice(refused, "tools.browser"),

@@ -3,7 +3,7 @@
 use super::element::Locator;
 use toolkit::{ToolError, ToolErrorKind};
 
-/// What is done.
+/// An action.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -91,7 +91,7 @@ pub enum BrowserDialogAnswer {
 #[toolkit::args]
 #[expect(clippy::struct_excessive_bools, reason = "each is an argument of its own")]
 pub struct BrowserArguments {
-    /// What to do.
+    /// Action to take.
     pub action: BrowserAction,
     /// The address, with `https://` or `http://`. Any action opens it first.
     #[arg(length(1..=8192), example = "https://example.com/")]
@@ -108,7 +108,7 @@ pub struct BrowserArguments {
     /// The key to press, as `Enter`, `ArrowDown` or `Control+A`.
     #[arg(length(1..=50))]
     pub key: Option<String>,
-    /// What to choose in a list: values or labels.
+    /// Values or labels to choose in a list.
     #[arg(length(1..=100))]
     pub values: Option<Vec<String>>,
     /// Where to drag to, by a ref.
@@ -220,7 +220,7 @@ impl BrowserAction {
 }
 
 impl BrowserArguments {
-    /// What a title names beside the verb.
+    /// The object that a title names after the verb.
     pub(super) fn subject(&self) -> &str {
         let named = || self.r#ref.as_deref().or(self.selector.as_deref());
         let subject = match self.action {

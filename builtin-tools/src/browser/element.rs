@@ -44,7 +44,7 @@ impl Element {
     }
 }
 
-/// What an action needs of an element.
+/// The state of an element that an action needs.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a need of its own")]
 pub(super) struct Needs {

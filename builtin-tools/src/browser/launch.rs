@@ -36,7 +36,7 @@ pub(super) struct Browser {
     cdp: Cdp,
     pub(super) shared: Shared,
     pub(super) proxy: ForwardProxy,
-    /// What the guard allows: see [`Allowed::key`].
+    /// The key of the guard's settings: see [`Allowed::key`].
     pub(super) allowed: String,
     /// The context of all pages: without what a default profile has, and gone with the browser.
     pub(super) context: String,
@@ -49,13 +49,13 @@ pub(super) struct Browser {
     used: Mutex<Instant>,
 }
 
-/// What outlives the connection: the processes and their files.
+/// The processes and their files, which outlive the connection.
 struct Owned {
     job: Arc<Job>,
     scratch: Scratch,
 }
 
-/// What a browser is started with.
+/// The settings that a browser is started with.
 pub(super) struct Plan {
     pub(super) executable: PathBuf,
     pub(super) allowed: Allowed,
@@ -315,7 +315,7 @@ fn scratch() -> io::Result<Scratch> {
     Ok(scratch)
 }
 
-/// What the program gets of the environment: nothing that says where the user's own files are.
+/// The environment of the program: no variable that names the user's own directories.
 fn environment(directory: &Path) -> Vec<(&'static str, std::ffi::OsString)> {
     let mut environment = vec![
         ("HOME", directory.join("home").into_os_string()),

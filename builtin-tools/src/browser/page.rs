@@ -48,7 +48,7 @@ impl Deadline {
     }
 }
 
-/// What a function of the library is called on.
+/// The object that a function of the library is called on.
 #[derive(Debug, Clone)]
 pub(super) enum On {
     /// The world of a frame.

@@ -1,4 +1,4 @@
-//! What the model gets of a call: the headline, the page, and what happened beside.
+//! The report of a call for the model: the headline, the page, and other events.
 
 use super::act::{Call, Done, refused_main};
 use super::cdp::CdpError;
@@ -22,7 +22,7 @@ const TITLE: Duration = Duration::from_secs(1);
 /// The most refused requests that are listed.
 const MAX_REFUSALS: usize = 5;
 
-/// What happened, as lines of text from the page, and as data.
+/// The events, as lines of text from the page, and as data.
 #[derive(Default)]
 struct Happened {
     lines: String,

@@ -1,4 +1,4 @@
-//! What is known of a browser from its events: tabs, sessions, and what happened in them.
+//! The state of a browser, from its events: tabs, sessions, and their notices.
 
 mod console;
 mod events;

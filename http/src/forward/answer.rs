@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 pub(super) enum Answer {
     /// A text of the proxy's own.
     Text(Full<Bytes>),
-    /// What a server sends. The task of its connection ends with it.
+    /// The answer of a server. The task of its connection ends with it.
     Server { body: Incoming, _connection: JoinSet<()> },
 }
 

@@ -22,7 +22,7 @@ use tokio::time::{sleep, timeout};
 /// The pause after a failed `accept`: the process may have too many files open.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What all connections share.
+/// The state that all connections share.
 pub(super) struct Shared {
     pub(super) guard: Guard,
     pub(super) limits: ForwardLimits,

@@ -16,7 +16,7 @@ pub(crate) struct Reader {
     /// The input of blocks as it is written, by their place.
     inputs: BTreeMap<u64, String>,
     stop: Option<StopReason>,
-    /// What was counted last, by name.
+    /// The last counts, by name.
     counted: Map<String, Value>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Reader {
     images: Vec<AssistantPart>,
     /// Reasoning as the server writes it, by the name of the member.
     extras: Map<String, Value>,
-    /// What is beside the function in a call, by the call's place.
+    /// The fields beside the function in a call, by the call's position.
     beside: BTreeMap<usize, Value>,
     /// The ids and places of the calls of `beside`.
     places: Vec<(Option<u64>, Option<String>)>,

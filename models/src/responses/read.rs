@@ -16,7 +16,7 @@ pub(crate) struct Reader {
     calls: Calls,
     /// Items that are whole, by their place.
     done: BTreeMap<u64, Value>,
-    /// What has come of texts and reasoning, by the place of the item.
+    /// The texts and reasoning so far, by the position of the item.
     open: BTreeMap<u64, Open>,
     /// The items as the end of the answer says them, for servers that say them only there.
     output: Vec<Value>,

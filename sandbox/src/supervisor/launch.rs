@@ -57,7 +57,7 @@ struct Streams {
     /// The end that is read here.
     output: Option<OwnedFd>,
     file: Option<OwnedFd>,
-    /// What it is given beside its streams.
+    /// The further descriptors of the command.
     given: Vec<OwnedFd>,
 }
 

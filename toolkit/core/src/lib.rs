@@ -1,4 +1,4 @@
-//! What a tool is: its parameters and their JSON Schema, arguments and how they are checked and repaired, outputs, errors, calls,
+//! The definition of a tool: its parameters and their JSON Schema, arguments and how they are checked and repaired, outputs, errors, calls,
 //! and the questions that a call asks a person.
 //!
 //! This is the lowest layer of [`agent-toolkit`](https://docs.rs/agent-toolkit), which re-exports all of it: depend on that crate, and

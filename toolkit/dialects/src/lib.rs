@@ -1,4 +1,4 @@
-//! What each provider of models wants to be told of tools, how it says that one is to be called, and how it is answered.
+//! The formats of model providers: tool definitions, tool calls and tool results.
 //!
 //! This is a layer of [`agent-toolkit`](https://docs.rs/agent-toolkit), which re-exports all of it: depend on that crate, and name its
 //! items as `toolkit::…`. The module is for the layers above; only what stands at the root is stable.

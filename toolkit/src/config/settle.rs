@@ -172,7 +172,7 @@ impl Unavailable {
         }
     }
 
-    /// Whether what stands at `pointer` cannot be used as a whole.
+    /// Returns true if the value at `pointer` cannot be used as a whole.
     pub(crate) fn has(&self, pointer: &str) -> bool {
         self.0.contains_key(pointer)
     }

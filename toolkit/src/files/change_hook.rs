@@ -24,7 +24,7 @@ pub struct FileChange<'a> {
     pub tool: &'a str,
     /// The path of the file, without any link.
     pub path: &'a Path,
-    /// What it has now; `None` where no file is.
+    /// The current content; `None` if there is no file.
     pub before: Option<&'a FileContent>,
 }
 

@@ -1,4 +1,4 @@
-//! What a toolkit is to the services that are made for it.
+//! The toolkit as the host of its services.
 
 use super::Inner;
 use crate::config::Configuration;

@@ -1,4 +1,4 @@
-//! What a toolbox is to the calls that are made in it.
+//! The toolbox as the host of its calls.
 
 use super::Scope;
 use crate::caller::Caller;

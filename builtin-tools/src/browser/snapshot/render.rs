@@ -81,7 +81,7 @@ struct Renderer<'a> {
 /// Nodes that were not shown so far, by id: each is shown once, whatever the tree says.
 type Left<'n> = HashMap<&'n str, &'n AxNode>;
 
-/// What a node comes to.
+/// The rendering of a node.
 enum Item<'a> {
     Text(String),
     Element(&'a AxNode),

@@ -14,7 +14,7 @@ const MAX_TABS: usize = 30;
 /// The most downloads that are remembered until a call reports them.
 const MAX_DOWNLOADS: usize = 50;
 
-/// What is the same for all events of one browser.
+/// The state that all events of one browser share.
 pub(in crate::browser) struct Context {
     pub(in crate::browser) shared: Shared,
     /// Width and height of a page.

@@ -1,4 +1,4 @@
-//! What happened in a browser beside what a call asked for.
+//! Events in a browser that no call asked for.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;

@@ -209,7 +209,7 @@ impl CallStream {
     ///
     /// # Errors
     ///
-    /// What was wrong with an event. When a call has no name, or the answer ended before the arguments of one did: it must not run
+    /// The first fault of an event. When a call has no name, or the answer ended before the arguments of one did: it must not run
     /// then.
     pub fn finish(self) -> Result<Vec<ToolCall>, CallFormatError> {
         let reader = Reader { dialect: self.definitions.dialect };
@@ -231,7 +231,7 @@ impl CallStream {
     ///
     /// # Errors
     ///
-    /// What was wrong with an event, and when a call of a whole answer has no name.
+    /// The first fault of an event, and when a call of a whole answer has no name.
     pub fn finish_each(self) -> Result<Vec<StreamedCall>, CallFormatError> {
         let reader = Reader { dialect: self.definitions.dialect };
         let is_whole = self.end == End::Whole;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The longest event, in bytes: all arguments at once, and the surrounding data.
 const MAX_BYTES: usize = MAX_ARGUMENT_BYTES / 4 * 5;
-/// What may stand before the first line.
+/// The mark that may precede the first line.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Reads events in JSON from a stream of server-sent events, as providers of models send them. Memory is bounded.
@@ -31,7 +31,7 @@ pub struct JsonEvents {
     data: Vec<u8>,
     /// True if a carriage return ended the last line, so that a following line feed belongs to it.
     after_return: bool,
-    /// Whether a line has ended.
+    /// True once a line has ended.
     has_begun: bool,
     is_done: bool,
 }

@@ -123,12 +123,14 @@ fn requests(dialect: Dialect, answer: Option<AssistantMessage>) -> Vec<Request> 
         messages.extend([Message::Assistant(message), Message::tools(results), Message::user("Go on")]);
     }
     let request = Request::new(messages).system("Be brief.").tools(dialect.definitions([read()])).cache(true);
+    let mut without_tools = request.clone();
+    without_tools.tools = None;
     vec![
         request.clone().thinking(Thinking::Medium).max_tokens(2_000),
         request.clone().tool_choice(ToolChoice::Named("read".to_owned())),
         request.clone().tool_choice(ToolChoice::Required),
-        request.clone().tool_choice(ToolChoice::None).response_schema(schema),
-        Request { tools: None, ..request },
+        request.tool_choice(ToolChoice::None).response_schema(schema),
+        without_tools,
         Request::new([Message::user("Hi")]),
     ]
 }

@@ -129,7 +129,7 @@ fn requests(dialect: Dialect, answer: Option<AssistantMessage>) -> Vec<Request> 
         request.clone().thinking(Thinking::Medium).max_tokens(2_000),
         request.clone().tool_choice(ToolChoice::Named("read".to_owned())),
         request.clone().tool_choice(ToolChoice::Required),
-        request.clone().tool_choice(ToolChoice::None).response_schema(schema),
+        request.tool_choice(ToolChoice::None).response_schema(schema),
         without_tools,
         Request::new([Message::user("Hi")]),
     ]

@@ -13,10 +13,11 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsStr
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 from pydantic import TypeAdapter
 
+# What is checked only when it is looked at needs its adapter until then.
 KINDS = {
-    "openai-chat": CompletionCreateParamsStreaming,
-    "openai-responses": ResponseCreateParamsStreaming,
-    "anthropic": MessageCreateParamsStreaming,
+    "openai-chat": TypeAdapter(CompletionCreateParamsStreaming),
+    "openai-responses": TypeAdapter(ResponseCreateParamsStreaming),
+    "anthropic": TypeAdapter(MessageCreateParamsStreaming),
 }
 GEMINI = {
     "contents": list[genai.Content],
@@ -63,7 +64,7 @@ def main():
                     for key, value in body.items():
                         TypeAdapter(GEMINI[key]).validate_json(json.dumps(value))
                 else:
-                    taken = drained(TypeAdapter(KINDS[interface]).validate_python(body))
+                    taken = drained(KINDS[interface].validate_python(body))
                     faults += [f"{what}: {place} is not known" for place in lost(body, taken)]
             except Exception as error:
                 faults.append(f"{what}: {type(error).__name__} {str(error)[:1500]}")

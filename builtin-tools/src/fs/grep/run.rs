@@ -119,11 +119,8 @@ impl Run<'_> {
     pub(super) fn tree(&mut self, tree: Tree<'_>, root: Directory, page: &mut Page) -> (u64, Skipped) {
         let threads = threads();
         let batches = threads * BATCHES_A_THREAD;
-        let shared = Shared {
-            is_over: AtomicBool::new(false),
-            room: Mutex::new(batches),
-            more_room: Condvar::new(),
-        };
+        let shared =
+            Shared { is_over: AtomicBool::new(false), room: Mutex::new(batches), more_room: Condvar::new() };
         let (query, cancel, wanted) = (self.query, self.cancel, page.wanted());
         let (jobs, next_job) = sync_channel::<Batch<Step>>(batches);
         let (done, next_done) = channel::<Batch<Came>>();

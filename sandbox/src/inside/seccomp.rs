@@ -84,7 +84,7 @@ const REFUSED: &[i64] = &[
 ];
 
 /// Calls that are reported as not implemented, so that programs fall back to calls that can be filtered: the arguments of `clone3` and the
-/// mode of `openat2` are in memory, io_uring makes system calls that no filter sees, and calls that list mounts and namespaces disclose
+/// mode of `openat2` are in memory, `io_uring` makes system calls that no filter sees, and calls that list mounts and namespaces disclose
 /// those of others.
 const ABSENT: &[i64] = &[
     libc::SYS_clone3,
@@ -170,7 +170,7 @@ fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
     Ok(refused)
 }
 
-/// Protocols over IP: the default of a socket type, ICMP (echo requests), TCP, UDP, ICMPv6, and Multipath TCP.
+/// Protocols over IP: the default of a socket type, ICMP (echo requests), TCP, UDP, `ICMPv6`, and Multipath TCP.
 const OVER_IP: [i32; 6] = [
     libc::IPPROTO_IP,
     libc::IPPROTO_ICMP,

@@ -17,11 +17,12 @@ use std::thread;
 use std::time::Duration;
 use toolkit::CancellationToken;
 
-/// Maximum number of files under way: results of a batch of files are held until all batches before it are done.
-const MAX_FILES_UNDER_WAY: usize = 512;
-/// Number of batches for each thread, so that no thread waits for the walk. Each batch costs a few switches between threads, so there
-/// are no more than needed.
-const BATCHES_A_THREAD: usize = 2;
+/// Number of files that one thread searches before it passes on the results. It does not depend on the number of threads, because the
+/// files of a batch are counted together. Each batch costs a few switches between threads.
+const FILES_A_BATCH: usize = 128;
+/// Number of batches beyond one for each thread, so that no thread waits for the walk. Results of a batch are held until all batches
+/// before it are done.
+const FURTHER_BATCHES: usize = 2;
 /// Interval at which a waiting thread checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -118,7 +119,7 @@ impl Run<'_> {
     /// Searches the files of a tree, sorted by path, until the page is full. Returns the number of searched files.
     pub(super) fn tree(&mut self, tree: Tree<'_>, root: Directory, page: &mut Page) -> (u64, Skipped) {
         let threads = threads();
-        let batches = threads * BATCHES_A_THREAD;
+        let batches = threads + FURTHER_BATCHES;
         let shared =
             Shared { is_over: AtomicBool::new(false), room: Mutex::new(batches), more_room: Condvar::new() };
         let (query, cancel, wanted) = (self.query, self.cancel, page.wanted());
@@ -130,7 +131,7 @@ impl Run<'_> {
             let is_over = move || shared.is_over.load(Ordering::Relaxed) || cancel.is_cancelled();
             scope.spawn(move || {
                 let _ends = EndsOnPanic(shared);
-                walk(tree, root, (MAX_FILES_UNDER_WAY / batches).max(1), shared, &jobs, &is_over);
+                walk(tree, root, shared, &jobs, &is_over);
             });
             for _ in 0..threads {
                 let done = done.clone();
@@ -242,18 +243,17 @@ fn next<T>(receiver: &Mutex<Receiver<T>>) -> Option<T> {
     lock(receiver).recv().ok()
 }
 
-/// Walks a tree in batches of `files`, as far ahead of the search as there is room.
+/// Walks a tree in batches, as far ahead of the search as there is room.
 fn walk(
     tree: Tree<'_>,
     root: Directory,
-    files: usize,
     shared: &Shared,
     jobs: &SyncSender<Batch<Step>>,
     is_over: &dyn Fn() -> bool,
 ) {
     let mut steps = tree.steps(root);
     for number in 0.. {
-        let items: Vec<Step> = steps.by_ref().take(files).collect();
+        let items: Vec<Step> = steps.by_ref().take(FILES_A_BATCH).collect();
         if items.is_empty() || !begin(shared, is_over) {
             return;
         }

@@ -12,11 +12,11 @@ pub(crate) use file::{Lock, check_directory, open_own};
 pub(crate) use memory::{Allowed, Memory};
 pub use store::{ApprovalError, ApprovalList, Approvals};
 
-use crate::ask::{Access, Ask};
-use crate::caller::Caller;
 use crate::tool::Tool;
 use serde::{Deserialize, Serialize, Serializer};
 use std::time::{SystemTime, UNIX_EPOCH};
+use toolkit_core::ask::{Access, Ask};
+use toolkit_core::caller::Caller;
 
 /// An approval that a person gave for a session or always, in one workspace.
 ///

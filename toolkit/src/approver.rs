@@ -12,9 +12,9 @@ pub use none::NoApprover;
 pub use scripted::ScriptedApprover;
 pub use terminal::TerminalApprover;
 
-use crate::ask::{Answer, PendingAsk};
 use std::pin::Pin;
 use std::sync::Arc;
+use toolkit_core::ask::{Answer, PendingAsk};
 
 /// The future of an approver's answer.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
@@ -25,7 +25,7 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a
 /// in tests, [`NoApprover`] denies, [`AllowAll`] allows during development.
 pub trait Approver: Send + Sync + 'static {
     /// Asks the person. `None` means that the answer will come from elsewhere: the question stays on the list of pending
-    /// ones until it is answered with [`Asks::answer`](crate::Asks::answer).
+    /// ones until it is answered with [`Asks::answer`](crate::approval::Asks::answer).
     ///
     /// An answer may take hours; do not block the thread. When the answer is no longer needed, because one came from
     /// elsewhere or the call ended, the future is dropped: then remove the question from the screen, and leave nothing

@@ -1,11 +1,11 @@
 //! The questions of a call: approvals and values that it asked for, and the answers.
 
-use crate::ask::{AllowScope, Answer, Ask, AskAnswer, DeniedBy};
 use crate::events::AllowedBy;
-use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use toolkit_core::ask::{AllowScope, Answer, Ask, AskAnswer, DeniedBy};
+use toolkit_core::redact::Redactor;
 
 /// The maximum number of bytes of one string in arguments that exceed the limit.
 pub(crate) const LONGEST_PART: usize = 4 << 10;
@@ -17,7 +17,7 @@ const MAX_QUESTIONS: usize = 20;
 const MAX_PATTERNS: usize = 20;
 
 /// A permission that a call needed or a question that it asked, and the outcome. Its JSON is described at
-/// [`JsonlHistory`](crate::JsonlHistory).
+/// [`JsonlHistory`](crate::history::JsonlHistory).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

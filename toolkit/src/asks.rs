@@ -3,7 +3,6 @@
 mod together;
 mod wait;
 
-use crate::ask::{AllowScope, Answer, DeniedBy, PendingAsk, Put, Question};
 use data_encoding::BASE32_DNSSEC;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -11,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use together::Joinable;
 use tokio::sync::oneshot;
+use toolkit_core::ask::{AllowScope, Answer, DeniedBy, PendingAsk, Put, Question};
 
 /// The most answered and withdrawn questions that are remembered, so that a late answer gets a precise error.
 const MAX_REMEMBERED: usize = 1_000;

@@ -1,7 +1,5 @@
 //! Runs several pieces of foreign code concurrently, so that none can delay or break the others.
 
-use crate::error::{ToolError, ToolErrorKind};
-use crate::guard::guard;
 use crate::service::MakingFuture;
 use crate::timer::timer;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -10,6 +8,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
+use toolkit_core::error::{ToolError, ToolErrorKind};
+use toolkit_core::guard::guard;
 
 /// A task, with a name for errors.
 pub(crate) struct Job<'a, T> {

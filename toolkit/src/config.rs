@@ -36,11 +36,13 @@ pub use self::core::{
     AgentSettings, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings,
     McpTransport, McpUnavailable, McpUrl, ToolAgentSettings,
 };
+pub use crate::data_dir::DataDir;
 pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};
 pub use error::{ConfigError, ConfigProblem};
 pub use narrow::IgnoredKey;
 pub use options::LoadOptions;
 pub use secret::Secret;
 pub use section::{ConfigGate, ConfigSection};
+pub use toolkit_core::{ConfigOrigin, ConfigOrigins, ConfigSource};
 pub use trust::{TrustStore, TrustedFile};
 pub use typed::{Config, Configured};

@@ -2,8 +2,8 @@
 
 use crate::config::{Config, ConfigSection, Configured};
 use crate::context::ToolContext;
-use crate::error::ToolError;
 use crate::service::Making;
+use toolkit_core::error::ToolError;
 
 /// The declaration of a tool's `Config<T>`; made where the type is checked.
 pub struct ConfigOf<T> {

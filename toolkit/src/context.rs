@@ -3,20 +3,11 @@
 mod events;
 
 use crate::approver::Approver;
-use crate::call::ToolResult;
-use crate::caller::Caller;
-use crate::content::Content;
-use crate::error::ToolError;
 use crate::events::{Event, Hub, Progress};
 use crate::live::{Live, Told};
-use crate::message::Message;
-use crate::output::ToolOutput;
-use crate::redact::Redactor;
 use crate::session::Session;
 use crate::sink::OutputSink;
-use crate::state::{Service, Services, State};
 use crate::tool::Tool;
-use crate::truncate::Truncate;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::any::Any;
@@ -25,6 +16,15 @@ use std::mem;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
+use toolkit_core::call::ToolResult;
+use toolkit_core::caller::Caller;
+use toolkit_core::content::Content;
+use toolkit_core::error::ToolError;
+use toolkit_core::message::Message;
+use toolkit_core::output::ToolOutput;
+use toolkit_core::redact::Redactor;
+use toolkit_core::state::{Service, Services, State};
+use toolkit_core::truncate::Truncate;
 
 /// The context of the call that a tool function serves: the caller, the workspace, and cancellation.
 ///

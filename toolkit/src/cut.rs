@@ -12,11 +12,11 @@
 mod excerpt;
 mod hint;
 
-use crate::caller::Caller;
-use crate::truncate::{Keep, Truncate};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolkit_core::caller::Caller;
+use toolkit_core::truncate::{Keep, Truncate};
 
 pub(crate) use excerpt::{Ends, Excerpt, lossy_bytes, newlines};
 pub(crate) use hint::left_out;

@@ -1,18 +1,18 @@
 //! Truncates an output for the model, and keeps the whole in a file.
 
-use crate::caller::Caller;
-use crate::content::Content;
 use crate::cut::{
     Cut, CutHint, Ends, Excerpt, Kept, OutputLimits, left_out, lossy_bytes, newlines, shutting_down,
 };
-use crate::guard::guard;
 use crate::off_runtime::off_runtime;
-use crate::output::ToolOutput;
 use crate::output_store::OutputStore;
 use crate::sink::{OutputSink, Streamed};
 use serde_json::Value;
 use std::mem;
 use std::pin::Pin;
+use toolkit_core::caller::Caller;
+use toolkit_core::content::Content;
+use toolkit_core::guard::guard;
+use toolkit_core::output::ToolOutput;
 
 /// A boxed future, so that callers' crates do not compile the code behind it.
 pub(crate) type Cutting<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

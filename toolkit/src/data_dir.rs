@@ -1,8 +1,8 @@
 //! The directory for data that is kept between runs.
 
-use crate::error::ToolError;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
+use toolkit_core::error::ToolError;
 
 /// The toolkit's data directory, as a service that every toolkit has.
 ///
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::DataDir;
+/// use toolkit::config::DataDir;
 ///
 /// struct Diary(PathBuf);
 ///
@@ -74,7 +74,7 @@ impl DataDir {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ToolErrorKind;
+    use toolkit_core::error::ToolErrorKind;
 
     #[test]
     fn a_directory_is_one_plain_name_below() {

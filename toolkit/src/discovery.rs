@@ -3,13 +3,14 @@
 mod answer;
 mod show;
 
+pub use crate::discovery_settings::DiscoverySettings;
 pub(crate) use answer::search_tool;
 
 use crate::config::Configuration;
-use crate::escape::escape_line;
 use crate::policy::Entry;
 use crate::tool::Tool;
 use show::Show;
+use toolkit_core::escape::escape_line;
 
 /// The limits beyond which not every definition is shown, and the tools that are shown then.
 ///
@@ -20,7 +21,7 @@ use show::Show;
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::{Discovery, Tool};
+/// use toolkit::{Tool, discovery::Discovery};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut builder = Toolkit::empty().discovery(Discovery::new().max_tools(2));
@@ -53,12 +54,12 @@ impl Default for Discovery {
 }
 
 impl Discovery {
-    /// Shows every definition up to 10,000 [tokens](crate::estimated_tokens), however many they are.
+    /// Shows every definition up to 10,000 [tokens](crate::text::estimated_tokens), however many they are.
     pub fn new() -> Self {
         Self { name: "tool_search".to_owned(), max_tokens: None, max_tools: None, show: None }
     }
 
-    /// Sets how many [estimated tokens](crate::estimated_tokens) all definitions together may take before some are not shown.
+    /// Sets how many [estimated tokens](crate::text::estimated_tokens) all definitions together may take before some are not shown.
     #[must_use]
     pub fn max_tokens(self, tokens: usize) -> Self {
         Self { max_tokens: Some(tokens), ..self }

@@ -9,14 +9,14 @@ pub use stream::Events;
 pub(crate) use stream::{CallOrigin, Hub, Wanted};
 pub use teller::Teller;
 
-use crate::ask::{AllowScope, Answer, AskAnswer, DeniedBy, PendingAsk};
-use crate::call::ToolResult;
-use crate::content::Content;
-use crate::redact::Redactor;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
+use toolkit_core::ask::{AllowScope, Answer, AskAnswer, DeniedBy, PendingAsk};
+use toolkit_core::call::ToolResult;
+use toolkit_core::content::Content;
+use toolkit_core::redact::Redactor;
 
 /// An event of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]

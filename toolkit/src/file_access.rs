@@ -2,10 +2,7 @@
 
 pub(crate) mod leave;
 
-use crate::ask::{Access, Ask};
 use crate::context::ToolContext;
-use crate::error::{ToolError, ToolErrorKind};
-use crate::guard::{guard, panicked};
 use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision};
 use crate::tool::Tool;
 use crate::toolbox::Scope;
@@ -14,6 +11,9 @@ use leave::{Asked, MAX_LOOKS, Weighed, denied, restless};
 use std::path::{Component, Path, PathBuf};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
+use toolkit_core::ask::{Access, Ask};
+use toolkit_core::error::{ToolError, ToolErrorKind};
+use toolkit_core::guard::{guard, panicked};
 
 impl ToolContext {
     /// Returns the toolkit's own files and directories, for a tool that has to protect them.
@@ -30,13 +30,13 @@ impl ToolContext {
     /// |---|---|---|
     /// | within the workspace | allowed (kind `read`) | asked (kind `edit`) |
     /// | outside it | asked (kind `external_directory`) | asked (`external_directory` and `edit`) |
-    /// | [sensitive](crate::sensitive_paths), wherever it is | asked (kind `sensitive`) | asked (kind `protected`) |
-    /// | [protected](crate::protected_paths), wherever it is | as any other | asked (kind `protected`) |
+    /// | [sensitive](crate::permission::sensitive_paths), wherever it is | asked (kind `sensitive`) | asked (kind `protected`) |
+    /// | [protected](crate::permission::protected_paths), wherever it is | as any other | asked (kind `protected`) |
     /// | the toolkit's own data | asked (kind `sensitive`) | denied |
     /// | a whole output of the same session | allowed | denied |
     ///
     /// Rules of the configuration change which access is asked about and allowed, by the kinds named here: see
-    /// [`Permissions`](crate::Permissions). They match the path as a question shows it: relative to the workspace if it is within it,
+    /// [`Permissions`](crate::permission::Permissions). They match the path as a question shows it: relative to the workspace if it is within it,
     /// otherwise absolute. A rule that allows `edit` or `read` as a whole, or by a pattern with `*`, does not apply to protected and
     /// sensitive paths; a rule that names the path does. A path in several of these categories needs permission for each, but the
     /// question is asked once.
@@ -46,7 +46,7 @@ impl ToolContext {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::Access;
+    /// use toolkit::approval::Access;
     ///
     /// /// Counts the bytes of a file.
     /// #[tool(read_only)]

@@ -23,6 +23,7 @@ mod tree;
 mod unfinished;
 mod version;
 
+pub use crate::workspace::{is_path_contained, sandbox_boundary};
 pub use change_hook::FileChange;
 pub(crate) use change_hook::{ChangeHook, ChangeHooks};
 pub use handle::{DirectoryEntry, FileKind};
@@ -33,21 +34,23 @@ pub use replace::{OwnerChange, Written};
 pub use seen::{Extent, Seen};
 pub use taken::Taken;
 pub use target::{Before, Expected, FileContent, Proposal, Target};
+pub use toolkit_core::SharedReads;
 pub use tree::OpenedTree;
 pub use unfinished::{Interrupted, Left, Unfinished};
 pub use version::FileVersion;
 
 #[cfg(feature = "testing")]
+#[doc(hidden)]
 pub use fault::{FileSystems, at_fault_points, take_file_systems_for};
 
 use crate::context::ToolContext;
-use crate::error::ToolError;
 use crate::file_access::Surroundings;
 use roots::Roots;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use toolkit_core::error::ToolError;
 
 impl ToolContext {
     /// Returns access to the files that this call may use, opened and written by handle.
@@ -58,7 +61,7 @@ impl ToolContext {
     /// ```
     /// use std::io::Read as _;
     /// use toolkit::prelude::*;
-    /// use toolkit::Opened;
+    /// use toolkit::files::Opened;
     ///
     /// /// Counts the bytes of a file.
     /// #[tool(read_only)]

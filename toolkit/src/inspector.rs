@@ -1,14 +1,14 @@
 //! Inspectors: a host's checks before a call runs.
 
-use crate::ask::Ask;
-use crate::caller::Caller;
 use crate::context::ToolContext;
-use crate::error::ToolError;
 use crate::tool::Tool;
 use serde_json::Value;
 use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
+use toolkit_core::ask::Ask;
+use toolkit_core::caller::Caller;
+use toolkit_core::error::ToolError;
 
 /// The default time limit of an inspector.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -130,7 +130,7 @@ impl fmt::Debug for Inspection<'_> {
 /// ```
 /// use serde_json::json;
 /// use toolkit::prelude::*;
-/// use toolkit::{CallbackInspector, Verdict};
+/// use toolkit::inspection::{CallbackInspector, Verdict};
 ///
 /// /// Says something.
 /// #[tool(read_only)]

@@ -4,14 +4,14 @@
 use crate::context::ToolContext;
 use crate::cut::{Cut, Ends, Kept, OutputLimits};
 use crate::cutter::Cutter;
-use crate::error::ToolError;
 use crate::output_store::{OutputFile, OutputStoreSettings};
-use crate::truncate::Keep;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use toolkit_core::error::ToolError;
+use toolkit_core::truncate::Keep;
 
 /// The maximum size, in bytes, of an output that is cleaned as a whole before its size is compared with the limits.
 const WHOLE: u64 = 1 << 20;

@@ -22,12 +22,12 @@ mod names;
 mod schema;
 mod texts;
 
-use crate::escape::{escape_line, escape_rest};
 use crate::tool::Tool;
 use mentions::Known;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
+use toolkit_core::escape::{escape_line, escape_rest};
 
 /// A rule: its name and a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,13 +142,13 @@ impl Lint {
     /// The default maximum number of tokens of a definition.
     pub const MAX_TOKENS: usize = 1_500;
 
-    /// Creates a lint with every rule, and a maximum of 1,500 [estimated tokens](crate::estimated_tokens) for a
+    /// Creates a lint with every rule, and a maximum of 1,500 [estimated tokens](crate::text::estimated_tokens) for a
     /// definition.
     pub fn new() -> Self {
         Self { max_tokens: Self::MAX_TOKENS, without: BTreeSet::new(), known: Vec::new(), also: Vec::new() }
     }
 
-    /// Sets the maximum number of [estimated tokens](crate::estimated_tokens) of a definition.
+    /// Sets the maximum number of [estimated tokens](crate::text::estimated_tokens) of a definition.
     #[must_use]
     pub fn max_tokens(self, tokens: usize) -> Self {
         Self { max_tokens: tokens, ..self }
@@ -169,7 +169,7 @@ impl Lint {
     }
 
     /// Adds a further check under a rule's name; it returns places and messages. The rule for schema parts that a
-    /// provider loses in a way that no [`Dialect`](crate::Dialect) knows of is `lost-by-provider`.
+    /// provider loses in a way that no [`Dialect`](crate::dialects::Dialect) knows of is `lost-by-provider`.
     #[must_use]
     pub fn also(
         mut self,

@@ -2,7 +2,6 @@
 
 use crate::ask_record::AskLog;
 use crate::gate::Gate;
-use crate::redact::Redactor;
 use crate::sink::OutputSink;
 use serde_json::{Map, Value};
 use std::future::poll_fn;
@@ -12,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use toolkit_core::redact::Redactor;
 
 /// The shared state of a call.
 #[derive(Debug)]

@@ -68,10 +68,10 @@
 /// | `always_asks` | flag | as `asks`, and each call asks, under the tool's kind of permission: a caller for whom [nobody can be asked](crate::Caller::unattended) gets the tool only if a rule may allow a call |
 /// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name |
 /// | `channel` | `"telegram"` | it exists only in sessions that came in through this channel |
-/// | `prepare` | path of an `async fn(&Caller, &mut Preparation)`, with or without a `Result<(), E>` | prepares it for a caller, once per toolbox: see [`Preparation`](crate::Preparation) and [For each caller](#for-each-caller) |
+/// | `prepare` | path of an `async fn(&Caller, &mut Preparation)`, with or without a `Result<(), E>` | prepares it for a caller, once per toolbox: see [`Preparation`](crate::descriptor::Preparation) and [For each caller](#for-each-caller) |
 /// | `timeout` | `"30s"`, `"250ms"`, `"5m"`, `"1h"` | the time limit of a call; default: the host's, [10 minutes](crate::Builder::timeout). See [Time](#time-cancelling-and-panics) |
 /// | `concurrency` | `4` | the maximum number of simultaneous calls in one toolkit, over all sessions; further calls wait their turn, which does not count toward the time limit; default: no maximum |
-/// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | the limits of the text for the model; unspecified limits are the host's, [2,000 lines and 51,200 bytes](crate::OutputLimits). `keep` is `"head"`, `"tail"` or `"ends"`. The whole text is saved to a file whose path the model gets. `"off"` applies to the returned output, not to errors and text written to [`ToolContext::output`](crate::ToolContext::output) |
+/// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | the limits of the text for the model; unspecified limits are the host's, [2,000 lines and 51,200 bytes](crate::output::OutputLimits). `keep` is `"head"`, `"tail"` or `"ends"`. The whole text is saved to a file whose path the model gets. `"off"` applies to the returned output, not to errors and text written to [`ToolContext::output`](crate::ToolContext::output) |
 /// | `format_error` | path of a `fn(&InvalidArguments) -> String` | formats the error for invalid arguments, instead of the list of problems |
 /// | `icon` | `"file"` | an icon for user interfaces |
 /// | `deprecated` | `"use read"` | the reason why it should no longer be used |
@@ -109,7 +109,7 @@
 /// * `#[args] args: MyArgs` takes all arguments as one struct, made with [`args`](macro@crate::args).
 /// * Every other parameter is an argument of that name; its doc comment is its description.
 ///
-/// The type of an argument must be [readable from JSON](crate::ToolArg). `&str`, `&Path` and `&[T]` borrow from a
+/// The type of an argument must be [readable from JSON](crate::descriptor::ToolArg). `&str`, `&Path` and `&[T]` borrow from a
 /// `String`, `PathBuf` or `Vec<T>` that lives as long as the call. `Option<T>` makes the argument optional: it is shown
 /// as `T`, not required, and `null` means absent. The same applies to `Option<&str>`, `Option<&Path>` and
 /// `Option<&[T]>`.
@@ -169,12 +169,12 @@
 /// | `{"arguments": {…}}`, all arguments as a string, or in a code fence | the arguments themselves |
 ///
 /// A valid value is never changed, an ambiguous value is rejected, and the repaired arguments match the schema. Each
-/// [`Repair`](crate::Repair) is listed in the result's metadata, under `repairs`. All remaining problems are reported
-/// to the model at once, as [`InvalidArguments`](crate::InvalidArguments).
+/// [`Repair`](crate::arguments::Repair) is listed in the result's metadata, under `repairs`. All remaining problems are reported
+/// to the model at once, as [`InvalidArguments`](crate::arguments::InvalidArguments).
 ///
 /// # What it returns
 ///
-/// Any type that [converts into an output](crate::IntoToolOutput), where a table lists all types: `()`, strings,
+/// Any type that [converts into an output](crate::output::IntoToolOutput), where a table lists all types: `()`, strings,
 /// numbers, `bool`, structs and enums with [`#[toolkit::args]`](macro@args), `Vec`, `Option` and maps of these,
 /// [`Json<T>`](crate::Json) for other structured data, [`Image`](crate::Image), [`ToolOutput`](crate::ToolOutput), and
 /// a `Result` of these.
@@ -272,7 +272,7 @@ pub use toolkit_macros::args;
 /// A dependency that no code mentions is not linked at all, and its tools would silently be absent. `link!` mentions
 /// each crate, and building a [`Toolkit`](crate::Toolkit) fails if one of them registers no tool. Its order is the
 /// order of precedence: of two tools with one name in different crates, the earlier crate's exists, and the other is
-/// reported as a [`Diagnostic`](crate::Diagnostic).
+/// reported as a [`Diagnostic`](crate::registry::Diagnostic).
 ///
 /// ```ignore
 /// toolkit::link!(core: builtin_tools, my_plugin, #[cfg(feature = "memory")] memory, renamed as its_own_name);
@@ -406,10 +406,10 @@ macro_rules! tool_ref {
 
 /// Turns a function into a source of tools that depend on the caller: those of an account, of a project, of a server.
 ///
-/// It runs each time a toolbox is created, concurrently with the [preparations](crate::Preparation) of other tools and
+/// It runs each time a toolbox is created, concurrently with the [preparations](crate::descriptor::Preparation) of other tools and
 /// within the same [time limit](crate::Builder::prepare_timeout). It takes `&Caller`, [`State<T>`](crate::State) and
 /// [`Config<T>`](crate::Config) of its plugin, in any order, and returns a type that [converts into
-/// tools](crate::IntoTools): a `Vec<Tool>`, an `Option<Tool>`, a `Tool`, or a `Result` of one of these.
+/// tools](crate::registry::IntoTools): a `Vec<Tool>`, an `Option<Tool>`, a `Tool`, or a `Result` of one of these.
 ///
 /// Its tools belong to its crate. They never take a name or alias of another tool, and the policy applies to them as to
 /// all others. Invalid tools, and a factory that fails, panics or is late, are reported in the toolbox's
@@ -423,7 +423,7 @@ macro_rules! tool_ref {
 /// use toolkit::prelude::*;
 ///
 /// #[toolkit::tool_factory]
-/// async fn greetings(caller: &Caller) -> Result<Vec<Tool>, toolkit::InvalidTool> {
+/// async fn greetings(caller: &Caller) -> Result<Vec<Tool>, toolkit::descriptor::InvalidTool> {
 ///     let agent = caller.agent.clone().unwrap_or_default();
 ///     let tool = Tool::builder("greet_agent")
 ///         .description(format!("Greets {agent}."))

@@ -20,6 +20,7 @@ mod words;
 
 pub(crate) use absent::explain_absent;
 pub(crate) use both::Both;
+#[doc(hidden)]
 pub use data::PolicyData;
 pub(crate) use data::planned;
 pub(crate) use entry::{Entry, PLUGINS, folded, matches, normalised};
@@ -27,15 +28,15 @@ pub use settings::{PolicySettings, ProfileRules, ToolRules};
 pub use tool_policy::ToolPolicy;
 pub use verdict::{Explanation, LayerVerdict, PolicyRule, PolicyVerdict};
 
-use crate::caller::Caller;
-use crate::config_origin::ConfigOrigin;
-use crate::diagnostic::Diagnostic;
-use crate::escape::{escape_line, escape_rest};
-use crate::guard::guard;
 use crate::link::Linked;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use std::fmt;
+use toolkit_core::caller::Caller;
+use toolkit_core::config_origin::ConfigOrigin;
+use toolkit_core::diagnostic::Diagnostic;
+use toolkit_core::escape::{escape_line, escape_rest};
+use toolkit_core::guard::guard;
 
 /// Decides which tools exist for a caller.
 ///
@@ -44,7 +45,7 @@ use std::fmt;
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::{Policy, Refusal};
+/// use toolkit::policy::{Policy, Refusal};
 ///
 /// #[derive(Debug)]
 /// struct OnlyReading;

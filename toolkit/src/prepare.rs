@@ -5,17 +5,17 @@ mod placeholders;
 
 pub(crate) use placeholders::{fill, has_placeholder};
 
-use crate::diagnostic::Level;
-use crate::error::{IntoToolError, ToolError, ToolErrorKind};
-use crate::guard::guard;
 use crate::off_runtime::off_runtime;
-use crate::state::{Service, Services, State};
 use crate::tool::Tool;
 use crate::{Caller, schema};
 use serde_json::{Map, Value};
 use std::any::Any;
 use std::pin::Pin;
 use std::sync::Arc;
+use toolkit_core::diagnostic::Level;
+use toolkit_core::error::{IntoToolError, ToolError, ToolErrorKind};
+use toolkit_core::guard::guard;
+use toolkit_core::state::{Service, Services, State};
 
 /// The maximum number of diagnostics of one preparation.
 const MAX_SAID: usize = 100;
@@ -33,7 +33,7 @@ pub type Preparing<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> + Se
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::Preparation;
+/// use toolkit::descriptor::Preparation;
 ///
 /// async fn which_skills(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolError> {
 ///     let skills = match caller.agent.as_deref() {

@@ -1,21 +1,9 @@
 //! Items used by the macros' expansions. Not part of the public interface: any release may change them.
 
-pub use crate::arg::{
-    ArgField, ArgsType, FieldOf, FieldType, LengthArg, OtherType, PatternArg, RangeArg, SchemaFn, ToolArg,
-};
-pub use crate::arguments::Arguments;
-pub use crate::caller::Caller;
 pub use crate::config::ConfigSection;
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::context::ToolContext;
-pub use crate::error::{IntoToolError, ToolError};
 pub use crate::link::{Link, Linked};
-pub use crate::location::Location;
-pub use crate::name::is_valid_name;
-pub use crate::output::{IntoToolOutput, ToolOutput};
-pub use crate::parameter::Input;
-pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
-pub use crate::plugin::{LinkedPlugin, PluginDef};
 pub use crate::policy::PolicyData;
 pub use crate::prepare::{Ending, Preparation, Preparing};
 pub use crate::registry::LinkedKeys;
@@ -24,11 +12,8 @@ pub use crate::service::{
     need_of, products, service_of,
 };
 pub use crate::skills::LinkedSkills;
-pub use crate::state::AnyService;
-pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
 pub use crate::tool_def::{BoxFuture, Run, ServiceDef, ToolDef};
-pub use crate::truncate::{Keep, Truncate};
 pub use core::option::Option::{self, None, Some};
 pub use core::result::Result::{self, Err, Ok};
 pub use core::time::Duration;
@@ -40,9 +25,23 @@ pub use std::path::{Path, PathBuf};
 pub use std::string::String;
 pub use std::sync::Arc;
 pub use std::vec::Vec;
+pub use toolkit_core::arg::{
+    ArgField, ArgsType, FieldOf, FieldType, LengthArg, OtherType, PatternArg, RangeArg, SchemaFn, ToolArg,
+};
+pub use toolkit_core::arguments::Arguments;
+pub use toolkit_core::caller::Caller;
+pub use toolkit_core::error::{IntoToolError, ToolError};
+pub use toolkit_core::location::Location;
+pub use toolkit_core::name::is_valid_name;
+pub use toolkit_core::output::{IntoToolOutput, ToolOutput};
+pub use toolkit_core::parameter::Input;
+pub use toolkit_core::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
+pub use toolkit_core::plugin::{LinkedPlugin, PluginDef};
+pub use toolkit_core::state::AnyService;
+pub use toolkit_core::state::{Service, State};
+pub use toolkit_core::truncate::{Keep, Truncate};
 pub use toolkit_macros::{link as link_list, plugin as plugin_fields, read_fields};
 
-use crate::name::MAX_NAME_BYTES;
 use serde::Serialize;
 use serde_json::Value;
 use std::any::{TypeId, type_name};
@@ -50,6 +49,7 @@ use std::error::Error as StdError;
 pub use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use toolkit_core::name::MAX_NAME_BYTES;
 
 /// The conversion of a function's value into a tool's output; created where the function's return type is checked.
 pub struct Output<R> {

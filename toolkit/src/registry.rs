@@ -22,34 +22,32 @@ mod tests;
 mod tools;
 mod void;
 
+pub use crate::housekeeping::Housekeeping;
+pub use crate::service::IntoTools;
 pub use build::BuildError;
 pub use change::{RegisterError, ToolChange, ToolWatch};
+#[doc(hidden)]
 pub use permission_keys::LinkedKeys;
 pub use source::{Bringing, ToolSource, WeakToolkit};
+pub use toolkit_core::{Diagnostic, Level};
 pub use tools::Tools;
 
 use crate::approvals::Approvals;
 use crate::approver::Approver;
-use crate::arguments::Repairing;
 use crate::asks::{AskLimits, Asks};
-use crate::caller::Caller;
 use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
-use crate::diagnostic::Diagnostic;
 use crate::discovery::Discovery;
 use crate::events::{Events, Hub, Wanted};
 use crate::history::History;
 use crate::output_store::OutputStore;
 use crate::permission::Permissions;
-use crate::plugin::Plugin;
 use crate::policy::Policy;
-use crate::redact::Redactor;
 use crate::search::SharedSegment;
 use crate::service::FactoryDef;
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::skills::LinkedSkills;
-use crate::state::{Service, Services};
 use crate::tool::Tool;
 pub(crate) use origins::Origins;
 use register::Registry;
@@ -57,6 +55,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use toolkit_core::arguments::Repairing;
+use toolkit_core::caller::Caller;
+use toolkit_core::diagnostic::Diagnostic;
+use toolkit_core::plugin::Plugin;
+use toolkit_core::redact::Redactor;
+use toolkit_core::state::{Service, Services};
 
 /// Every tool linked into or registered with this process. Cheap to clone.
 ///
@@ -361,7 +365,7 @@ impl Builder {
     /// ```
     /// use std::sync::Arc;
     /// use toolkit::prelude::*;
-    /// use toolkit::{HistoryQuery, MemoryHistory, Redactor};
+    /// use toolkit::{history::{HistoryQuery, MemoryHistory}, text::Redactor};
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
     /// let history = Arc::new(MemoryHistory::new(Redactor::new().env("DEPLOY_KEY")));
@@ -385,7 +389,7 @@ impl Builder {
     }
 
     /// Sets the policy, which decides which tools exist for a caller. Without one, every tool exists that is not
-    /// optional: [`ToolPolicy::default`](crate::ToolPolicy).
+    /// optional: [`ToolPolicy::default`](crate::policy::ToolPolicy).
     #[must_use]
     pub fn policy(mut self, policy: impl Policy) -> Self {
         self.settings.policy = Some(Arc::new(policy));
@@ -417,7 +421,7 @@ impl Builder {
     }
 
     /// Requires approval for writing to this file, or into this directory, even if edits are allowed, as for
-    /// [`protected_paths`](crate::protected_paths). It is intended for files that decide about permissions, such as a
+    /// [`protected_paths`](crate::permission::protected_paths). It is intended for files that decide about permissions, such as a
     /// configuration file in another place. A relative path is relative to the process's working directory.
     #[must_use]
     pub fn protect_path(mut self, path: impl Into<PathBuf>) -> Self {

@@ -1,15 +1,15 @@
 //! Result hooks: a host's functions that remove parts of a tool result before anything else gets it.
 
-use crate::caller::Caller;
-use crate::content::{Content, ResourceBody};
 use crate::context::ToolContext;
-use crate::error::ToolError;
-use crate::output::ToolOutput;
-use crate::redact::REDACTED;
 use crate::tool::Tool;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::ops::Range;
+use toolkit_core::caller::Caller;
+use toolkit_core::content::{Content, ResourceBody};
+use toolkit_core::error::ToolError;
+use toolkit_core::output::ToolOutput;
+use toolkit_core::redact::REDACTED;
 
 /// A host's hook.
 pub(crate) type ResultHook = dyn Fn(&mut ResultReview<'_>) -> Result<(), ToolError> + Send + Sync;
@@ -162,7 +162,7 @@ impl fmt::Debug for ResultReview<'_> {
 
 /// Passes a result to every hook.
 pub(crate) fn review(context: &ToolContext, outcome: &mut Result<ToolOutput, ToolError>) {
-    use crate::guard::guard;
+    use toolkit_core::guard::guard;
     for named in &context.scope().toolkit.settings.hooks.results {
         let mut review = ResultReview { context, outcome, withheld: None };
         let reviewed = guard(&named.name, || (named.hook)(&mut review));

@@ -1,14 +1,7 @@
 //! Services that are created when a call first needs them, and tools that are created for a caller.
 
-use crate::caller::Caller;
 use crate::config::{Config, Configuration, Configured};
-use crate::diagnostic::{Diagnostic, Level};
-use crate::error::{IntoToolError, ToolError, ToolErrorKind};
-use crate::guard::guard;
-use crate::location::Location;
 use crate::plugin;
-use crate::redact::Redactor;
-use crate::state::{AnyService, LazyService, Service, Services, State};
 use crate::tool::Tool;
 use crate::tool_def::ServiceDef;
 use std::fmt;
@@ -17,6 +10,13 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
+use toolkit_core::caller::Caller;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::error::{IntoToolError, ToolError, ToolErrorKind};
+use toolkit_core::guard::guard;
+use toolkit_core::location::Location;
+use toolkit_core::redact::Redactor;
+use toolkit_core::state::{AnyService, LazyService, Service, Services, State};
 
 /// The future of a function that creates a service or tools.
 pub type MakingFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ToolError>> + Send + 'a>>;

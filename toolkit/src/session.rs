@@ -3,13 +3,13 @@
 use crate::gate::Gate;
 use crate::listed::Listed;
 use crate::loop_guard::Recent;
-use crate::state::Service;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
+use toolkit_core::state::Service;
 
 /// The maximum number of sessions with state and without a toolbox; beyond it, the least recently used one is removed.
 const MAX_IDLE: usize = 10_000;

@@ -2,7 +2,6 @@
 
 use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
-use crate::arguments::Repairing;
 use crate::asks::Asks;
 use crate::config::Configuration;
 use crate::cut::{CutHint, OutputLimits};
@@ -11,11 +10,12 @@ use crate::hooks::Hooks;
 use crate::output_store::OutputStore;
 use crate::permission::{OwnDirs, Permissions};
 use crate::policy::Policy;
-use crate::redact::Redactor;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use toolkit_core::arguments::Repairing;
+use toolkit_core::redact::Redactor;
 
 /// The default time limit of a call.
 pub(crate) const TIMEOUT: Duration = Duration::from_mins(10);

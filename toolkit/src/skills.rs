@@ -9,8 +9,9 @@ use std::path::PathBuf;
 /// The directory for skills in a workspace, and in the user's configuration directory.
 pub(crate) const DIRECTORY: &str = "skills";
 
-/// The skills of a crate. Created by [`skills!`](crate::skills).
+/// The skills of a crate. Created by [`skills!`](macro@crate::skills).
 #[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
 pub struct LinkedSkills {
     /// The module that registers them; its first segment is the crate.
     pub module: &'static str,

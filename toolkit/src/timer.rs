@@ -1,10 +1,10 @@
 //! Timers, where the runtime has any.
 
-use crate::guard::guard;
 use std::cell::Cell;
 use std::pin::Pin;
 use tokio::runtime::{Handle, Id};
 use tokio::time::{Instant, Sleep, sleep_until};
+use toolkit_core::guard::guard;
 
 /// Returns a timer, if there is a runtime with timers.
 pub(crate) fn timer(deadline: Instant) -> Option<Pin<Box<Sleep>>> {

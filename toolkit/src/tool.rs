@@ -12,17 +12,8 @@ pub use args::DynamicArgs;
 pub use dynamic::{InvalidTool, ToolBuilder};
 pub(crate) use weak::WeakTool;
 
-use crate::arguments::Arguments;
 use crate::context::ToolContext;
-use crate::definition::Annotations;
-use crate::error::ToolError;
-use crate::location::Location;
-use crate::output::ToolOutput;
-use crate::schema::Compiled;
-use crate::source::Source;
-use crate::state::Services;
 use crate::tool_def::{BoxFuture, FormatError, Run, ServiceDef, ToolDef};
-use crate::truncate::Truncate;
 use bind::Bindings;
 use dynamic::Dynamic;
 use serde_json::Value;
@@ -30,6 +21,15 @@ use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use toolkit_core::arguments::Arguments;
+use toolkit_core::definition::Annotations;
+use toolkit_core::error::ToolError;
+use toolkit_core::location::Location;
+use toolkit_core::output::ToolOutput;
+use toolkit_core::schema::Compiled;
+use toolkit_core::source::Source;
+use toolkit_core::state::Services;
+use toolkit_core::truncate::Truncate;
 
 /// A tool. Cheap to clone.
 ///

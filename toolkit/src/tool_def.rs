@@ -1,19 +1,19 @@
 //! Static definitions of tools: `#[tool]` generates a `static`, without code that must run first.
 
-use crate::arg::SchemaFn;
-use crate::arguments::{Arguments, InvalidArguments};
 use crate::context::ToolContext;
-use crate::error::ToolError;
-use crate::location::Location;
-use crate::output::ToolOutput;
-use crate::parameter::{Input, ParameterDef};
 use crate::prepare::PrepareFn;
-use crate::truncate::Truncate;
 use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
+use toolkit_core::arg::SchemaFn;
+use toolkit_core::arguments::{Arguments, InvalidArguments};
+use toolkit_core::error::ToolError;
+use toolkit_core::location::Location;
+use toolkit_core::output::ToolOutput;
+use toolkit_core::parameter::{Input, ParameterDef};
+use toolkit_core::truncate::Truncate;
 
 /// The definition of a tool by its author.
 ///

@@ -23,15 +23,8 @@ mod unattended;
 pub(crate) use before::ask_for;
 pub use options::CallOptions;
 
-use crate::call::{ToolCall, ToolResult};
-use crate::caller::Caller;
 use crate::context::{Called, ToolContext};
-use crate::definition::Definition;
-use crate::diagnostic::Diagnostic;
-use crate::error::{ToolError, ToolErrorKind};
-use crate::escape::escape_line;
 use crate::events::{Events, Wanted};
-use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::policy::{self, Policy};
 use crate::registry::{Inner, Toolkit, Tools};
 use crate::session::Session;
@@ -41,6 +34,13 @@ use own::Own;
 use run::Running;
 use std::future::poll_fn;
 use std::sync::Arc;
+use toolkit_core::call::{ToolCall, ToolResult};
+use toolkit_core::caller::Caller;
+use toolkit_core::definition::Definition;
+use toolkit_core::diagnostic::Diagnostic;
+use toolkit_core::error::{ToolError, ToolErrorKind};
+use toolkit_core::escape::escape_line;
+use toolkit_core::name::{MAX_NAME_BYTES, nearest};
 
 /// The tools that one caller may use: a snapshot that returns definitions and runs calls. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -99,8 +99,8 @@ impl Scope {
 impl Toolkit {
     /// Returns the tools that `caller` may use: a snapshot, to be created anew for each turn of a model.
     ///
-    /// Tools that [prepare themselves](crate::Preparation) for a caller do so now, all at once, and
-    /// [sources](crate::ToolSource) of tools start to fetch them.
+    /// Tools that [prepare themselves](crate::descriptor::Preparation) for a caller do so now, all at once, and
+    /// [sources](crate::registry::ToolSource) of tools start to fetch them.
     pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
         self.brought().await;
         Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
@@ -234,7 +234,7 @@ impl Toolbox {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{PermissionRequest, Toolkit};
+    /// use toolkit::{Toolkit, permission::PermissionRequest};
     ///
     /// /// Puts the site online.
     /// #[tool]
@@ -264,7 +264,7 @@ impl Toolbox {
         &self.0.caller
     }
 
-    /// Returns the definitions that a model sees now, by name. If [some are only found by a search](crate::Discovery),
+    /// Returns the definitions that a model sees now, by name. If [some are only found by a search](crate::discovery::Discovery),
     /// returns those that the session was shown first, by name, then those that it found, in that order. Call this
     /// again before each request to a model, because a call may have found more.
     ///
@@ -295,7 +295,7 @@ impl Toolbox {
     }
 
     /// Returns the progress and log events of the call of this id, from now on: its
-    /// [`Event::Progress`](crate::Event::Progress) and [`Event::Log`](crate::Event::Log). Unlike
+    /// [`Event::Progress`](crate::events::Event::Progress) and [`Event::Log`](crate::events::Event::Log). Unlike
     /// [`events`](Self::events), this creates no other events. The stream does not end with the call.
     pub fn notices(&self, call_id: impl Into<String>) -> Events {
         self.0.toolkit.events.subscribe(Wanted::Notices(call_id.into()))

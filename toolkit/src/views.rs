@@ -6,19 +6,19 @@ mod steps;
 pub use step::{Step, StepStatus, StepType};
 pub use steps::{MAX_OPEN_STEPS, StepTypes, Steps};
 
-use crate::definition::Definition;
-use crate::dialect::for_people;
-use crate::error::ToolError;
-use crate::source::Source;
 use crate::tool::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolkit_core::definition::Definition;
+use toolkit_core::error::ToolError;
+use toolkit_core::source::Source;
+use toolkit_dialects::dialect::for_people;
 
 /// A tool in a list of a user interface.
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::{ToolCategory, ToolDefinition};
+/// use toolkit::views::{ToolCategory, ToolDefinition};
 ///
 /// /// Looks up the weather.
 /// #[tool(read_only, title = "Weather")]

@@ -1,13 +1,13 @@
 //! Resolves paths, and checks if they are within the boundary of file access.
 
-use crate::error::{ToolError, ToolErrorKind};
-use crate::escape::escape_line;
 use crate::real_path::real_path;
 use crate::shown_path::shown_path;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use toolkit_core::error::{ToolError, ToolErrorKind};
+use toolkit_core::escape::escape_line;
 
 /// The maximum number of symbolic links on one path; the same as on Linux.
 const MAX_LINKS: u32 = 40;
@@ -268,7 +268,7 @@ fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
 /// returns false.
 ///
 /// ```
-/// use toolkit::is_path_contained;
+/// use toolkit::files::is_path_contained;
 ///
 /// let root = std::env::temp_dir();
 /// assert!(is_path_contained(&root, "notes/today.md"));

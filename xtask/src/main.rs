@@ -8,10 +8,12 @@
 
 mod bench;
 mod ci;
+mod crate_count;
 mod docs;
 mod layers;
 mod manifest;
 mod provision;
+mod root_names;
 mod suggest;
 mod tally;
 mod test;

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::layers;
 use crate::manifest::Manifest;
 use crate::workspace::{self, Result, Workspace};
+use crate::{crate_count, layers, root_names};
 
 /// A further rule is a further function here.
 const RULES: &[Rule] = &[
@@ -19,6 +19,7 @@ const RULES: &[Rule] = &[
     lints_are_inherited,
     layers::no_import_cycles,
     layers::imports_go_down,
+    root_names::root_is_short,
 ];
 
 /// Checks every text file that git tracks or would track, and prints the violations.
@@ -28,8 +29,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
     for fault in &faults {
         eprintln!("{fault}");
     }
-    println!("{} files checked, {} faults", files.len(), faults.len());
-    if faults.is_empty() { Ok(()) } else { Err("the files named above break a convention".into()) }
+    let grown = crate_count::grown(workspace)?;
+    for fault in &grown {
+        eprintln!("{fault}");
+    }
+    let count = faults.len() + grown.len();
+    println!("{} files checked, {count} faults", files.len());
+    if count == 0 { Ok(()) } else { Err("the files named above break a convention".into()) }
 }
 
 /// Checks all files and returns the violations.

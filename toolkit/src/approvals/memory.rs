@@ -4,12 +4,12 @@ use super::session;
 use super::session_file::SessionPlace;
 use super::store::{Approvals, Place};
 use super::{Asker, Grounds};
-use crate::ask::{AllowScope, Ask};
 use crate::session::Session;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
+use toolkit_core::ask::{AllowScope, Ask};
 
 /// The remembered approvals of one asker, in one session and workspace. Cheap to clone.
 #[derive(Debug, Clone)]

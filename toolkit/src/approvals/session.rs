@@ -1,9 +1,9 @@
 //! Approvals for the rest of a session, kept in memory with the session.
 
 use super::{Asker, Grounds};
-use crate::ask::{Ask, AskDetail};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use toolkit_core::ask::{Ask, AskDetail};
 
 /// The most patterns and questions that a session remembers; beyond that, the oldest are forgotten
 /// and asked again.

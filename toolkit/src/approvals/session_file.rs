@@ -5,13 +5,13 @@ use super::file::{self, MAX_APPROVALS, VERSION, random_name};
 use super::session::{Deed, What, deeds};
 use super::store::Place;
 use super::{Approval, Asker, Grounds};
-use crate::ask::Ask;
 use crate::output_store::directory_name;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use toolkit_core::ask::Ask;
 
 /// The directory of these files, within the approvals directory.
 pub(super) const DIRECTORY: &str = "sessions";

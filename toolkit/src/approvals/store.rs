@@ -3,12 +3,12 @@
 use super::file::{Approved, Lock, MAX_APPROVALS, Stored, UNFINISHED, check_directory, random_name, remove};
 use super::session_file::{self, MAX_SESSIONS, SessionFile, SessionPlace};
 use super::{Approval, Grounds};
-use crate::ask::Ask;
 use crate::output_store::{directory_name, make_directory};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use toolkit_core::ask::Ask;
 
 /// The directory of approvals, within the data directory.
 const DIRECTORY: &str = "approvals";

@@ -2,13 +2,13 @@
 
 use super::store::Place;
 use super::*;
-use crate::ask::AllowScope;
 use crate::session::Session;
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
+use toolkit_core::ask::AllowScope;
 
 /// A data directory, and a workspace beside it.
 struct House {

@@ -1,7 +1,7 @@
 //! An approver for development.
 
 use super::{Answering, Approver};
-use crate::ask::{Answer, PendingAsk, Question};
+use toolkit_core::ask::{Answer, PendingAsk, Question};
 
 /// Allows everything once, without asking a person: for development.
 ///

@@ -1,8 +1,8 @@
 //! An approver made of a closure.
 
 use super::{Answering, Approver};
-use crate::ask::{Answer, PendingAsk};
 use std::fmt;
+use toolkit_core::ask::{Answer, PendingAsk};
 
 /// Asks through a closure, which returns an [`Answer`], or `None` when the answer will come from elsewhere.
 ///
@@ -10,7 +10,7 @@ use std::fmt;
 /// scope is reduced to the longest of these.
 ///
 /// ```
-/// use toolkit::{Answer, CallbackApprover, PendingAsk};
+/// use toolkit::approval::{Answer, CallbackApprover, PendingAsk};
 ///
 /// // A rule.
 /// let only_here = CallbackApprover::new(|ask| match ask.origin().agent.as_deref() {

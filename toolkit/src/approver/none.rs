@@ -1,7 +1,7 @@
 //! The approver for hosts without a person to ask.
 
 use super::{Answering, Approver};
-use crate::ask::{Answer, DeniedBy, PendingAsk};
+use toolkit_core::ask::{Answer, DeniedBy, PendingAsk};
 
 /// Denies everything, because there is no person to ask; the default of a toolkit.
 #[derive(Debug, Clone, Copy, Default)]

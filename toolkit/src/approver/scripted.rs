@@ -1,10 +1,10 @@
 //! An approver with prepared answers, for tests.
 
 use super::{Answering, Approver};
-use crate::ask::{Answer, DeniedBy, PendingAsk};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use toolkit_core::ask::{Answer, DeniedBy, PendingAsk};
 
 /// Answers from a script, and records the questions; for tests. Clones are cheap and share their state.
 ///
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The first matching rule answers, otherwise the next answer in order. When no answer is left it denies, and says so.
 ///
 /// ```
-/// use toolkit::{Answer, Question, ScriptedApprover};
+/// use toolkit::approval::{Answer, Question, ScriptedApprover};
 ///
 /// let approver = ScriptedApprover::new([Answer::allow(), Answer::deny_saying("enough")])
 ///     .with_rule(|ask| ask.origin().tool == "read", Answer::allow());

@@ -5,7 +5,6 @@ mod paint;
 mod reply;
 
 use super::{Answering, Approver};
-use crate::ask::{Answer, DeniedBy, Elicitation, PendingAsk, Question};
 use device::{Device, Typed};
 use paint::Paint;
 use reply::{EXPECTED, Field, Reply, choices, read_permission};
@@ -14,6 +13,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use tokio::sync::Mutex;
+use toolkit_core::ask::{Answer, DeniedBy, Elicitation, PendingAsk, Question};
 
 /// Asks on the terminal of the process: `/dev/tty`, not standard input and output, so that piped arguments and data cannot
 /// answer, and questions do not get into the output.
@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 /// Without a terminal, as under a service manager or in continuous integration, it denies and says so. It does the same on
 /// systems without `/dev/tty`, such as Windows.
 ///
-/// The operation is shown in full, up to the limits of [`escape_block`](crate::escape_block) for each part; the prompt says
+/// The operation is shown in full, up to the limits of [`escape_block`](crate::text::escape_block) for each part; the prompt says
 /// where something is left out. Exactly `y` allows it once; `s` allows it for the session and `a` always, if the question offers
 /// them. The question shows what `s` and `a` remember. `n` denies, and `?` explains the answers and asks again. Any other text
 /// also denies, and the model gets the text.

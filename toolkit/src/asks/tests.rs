@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::approver::{Answering, Approver, CallbackApprover, NoApprover, ScriptedApprover};
-use crate::ask::{Ask, Elicitation, Origin};
-use crate::error::ToolErrorKind;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use tokio::task::JoinHandle;
+use toolkit_core::ask::{Ask, Elicitation, Origin};
+use toolkit_core::error::ToolErrorKind;
 
 fn origin(session: &str) -> Origin {
     Origin::new("call", "tool").with_session(session)

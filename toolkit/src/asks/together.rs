@@ -5,11 +5,11 @@ mod flight;
 use super::{Asks, random};
 use crate::approvals::Memory;
 use crate::approver::Approver;
-use crate::ask::{Answer, PendingAsk, Put, Question};
 use flight::{Flight, Passenger};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
+use toolkit_core::ask::{Answer, PendingAsk, Put, Question};
 
 /// The handle with which further calls can wait for the answer to a question.
 pub(super) struct Joinable {

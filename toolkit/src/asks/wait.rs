@@ -2,8 +2,6 @@
 
 use super::{AnswerError, Asks, Waiting};
 use crate::approver::{Answering, Approver};
-use crate::ask::{Answer, Ask, DeniedBy, Elicitation, Origin, PendingAsk, Put, Question};
-use crate::error::ToolError;
 use serde_json::Value;
 use std::any::Any;
 use std::future::poll_fn;
@@ -13,6 +11,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
+use toolkit_core::ask::{Answer, Ask, DeniedBy, Elicitation, Origin, PendingAsk, Put, Question};
+use toolkit_core::error::ToolError;
 
 /// The most times that a question is asked because of invalid answers.
 const MAX_ATTEMPTS: u32 = 3;

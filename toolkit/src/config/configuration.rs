@@ -1,7 +1,5 @@
 //! The loaded configuration, checked and decoded.
 
-use crate::arg::{SchemaFn, ToolArg};
-use crate::arguments::check_document;
 use crate::config::core::{
     AgentSettings, LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings,
 };
@@ -15,24 +13,26 @@ use crate::config::secret::hide;
 use crate::config::section::{ConfigGate, ConfigSection};
 use crate::config::settle::{Unavailable, own_keys};
 use crate::config::trust::TrustedFile;
-use crate::config_origin::ConfigOrigins;
-use crate::diagnostic::{Diagnostic, Level};
 use crate::discovery_settings::DiscoverySettings;
-use crate::escape::escape_rest;
-use crate::guard::guard;
-use crate::name::nearest;
 use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionSettings;
 use crate::policy::PolicySettings;
-use crate::redact::Redactor;
-use crate::schema::{Compiled, compose};
-use crate::server_names::ServerNames;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolkit_core::arg::{SchemaFn, ToolArg};
+use toolkit_core::arguments::check_document;
+use toolkit_core::config_origin::ConfigOrigins;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::escape::escape_rest;
+use toolkit_core::guard::guard;
+use toolkit_core::name::nearest;
+use toolkit_core::redact::Redactor;
+use toolkit_core::schema::{Compiled, compose};
+use toolkit_core::server_names::ServerNames;
 
 /// The most names of one kind that diagnostics list one by one.
 const MAX_TOLD: usize = Configuration::MAX_NOTED;
@@ -43,11 +43,11 @@ const MAX_TOLD: usize = Configuration::MAX_NOTED;
 /// have an effect.
 ///
 /// ```
-/// use toolkit::{Configuration, LoadOptions};
+/// use toolkit::config::{Configuration, LoadOptions};
 ///
 /// let configuration = Configuration::load(LoadOptions::new().set("tools.settings.read.autoExecute=false"))?;
 /// assert_eq!(configuration.auto_execute("read"), Some(false));
-/// # Ok::<(), toolkit::ConfigError>(())
+/// # Ok::<(), toolkit::config::ConfigError>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Configuration(pub(super) Arc<Inner>);
@@ -108,7 +108,7 @@ pub struct WorkspaceFile {
     pub file: TrustedFile,
     /// True if the whole file has effect.
     pub is_trusted: bool,
-    /// The digest that the skills beside the file must have to be used, as [`SkillFiles::sha256`](crate::SkillFiles::sha256): the digest
+    /// The digest that the skills beside the file must have to be used, as [`SkillFiles::sha256`](crate::skills::SkillFiles::sha256): the digest
     /// from when the file was trusted.
     pub trusted_skills: Option<String>,
 }
@@ -323,12 +323,12 @@ impl Configuration {
     /// # Errors
     ///
     /// When the section does not match the type, or refers to a variable or a file that does not exist. Loading is certain to find a
-    /// mismatch only if the section is [known](crate::ConfigSection).
+    /// mismatch only if the section is [known](crate::config::ConfigSection).
     pub fn section<T: ToolArg>(&self, path: &str) -> Result<T, ConfigError> {
         self.at(&join(path.split('.')))
     }
 
-    /// The section at a path with dots whose members [stand for themselves](crate::ConfigSection::members), without those that cannot be used,
+    /// The section at a path with dots whose members [stand for themselves](crate::config::ConfigSection::members), without those that cannot be used,
     /// and the reason for each of these.
     ///
     /// # Errors

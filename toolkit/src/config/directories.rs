@@ -3,8 +3,8 @@
 use crate::config::configuration::Configuration;
 use crate::config::pointer::join;
 use crate::config::section::ConfigGate;
-use crate::escape::escape_line;
 use std::path::{Path, PathBuf};
+use toolkit_core::escape::escape_line;
 
 impl Configuration {
     /// Returns the directories that are treated as part of the workspace.

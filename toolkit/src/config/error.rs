@@ -1,10 +1,10 @@
 //! The error of a configuration that cannot be used.
 
-use crate::arguments::Problem;
 use crate::config::pointer::dotted;
-use crate::config_origin::ConfigOrigin;
-use crate::escape::escape_line;
 use std::fmt;
+use toolkit_core::arguments::Problem;
+use toolkit_core::config_origin::ConfigOrigin;
+use toolkit_core::escape::escape_line;
 
 /// The error of a configuration that cannot be used: all problems at once, in the order of the
 /// sources.

@@ -1,7 +1,6 @@
 //! Loads a configuration from its sources: reads and checks each, merges trusted ones, narrows untrusted ones, and
 //! checks the result.
 
-use crate::arguments::Problem;
 use crate::config::configuration::{Configuration, Restriction, WorkspaceFile};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::file::read_text;
@@ -17,11 +16,12 @@ use crate::config::servers::check;
 use crate::config::settle::settle;
 use crate::config::trust::{TrustStore, TrustedFile};
 use crate::config::words::{is_key, of_environment, of_flag, of_program};
-use crate::config_origin::{ConfigOrigin, ConfigSource};
 use crate::permission::PermissionSettings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolkit_core::arguments::Problem;
+use toolkit_core::config_origin::{ConfigOrigin, ConfigSource};
 
 /// Loads a configuration.
 pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> {

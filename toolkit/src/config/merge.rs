@@ -1,9 +1,9 @@
 //! Merges several sources into one document.
 
 use crate::config::pointer::escape;
-use crate::config_origin::{ConfigOrigin, ConfigOrigins};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use toolkit_core::config_origin::{ConfigOrigin, ConfigOrigins};
 
 /// A document with the origin of each of its values.
 #[derive(Debug, Clone, Default)]
@@ -111,9 +111,9 @@ fn is_within(pointer: &str, outer: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config_origin::ConfigSource;
     use proptest::prelude::*;
     use serde_json::json;
+    use toolkit_core::config_origin::ConfigSource;
 
     fn document(name: &str, value: &Value) -> Document {
         fn add(document: &mut Document, pointer: String, value: &Value, name: &str) {

@@ -7,12 +7,12 @@ use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
 use crate::config::pointer::escape;
 use crate::config::settle::is_resolved;
-use crate::escape::escape_line;
 use crate::link::Linked;
 use crate::permission::{PATH_KINDS, PathPattern};
 use crate::policy::{Entry, alias_of, folded};
 use crate::tool_def::ToolDef;
 use serde_json::Value;
+use toolkit_core::escape::escape_line;
 
 /// The most problems that are reported for one source.
 const MAX_TOLD: usize = 20;

@@ -5,13 +5,13 @@ use crate::config::parse::{Place, Places};
 use crate::config::pointer::{dotted, escape, join};
 use crate::config::section::{ConfigGate, ConfigSection};
 use crate::config::stricter::may_be_stricter;
-use crate::config_origin::ConfigOrigin;
-use crate::escape::escape_line;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use toolkit_core::config_origin::ConfigOrigin;
+use toolkit_core::escape::escape_line;
 
 /// A key in an untrusted file that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,7 +21,7 @@ pub(crate) const FILE: &str = "toolkit.json5";
 /// sources that a program of the user usually reads.
 ///
 /// ```
-/// use toolkit::{Configuration, LoadOptions};
+/// use toolkit::config::{Configuration, LoadOptions};
 ///
 /// let options = LoadOptions::new()
 ///     .environment([("TOOLKIT_TOOLS__DENY", "['exec']")])
@@ -34,7 +34,7 @@ pub(crate) const FILE: &str = "toolkit.json5";
 ///     error.problems[0].to_string(),
 ///     "--set tools.profil: `tools` has no key `profil`; did you mean `profile`?"
 /// );
-/// # Ok::<(), toolkit::ConfigError>(())
+/// # Ok::<(), toolkit::config::ConfigError>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct LoadOptions {
@@ -96,7 +96,7 @@ impl LoadOptions {
     }
 
     /// Sets the user's own file. It need not exist. A toolkit with this configuration asks before anything is written to it,
-    /// as for [`protected_paths`](crate::protected_paths).
+    /// as for [`protected_paths`](crate::permission::protected_paths).
     #[must_use]
     pub fn user_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.user_file = Some(file.into());
@@ -121,7 +121,7 @@ impl LoadOptions {
     }
 
     /// Adds a file that the user names and therefore trusts. It must exist. A toolkit with this configuration asks before
-    /// anything is written to it, as for [`protected_paths`](crate::protected_paths).
+    /// anything is written to it, as for [`protected_paths`](crate::permission::protected_paths).
     #[must_use]
     pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
         self.files.push(file.into());

@@ -4,13 +4,13 @@ use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
 use crate::config::pointer::{escape, join};
 use crate::config::section::{ConfigGate, ConfigSection};
-use crate::config_origin::ConfigOrigins;
 use crate::permission::{PermissionRules, PermissionSettings};
 use crate::policy::{PolicySettings, ToolRules};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use toolkit_core::config_origin::ConfigOrigins;
 
 /// The keys of a channel that contain rules for some of its callers.
 const OF_CHANNEL: [&str; 2] = ["groups", "senders"];

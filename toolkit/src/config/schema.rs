@@ -5,16 +5,16 @@ use crate::config::core::{AgentSettings, LoopGuardSettings, McpServerSettings, T
 use crate::config::pointer::{dotted, steps};
 use crate::config::section::{ConfigGate, ConfigSection};
 use crate::discovery_settings::DiscoverySettings;
-use crate::guard::guard;
 use crate::link::Linked;
 use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionRule;
 use crate::policy::{ProfileRules, ToolRules};
-use crate::schema::{Compiled, compose, resolve};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
+use toolkit_core::guard::guard;
+use toolkit_core::schema::{Compiled, compose, resolve};
 
 /// The keys of a tool's settings that every tool has.
 pub(crate) const OF_EVERY_TOOL: [&str; 2] = ["enabled", "autoExecute"];

@@ -3,10 +3,6 @@
 use crate::config::error::ConfigProblem;
 use crate::config::file::read_text;
 use crate::config::pointer::{escape, steps};
-use crate::config_origin::{ConfigOrigins, ConfigSource};
-use crate::redact::REDACTED;
-use crate::schema::secret::{add_variants, is_marked};
-use crate::schema::{Compiled, SECRET};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -15,6 +11,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
+use toolkit_core::config_origin::{ConfigOrigins, ConfigSource};
+use toolkit_core::redact::REDACTED;
+use toolkit_core::schema::secret::{add_variants, is_marked};
+use toolkit_core::schema::{Compiled, SECRET};
 
 /// The most bytes of a file that contains a secret.
 const LONGEST_FILE: u64 = 64 << 10;
@@ -26,7 +26,7 @@ const LONGEST_FILE: u64 = 64 << 10;
 /// It is never printed: neither by `{:?}` nor as JSON.
 ///
 /// ```
-/// let secret = toolkit::Secret::new("correct horse");
+/// let secret = toolkit::config::Secret::new("correct horse");
 /// assert_eq!(format!("{secret:?}"), "Secret([redacted])");
 /// assert_eq!(secret.expose(), "correct horse");
 /// ```
@@ -139,7 +139,7 @@ pub(crate) fn hide(value: &mut Value, pointer: &str, compiled: &Compiled) {
                 let is_hidden = |member: &Value| matches!(member, Value::String(text) if !is_reference(text));
                 if is_hidden(member) && !is_secret(compiled, &pointer) {
                     let mut alone: Value = Map::from_iter([(name.clone(), member.take())]).into();
-                    crate::redact::Redactor::new().redact_value(&mut alone);
+                    toolkit_core::redact::Redactor::new().redact_value(&mut alone);
                     *member = alone.get_mut(name).map_or_else(|| REDACTED.into(), Value::take);
                 } else {
                     hide(member, &pointer, compiled);
@@ -152,7 +152,7 @@ pub(crate) fn hide(value: &mut Value, pointer: &str, compiled: &Compiled) {
             }
         }
         Value::String(text) if !is_reference(text) => {
-            crate::redact::Redactor::new().redact_string(text, usize::MAX);
+            toolkit_core::redact::Redactor::new().redact_string(text, usize::MAX);
         }
         _ => {}
     }

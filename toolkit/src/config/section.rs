@@ -1,15 +1,15 @@
 //! Sections of the configuration that crates declare.
 
-use crate::arg::{SchemaFn, ToolArg};
 use crate::config::pointer::join;
-use crate::location::Location;
 use serde_json::Value;
+use toolkit_core::arg::{SchemaFn, ToolArg};
+use toolkit_core::location::Location;
 
 /// A section of the configuration that a crate declares: its place, and the type that it decodes to. The type is a struct with
 /// named fields or a map; its schema validates the section.
 ///
 /// ```
-/// use toolkit::ConfigSection;
+/// use toolkit::config::ConfigSection;
 ///
 /// #[toolkit::args]
 /// #[serde(rename_all = "camelCase")]
@@ -167,7 +167,7 @@ impl ConfigSection {
     }
 
     /// Makes each member that is an object stand for itself: one that names a variable or a file that is not there does not make the others
-    /// unusable. [`Configuration::section_members`](crate::Configuration::section_members) reads such a section.
+    /// unusable. [`Configuration::section_members`](crate::config::Configuration::section_members) reads such a section.
     #[must_use]
     pub const fn members(mut self) -> Self {
         self.has_members = true;
@@ -180,7 +180,7 @@ impl ConfigSection {
             Place::Path(path) => join(path.split('.')),
             Place::Tool(tool) => join(["tools", "settings", tool]),
             Place::Plugin(id) => join(["plugins", id]),
-            Place::Crate(location) => join(["plugins", &crate::plugin::id_of(&location)]),
+            Place::Crate(location) => join(["plugins", &toolkit_core::plugin::id_of(&location)]),
         }
     }
 

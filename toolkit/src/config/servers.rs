@@ -1,13 +1,13 @@
 //! Validation errors of a server of `mcp`, for the most likely transport.
 
-use crate::arguments::{Problem, check_document};
 use crate::config::core::{McpCommand, McpUrl};
 use crate::config::pointer::{escape, steps};
-use crate::name::nearest;
-use crate::schema::{Compiled, compose};
 use schemars::JsonSchema;
 use serde_json::Value;
 use std::sync::LazyLock;
+use toolkit_core::arguments::{Problem, check_document};
+use toolkit_core::name::nearest;
+use toolkit_core::schema::{Compiled, compose};
 
 const OF_COMMAND: [&str; 6] = ["command", "args", "env", "cwd", "sandbox", "network"];
 const OF_URL: [&str; 3] = ["url", "headers", "oauth"];

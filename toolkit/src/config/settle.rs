@@ -1,6 +1,5 @@
 //! Turns the merged sources into a configuration: checks the whole, resolves secrets, decodes sections.
 
-use crate::arguments::Problem;
 use crate::config::configuration::{Configuration, Inner};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::load::Sources;
@@ -12,12 +11,13 @@ use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
 use crate::config::secret::Resolver;
 use crate::config::servers::check;
 use crate::config::stricter::take_away;
-use crate::config_origin::ConfigOrigins;
-use crate::guard::guard;
-use crate::redact::Redactor;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolkit_core::arguments::Problem;
+use toolkit_core::config_origin::ConfigOrigins;
+use toolkit_core::guard::guard;
+use toolkit_core::redact::Redactor;
 
 /// Builds the configuration from the merged sources.
 pub(super) fn settle(

@@ -4,8 +4,8 @@ use crate::config::configuration::Restriction;
 use crate::config::pointer::steps;
 use crate::config::schema::Schemas;
 use crate::config::section::{ConfigGate, ConfigSection};
-use crate::schema::resolve;
 use serde_json::{Map, Value};
+use toolkit_core::schema::resolve;
 
 /// Returns true if a value could be stricter than another. The loosest value cannot.
 pub(super) fn may_be_stricter(gate: ConfigGate, value: &Value) -> bool {

@@ -1,7 +1,6 @@
 //! The trust store: the workspace files that the user trusts, by path and content.
 
 use crate::approvals::{Lock, check_directory, open_own};
-use crate::escape::escape_line;
 use crate::output_store::default_data_dir;
 use crate::skills::{DIRECTORY, SkillFiles};
 use serde::{Deserialize, Serialize};
@@ -9,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use toolkit_core::escape::escape_line;
 
 /// The name of the store's file within the data directory.
 const FILE: &str = "trust.json";
@@ -38,7 +38,7 @@ pub struct TrustedFile {
     pub path: PathBuf,
     /// The SHA-256 of the content, in hexadecimal digits.
     pub sha256: String,
-    /// The SHA-256 of the skills beside the file, as [`SkillFiles::sha256`](crate::SkillFiles::sha256); `None` if there were
+    /// The SHA-256 of the skills beside the file, as [`SkillFiles::sha256`](crate::skills::SkillFiles::sha256); `None` if there were
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<String>,

@@ -1,11 +1,11 @@
 //! Typed access to a section of the configuration.
 
 use super::Configuration;
-use crate::arg::ToolArg;
-use crate::error::ToolError;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use toolkit_core::arg::ToolArg;
+use toolkit_core::error::ToolError;
 
 /// A section of the configuration, as a tool's parameter.
 ///
@@ -16,7 +16,7 @@ use std::sync::Arc;
 ///
 /// ```standalone_crate
 /// use toolkit::prelude::*;
-/// use toolkit::{Config, Configuration, LoadOptions};
+/// use toolkit::{Config, config::{Configuration, LoadOptions}};
 ///
 /// #[toolkit::args]
 /// struct Greeting {

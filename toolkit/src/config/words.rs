@@ -7,12 +7,12 @@ use crate::config::pointer::{dotted, escape, steps};
 use crate::config::schema::Schemas;
 use crate::config::servers;
 use crate::config::servers::check;
-use crate::config_origin::{ConfigOrigin, ConfigSource};
-use crate::name::nearest;
-use crate::schema::resolve;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use toolkit_core::config_origin::{ConfigOrigin, ConfigSource};
+use toolkit_core::name::nearest;
+use toolkit_core::schema::resolve;
 
 /// The prefix of the variables.
 const PREFIX: &str = "TOOLKIT_";

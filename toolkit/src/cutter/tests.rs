@@ -3,12 +3,9 @@
 mod tiny_limits;
 
 use super::*;
-use crate::content::Content;
 use crate::cut::{Part, Position};
-use crate::output::ToolOutput;
 use crate::output_store::OutputStore;
 use crate::sink::OutputSink;
-use crate::truncate::{Keep, Truncate};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::fs;
@@ -16,6 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
+use toolkit_core::content::Content;
+use toolkit_core::output::ToolOutput;
+use toolkit_core::truncate::{Keep, Truncate};
 
 struct Host {
     data: TempDir,

@@ -3,13 +3,13 @@
 use super::Discovery;
 use crate::context::ToolContext;
 use crate::events::Event;
-use crate::output::ToolOutput;
-use crate::schema::Compiled;
-use crate::source::Source;
 use crate::tool::{DynamicArgs, InvalidTool, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use toolkit_core::output::ToolOutput;
+use toolkit_core::schema::Compiled;
+use toolkit_core::source::Source;
 
 /// The default number of tools that are found; `MAX_TOOLS` is the maximum.
 const LIMIT: u64 = 5;

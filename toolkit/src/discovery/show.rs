@@ -1,8 +1,8 @@
 //! Entries of the list of tools that are always shown.
 
 use crate::policy::{Entry, PLUGINS, matches, normalised};
-use crate::source::Source;
 use crate::tool::Tool;
+use toolkit_core::source::Source;
 
 /// The tools that are shown regardless of the limits.
 pub(super) enum Show {

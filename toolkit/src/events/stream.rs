@@ -1,12 +1,12 @@
 //! Streams of events from calls to readers: bounded, and never waited for.
 
 use super::{CallEvent, Event};
-use crate::redact::Redactor;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
+use toolkit_core::redact::Redactor;
 
 /// A stream of events: [`Toolkit::events`](crate::Toolkit::events), [`Toolbox::events`](crate::Toolbox::events),
 /// [`Toolbox::notices`](crate::Toolbox::notices).
@@ -300,11 +300,11 @@ impl Drop for Hub {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::ToolResult;
-    use crate::content::Content;
-    use crate::error::ToolError;
     use crate::events::Progress;
     use std::time::Duration;
+    use toolkit_core::call::ToolResult;
+    use toolkit_core::content::Content;
+    use toolkit_core::error::ToolError;
 
     fn event(number: usize, event: Event) -> CallEvent {
         CallEvent {

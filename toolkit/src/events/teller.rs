@@ -1,9 +1,9 @@
 //! Events about tasks that a call left running.
 
 use super::{CallEvent, CallOrigin, Event, Hub};
-use crate::redact::Redactor;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Weak};
+use toolkit_core::redact::Redactor;
 
 /// A sender of events about a task, which also works long after the end of the call. It keeps neither the toolkit nor the
 /// session alive: once the toolkit is dropped, its events are discarded.

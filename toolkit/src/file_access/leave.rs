@@ -1,16 +1,16 @@
 //! Permission to use a path: the decision, the questions to ask, and the permissions granted so far.
 
 use super::Surroundings;
-use crate::ask::{Access, AllowScope, Ask};
 use crate::context::ToolContext;
-use crate::error::ToolError;
-use crate::escape::escape_line;
 use crate::permission::{DecidedPath, PathDecision};
 use crate::shown_path::shown_path;
 use crate::workspace::{Look, Place};
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Handle;
+use toolkit_core::ask::{Access, AllowScope, Ask};
+use toolkit_core::error::ToolError;
+use toolkit_core::escape::escape_line;
 
 /// The most times that a path is resolved again, after a question or outside the workspace.
 pub(crate) const MAX_LOOKS: u32 = 8;

@@ -1,11 +1,11 @@
 //! A hook of a host that sees what a file has before a tool changes it.
 
 use super::target::{FileContent, Target};
-use crate::caller::Caller;
-use crate::error::ToolError;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use toolkit_core::caller::Caller;
+use toolkit_core::error::ToolError;
 
 /// The largest file whose content a hook gets.
 const MAX_BYTES: u64 = 256 << 20;

@@ -1,8 +1,6 @@
 //! Decisions about paths that another process uses, such as a command.
 
 use super::Workspace;
-use crate::ask::Access;
-use crate::error::ToolError;
 use crate::file_access::Looked;
 use crate::file_access::leave::{MAX_LOOKS, restless};
 use crate::permission::{DecidedPath, PathDecision};
@@ -10,6 +8,8 @@ use crate::workspace::Look;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use toolkit_core::ask::Access;
+use toolkit_core::error::ToolError;
 
 /// The most entries that are examined below one directory; one with more is asked about.
 const MAX_ENTRIES: usize = 20_000;

@@ -10,11 +10,11 @@ use super::handle::{self, Dir, Stat};
 use super::target::{Expected, Target};
 use super::unfinished::{Content, Unfinished};
 use super::version::{ContentHash, FileVersion};
-use crate::error::ToolError;
 use crate::output_store::make_directory;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::PathBuf;
+use toolkit_core::error::ToolError;
 
 /// The directory of the copies, within the data directory.
 const DIRECTORY: &str = "replaced";

@@ -3,8 +3,6 @@
 use super::handle::{self, Any, Dir, FileKind};
 use super::opened::{Opened, OpenedDirectory, OpenedFile, OpenedPlace, Refused, Repaired};
 use super::{Workspace, repair};
-use crate::ask::Access;
-use crate::error::{ToolError, ToolErrorKind};
 use crate::file_access::leave::{Asked, Granted, MAX_LOOKS, Weighed, restless};
 use crate::permission::PathDecision;
 use crate::workspace::{Look, Obstacle, Place};
@@ -12,6 +10,8 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
+use toolkit_core::ask::Access;
+use toolkit_core::error::{ToolError, ToolErrorKind};
 
 /// The result of one attempt to open a path.
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
@@ -57,7 +57,7 @@ impl Workspace {
     /// ```
     /// use std::io::Read as _;
     /// use toolkit::prelude::*;
-    /// use toolkit::Opened;
+    /// use toolkit::files::Opened;
     ///
     /// /// Counts the lines of a file.
     /// #[tool(read_only)]

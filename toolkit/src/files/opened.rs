@@ -3,13 +3,13 @@
 use super::Workspace;
 use super::handle::{Dir, DirectoryEntry, FileKind};
 use super::version::FileVersion;
-use crate::error::ToolError;
-use crate::escape::escape_line;
 use crate::shown_path::shown_path;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use toolkit_core::error::ToolError;
+use toolkit_core::escape::escape_line;
 
 /// A file or directory that was opened by its path.
 #[derive(Debug)]

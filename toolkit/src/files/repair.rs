@@ -3,13 +3,13 @@
 use super::Workspace;
 use super::handle::{Dir, FileKind};
 use super::opened::{Repaired, shown};
-use crate::ask::Access;
-use crate::error::ToolError;
-use crate::name::nearest;
 use crate::permission::PathDecision;
 use crate::workspace::{Look, Place};
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
+use toolkit_core::ask::Access;
+use toolkit_core::error::ToolError;
+use toolkit_core::name::nearest;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// The most names of a directory that are examined.

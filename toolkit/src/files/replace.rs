@@ -7,11 +7,11 @@ use super::taken::Taken;
 use super::target::{Expected, Target, no_file};
 use super::version::{ContentHash, FileVersion};
 use super::{fault, held, in_place, stale};
-use crate::error::ToolError;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::PathBuf;
+use toolkit_core::error::ToolError;
 
 /// The most attempts if a name is taken, or a file appears and disappears.
 const TRIES: usize = 16;

@@ -1,13 +1,13 @@
 //! The directories of the workspace, by handle.
 
 use super::handle::Dir;
-use crate::error::ToolError;
 use crate::permission::{OwnDirs, is_suspect};
 use crate::real_path::real_path;
 use crate::workspace::{Boundary, Place, unusable};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use toolkit_core::error::ToolError;
 
 #[derive(Debug)]
 pub(super) struct Roots {

@@ -2,12 +2,12 @@
 
 use super::Workspace;
 use super::version::FileVersion;
-use crate::caller::SharedReads;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use toolkit_core::caller::SharedReads;
 
 /// The most files of a session that are remembered; beyond that, the least recently used is forgotten.
 const MAX_FILES: usize = 1_000;
@@ -129,7 +129,7 @@ impl Workspace {
 
     /// Returns to what extent this session knows the file at a real path, of which the present version is `now`. If the host ends with
     /// its [only call](crate::Builder::for_one_call), nothing can have been read before, and the whole file counts as known. For a file
-    /// that this session has neither read nor written, the records of sessions of the [same group](crate::SharedReads) count.
+    /// that this session has neither read nor written, the records of sessions of the [same group](crate::files::SharedReads) count.
     pub fn extent(&self, path: &Path, now: &FileVersion) -> Extent {
         if self.ctx.is_for_one_call() {
             return Extent::Whole;
@@ -142,7 +142,7 @@ impl Workspace {
     }
 
     /// Compares the file at a real path with the version that this session last read or wrote; the records of sessions of the
-    /// [same group](crate::SharedReads) count if this session has neither read nor written it.
+    /// [same group](crate::files::SharedReads) count if this session has neither read nor written it.
     pub fn seen(&self, path: &Path, now: &FileVersion) -> Seen {
         let own = self.ctx.session_state::<SeenFiles>().compare(path, now, None);
         match (own, self.shared()) {

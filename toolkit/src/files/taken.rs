@@ -6,9 +6,9 @@ use super::replace::{Put, Temporary, is_same_file, temporary_name};
 use super::target::{Expected, Target};
 use super::version::FileVersion;
 use super::{fault, held};
-use crate::error::ToolError;
 use std::ffi::OsString;
 use std::io;
+use toolkit_core::error::ToolError;
 
 /// A file that was removed or replaced, under a temporary name in the same directory. Dropping this removes the file;
 /// until then it can be put back unchanged, with its mode, times and attributes.

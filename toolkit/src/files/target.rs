@@ -6,14 +6,14 @@ use super::open::cannot;
 use super::opened::{Refused, Repaired};
 use super::version::{ContentHash, FileVersion};
 use super::{Workspace, repair};
-use crate::ask::{Access, Ask};
-use crate::error::{ToolError, ToolErrorKind};
 use crate::file_access::leave::{Granted, MAX_LOOKS, Weighed, denied, restless};
 use crate::workspace::{Obstacle, Place};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use toolkit_core::ask::{Access, Ask};
+use toolkit_core::error::{ToolError, ToolErrorKind};
 
 /// A file that is to be written, before a person was asked.
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 
 use super::Workspace;
 use super::target::{Proposal, Target};
-use crate::ask::{Access, Ask};
-use crate::error::ToolError;
 use crate::file_access::leave::{Asked, MAX_LOOKS, PROTECTED, Weighed, denied, restless};
 use std::path::Path;
+use toolkit_core::ask::{Access, Ask};
+use toolkit_core::error::ToolError;
 
 /// The most paths that a title names.
 const MAX_NAMED: usize = 3;

@@ -3,8 +3,6 @@
 use super::Workspace;
 use super::handle::{Any, Dir, DirectoryEntry, FileKind, Named};
 use super::opened::{Opened, Refused, Repaired};
-use crate::ask::Access;
-use crate::error::ToolError;
 use crate::permission::{OwnDirs, PathDecision, is_suspect};
 use crate::workspace::{Look, Place};
 use std::ffi::OsStr;
@@ -13,6 +11,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use toolkit_core::ask::Access;
+use toolkit_core::error::ToolError;
 
 impl Workspace {
     /// Opens a file or directory for a walk over everything below it, once it may be read; asks a person if necessary, for the

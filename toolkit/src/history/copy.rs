@@ -2,13 +2,13 @@
 
 use super::entry::{RecordedContent, RecordedOutput};
 use crate::ask_record::{BEYOND, LONGEST_PART, beginning};
-use crate::call::CallArguments;
-use crate::content::{Content, ResourceBody};
-use crate::output::ToolOutput;
 use crate::tool::Tool;
 use serde_json::{Map, Value};
 use std::mem;
 use std::path::PathBuf;
+use toolkit_core::call::CallArguments;
+use toolkit_core::content::{Content, ResourceBody};
+use toolkit_core::output::ToolOutput;
 
 /// The maximum number of bytes recorded of an output's texts, and of arguments, details and metadata each.
 pub(super) const LONGEST: usize = 64 << 10;

@@ -2,13 +2,13 @@
 
 use super::copy::LONGEST;
 use crate::ask_record::{RecordedAsk, microseconds};
-use crate::caller::Caller;
-use crate::error::ToolError;
-use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::time::{Duration, SystemTime};
+use toolkit_core::caller::Caller;
+use toolkit_core::error::ToolError;
+use toolkit_core::redact::Redactor;
 
 /// A recorded call, without secrets. Its JSON is described at [`JsonlHistory`](super::JsonlHistory).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

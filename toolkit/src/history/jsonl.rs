@@ -8,7 +8,6 @@ use super::entry::{CallStatus, HistoryEntry};
 use super::query::HistoryQuery;
 use super::reader::{HistoryItem, HistoryReader};
 use super::record::Record;
-use crate::redact::Redactor;
 use segments::Segments;
 pub(super) use segments::{closed, is_same};
 use std::collections::VecDeque;
@@ -20,6 +19,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use toolkit_core::redact::Redactor;
 
 /// The maximum preparation time queued for the writer; beyond it, the recording threads prepare their own records.
 const MAX_AHEAD: Duration = Duration::from_millis(3);

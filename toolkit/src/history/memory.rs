@@ -4,10 +4,10 @@ use super::History;
 use super::entry::HistoryEntry;
 use super::query::HistoryQuery;
 use super::record::Record;
-use crate::redact::Redactor;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use toolkit_core::redact::Redactor;
 
 /// A history that keeps the last calls in memory: by default 10,000 calls and about 64 MiB. The oldest are removed
 /// first.

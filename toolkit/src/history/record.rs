@@ -4,17 +4,17 @@ use super::copy::{Arguments, LONGEST, USUAL, copy_arguments, copy_output, fits, 
 use super::entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
 use super::secrets;
 use crate::ask_record::{BEYOND, LONGEST_PART, RecordedAsk, beginning};
-use crate::call::CallArguments;
-use crate::caller::Caller;
-use crate::error::ToolError;
-use crate::output::ToolOutput;
-use crate::redact::{REDACTED, Redactor};
 use crate::tool::Tool;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
+use toolkit_core::call::CallArguments;
+use toolkit_core::caller::Caller;
+use toolkit_core::error::ToolError;
+use toolkit_core::output::ToolOutput;
+use toolkit_core::redact::{REDACTED, Redactor};
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 

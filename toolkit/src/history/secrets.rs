@@ -1,9 +1,9 @@
 //! Redacts arguments that the schema of their tool marks as secret.
 
-use crate::redact::REDACTED;
-use crate::schema::secret::{add_variants, holds_mark, is_marked};
-use crate::schema::{ALIASES, Compiled};
 use serde_json::{Map, Value};
+use toolkit_core::redact::REDACTED;
+use toolkit_core::schema::secret::{add_variants, holds_mark, is_marked};
+use toolkit_core::schema::{ALIASES, Compiled};
 
 /// Replaces the secret arguments and returns their values, as text.
 ///

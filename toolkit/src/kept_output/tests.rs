@@ -1,11 +1,11 @@
 //! Checks that an output in a file is truncated like the same output in memory.
 
 use super::*;
-use crate::caller::Caller;
 use crate::output_store::OutputStore;
 use proptest::prelude::*;
 use std::io::Write as _;
 use tempfile::TempDir;
+use toolkit_core::caller::Caller;
 
 struct Host {
     _data: TempDir,

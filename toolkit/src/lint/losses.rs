@@ -3,9 +3,9 @@
 
 use super::Findings;
 use super::names::is_taken;
-use crate::dialect::{Dialect, Loosened};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use toolkit_dialects::dialect::{Dialect, Loosened};
 
 /// Keywords that are lost when a schema is passed on unchanged, whatever a dialect does with them, and the
 /// alternatives.

@@ -2,11 +2,11 @@
 
 use super::Findings;
 use super::names::fold;
-use crate::escape::escape_line;
 use crate::search::all_stems_of;
 use crate::tool::Tool;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use toolkit_core::escape::escape_line;
 
 /// The maximum length of a word that is treated as a name.
 const LONGEST: usize = 64;

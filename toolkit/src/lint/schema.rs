@@ -4,10 +4,10 @@ use super::Findings;
 use super::losses::Losses;
 use super::names::{is_taken, pairs};
 use super::texts::printable;
-use crate::escape::escape_line;
 use crate::search::{stems_of, words_of};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
+use toolkit_core::escape::escape_line;
 
 /// The maximum nesting of objects and lists in the strict modes of providers.
 const DEEPEST: usize = 10;

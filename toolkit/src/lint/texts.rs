@@ -1,10 +1,10 @@
 //! Checks descriptions of tools: whether they are informative, and differ from each other.
 
 use super::Findings;
-use crate::escape::first_escaped;
 use crate::search::words_of;
 use crate::tool::Tool;
 use std::collections::HashMap;
+use toolkit_core::escape::first_escaped;
 
 /// The minimum number of words of a description.
 const LEAST_WORDS: usize = 3;

@@ -1,14 +1,14 @@
 //! Keys of calls and results: 64-bit hashes with a seed of the process. The chance that two different calls share a key
 //! is negligible.
 
-use crate::arguments::Arguments;
-use crate::content::Content;
-use crate::error::ToolError;
-use crate::output::ToolOutput;
 use foldhash::quality::RandomState;
 use serde_json::{Map, Value};
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::sync::LazyLock;
+use toolkit_core::arguments::Arguments;
+use toolkit_core::content::Content;
+use toolkit_core::error::ToolError;
+use toolkit_core::output::ToolOutput;
 
 static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 

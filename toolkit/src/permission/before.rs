@@ -3,8 +3,8 @@
 use super::decided::{Decided, PermissionRequest};
 use super::rules::Permissions;
 use super::settings::Decision;
-use crate::caller::Caller;
 use crate::tool::Tool;
+use toolkit_core::caller::Caller;
 
 /// The properties that decide about a tool that does not ask for approval itself.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,7 @@ impl Permissions {
     ///
     /// ```standalone_crate
     /// use toolkit::prelude::*;
-    /// use toolkit::{Decision, Permissions};
+    /// use toolkit::permission::{Decision, Permissions};
     ///
     /// /// Tells the time.
     /// #[tool(read_only)]

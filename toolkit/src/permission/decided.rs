@@ -2,15 +2,15 @@
 
 use super::glob::PathText;
 use super::settings::Decision;
-use crate::config_origin::ConfigOrigin;
-use crate::escape::escape_line;
 use crate::tool::Tool;
 use std::fmt;
+use toolkit_core::config_origin::ConfigOrigin;
+use toolkit_core::escape::escape_line;
 
 /// An action, as the rules see it.
 ///
 /// ```
-/// use toolkit::{Caller, Decision, PermissionRequest, Permissions};
+/// use toolkit::{Caller, permission::{Decision, PermissionRequest, Permissions}};
 ///
 /// let patterns = ["git push".to_owned()];
 /// let decided = Permissions::default().decide(&Caller::new(), &PermissionRequest::new("exec", &patterns));
@@ -44,7 +44,7 @@ impl<'a> PermissionRequest<'a> {
     /// entry that allows does not.
     ///
     /// ```
-    /// use toolkit::{Caller, Decision, PermissionRequest, PermissionSettings, Permissions};
+    /// use toolkit::{Caller, permission::{Decision, PermissionRequest, PermissionSettings, Permissions}};
     ///
     /// let mut settings = PermissionSettings::default();
     /// settings.everybody = serde_json::from_value(serde_json::json!({

@@ -3,11 +3,11 @@
 use super::glob::PathPattern;
 use super::rules::Permissions;
 use super::settings::{Decision, PermissionRule};
-use crate::ask::SINGLE_PATHS;
-use crate::diagnostic::{Diagnostic, Level};
-use crate::escape::escape_line;
-use crate::name::nearest;
 use std::collections::BTreeSet;
+use toolkit_core::ask::SINGLE_PATHS;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::escape::escape_line;
+use toolkit_core::name::nearest;
 
 /// Kinds that the toolkit and its bundled tools ask under, whether or not these tools exist.
 pub(crate) const KINDS: [&str; 14] = [

@@ -1,8 +1,8 @@
 //! Keys of permission rules: kinds of permission, and names of tools.
 
 use crate::policy::{alias_of, folded as fold};
-use crate::source::Source;
 use crate::tool::Tool;
+use toolkit_core::source::Source;
 
 /// The way in which a key names a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

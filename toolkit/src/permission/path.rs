@@ -12,9 +12,6 @@ use super::glob::PathText;
 use super::keys::Means;
 use super::rules::Permissions;
 use super::settings::Decision;
-use crate::ask::Access;
-use crate::caller::Caller;
-use crate::escape::escape_line;
 use crate::output_store::default_data_dir;
 use crate::real_path::real_path;
 use crate::shown_path::shown_path;
@@ -22,6 +19,9 @@ use crate::tool::Tool;
 use crate::workspace::{Look, Place};
 use etcetera::BaseStrategy as _;
 use std::path::{Path, PathBuf};
+use toolkit_core::ask::Access;
+use toolkit_core::caller::Caller;
+use toolkit_core::escape::escape_line;
 
 /// The decision about the use of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]

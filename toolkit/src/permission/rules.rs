@@ -6,14 +6,14 @@ use super::decided::{Decided, DecidedRule, PermissionRequest};
 use super::glob::PathText;
 use super::keys::meant;
 use super::settings::{Decision, PermissionRule, PermissionSettings};
-use crate::ask::SINGLE_PATHS;
-use crate::caller::Caller;
-use crate::config_origin::ConfigOrigin;
 use crate::policy::{folded as fold, matches as names};
 use crate::tool::Tool;
 use source::{Found, Level, Prospect, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use toolkit_core::ask::SINGLE_PATHS;
+use toolkit_core::caller::Caller;
+use toolkit_core::config_origin::ConfigOrigin;
 
 /// The permission rules of every source of configuration: which actions are allowed, need approval, or are denied.
 ///
@@ -36,7 +36,7 @@ use std::sync::Arc;
 ///   `git push`, `/usr/bin/git push` and `git -C . push`. An entry that allows matches the command as it is written.
 /// * A list with a path pattern that cannot be parsed asks or denies for every path; the configuration rejects such a
 ///   pattern.
-/// * Agents, channels, conversations and senders may be named by a pattern, as in a [policy](crate::ToolPolicy).
+/// * Agents, channels, conversations and senders may be named by a pattern, as in a [policy](crate::policy::ToolPolicy).
 /// * Of several sources the later overrides the earlier, but no source overrides a deny of an earlier one.
 /// * Of the rules for everybody, the agent, the channel, the conversation and the sender, the strictest applies. Only a
 ///   rule for everybody can allow; an `allow` on another level changes nothing.
@@ -55,7 +55,7 @@ use std::sync::Arc;
 /// Cloning is cheap.
 ///
 /// ```
-/// use toolkit::{Caller, Decision, PermissionRequest, PermissionSettings, Permissions};
+/// use toolkit::{Caller, permission::{Decision, PermissionRequest, PermissionSettings, Permissions}};
 ///
 /// let mut settings = PermissionSettings::default();
 /// settings.everybody = serde_json::from_value(serde_json::json!({

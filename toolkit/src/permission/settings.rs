@@ -1,9 +1,9 @@
 //! Configuration of permissions.
 
-use crate::config_origin::ConfigOrigins;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use toolkit_core::config_origin::ConfigOrigins;
 
 /// The decision on an action. A stricter decision compares greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

@@ -3,12 +3,12 @@
 use super::data::Registered;
 use super::entry::normalised;
 use super::{Explanation, Policy, explain};
-use crate::caller::Caller;
 use crate::link::Links;
-use crate::name::is_valid_name;
-use crate::source::Source;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
+use toolkit_core::caller::Caller;
+use toolkit_core::name::is_valid_name;
+use toolkit_core::source::Source;
 
 /// The definition of a missing tool, of which only the name is known.
 static ABSENT: ToolDef = ToolDef::BASE;

@@ -1,10 +1,10 @@
 //! Combines two policies, each of which can only deny.
 
 use super::{LayerVerdict, Policy, Refusal, admitted, check, version};
-use crate::caller::Caller;
-use crate::diagnostic::Diagnostic;
 use crate::tool::Tool;
 use std::sync::Arc;
+use toolkit_core::caller::Caller;
+use toolkit_core::diagnostic::Diagnostic;
 
 /// A policy under which a tool exists if both policies admit it.
 #[derive(Debug)]

@@ -8,10 +8,10 @@ use super::rules::{Compiler, Layer, Rules, Why};
 use super::settings::{PolicySettings, ProfileRules, ToolRules};
 use super::subject::Subject;
 use super::verdict::PolicyVerdict;
-use crate::caller::Caller;
-use crate::config_origin::ConfigOrigins;
-use crate::escape::escape_line;
 use std::collections::{BTreeMap, BTreeSet};
+use toolkit_core::caller::Caller;
+use toolkit_core::config_origin::ConfigOrigins;
+use toolkit_core::escape::escape_line;
 
 /// A compiled source of configuration.
 #[derive(Debug)]

@@ -6,10 +6,10 @@ use super::lists::{Kind, escaped};
 use super::rules::Layer;
 use super::subject::Subject;
 use super::tool_policy::ToolPolicy;
-use crate::diagnostic::{Diagnostic, Level};
-use crate::escape::escape_line;
-use crate::name::nearest;
 use std::collections::BTreeSet;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::escape::escape_line;
+use toolkit_core::name::nearest;
 
 /// The maximum number of messages for one source; further ones are only counted. Messages about deny lists have a
 /// maximum of their own, of the same size.

@@ -1,7 +1,7 @@
 //! Matches a caller's model with the names used in a configuration.
 
 use super::entry::{folded, matches};
-use crate::caller::Caller;
+use toolkit_core::caller::Caller;
 
 /// The names that a configuration may use for a caller's model, with every part in lower case.
 ///

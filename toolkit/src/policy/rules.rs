@@ -5,8 +5,8 @@ use super::entry::normalised;
 use super::lists::{Kind, ListId, Lists, Marks, Place, escaped};
 use super::settings::{ProfileRules, ToolRules};
 use super::verdict::PolicyVerdict;
-use crate::name::nearest;
 use std::collections::{BTreeMap, HashMap};
+use toolkit_core::name::nearest;
 
 /// The layers, in the order in which they are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

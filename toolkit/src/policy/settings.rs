@@ -1,9 +1,9 @@
 //! Configuration of the tools that exist for a caller.
 
-use crate::config_origin::ConfigOrigins;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use toolkit_core::config_origin::ConfigOrigins;
 
 /// The tool rules of one layer: a base profile, allowed tools and denied tools.
 ///

@@ -1,8 +1,8 @@
 //! The properties of a tool that a policy uses.
 
-use crate::source::Source;
 use crate::tool::Tool;
 use std::borrow::Cow;
+use toolkit_core::source::Source;
 
 /// A tool as seen by a policy.
 pub(crate) trait Subject {

@@ -9,12 +9,12 @@ use super::subject::Subject;
 use super::verdict::{LayerVerdict, PolicyVerdict};
 use super::words::absent;
 use super::{Policy, Refusal, lint};
-use crate::caller::Caller;
-use crate::diagnostic::Diagnostic;
 use crate::link::Links;
-use crate::server_names::ServerNames;
 use crate::tool::Tool;
 use std::collections::BTreeMap;
+use toolkit_core::caller::Caller;
+use toolkit_core::diagnostic::Diagnostic;
+use toolkit_core::server_names::ServerNames;
 
 /// The policy defined by the configuration: it decides layer by layer which tools exist for a caller. Each layer can
 /// only narrow.
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 ///
 /// ```standalone_crate
 /// use toolkit::prelude::*;
-/// use toolkit::{PolicySettings, ToolPolicy, ToolRules};
+/// use toolkit::policy::{PolicySettings, ToolPolicy, ToolRules};
 ///
 /// /// Reads.
 /// #[tool(read_only)]

@@ -1,9 +1,9 @@
 //! Explains layer by layer why a tool exists or not.
 
-use crate::config_origin::ConfigOrigin;
-use crate::escape::{escape_line, escape_rest};
 use serde::{Serialize, Serializer};
 use std::fmt;
+use toolkit_core::config_origin::ConfigOrigin;
+use toolkit_core::escape::{escape_line, escape_rest};
 
 /// The verdict of one layer of a policy on a tool.
 ///

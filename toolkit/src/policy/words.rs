@@ -6,8 +6,8 @@ use super::lists::{ListId, Marks};
 use super::rules::{Layer, Rules, Why};
 use super::subject::Subject;
 use super::verdict::{LayerVerdict, PolicyRule, PolicyVerdict};
-use crate::caller::Caller;
-use crate::escape::escape_line;
+use toolkit_core::caller::Caller;
+use toolkit_core::escape::escape_line;
 
 impl View<'_> {
     /// Formats the verdict of a step.

@@ -1,9 +1,9 @@
 //! Placeholders in descriptions, filled in for each caller.
 
-use crate::caller::Caller;
-use crate::escape::escape_line;
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
+use toolkit_core::caller::Caller;
+use toolkit_core::escape::escape_line;
 
 const SECONDS_PER_DAY: u64 = 86_400;
 

@@ -10,10 +10,8 @@ use super::skills;
 use super::void::{void_auto_executes, void_tool_agent};
 use super::{Builder, Inner, Toolkit, Tools};
 use crate::data_dir::DataDir;
-use crate::diagnostic::{Diagnostic, Level};
 use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
-use crate::plugin::LinkedPlugin;
 use crate::policy::{self, PolicySettings, ToolPolicy};
 use crate::service::{self, FactoryDef, Incomplete};
 use crate::tool::Tool;
@@ -21,6 +19,8 @@ use crate::tool_def::ToolDef;
 use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::plugin::LinkedPlugin;
 
 impl Builder {
     /// Builds the toolkit.

@@ -1,11 +1,11 @@
 //! Selects the tools of a toolkit: of several tools with one name, the one with the highest precedence.
 
 use super::origins::{Origins, Placing};
-use crate::diagnostic::{Diagnostic, Level};
-use crate::location::Location;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use std::collections::BTreeMap;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::location::Location;
 
 /// A tool that may be selected. Small, since there may be thousands, most of them linked.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Changes to the tools of a toolkit, their errors, and notifications about them.
 
-use crate::source::Source;
 use crate::tool::Tool;
 use tokio::sync::watch;
+use toolkit_core::source::Source;
 
 /// A change of the tools of a toolkit.
 #[derive(Debug, Clone)]

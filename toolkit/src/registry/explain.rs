@@ -1,9 +1,9 @@
 //! Explains why a tool exists for a caller or not.
 
 use super::{Inner, Toolkit};
-use crate::caller::Caller;
-use crate::escape::escape_line;
 use crate::policy::{self, Explanation};
+use toolkit_core::caller::Caller;
+use toolkit_core::escape::escape_line;
 
 impl Toolkit {
     /// Explains why the tool of this name or alias exists for the caller or not.

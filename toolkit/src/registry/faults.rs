@@ -1,10 +1,10 @@
 //! Validates tools of any author.
 
-use crate::guard::guard;
-use crate::name::is_valid_name;
 use crate::schema;
-use crate::state::Services;
 use crate::tool::Tool;
+use toolkit_core::guard::guard;
+use toolkit_core::name::is_valid_name;
+use toolkit_core::state::Services;
 
 /// Returns a problem for each service that a tool takes and that is not provided.
 pub(super) fn missing_services(tool: &Tool, services: &Services) -> Vec<String> {

@@ -1,13 +1,13 @@
 //! Hooks of a toolkit that is being built.
 
 use super::Builder;
-use crate::error::ToolError;
 use crate::files::{ChangeHook, FileChange};
 use crate::hooks::Named;
 use crate::inspector::Inspector;
 use crate::loop_guard::LoopGuard;
 use crate::result_hook::{ResultHook, ResultReview};
 use std::sync::Arc;
+use toolkit_core::error::ToolError;
 
 impl Builder {
     /// Adds an inspector that checks every call before it runs, after the inspectors added before. `name` is shown to
@@ -36,11 +36,11 @@ impl Builder {
     /// Has a hook see what a file has before a tool writes, removes or moves it, for a host that can put files back. A hook that
     /// fails keeps the file from being changed, and the tool gets its error.
     ///
-    /// It sees the changes that tools make through [`Workspace`](crate::Workspace): those of commands and of tools that open files by
+    /// It sees the changes that tools make through [`Workspace`](crate::files::Workspace): those of commands and of tools that open files by
     /// themselves pass it by. It blocks the call; a file of more than 256 MiB cannot be changed with it.
     ///
     /// ```standalone_crate
-    /// use toolkit::{FileChange, Toolkit};
+    /// use toolkit::{Toolkit, files::FileChange};
     ///
     /// # fn main() -> Result<(), toolkit::BuildError> {
     /// let toolkit = Toolkit::builder().change_hook(|change: &FileChange<'_>| {

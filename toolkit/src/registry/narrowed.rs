@@ -1,8 +1,8 @@
 //! Callers with narrower bounds for file access.
 
 use super::Toolkit;
-use crate::caller::Caller;
 use std::path::{Path, PathBuf};
+use toolkit_core::caller::Caller;
 
 impl Toolkit {
     /// Returns the workspace of a caller: its own, or else that of the [builder](crate::Builder::default_workspace), or

@@ -1,17 +1,17 @@
 //! The owners of tools (core, a plugin, a channel), and the names reserved for core tools.
 
-use crate::diagnostic::{Diagnostic, Level};
 use crate::link::Links;
-use crate::location::Location;
-use crate::name::nearest;
-use crate::plugin::{Plugin, PluginDef, is_valid_id};
-use crate::source::Source;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::location::Location;
+use toolkit_core::name::nearest;
+use toolkit_core::plugin::{Plugin, PluginDef, is_valid_id};
+use toolkit_core::source::Source;
 
 /// The known crates, plugins and names; they do not change once the toolkit is built.
 #[derive(Debug, Default)]

@@ -3,15 +3,15 @@
 //! A rule with a misspelled key would deny nothing, so it is rejected.
 
 use crate::config::{ConfigProblem, Configuration};
-use crate::escape::escape_line;
 use crate::link::Linked;
-use crate::name::nearest;
 use crate::permission::{KINDS, PermissionRules, PermissionSettings};
 use crate::policy::{folded, known_names, matches};
-use crate::server_names::ServerNames;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use std::collections::BTreeSet;
+use toolkit_core::escape::escape_line;
+use toolkit_core::name::nearest;
+use toolkit_core::server_names::ServerNames;
 
 /// The maximum number of problems reported.
 const MAX_TOLD: usize = 20;

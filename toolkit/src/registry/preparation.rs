@@ -1,10 +1,10 @@
 //! The configuration of a tool that is being prepared.
 
 use super::Inner;
-use crate::arg::ToolArg;
 use crate::config::Configuration;
-use crate::error::ToolError;
 use crate::prepare::Preparation;
+use toolkit_core::arg::ToolArg;
+use toolkit_core::error::ToolError;
 
 impl Preparation {
     /// Returns the configuration section of the tool, as [`ToolContext::config`](crate::ToolContext::config) does.

@@ -5,14 +5,14 @@ use super::change::{RegisterError, ToolChange, ToolWatch};
 use super::faults::{faults, missing_services};
 use super::origins::Origins;
 use super::tools::{Edit, FIRST, Listing, Tools};
-use crate::name::nearest;
-use crate::source::Source;
 use crate::tool::Tool;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 use tokio::sync::watch;
+use toolkit_core::name::nearest;
+use toolkit_core::source::Source;
 
 /// The current tools. A reader takes a snapshot; a writer creates the next snapshot beside it.
 pub(crate) struct Registry {

@@ -2,9 +2,9 @@
 
 use super::Inner;
 use crate::config::Configuration;
-use crate::redact::Redactor;
 use crate::service::ServiceHost;
-use crate::state::Services;
+use toolkit_core::redact::Redactor;
+use toolkit_core::state::Services;
 
 impl ServiceHost for Inner {
     fn services(&self) -> &Services {

@@ -1,12 +1,12 @@
 //! Which skills a caller may use.
 
 use super::{Inner, Origins};
-use crate::caller::Caller;
 use crate::context::ToolContext;
 use crate::permission::{Decision, PermissionRequest};
 use crate::prepare::Preparation;
 use crate::skills::{DIRECTORY, LinkedSkills, SkillPlace, SkillSource, SkillSources};
 use std::path::PathBuf;
+use toolkit_core::caller::Caller;
 
 /// The kind of permission for using a skill.
 const KIND: &str = "skill";

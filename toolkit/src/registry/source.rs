@@ -2,11 +2,11 @@
 
 use super::{Inner, Toolkit};
 use crate::at_once::all_within;
-use crate::escape::escape_line;
-use crate::guard::guard;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
+use toolkit_core::escape::escape_line;
+use toolkit_core::guard::guard;
 
 /// A future that is ready when a source has fetched its tools.
 pub type Bringing<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
@@ -16,7 +16,7 @@ pub type Bringing<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// ```
 /// use std::sync::Once;
 /// use toolkit::prelude::*;
-/// use toolkit::{Bringing, Source, Tool, ToolSource};
+/// use toolkit::{Tool, registry::{Bringing, ToolSource}, descriptor::Source};
 ///
 /// #[derive(Debug)]
 /// struct Clock(Once);
@@ -121,7 +121,7 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Caller, Source, Tool};
+    use crate::{Caller, Tool, descriptor::Source};
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
 

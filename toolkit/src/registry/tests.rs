@@ -6,13 +6,13 @@ use super::candidates::{Candidate, choose};
 use super::origins::{Known, Origins};
 use super::register::Registry;
 use super::tools::{FIRST, Tools};
-use crate::diagnostic::Diagnostic;
 use crate::link::Links;
-use crate::location::Location;
-use crate::plugin::PluginDef;
-use crate::source::Source;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
+use toolkit_core::diagnostic::Diagnostic;
+use toolkit_core::location::Location;
+use toolkit_core::plugin::PluginDef;
+use toolkit_core::source::Source;
 
 fn location(module: &'static str, line: u32) -> Location {
     Location { module, package: module, version: "1.0.0", file: "lib.rs", line, column: 1 }

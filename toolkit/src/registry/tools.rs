@@ -3,13 +3,13 @@
 use super::change::RegisterError;
 use super::index::Index;
 use super::origins::Origins;
-use crate::diagnostic::{Diagnostic, Level};
 use crate::policy;
 use crate::prepare::has_placeholder;
 use crate::tool::Tool;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use toolkit_core::diagnostic::{Diagnostic, Level};
 
 /// A snapshot of the tools of a toolkit, by name: a slice of [`Tool`]s that never changes. Cheap to clone.
 #[derive(Clone, Default)]

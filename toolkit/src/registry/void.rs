@@ -3,9 +3,9 @@
 //! The author of such a key relies on it, so each causes a warning.
 
 use crate::config::Configuration;
-use crate::diagnostic::{Diagnostic, Level};
-use crate::escape::escape_line;
 use crate::policy::folded;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::escape::escape_line;
 
 /// Returns a warning for each `autoExecute: true` that changes nothing.
 pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnostic> {

@@ -1,11 +1,8 @@
 //! Tests of a stream while it is written: its clones, its end, its file.
 
 use super::*;
-use crate::caller::Caller;
 use crate::cut::Cut;
 use crate::cutter::Cutter;
-use crate::output::ToolOutput;
-use crate::truncate::Keep;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +12,9 @@ use std::task::Wake;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 use tokio::task::{spawn_blocking, yield_now};
+use toolkit_core::caller::Caller;
+use toolkit_core::output::ToolOutput;
+use toolkit_core::truncate::Keep;
 
 const LIMITS: OutputLimits = OutputLimits { max_lines: 2, max_bytes: 10, keep: Keep::Head };
 
@@ -114,7 +114,7 @@ fn a_streamed_output_keeps_what_is_no_text() {
         let store = OutputStore::new(Some(data.path().to_owned()));
         let caller = Caller::new();
         let cutter = Cutter { limits: LIMITS, store: &store, session: "s", caller: &caller, hint: None };
-        let image = crate::content::Content::image(*b"1", "image/png");
+        let image = toolkit_core::content::Content::image(*b"1", "image/png");
         let output = ToolOutput::default().with_content(image.clone()).with_content("c\n").with_title("t");
 
         let mut sink = OutputSink::new(&LIMITS, store.clone(), None);

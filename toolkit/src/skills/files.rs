@@ -1,11 +1,11 @@
 //! Reads the `SKILL.md` files of a directory of skills, and computes a hash of all of them.
 
-use crate::escape::escape_line;
 use sha2::{Digest as _, Sha256};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use toolkit_core::escape::escape_line;
 
 /// The file that makes a directory a skill.
 const FILE: &str = "SKILL.md";

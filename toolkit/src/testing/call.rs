@@ -1,14 +1,14 @@
 //! The result of a call in a test.
 
 use super::place::TestWorkspace;
-use crate::ask::PendingAsk;
-use crate::call::ToolResult;
-use crate::content::Content;
-use crate::error::{ToolError, ToolErrorKind};
 use crate::events::{CallEvent, Event, Progress};
-use crate::output::ToolOutput;
 use serde_json::Value;
 use std::fmt::Write as _;
+use toolkit_core::ask::PendingAsk;
+use toolkit_core::call::ToolResult;
+use toolkit_core::content::Content;
+use toolkit_core::error::{ToolError, ToolErrorKind};
+use toolkit_core::output::ToolOutput;
 
 /// A finished call, with everything that can be observed.
 #[derive(Debug)]

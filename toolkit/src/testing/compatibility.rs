@@ -9,11 +9,11 @@ mod subset;
 mod variant;
 
 use super::snapshot::Snapshot;
-use crate::definition::Annotations;
 use finding::{Finding, View};
 use serde_json::Value;
 use std::fmt;
 use subset::Comparison;
+use toolkit_core::definition::Annotations;
 
 /// One difference between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq)]

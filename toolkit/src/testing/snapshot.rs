@@ -2,9 +2,6 @@
 
 use super::compatibility::compatibility;
 use super::diff::diff;
-use crate::definition::{Annotations, Definition};
-use crate::error::ToolError;
-use crate::schema::ALIASES;
 use crate::tool::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,6 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+use toolkit_core::definition::{Annotations, Definition};
+use toolkit_core::error::ToolError;
+use toolkit_core::schema::ALIASES;
 
 /// A snapshot of all that a model knows of a tool, and the aliases that it never sees but may use.
 ///

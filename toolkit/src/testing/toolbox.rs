@@ -3,18 +3,18 @@
 use super::call::TestCall;
 use super::place::TestWorkspace;
 use crate::approver::ScriptedApprover;
-use crate::call::{CallArguments, ToolCall};
-use crate::caller::Caller;
 use crate::events::Events;
 use crate::loop_guard::LoopGuard;
 use crate::policy::{Policy, Refusal};
 use crate::registry::{Builder, Toolkit};
-use crate::state::Service;
 use crate::tool::Tool;
 use crate::toolbox::{CallOptions, Toolbox};
 use std::iter::from_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use toolkit_core::call::{CallArguments, ToolCall};
+use toolkit_core::caller::Caller;
+use toolkit_core::state::Service;
 
 /// A tool with everything that its calls need, isolated from everything else: its own workspace and data directory,
 /// services, and a scripted approver.
@@ -197,7 +197,7 @@ impl TestToolbox {
         self.finish(result, events, asked)
     }
 
-    fn finish(&self, result: crate::call::ToolResult, mut events: Events, asked: usize) -> TestCall {
+    fn finish(&self, result: toolkit_core::call::ToolResult, mut events: Events, asked: usize) -> TestCall {
         TestCall {
             result,
             events: from_fn(|| events.try_next()).collect(),

@@ -1,17 +1,17 @@
 //! Arguments of tools created at run time.
 
 use super::Tool;
-use crate::arguments::{self, Arguments, InvalidArguments, KEPT_SECRET, Problem};
-use crate::error::ToolError;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use toolkit_core::arguments::{self, Arguments, InvalidArguments, KEPT_SECRET, Problem};
+use toolkit_core::error::ToolError;
 
 /// The arguments of a call of a tool created at run time. They match its schema.
 ///
 /// ```
 /// use serde_json::json;
 /// use toolkit::prelude::*;
-/// use toolkit::{DynamicArgs, Tool};
+/// use toolkit::{Tool, descriptor::DynamicArgs};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let schema = json!({

@@ -1,7 +1,7 @@
 //! Bound arguments: hidden from models, and passed to the function.
 
-use crate::schema::Compiled;
 use serde_json::{Map, Value};
+use toolkit_core::schema::Compiled;
 
 /// The bound arguments, by name, with their values.
 #[derive(Debug, Clone, Default)]

@@ -1,19 +1,19 @@
 //! Tools created at run time from a closure and a JSON Schema.
 
 use super::{Changes, DynamicArgs, Made, NO_SERVICES, Origin, Tool, output_check};
-use crate::arguments::Arguments;
 use crate::context::ToolContext;
-use crate::location::Location;
-use crate::output::IntoToolOutput;
-use crate::schema::{Compiled, foreign_fault, output_fault};
-use crate::source::Source;
 use crate::tool_def::{BoxFuture, FormatError, ToolDef};
-use crate::truncate::Truncate;
 use serde_json::Value;
 use std::fmt;
 use std::panic;
 use std::sync::Arc;
 use std::time::Duration;
+use toolkit_core::arguments::Arguments;
+use toolkit_core::location::Location;
+use toolkit_core::output::IntoToolOutput;
+use toolkit_core::schema::{Compiled, foreign_fault, output_fault};
+use toolkit_core::source::Source;
+use toolkit_core::truncate::Truncate;
 
 pub(super) type Handler = dyn Fn(ToolContext, DynamicArgs) -> BoxFuture<'static> + Send + Sync;
 
@@ -83,7 +83,7 @@ impl Tool {
     /// use toolkit::prelude::*;
     /// use toolkit::Tool;
     ///
-    /// # fn main() -> Result<(), toolkit::InvalidTool> {
+    /// # fn main() -> Result<(), toolkit::descriptor::InvalidTool> {
     /// let tool = Tool::builder("now")
     ///     .description("Tells the time.")
     ///     .group("clock")

@@ -1,13 +1,13 @@
 //! Creates variants of a tool: with another name, with its own services, with bound arguments.
 
 use super::{Changes, Inner, Made, NO_SERVICES, Origin, Tool};
-use crate::error::ToolError;
 use crate::prepare::Prepared;
-use crate::source::Source;
-use crate::state::{Service, Services};
 use crate::tool_def::ToolDef;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
+use toolkit_core::error::ToolError;
+use toolkit_core::source::Source;
+use toolkit_core::state::{Service, Services};
 
 impl From<Made> for Tool {
     fn from(made: Made) -> Self {
@@ -40,7 +40,7 @@ impl Tool {
     ///
     /// # Panics
     ///
-    /// Never panics; a name that is not [valid](crate::is_valid_name) is an error when the toolkit is built.
+    /// Never panics; a name that is not [valid](crate::text::is_valid_name) is an error when the toolkit is built.
     #[must_use]
     pub fn named(&self, name: impl Into<String>) -> Self {
         Made { name: Some(name.into().into_boxed_str()), ..self.0.made.clone() }.into()

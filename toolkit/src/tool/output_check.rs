@@ -1,13 +1,13 @@
 //! Validates a dynamic tool's structured output by the tool's schema.
 
 use super::dynamic::Handler;
-use crate::error::ToolError;
-use crate::output::ToolOutput;
-use crate::schema::validator;
 use jsonschema::Validator;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
+use toolkit_core::error::ToolError;
+use toolkit_core::output::ToolOutput;
+use toolkit_core::schema::validator;
 
 /// The maximum number of problems in an error.
 const MAX_PROBLEMS: usize = 5;

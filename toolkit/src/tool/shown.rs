@@ -2,12 +2,12 @@
 //! the limits of wide number types, which are not shown.
 
 use super::{Origin, Tool};
-use crate::definition::Definition;
-use crate::error::ToolError;
-use crate::guard::guard;
-use crate::parameter::Input;
-use crate::schema::{self, Compiled};
 use serde_json::{Map, Value};
+use toolkit_core::definition::Definition;
+use toolkit_core::error::ToolError;
+use toolkit_core::guard::guard;
+use toolkit_core::parameter::Input;
+use toolkit_core::schema::{self, Compiled};
 
 impl Tool {
     /// Returns the JSON Schema of the arguments.

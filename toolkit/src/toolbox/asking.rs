@@ -2,12 +2,8 @@
 
 use crate::approvals::{Allowed, Asker, Memory};
 use crate::approver::Approver;
-use crate::arg::ToolArg;
-use crate::ask::{Answer, Ask, Elicitation, Origin, Put, Question, is_guarded_kind};
 use crate::ask_record::{AskLog, AskNumber};
 use crate::context::ToolContext;
-use crate::error::ToolError;
-use crate::escape::escape_line;
 use crate::events::{AllowedBy, Event};
 use crate::live::Reason;
 use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
@@ -15,13 +11,17 @@ use futures_util::future::{Either, select};
 use serde_json::Value;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
+use toolkit_core::arg::ToolArg;
+use toolkit_core::ask::{Answer, Ask, Elicitation, Origin, Put, Question, is_guarded_kind};
+use toolkit_core::error::ToolError;
+use toolkit_core::escape::escape_line;
 
 impl ToolContext {
     /// Asks for permission, and waits for the answer, for hours if necessary.
     ///
-    /// A person is asked only if it is not decided yet. The [rules](crate::Permissions) are applied first: a denial ends the call's
+    /// A person is asked only if it is not decided yet. The [rules](crate::permission::Permissions) are applied first: a denial ends the call's
     /// question, and a rule that allows answers it. Then earlier approvals are applied, for the session or always in this workspace,
-    /// as described at [`Approvals`](crate::Approvals): for exactly the same question of this tool. Otherwise the question waits for
+    /// as described at [`Approvals`](crate::approval::Approvals): for exactly the same question of this tool. Otherwise the question waits for
     /// an answer, together with other calls of the session that ask the same at that time, and the answer is remembered for its
     /// scope.
     ///
@@ -32,7 +32,7 @@ impl ToolContext {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{Ask, Answer, ScriptedApprover};
+    /// use toolkit::{Ask, approval::{Answer, ScriptedApprover}};
     ///
     /// /// Deploys the site.
     /// #[tool(asks)]

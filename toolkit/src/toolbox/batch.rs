@@ -1,8 +1,8 @@
 //! Runs several calls concurrently.
 
 use super::{CallOptions, Toolbox};
-use crate::call::{ToolCall, ToolResult};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use toolkit_core::call::{ToolCall, ToolResult};
 
 impl Toolbox {
     /// Runs several calls, as a model requests them in one message. The results are in the order of the calls.

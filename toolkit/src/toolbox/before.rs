@@ -8,10 +8,10 @@ mod inspect;
 
 pub(crate) use first::ask_for;
 
-use crate::arguments::Arguments;
 use crate::context::ToolContext;
-use crate::error::ToolError;
 use serde_json::{Value, json};
+use toolkit_core::arguments::Arguments;
+use toolkit_core::error::ToolError;
 
 /// Returns true if the function can start at once.
 pub(super) fn is_free(context: &ToolContext) -> bool {

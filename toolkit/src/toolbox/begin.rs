@@ -4,18 +4,18 @@ use super::repeats::note_refused;
 use super::report::Report;
 use super::run::Start;
 use super::{CallOptions, Scope, Toolbox};
-use crate::arguments::{self, Arguments, InvalidArguments, Problem, Repair};
-use crate::call::{CallArguments, ToolCall, ToolResult};
 use crate::context::{Called, ToolContext};
-use crate::error::ToolError;
-use crate::guard::guard;
 use crate::history;
-use crate::redact::Redactor;
-use crate::schema::Compiled;
 use crate::settings::Settings;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use serde_json::Value;
+use toolkit_core::arguments::{self, Arguments, InvalidArguments, Problem, Repair};
+use toolkit_core::call::{CallArguments, ToolCall, ToolResult};
+use toolkit_core::error::ToolError;
+use toolkit_core::guard::guard;
+use toolkit_core::redact::Redactor;
+use toolkit_core::schema::Compiled;
 
 /// A call that has begun: its arguments are valid, or it already has an outcome.
 pub(super) struct Begun {

@@ -1,16 +1,16 @@
 //! Access to the configuration of the called tool.
 
-use crate::arg::ToolArg;
 use crate::context::ToolContext;
-use crate::error::ToolError;
+use toolkit_core::arg::ToolArg;
+use toolkit_core::error::ToolError;
 
 impl ToolContext {
-    /// Returns the configuration section of this tool: the one that a [`ConfigSection`](crate::ConfigSection) declares for it,
+    /// Returns the configuration section of this tool: the one that a [`ConfigSection`](crate::config::ConfigSection) declares for it,
     /// otherwise `tools.settings.<tool>` without `enabled` and `autoExecute`. An absent section decodes from `{}`.
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{Configuration, LoadOptions};
+    /// use toolkit::config::{Configuration, LoadOptions};
     ///
     /// #[toolkit::args]
     /// struct Settings {
@@ -26,7 +26,7 @@ impl ToolContext {
     ///     Ok(format!("{}, {name}!", settings.word))
     /// }
     ///
-    /// toolkit::config_section!(toolkit::ConfigSection::of_tool::<Settings>("greet"));
+    /// toolkit::config_section!(toolkit::config::ConfigSection::of_tool::<Settings>("greet"));
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let configuration = Configuration::load(LoadOptions::new().set("tools.settings.greet.word=Ahoy"))?;
@@ -45,7 +45,7 @@ impl ToolContext {
         configuration.of_tool(self.tool_name()).map_err(|error| ToolError::unavailable(error.to_string()))
     }
     /// Returns a section of the configuration by its path with dots, for settings that several tools share. An absent section
-    /// decodes from `{}`. A crate registers it with [`ConfigSection::at`](crate::ConfigSection::at).
+    /// decodes from `{}`. A crate registers it with [`ConfigSection::at`](crate::config::ConfigSection::at).
     ///
     /// # Errors
     ///

@@ -1,17 +1,17 @@
 //! The toolbox as the host of its calls.
 
 use super::Scope;
-use crate::caller::Caller;
 use crate::context::{CallHost, Called, ToolContext};
 use crate::events::Hub;
-use crate::redact::Redactor;
 use crate::session::Session;
 use crate::sink::OutputSink;
-use crate::state::Services;
 use crate::tool::Tool;
-use crate::truncate::Truncate;
 use std::any::Any;
 use std::sync::Arc;
+use toolkit_core::caller::Caller;
+use toolkit_core::redact::Redactor;
+use toolkit_core::state::Services;
+use toolkit_core::truncate::Truncate;
 
 impl CallHost for Scope {
     fn caller(&self) -> &Caller {

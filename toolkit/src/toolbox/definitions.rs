@@ -1,9 +1,9 @@
 //! The tools of a toolbox as a provider is told of them.
 
 use super::Toolbox;
-use crate::dialect::{Definitions, Dialect};
 use crate::discovery::Showing;
 use std::collections::HashSet;
+use toolkit_dialects::dialect::{Definitions, Dialect};
 
 impl Toolbox {
     /// Returns the definitions of the tools for a provider, by name.
@@ -13,7 +13,7 @@ impl Toolbox {
         dialect.definitions(self.definitions())
     }
 
-    /// Returns the definitions for a provider that finds tools itself, if this toolbox [defers some](crate::Discovery): every
+    /// Returns the definitions for a provider that finds tools itself, if this toolbox [defers some](crate::discovery::Discovery): every
     /// definition, with a mark on those that the provider should not show from the beginning, and the provider's own tool instead of
     /// `tool_search`. The definitions stay the same throughout a session, whatever is found.
     ///

@@ -2,13 +2,13 @@
 
 use super::own::Own;
 use super::{Scope, Toolbox};
-use crate::definition::Definition;
-use crate::diagnostic::{Diagnostic, Level};
 use crate::discovery::{Discovery, SearchHit, Showing};
 use crate::search::Searched;
 use crate::tool::Tool;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
+use toolkit_core::definition::Definition;
+use toolkit_core::diagnostic::{Diagnostic, Level};
 
 /// The shown tools of one toolbox, if its toolkit hides some.
 #[derive(Debug)]

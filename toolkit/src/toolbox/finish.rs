@@ -1,17 +1,17 @@
 //! Completes a tool's result for its caller, and truncates it.
 
 use super::begin::complete;
-use crate::arguments::Repair;
-use crate::content::Content;
 use crate::context::ToolContext;
 use crate::cut::OutputLimits;
 use crate::cutter::{Cutter, fits};
-use crate::error::ToolError;
-use crate::output::ToolOutput;
 use crate::result_hook::review;
 use crate::sink::OutputSink;
 use std::mem;
 use std::pin::Pin;
+use toolkit_core::arguments::Repair;
+use toolkit_core::content::Content;
+use toolkit_core::error::ToolError;
+use toolkit_core::output::ToolOutput;
 
 type Outcome = Result<ToolOutput, ToolError>;
 

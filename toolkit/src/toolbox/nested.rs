@@ -1,12 +1,12 @@
 //! Calls that a tool makes.
 
 use super::{CallOptions, Toolbox};
-use crate::call::{CallArguments, ToolCall};
 use crate::context::{Above, ToolContext};
-use crate::error::ToolError;
 use crate::live::Reason;
-use crate::output::ToolOutput;
 use std::sync::Arc;
+use toolkit_core::call::{CallArguments, ToolCall};
+use toolkit_core::error::ToolError;
+use toolkit_core::output::ToolOutput;
 
 /// The deepest nesting of calls.
 const DEEPEST: u32 = 16;

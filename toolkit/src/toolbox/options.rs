@@ -2,12 +2,12 @@
 
 use crate::approver::Approver;
 use crate::context::Above;
-use crate::message::Message;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use toolkit_core::message::Message;
 
 /// A host's options for a single call.
 ///
@@ -55,7 +55,7 @@ impl CallOptions {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{Answer, Ask, CallOptions, ScriptedApprover};
+    /// use toolkit::{Ask, CallOptions, approval::{Answer, ScriptedApprover}};
     ///
     /// /// Deploys the site.
     /// #[tool(asks)]
@@ -114,7 +114,7 @@ impl CallOptions {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{CallOptions, Message, MessageRole};
+    /// use toolkit::{CallOptions, output::{Message, MessageRole}};
     ///
     /// /// Repeats what the person said last.
     /// #[tool(read_only)]

@@ -2,10 +2,6 @@
 
 use super::{Scope, Toolbox};
 use crate::at_once::{Job, at_once};
-use crate::caller::Caller;
-use crate::diagnostic::{Diagnostic, Level};
-use crate::error::ToolError;
-use crate::plugin::id_of;
 use crate::policy::check;
 use crate::prepare::{Preparation, PrepareFn, Prepared, fill, has_placeholder};
 use crate::registry::Tools;
@@ -13,6 +9,10 @@ use crate::service::{FactoryDef, Making, ServiceHost, ensure};
 use crate::tool::Tool;
 use std::collections::HashMap;
 use std::sync::Arc;
+use toolkit_core::caller::Caller;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::error::ToolError;
+use toolkit_core::plugin::id_of;
 
 /// The maximum number of tools of one factory.
 const MAX_PRODUCTS: usize = 10_000;

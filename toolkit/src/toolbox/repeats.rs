@@ -1,14 +1,14 @@
 //! The loop guard in a call's path: acts before a call that had the same result too often, and records each result.
 
 use super::before::{note_asked, shown};
-use crate::arguments::Arguments;
-use crate::ask::Ask;
-use crate::content::Content;
 use crate::context::ToolContext;
-use crate::error::{ToolError, ToolErrorKind};
 use crate::loop_guard::{Step, call_key, ordinal, refused_key, result_key};
-use crate::output::ToolOutput;
 use serde_json::Value;
+use toolkit_core::arguments::Arguments;
+use toolkit_core::ask::Ask;
+use toolkit_core::content::Content;
+use toolkit_core::error::{ToolError, ToolErrorKind};
+use toolkit_core::output::ToolOutput;
 
 type Outcome = Result<ToolOutput, ToolError>;
 

@@ -1,16 +1,16 @@
 //! Reports a call to event subscribers and the history: exactly one end in any case.
 
 use super::Scope;
-use crate::call::ToolCall;
 use crate::context::ToolContext;
-use crate::error::ToolError;
 use crate::events::Event;
-use crate::guard::guard;
 use crate::history::{History, Record, RecordedCall, USUAL};
-use crate::output::ToolOutput;
 use crate::tool::Tool;
 use std::sync::Arc;
 use std::time::Instant;
+use toolkit_core::call::ToolCall;
+use toolkit_core::error::ToolError;
+use toolkit_core::guard::guard;
+use toolkit_core::output::ToolOutput;
 
 /// The data for the events and the record of a call.
 pub(super) struct Report {

@@ -5,8 +5,8 @@
 //! a call that failed `error.type` with `otel.status_code`. Arguments and answers are not in it.
 
 use crate::context::ToolContext;
-use crate::error::ToolError;
-use crate::output::ToolOutput;
+use toolkit_core::error::ToolError;
+use toolkit_core::output::ToolOutput;
 use tracing::field::{Empty, display};
 use tracing::{Level, Span, span_enabled};
 

@@ -2,9 +2,9 @@
 
 use super::{Toolbox, ask_for};
 use crate::context::ToolContext;
-use crate::error::ToolError;
 use crate::tool::Tool;
 use serde_json::{Map, Value};
+use toolkit_core::error::ToolError;
 
 impl ToolContext {
     /// Checks that this call may act as `tool`, which need not be registered: for a tool that serves several owners, each with its own
@@ -16,7 +16,7 @@ impl ToolContext {
     /// ```
     /// use serde_json::Map;
     /// use toolkit::prelude::*;
-    /// use toolkit::{PolicySettings, Source, ToolOutput, ToolPolicy, ToolRules};
+    /// use toolkit::{ToolOutput, policy::{PolicySettings, ToolPolicy, ToolRules}, descriptor::Source};
     ///
     /// /// Reads something of a server.
     /// #[tool(read_only)]

@@ -3,10 +3,10 @@
 use super::own::Own;
 use super::{Scope, Toolbox};
 use crate::approvals::{Asker, Memory};
-use crate::diagnostic::Level;
 use crate::permission::{Decided, Decision, Permissions};
 use crate::tool::Tool;
 use std::sync::Arc;
+use toolkit_core::diagnostic::Level;
 
 /// The kind of permission to change files: without a rule that allows it, each change needs approval, so each call of a tool of this
 /// kind asks.

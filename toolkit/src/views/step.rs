@@ -1,8 +1,8 @@
 //! Steps of an agent: tool calls, from beginning to end.
 
-use crate::call::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolkit_core::call::{ToolCall, ToolResult};
 
 /// A step of an agent, for user interfaces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! Derives the steps of a session from its calls and events.
 
 use super::step::{Step, StepStatus, StepType};
-use crate::call::{CallArguments, ToolCall};
 use crate::events::{CallEvent, Event, Progress};
 use crate::history;
 use crate::tool::Tool;
@@ -9,6 +8,7 @@ use crate::toolbox::Toolbox;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::{SystemTime, UNIX_EPOCH};
+use toolkit_core::call::{CallArguments, ToolCall};
 
 /// The maximum number of steps that are tracked at once. Beyond it, the oldest is dropped, and stays in the state last
 /// shown.
@@ -60,7 +60,7 @@ impl StepTypes {
 /// ```
 /// use serde_json::json;
 /// use toolkit::prelude::*;
-/// use toolkit::{StepStatus, StepType, StepTypes, Steps, ToolCall};
+/// use toolkit::{ToolCall, views::{StepStatus, StepType, StepTypes, Steps}};
 ///
 /// /// Greets.
 /// #[tool(read_only)]

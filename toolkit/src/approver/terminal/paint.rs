@@ -1,9 +1,9 @@
 //! Colours of a question. The text is escaped before it is coloured, so that it can contain no other escape
 //! sequences.
 
-use crate::ask::{PromptLine, Tone};
 use std::env;
 use std::ffi::OsStr;
+use toolkit_core::ask::{PromptLine, Tone};
 
 /// The choice whether a question is shown with colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

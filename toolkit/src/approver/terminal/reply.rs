@@ -1,8 +1,8 @@
 //! Parses a typed line into an answer.
 
-use crate::ask::{AllowScope, Answer, Choice, PendingAsk};
-use crate::escape::escape_line;
 use serde_json::{Map, Number, Value};
+use toolkit_core::ask::{AllowScope, Answer, Choice, PendingAsk};
+use toolkit_core::escape::escape_line;
 
 /// The meaning of a typed line as a reply to a permission question.
 #[derive(Debug, PartialEq)]
@@ -160,8 +160,8 @@ fn in_text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{Ask, Origin, Question};
     use serde_json::json;
+    use toolkit_core::ask::{Ask, Origin, Question};
 
     #[test]
     fn only_exact_words_allow_and_only_what_is_offered() {

@@ -1,12 +1,12 @@
 //! The terminal approver on a pseudo-terminal.
 
 use super::*;
-use crate::ask::{Ask, Origin};
 use crate::asks::Asks;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::Arc;
+use toolkit_core::ask::{Ask, Origin};
 
 /// The far end of a terminal, operated by a simulated person.
 struct Person {

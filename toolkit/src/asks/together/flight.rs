@@ -1,12 +1,12 @@
 //! A future that several tasks wait for. Each of them polls it when woken, so it does not matter which of them is dropped
 //! or no longer polled.
 
-use crate::ask::{Answer, DeniedBy};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
+use toolkit_core::ask::{Answer, DeniedBy};
 
 type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 

@@ -3,7 +3,6 @@
 use super::*;
 use crate::approvals::{Approvals, Asker};
 use crate::approver::{CallbackApprover, ScriptedApprover};
-use crate::ask::{Ask, DeniedBy, Origin};
 use crate::asks::AskLimits;
 use crate::session::Session;
 use std::path::Path;
@@ -13,6 +12,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio::time::timeout;
+use toolkit_core::ask::{Ask, DeniedBy, Origin};
 
 fn asker(agent: &str) -> Asker {
     Asker {

@@ -3,7 +3,6 @@
 mod prospect;
 
 use super::{Question, Text, Written, fold, names};
-use crate::config_origin::ConfigOrigins;
 use crate::permission::glob::PathMatch;
 use crate::permission::keys::{Means, meant};
 use crate::permission::matching::{is_any, matches};
@@ -12,6 +11,7 @@ use crate::permission::settings::{
 };
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use toolkit_core::config_origin::ConfigOrigins;
 
 pub(super) use prospect::Prospect;
 

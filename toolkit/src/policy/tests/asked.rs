@@ -1,14 +1,14 @@
 //! Tests of the functions that call policies, alone and combined, and of the tool properties that policies use.
 
 use super::fixture::policy as configured;
-use crate::caller::Caller;
-use crate::diagnostic::{Diagnostic, Level};
 use crate::policy::subject::Subject;
 use crate::policy::{self, Both, LayerVerdict, Policy, PolicySettings, PolicyVerdict, Refusal, ToolRules};
-use crate::source::Source;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use std::sync::Arc;
+use toolkit_core::caller::Caller;
+use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::source::Source;
 
 fn tool(name: &'static str) -> Tool {
     tool_with(name, |_| {})

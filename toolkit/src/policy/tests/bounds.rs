@@ -1,9 +1,9 @@
 //! Tests of the limits on messages, and of invalid entries.
 
 use super::fixture::{Thing, existing, policy, things};
-use crate::caller::Caller;
 use crate::policy::{PolicySettings, ToolRules, lint};
 use std::collections::BTreeMap;
+use toolkit_core::caller::Caller;
 
 fn rules() -> ToolRules {
     ToolRules::default()

@@ -1,11 +1,11 @@
 //! Tools and names for the tests.
 
-use crate::caller::Caller;
 use crate::policy::data::{PolicyData, Registered};
 use crate::policy::subject::Subject;
 use crate::policy::{PolicySettings, ToolPolicy};
 use std::borrow::Cow;
 use std::sync::LazyLock;
+use toolkit_core::caller::Caller;
 
 /// A tool with the properties that a policy uses.
 #[derive(Debug, Clone, Default)]

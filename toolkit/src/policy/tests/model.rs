@@ -1,9 +1,9 @@
 //! A simple implementation of the same rules, without an index, for comparison with the policy.
 
 use super::fixture::{DATA, Thing};
-use crate::caller::Caller;
 use crate::policy::{PolicySettings, ProfileRules, ToolRules};
 use std::collections::BTreeMap;
+use toolkit_core::caller::Caller;
 
 /// Returns true if the tool exists: every source admits it.
 pub(super) fn exists(

@@ -1,9 +1,9 @@
 //! Tests of names in lists: patterns, case, names with several meanings.
 
 use super::fixture::{Thing, existing, policy, things};
-use crate::caller::Caller;
 use crate::policy::data::{PolicyData, Registered};
 use crate::policy::{PolicySettings, ToolPolicy, ToolRules, lint};
+use toolkit_core::caller::Caller;
 
 fn rules() -> ToolRules {
     ToolRules::default()

@@ -2,11 +2,11 @@
 
 use super::fixture::{Thing, policy, things};
 use super::model;
-use crate::caller::Caller;
 use crate::policy::{PolicySettings, PolicyVerdict, ProfileRules, ToolPolicy, ToolRules};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
+use toolkit_core::caller::Caller;
 
 const ENTRIES: [&str; 38] = [
     "exec",

@@ -1,9 +1,9 @@
 //! A table for every rule: configuration, caller and existing tools.
 
 use super::fixture::{Thing, existing, policy, things};
-use crate::caller::Caller;
 use crate::policy::{PolicySettings, ProfileRules, ToolRules};
 use std::collections::{BTreeMap, BTreeSet};
+use toolkit_core::caller::Caller;
 
 /// The tools that exist without any configuration and outside any channel.
 const PLAIN: [&str; 8] = ["exec", "read", "status", "write", "bash", "acme_files", "beta_a", "odd"];

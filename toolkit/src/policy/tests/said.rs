@@ -1,11 +1,11 @@
 //! Tests of explanations of decisions, and of diagnostics of a configuration.
 
 use super::fixture::{Thing, policy, things};
-use crate::caller::Caller;
-use crate::config_origin::{ConfigOrigin, ConfigOrigins};
 use crate::policy::lint;
 use crate::policy::{PolicySettings, ProfileRules, Refusal, ToolPolicy, ToolRules};
 use std::collections::{BTreeMap, BTreeSet};
+use toolkit_core::caller::Caller;
+use toolkit_core::config_origin::{ConfigOrigin, ConfigOrigins};
 
 fn rules() -> ToolRules {
     ToolRules::default()

@@ -1,9 +1,9 @@
 //! Measures the speed of the policy: `cargo nextest run --release --run-ignored only -p agent-toolkit how_long`.
 
 use super::fixture::{Thing, policy};
-use crate::caller::Caller;
 use crate::policy::{PolicySettings, ToolRules};
 use std::time::Instant;
+use toolkit_core::caller::Caller;
 
 #[test]
 #[ignore = "it measures and judges nothing"]

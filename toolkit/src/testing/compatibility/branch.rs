@@ -1,8 +1,8 @@
 //! Splits a schema into alternatives without references and combinations.
 
 use super::same::is_annotation;
-use crate::schema::resolve;
 use serde_json::{Map, Value, json};
+use toolkit_core::schema::resolve;
 
 /// A keyword of this module: the schema's place in its document.
 pub(super) const AT: &str = "x-toolkit-at";
@@ -180,7 +180,7 @@ fn merge_properties(one: &Value, other: &Value) -> Value {
                 // The place is kept for messages.
                 let mut merged = Map::new();
                 merged.insert("allOf".into(), json!([first, property]));
-                for key in [AT, "default", crate::schema::ALIASES] {
+                for key in [AT, "default", toolkit_core::schema::ALIASES] {
                     if let Some(value) = property.get(key).or_else(|| first.get(key)) {
                         merged.insert(key.into(), value.clone());
                     }

@@ -2,8 +2,8 @@
 
 use super::Severity;
 use super::branch::{ARRAY, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, STRING, Types, each};
-use crate::schema::describe::plain;
 use serde_json::Value;
+use toolkit_core::schema::describe::plain;
 
 /// The direction in which two schemas are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

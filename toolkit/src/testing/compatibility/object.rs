@@ -4,9 +4,9 @@ use super::branch::step;
 use super::finding::{Finding, Kind, View, join};
 use super::number::count;
 use super::subset::{Comparison, counted, located};
-use crate::schema::ALIASES;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use toolkit_core::schema::ALIASES;
 
 const NO: Value = Value::Bool(false);
 

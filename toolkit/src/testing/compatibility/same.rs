@@ -1,7 +1,7 @@
 //! Compares two schemas for equality.
 
-use crate::schema::resolve;
 use serde_json::{Map, Value};
+use toolkit_core::schema::resolve;
 
 /// Returns true for keywords without an effect on validity. `default` is not among them: it defines the meaning of an
 /// absent value.
@@ -23,7 +23,7 @@ pub(super) fn is_annotation(keyword: &str) -> bool {
             | "$defs"
             | "definitions"
     ) || keyword == super::branch::AT
-        || keyword == crate::schema::SECRET
+        || keyword == toolkit_core::schema::SECRET
 }
 
 /// Returns true if both are equal except for annotations; references are followed.

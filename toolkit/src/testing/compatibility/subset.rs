@@ -8,9 +8,9 @@ use super::finding::{Finding, Kind, View, plural};
 use super::number::{End, bound, count, is_multiple};
 use super::same::{is_annotation, same};
 use super::variant::{apart, is_another, listed, split};
-use crate::schema::describe::{cut, describe, join};
-use crate::schema::resolve;
 use serde_json::{Map, Value};
+use toolkit_core::schema::describe::{cut, describe, join};
+use toolkit_core::schema::resolve;
 
 /// The maximum number of pairs of schemas that are compared; further pairs are reported as unknown.
 const MAX_STEPS: usize = 20_000;
@@ -331,7 +331,7 @@ fn reach(keyword: &str) -> Types {
         | "required"
         | "minProperties"
         | "maxProperties" => 0,
-        _ if keyword == crate::schema::ALIASES || is_annotation(keyword) => 0,
+        _ if keyword == toolkit_core::schema::ALIASES || is_annotation(keyword) => 0,
         "contains" | "minContains" | "maxContains" | "unevaluatedItems" => ARRAY,
         "propertyNames" | "dependentRequired" | "dependentSchemas" | "dependencies" => OBJECT,
         _ => super::branch::ANY,

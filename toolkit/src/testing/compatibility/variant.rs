@@ -77,7 +77,7 @@ pub(super) fn apart(one: &Map<String, Value>, other: &Map<String, Value>) -> boo
         let required = schema.get("required").and_then(Value::as_array);
         required.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
-    let has_aliases = |schema: &Value| schema.get(crate::schema::ALIASES).is_some();
+    let has_aliases = |schema: &Value| schema.get(toolkit_core::schema::ALIASES).is_some();
     names(one).iter().chain(&names(other)).any(|name| match (property(one, name), property(other, name)) {
         (Value::Bool(false), other) | (other, Value::Bool(false)) => !has_aliases(&other),
         (Value::Object(one), Value::Object(other)) => apart(&one, &other),

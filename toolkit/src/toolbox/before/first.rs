@@ -1,13 +1,13 @@
 //! The approval before a tool runs that does not ask itself.
 
 use super::{note_asked, shown};
-use crate::arguments::Arguments;
-use crate::ask::Ask;
 use crate::context::ToolContext;
-use crate::error::ToolError;
 use crate::permission::{Decided, Decision};
 use crate::tool::Tool;
 use serde_json::{Map, Value};
+use toolkit_core::arguments::Arguments;
+use toolkit_core::ask::Ask;
+use toolkit_core::error::ToolError;
 
 /// Asks for approval, if it is needed.
 pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {

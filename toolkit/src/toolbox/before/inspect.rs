@@ -1,13 +1,7 @@
 //! Collects the verdicts of all inspectors on a call.
 
 use super::note_asked;
-use crate::arguments::{self, Arguments, Repairing};
-use crate::ask::Ask;
-use crate::call::CallArguments;
 use crate::context::ToolContext;
-use crate::error::ToolError;
-use crate::escape::escape_line;
-use crate::guard::guard;
 use crate::history;
 use crate::hooks::Named;
 use crate::inspector::{Inspecting, Inspection, Inspector, MAX_ROUNDS, Verdict};
@@ -17,6 +11,12 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep};
+use toolkit_core::arguments::{self, Arguments, Repairing};
+use toolkit_core::ask::Ask;
+use toolkit_core::call::CallArguments;
+use toolkit_core::error::ToolError;
+use toolkit_core::escape::escape_line;
+use toolkit_core::guard::guard;
 
 /// Returns the arguments for the function once every inspector has judged them.
 pub(super) async fn inspect(context: &ToolContext, mut arguments: Arguments) -> Result<Arguments, ToolError> {

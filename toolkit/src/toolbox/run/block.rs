@@ -2,14 +2,14 @@
 
 use super::Outcome;
 use super::turn::Lent;
-use crate::arguments::Arguments;
 use crate::context::ToolContext;
-use crate::error::{ToolError, ToolErrorKind};
-use crate::guard::{guard, panicked};
 use crate::tool_def::BoxFuture;
 use std::future::poll_fn;
 use std::pin::Pin;
 use tokio::runtime::Handle;
+use toolkit_core::arguments::Arguments;
+use toolkit_core::error::{ToolError, ToolErrorKind};
+use toolkit_core::guard::{guard, panicked};
 
 /// Runs a blocking function on tokio's blocking pool. If the call is cancelled, the function is notified and left to
 /// end by itself.

@@ -1,9 +1,9 @@
 //! Creates services before the first function that takes them.
 
 use crate::context::ToolContext;
-use crate::error::ToolError;
 use crate::service::{ServiceHost, ensure, is_wanting};
 use std::sync::Arc;
+use toolkit_core::error::ToolError;
 
 /// Returns true if the function needs a service that is not created yet.
 pub(super) fn are_wanting(context: &ToolContext) -> bool {

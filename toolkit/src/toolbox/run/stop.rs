@@ -2,12 +2,12 @@
 
 use super::Running;
 use crate::context::ToolContext;
-use crate::error::{ToolError, ToolErrorKind};
 use crate::timer::timer;
 use crate::tool::Runs;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
+use toolkit_core::error::{ToolError, ToolErrorKind};
 
 impl Running<'_> {
     /// Returns ready if the call has to stop before its function ends.

@@ -1,0 +1,3 @@
+//! The arguments of a call: parsing, repairs, and the problems that are reported to the model.
+
+pub use toolkit_core::{Arguments, CallArguments, InvalidArguments, Problem, Repair, RepairKind};

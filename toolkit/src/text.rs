@@ -1,0 +1,9 @@
+//! Text that is shown to a person or a model: escapes, redaction, names, and an estimate of its tokens.
+
+pub use crate::tokens::estimated_tokens;
+pub use toolkit_core::{
+    MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, MAX_NAME_BYTES, Redactor, escape_block, escape_hidden,
+    escape_line, escape_terminal, is_valid_name, nearest, server_prefixes,
+};
+#[doc(hidden)]
+pub use toolkit_core::{MAX_OF_LONG_PREFIX, in_letters_of_names};

@@ -7,14 +7,15 @@ pub(crate) use placeholders::{fill, has_placeholder};
 
 use crate::off_runtime::off_runtime;
 use crate::tool::Tool;
-use crate::{Caller, schema};
 use serde_json::{Map, Value};
 use std::any::Any;
 use std::pin::Pin;
 use std::sync::Arc;
+use toolkit_core::caller::Caller;
 use toolkit_core::diagnostic::Level;
 use toolkit_core::error::{IntoToolError, ToolError, ToolErrorKind};
 use toolkit_core::guard::guard;
+use toolkit_core::schema;
 use toolkit_core::state::{Service, Services, State};
 
 /// The maximum number of diagnostics of one preparation.

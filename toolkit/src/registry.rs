@@ -57,7 +57,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use toolkit_core::arguments::Repairing;
 use toolkit_core::caller::Caller;
-use toolkit_core::diagnostic::Diagnostic;
 use toolkit_core::plugin::Plugin;
 use toolkit_core::redact::Redactor;
 use toolkit_core::state::{Service, Services};

@@ -1,7 +1,6 @@
 //! Services that are created when a call first needs them, and tools that are created for a caller.
 
 use crate::config::{Config, Configuration, Configured};
-use crate::plugin;
 use crate::tool::Tool;
 use crate::tool_def::ServiceDef;
 use std::fmt;
@@ -15,6 +14,7 @@ use toolkit_core::diagnostic::{Diagnostic, Level};
 use toolkit_core::error::{IntoToolError, ToolError, ToolErrorKind};
 use toolkit_core::guard::guard;
 use toolkit_core::location::Location;
+use toolkit_core::plugin;
 use toolkit_core::redact::Redactor;
 use toolkit_core::state::{AnyService, LazyService, Service, Services, State};
 

@@ -1,9 +1,9 @@
 //! Validates tools of any author.
 
-use crate::schema;
 use crate::tool::Tool;
 use toolkit_core::guard::guard;
 use toolkit_core::name::is_valid_name;
+use toolkit_core::schema;
 use toolkit_core::state::Services;
 
 /// Returns a problem for each service that a tool takes and that is not provided.

@@ -7,6 +7,7 @@ mod configured;
 mod explain;
 mod faults;
 mod hooks;
+mod housekeeping;
 mod index;
 mod narrowed;
 mod origins;
@@ -22,10 +23,10 @@ mod tests;
 mod tools;
 mod void;
 
-pub use crate::housekeeping::Housekeeping;
 pub use crate::service::IntoTools;
 pub use build::BuildError;
 pub use change::{RegisterError, ToolChange, ToolWatch};
+pub use housekeeping::Housekeeping;
 #[doc(hidden)]
 pub use permission_keys::LinkedKeys;
 pub use source::{Bringing, ToolSource, WeakToolkit};

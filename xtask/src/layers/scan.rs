@@ -289,9 +289,11 @@ impl Scanner<'_> {
         prefix.truncate(length);
     }
 
-    /// Returns true if `crate` or `super` begins a path here, which it does not in `pub(crate)` and within `a::super`.
+    /// Returns true if `crate` or `super` begins a path here, which it does not in `pub(crate)`, within `a::super`, and
+    /// in the `$crate` of a macro, which is resolved where the macro is used.
     fn path_starts_here(&self) -> bool {
-        self.is_separator(self.at + 1) && !(self.at > 0 && self.is_separator(self.at - 1))
+        self.is_separator(self.at + 1)
+            && !(self.at > 0 && (self.is_separator(self.at - 1) || self.is_sign(self.at - 1, '$')))
     }
 
     fn expression_path(&mut self, line: usize) {

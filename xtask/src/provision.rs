@@ -48,6 +48,7 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "strace", probe: &["strace", "-V"], install: Install::Debian("strace") },
     Tool { name: "git", probe: &["git", "--version"], install: Install::Debian("git") },
     Tool { name: "pdftotext", probe: &["pdftotext", "-v"], install: Install::Debian("poppler-utils") },
+    Tool { name: "espeak-ng", probe: &["espeak-ng", "--version"], install: Install::Debian("espeak-ng") },
     PYTHON,
     RIPGREP,
     PYTHON_PACKAGES,

@@ -3,17 +3,16 @@
 mod lines;
 mod listing;
 mod page;
-mod picture;
 mod source;
 
 use super::interrupted::{self, Look};
 use super::progress::Meter;
 use super::text::{self, Form, Kind};
+use crate::picture::{self, Picture};
 use crate::titles;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use page::{MAX_BYTES, MAX_LINE_CHARACTERS};
 use page::{MAX_LINES, Page, page};
-use picture::Picture;
 use serde_json::json;
 use source::{BUFFER_BYTES, Source};
 use std::fmt::Write as _;

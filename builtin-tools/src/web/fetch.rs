@@ -6,9 +6,10 @@ mod marked;
 mod pdf;
 mod robots;
 
+use super::cache;
 use super::reader::{PageQuestion, PageReader};
-use super::{cache, network};
 use crate::config::WebFetchSettings;
+use crate::network;
 use crate::titles;
 use content::{Document, Shown};
 use serde_json::json;

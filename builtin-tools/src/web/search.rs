@@ -5,8 +5,9 @@ mod perplexity;
 mod provider;
 mod searxng;
 
-use super::{cache, network};
+use super::cache;
 use crate::config::WebSearchSettings;
+use crate::network;
 use crate::titles;
 use provider::{Chosen, Query};
 pub use provider::{ProviderState, search_providers};

@@ -1,6 +1,7 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
 mod apply_patch;
+mod canvas;
 mod commands;
 mod config;
 mod edit;
@@ -11,6 +12,7 @@ mod hosts;
 mod in_place;
 mod lint;
 mod listing;
+mod media;
 mod own_paths;
 mod patch_asked;
 mod patch_faults;

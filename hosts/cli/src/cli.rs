@@ -46,7 +46,7 @@ use toolkit_mcp::{ClientOptions, McpServers};
 /// not end is left to the end of the process. Where this process was started to look after commands, it does that and
 /// nothing else.
 pub fn main() -> ExitCode {
-    #[cfg(any(feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "media", feature = "runtime", feature = "web"))]
     toolkit_sandbox::init();
     Cli::new().run(std::env::args_os())
 }

@@ -116,7 +116,7 @@ mod words;
 mod wrap;
 
 toolkit::link!(
-    #[cfg(any(feature = "fs", feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "canvas", feature = "fs", feature = "media", feature = "runtime", feature = "web"))]
     core: builtin_tools,
     #[cfg(feature = "llm-task")]
     toolkit_llm_task,

@@ -164,8 +164,9 @@ pub(crate) fn skeleton(program: &str) -> Command {
             Command::new("call")
                 .about("Calls a tool")
                 .long_about(
-                    "Calls a tool.\n\nOptions of this command stand before the tool's name; everything after it is \
-                     the tool's own, and `NAME --help` shows which flags that tool has.",
+                    "Calls a tool.\n\nOptions of this command stand before the tool's name; what is after it is the tool's own, and \
+                     `NAME --help` shows which flags that tool has. `--args` and `--save` can also stand after the name, unless the \
+                     tool has such a flag.",
                 )
                 .override_usage(format!("{program} call [OPTIONS] <NAME> [--FLAG <VALUE>]..."))
                 .after_help(Exit::help())

@@ -1,6 +1,7 @@
 //! `robots.txt` (RFC 9309), where a person wants it respected.
 
-use super::super::{cache, network};
+use super::super::cache;
+use crate::network;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;

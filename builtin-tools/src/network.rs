@@ -1,4 +1,4 @@
-//! Clients for web tools, and their errors for a model.
+//! Guarded clients for tools that fetch what a model names, and their errors for a model.
 
 use crate::config::{WebFetchSettings, WebNetworkSettings};
 use std::env;
@@ -16,7 +16,7 @@ use toolkit_http::{
 const SECTION: &str = "tools.web.network";
 
 /// A client for pages that a model names.
-pub(super) fn page_client(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<Client, ToolError> {
+pub(crate) fn page_client(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<Client, ToolError> {
     let network: WebNetworkSettings = ctx.config_section(SECTION)?;
     let mut settings = settings(ctx, &network)?;
     settings.allowed_ranges = parsed(&network.allowed_ranges, "tools.web.network.allowedRanges")?;
@@ -30,9 +30,17 @@ pub(super) fn page_client(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result
     Ok(client(settings, limits, &network, "web_fetch"))
 }
 
+/// A client for pictures that a model or an endpoint names.
+#[cfg(feature = "media")]
+pub(crate) fn picture_client(ctx: &ToolContext, max_bytes: usize) -> Result<Client, ToolError> {
+    let fetch: WebFetchSettings = ctx.config_section("tools.web.fetch")?;
+    page_client(ctx, &WebFetchSettings { max_bytes, ..fetch })
+}
+
 /// A client for the provider of a search, whose address a person configured: it may be on a private network. Redirects are not
 /// followed, since they would take the key along.
-pub(super) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Client, ToolError> {
+#[cfg(feature = "web")]
+pub(crate) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Client, ToolError> {
     let network: WebNetworkSettings = ctx.config_section(SECTION)?;
     let mut settings = settings(ctx, &network)?;
     let all =
@@ -43,7 +51,8 @@ pub(super) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Cl
 }
 
 /// Everything that decides what a caller may reach, as a part of a key of the cache.
-pub(super) fn allowances(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<String, ToolError> {
+#[cfg(feature = "web")]
+pub(crate) fn allowances(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<String, ToolError> {
     let network: WebNetworkSettings = ctx.config_section(SECTION)?;
     let parts = (
         &network.allowed_ranges,
@@ -95,7 +104,7 @@ where
 }
 
 /// The error of a request for a model: what failed, why, and the setting that decides it.
-pub(super) fn tool_error(error: &FetchError) -> ToolError {
+pub(crate) fn tool_error(error: &FetchError) -> ToolError {
     let (kind, advice) = match error {
         FetchError::Refused(refused) | FetchError::RedirectRefused { refused, .. } => {
             return refusal(error, refused);

@@ -13,12 +13,15 @@ const MAX_MEMORY: u64 = 1 << 30;
 /// The most processes of a program.
 const MAX_PROCESSES: u32 = 64;
 
+/// The most characters of what a program says of a failure.
+const MAX_SAID_CHARS: usize = 300;
+
 /// Why a program gave no output.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// It was not started: there is no sandbox, or nothing looks after it.
     NotStarted(String),
-    /// It failed; the first line of what it said.
+    /// It failed; what it said, on one line.
     Failed(String),
     /// It wrote more than it may.
     TooMuch,
@@ -90,8 +93,9 @@ async fn piped(program: PathBuf, arguments: &[&str], input: &[u8], most: u64) ->
         return Ok(written);
     }
     let said = String::from_utf8_lossy(&said);
-    let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it did not say why");
-    Err(Fault::Failed(escape_line(line.trim()).chars().take(300).collect()))
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let said = if lines.is_empty() { "it did not say why".to_owned() } else { lines.join("; ") };
+    Err(Fault::Failed(escape_line(&said).chars().take(MAX_SAID_CHARS).collect()))
 }
 
 impl Fault {

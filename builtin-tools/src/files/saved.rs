@@ -57,11 +57,6 @@ pub(crate) async fn place(ctx: &ToolContext, path: &Path, extensions: &[&str]) -
 }
 
 impl Place {
-    /// Its path for texts.
-    pub(crate) fn shown(&self) -> String {
-        self.proposal.shown()
-    }
-
     /// True if nothing is there, as far as that may be known.
     #[cfg(feature = "media")]
     pub(crate) fn is_new(&self) -> bool {

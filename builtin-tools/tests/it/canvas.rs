@@ -25,7 +25,7 @@ fn toolbox() -> TestToolbox {
 fn picture(call: &TestCall) -> RgbaImage {
     let output = call.expect_ok();
     let found = output.content.iter().find_map(|block| match block {
-        Content::Image { data, .. } => Some(data.clone()),
+        Content::Image { data, .. } => Some(data.0.clone()),
         _ => None,
     });
     image::load_from_memory(&found.expect("a picture")).unwrap().to_rgba8()

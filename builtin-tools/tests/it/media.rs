@@ -51,7 +51,7 @@ fn provider(url: &str) -> Value {
 /// The audio of an answer.
 fn audio(call: &TestCall) -> (Vec<u8>, String) {
     let found = call.expect_ok().content.iter().find_map(|block| match block {
-        Content::Audio { data, mime_type, .. } => Some((data.clone(), mime_type.clone())),
+        Content::Audio { data, mime_type, .. } => Some((data.0.clone(), mime_type.clone())),
         _ => None,
     });
     found.expect("audio")

@@ -26,6 +26,7 @@ fn end(text: &str, most: usize) -> usize {
     let after = |found: Option<usize>| found.filter(|end| *end >= least);
     after(within.rfind("\n\n").map(|at| at + 2))
         .or_else(|| after(sentence_end(text, within)))
+        .or_else(|| text[limit..].starts_with(char::is_whitespace).then_some(limit))
         .or_else(|| within.rfind(char::is_whitespace).filter(|at| *at > 0))
         .unwrap_or(limit)
 }

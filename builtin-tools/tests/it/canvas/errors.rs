@@ -57,7 +57,7 @@ async fn each_problem_is_told_at_its_place() {
             "commands[1].series[0].values[1]: it is too large for a chart",
         ),
         (
-            json!({ "type": "pie", "labels": ["a", "b"], "values": [1, -1] }),
+            json!({ "type": "pie", "labels": ["a", "b"], "values": [2, -1] }),
             "commands[1].values[1]: a slice cannot be negative",
         ),
         (json!({ "type": "pie", "labels": ["a"], "values": [0] }), "commands[1].values: their sum is 0"),

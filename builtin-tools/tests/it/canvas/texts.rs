@@ -108,7 +108,7 @@ async fn a_text_that_is_cut_is_told() {
         ] }))
         .await;
     let told = call.text();
-    assert!(told.contains("commands[0]: the text is cut: it reaches from (5, "), "{told}");
+    assert!(told.contains("commands[0]: the text is cut: it reaches from (6, "), "{told}");
     assert!(told.contains("commands[1]: it is outside the canvas"), "{told}");
     assert!(told.contains("commands[2]: it draws nothing"), "{told}");
     assert!(!told.contains("commands[3]"), "{told}");

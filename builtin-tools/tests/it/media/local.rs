@@ -68,7 +68,7 @@ async fn a_text_of_fifty_thousand_characters_is_one_file() {
     // 10,210 words at 175 words a minute are 58 minutes.
     let minutes = samples.len() as f64 / f64::from(rate) / 60.0;
     assert!((30.0..90.0).contains(&minutes), "{minutes}");
-    for part in samples.chunks(samples.len() / 20) {
+    for part in samples.chunks_exact(samples.len() / 20) {
         assert!(loudness(part) > 0.01);
     }
     assert_eq!(call.details()["pieces"], 13);

@@ -62,7 +62,7 @@ fn painting(url: &str) -> TestToolbox {
 fn pictures(call: &TestCall) -> Vec<RgbaImage> {
     let blocks = call.expect_ok().content.iter();
     let data = blocks.filter_map(|block| match block {
-        Content::Image { data, .. } => Some(image::load_from_memory(data).unwrap().to_rgba8()),
+        Content::Image { data, .. } => Some(image::load_from_memory(&data.0).unwrap().to_rgba8()),
         _ => None,
     });
     data.collect()

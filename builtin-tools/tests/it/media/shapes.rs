@@ -10,9 +10,9 @@ use toolkit_loopback::{Answer, Loopback, Request};
 /// Checks pairs of a type's name and a value.
 const CHECK: &str = "
 import json, sys
-from openai.types.audio import SpeechCreateParams, TranscriptionCreateParams
-from openai.types.audio import transcription_create_params
+from typing_extensions import Required, get_args, get_origin, get_type_hints
 from openai.types import image_edit_params, image_generate_params
+from openai.types.audio import SpeechCreateParams, transcription_create_params
 from openai.types.chat import completion_create_params
 from pydantic import TypeAdapter
 types = {
@@ -22,17 +22,16 @@ types = {
     'edit': image_edit_params.ImageEditParamsNonStreaming,
     'chat': completion_create_params.CompletionCreateParamsNonStreaming,
 }
+files = ('file', 'image', 'mask')
 for name, value in json.load(sys.stdin):
-    known = set(types[name].__annotations__)
-    for base in types[name].__orig_bases__:
-        known |= set(getattr(base, '__annotations__', {}))
-    assert set(value) <= known, (name, set(value) - known)
-    for file in ('file', 'image', 'mask'):
-        if file in value:
-            value[file] = value[file].encode()
+    hints = get_type_hints(types[name], include_extras=True)
+    required = {key for key, hint in hints.items() if get_origin(hint) is Required}
+    assert required <= set(value) <= set(hints), (name, required, set(value))
     if name == 'edit':
         value['n'] = int(value['n'])
-    TypeAdapter(types[name]).validate_python(value, strict=True)
+    for key in set(value) - set(files):
+        hint = get_args(hints[key])[0] if key in required else hints[key]
+        TypeAdapter(hint).validate_python(value[key], strict=True)
 print('checked')
 ";
 
@@ -61,18 +60,18 @@ async fn every_request_fits_the_types_of_the_provider() {
     .await;
     speaking(server.url()).call(json!({ "text": "Hello.", "voice": "nova" })).await.expect_ok();
     speaking(server.url()).call(json!({ "text": "Hello." })).await.expect_ok();
-    let toolbox = writing_down(server.url()).file("a.wav", wav(1, 1));
-    toolbox.call(json!({ "audio": "a.wav", "language": "de", "prompt": "Ada" })).await.expect_ok();
-    toolbox.call(json!({ "audio": "a.wav" })).await.expect_ok();
+    let listening = writing_down(server.url()).file("a.wav", wav(1, 1));
+    listening.call(json!({ "audio": "a.wav", "language": "de", "prompt": "Ada" })).await.expect_ok();
+    listening.call(json!({ "audio": "a.wav" })).await.expect_ok();
     let providers = json!([provider(server.url())]);
     let settings = json!({ "image": { "providers": providers, "vision": providers } });
-    let toolbox = toolbox(tool_ref!(builtin_tools::media::image), &settings).file("a.png", pixel());
-    toolbox.call(json!({ "prompt": "A boat", "size": "1792x1024", "n": 2 })).await.expect_ok();
-    toolbox
+    let painting = toolbox(tool_ref!(builtin_tools::media::image), &settings).file("a.png", pixel());
+    painting.call(json!({ "prompt": "A boat", "size": "1792x1024", "n": 2 })).await.expect_ok();
+    painting
         .call(json!({ "action": "edit", "prompt": "x", "image": "a.png", "mask": "a.png" }))
         .await
         .expect_ok();
-    toolbox.call(json!({ "action": "describe", "image": "a.png" })).await.expect_ok();
+    painting.call(json!({ "action": "describe", "image": "a.png" })).await.expect_ok();
     let value = |request: &Request| match request.path.as_str() {
         "/v1/audio/speech" => json!(["speech", request.json()]),
         "/v1/images/generations" => json!(["image", request.json()]),

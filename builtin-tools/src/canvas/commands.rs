@@ -58,23 +58,20 @@ macro_rules! shape {
         #[derive(Debug, Clone)]
         pub struct $name {
             $($fields)*
-            /// Colour of the inside: CSS colour, `none`, or `url(#id)` of a gradient.
-            #[arg(length(1..=100), example = "#4e79a7")]
+            /// CSS colour, `none`, or `url(#id)` of a gradient.
             pub fill: Option<String>,
-            /// Colour of the line, written as `fill` is.
-            #[arg(length(1..=100))]
+            /// Colour of the line, as `fill`.
             pub stroke: Option<String>,
-            /// Width of the line; 1 by default.
+            /// Thickness of the line.
             #[arg(alias = "strokeWidth", range(0.0..=1000.0))]
             pub stroke_width: Option<f64>,
-            /// Opacity, from 0 to 1.
+            /// 0 is invisible.
             #[arg(range(0.0..=1.0))]
             pub opacity: Option<f64>,
-            /// Lengths of dashes and gaps, in turn.
+            /// Dashes and gaps.
             #[arg(alias = "stroke_dasharray", length(1..=16))]
             pub dash: Option<Vec<f64>>,
-            /// SVG transform, such as `rotate(45 100 100)`.
-            #[arg(length(1..=300))]
+            /// As in SVG: `rotate(45 100 100)`.
             pub transform: Option<String>,
         }
 
@@ -112,10 +109,10 @@ shape! {
         pub x: f64,
         /// Top edge.
         pub y: f64,
-        /// Width.
+        /// Extent to the right.
         #[arg(range(0.0..))]
         pub width: f64,
-        /// Height.
+        /// Extent downwards.
         #[arg(range(0.0..))]
         pub height: f64,
         /// Corner radius.
@@ -133,7 +130,7 @@ shape! {
         /// Centre.
         #[arg(alias = "cy")]
         pub y: f64,
-        /// Radius.
+        /// From the centre to the edge.
         #[arg(alias = "r", range(0.0..))]
         pub radius: f64,
     }

@@ -10,7 +10,7 @@ use super::{Label, check_color, check_values, color_at, fitted, legend};
 use std::f64::consts::TAU;
 
 /// The least share of a slice that has it written on it.
-const LEAST_WRITTEN: f64 = 0.05;
+const LEAST_WRITTEN: f64 = 0.08;
 
 /// Draws a pie chart, from twelve o'clock on.
 pub(in super::super) fn pie(

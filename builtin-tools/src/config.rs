@@ -293,6 +293,66 @@ pub enum BrowserDialogs {
     Dismiss,
 }
 
+/// An endpoint that speaks as OpenAI's does.
+#[toolkit::args]
+#[derive(Debug, Clone)]
+#[serde(rename_all = "camelCase")]
+pub struct MediaProvider {
+    /// Its name in questions and errors. Without one, its host.
+    #[arg(length(1..=100))]
+    pub name: Option<String>,
+    /// Its address, with the version. It may be on a private network.
+    #[arg(default = "https://api.openai.com/v1", pattern = "^https?://[^?#]+$")]
+    pub base_url: String,
+    /// The key that it wants.
+    pub api_key: Option<Secret>,
+    /// The model, as the endpoint names it.
+    #[arg(length(1..=200))]
+    pub model: Option<String>,
+}
+
+/// How pictures are made and looked at.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+pub struct ImageSettings {
+    /// The endpoints that make and change pictures, in order: the next is asked where one refuses a request.
+    #[arg(default)]
+    pub providers: Vec<MediaProvider>,
+    /// The endpoints whose models look at pictures and describe them, in order. Each needs a `model`.
+    #[arg(default)]
+    pub vision: Vec<MediaProvider>,
+    /// How long a request may take, in seconds, from 1 to 600.
+    #[arg(default = 300, range(1..=600))]
+    pub timeout_seconds: u64,
+}
+
+/// How texts are spoken.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+pub struct TtsSettings {
+    /// The endpoints that speak, in order: the next is asked where one refuses a request. Without any, the program `espeak-ng` speaks.
+    #[arg(default)]
+    pub providers: Vec<MediaProvider>,
+    /// The voice where a call names none: of `espeak-ng` such as `en`, `de` or `en-us+f3`, of an endpoint such as `alloy`.
+    #[arg(pattern = "^[A-Za-z][A-Za-z0-9_+-]{0,63}$")]
+    pub voice: Option<String>,
+    /// How long a request to an endpoint may take, in seconds, from 1 to 600.
+    #[arg(default = 120, range(1..=600))]
+    pub timeout_seconds: u64,
+}
+
+/// How speech is written down.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+pub struct TranscribeSettings {
+    /// The endpoints that write it down, in order: the next is asked where one refuses a request.
+    #[arg(default)]
+    pub providers: Vec<MediaProvider>,
+    /// How long a request may take, in seconds, from 1 to 600.
+    #[arg(default = 300, range(1..=600))]
+    pub timeout_seconds: u64,
+}
+
 /// Settings of `message`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
@@ -333,6 +393,9 @@ toolkit::config_section!(
         .tool("web_fetch")
         .gates(&[ConfigGate::Narrows { key: "blockedDomains" }])
 );
+toolkit::config_section!(ConfigSection::at::<ImageSettings>("tools.image").tool("image"));
+toolkit::config_section!(ConfigSection::at::<TtsSettings>("tools.tts").tool("tts"));
+toolkit::config_section!(ConfigSection::at::<TranscribeSettings>("tools.transcribe").tool("transcribe"));
 toolkit::config_section!(
     ConfigSection::at::<BrowserSettings>("tools.browser")
         .tool("browser")

@@ -146,11 +146,13 @@ impl<'a> Walk<'a, '_> {
         let text = |schema: &Value| schema.get("description").and_then(Value::as_str).map(str::to_owned);
         let description = text(parameter).or_else(|| target.and_then(text)).unwrap_or_default();
         let words = words_of(&description);
-        if words.is_empty() {
+        // The tag of a variant has one value, and the variant's description says what it stands for.
+        let is_tag = parameter.get("const").is_some();
+        if words.is_empty() && !is_tag {
             let message =
                 "it has no description; say what it is, its unit, and what happens without it".to_owned();
             self.findings.add("parameter-without-description", place, message);
-        } else if repeats(name, &description) {
+        } else if !words.is_empty() && repeats(name, &description) {
             let message = "its description says nothing but its name; say what it is, its unit, and what happens without it";
             self.findings.add("parameter-repeats-name", place, message.to_owned());
         }

@@ -456,3 +456,41 @@ fn it_ends_whatever_the_schema_is() {
         !Lint::new().check([&with_schema("doubling_one", "Doubles at each level.", doubling)]).is_empty()
     );
 }
+
+/// A place, in one of many ways.
+#[toolkit::args]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Way {
+    /// By a name that people gave it.
+    Name {
+        /// Name on the map.
+        name: String,
+    },
+    /// By two numbers.
+    Numbers {
+        /// Degrees from the equator.
+        north: f64,
+        /// Degrees from Greenwich.
+        east: f64,
+    },
+}
+
+/// Goes to a place, by whatever it is known.
+#[toolkit::tool(group = "travel")]
+async fn travel(
+    /** Place to go to. */
+    to: Way,
+) {
+    drop(to);
+}
+
+#[test]
+fn the_variants_of_a_tagged_union_have_room_and_their_tags_need_no_description() {
+    let tool = toolkit::tool_ref!(travel);
+    let tokens = tool.estimated_tokens();
+    // Two variants have a quarter more than one definition.
+    let least = tokens * 4 / 5 + 4;
+    assert_eq!(Lint::new().max_tokens(least).check([&tool]), []);
+    let findings = Lint::new().max_tokens(least - 16).check([&tool]);
+    assert_eq!(findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["over-budget"]);
+}

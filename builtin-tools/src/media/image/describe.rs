@@ -1,0 +1,74 @@
+//! Pictures described: `POST /chat/completions` with a model that sees.
+
+use super::super::endpoint::{Body, Endpoint, Failure, Turns};
+use super::{ImageRequest, endpoints, input, names, needed};
+use crate::config::{ImageSettings, MediaProvider};
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+use toolkit::Ask;
+use toolkit::prelude::*;
+
+/// The question where none is given.
+const QUESTION: &str = "Describe this picture: what it shows, and the text in it.";
+/// The most bytes of an answer.
+const MAX_ANSWER_BYTES: usize = 4 << 20;
+
+/// Looks at a picture and answers a question about it.
+pub(super) async fn describe(
+    ctx: &ToolContext,
+    settings: &ImageSettings,
+    request: &ImageRequest,
+) -> Result<ToolOutput, ToolError> {
+    let place = needed(request, "image", request.image.as_deref())?;
+    let models: Vec<MediaProvider> =
+        settings.vision.iter().filter(|provider| provider.model.is_some()).cloned().collect();
+    if models.is_empty() {
+        return Err(ToolError::unavailable(
+            "no model is configured that looks at pictures: a person has to set `tools.image.vision`, such as \
+             [{ model: \"gpt-5-mini\", apiKey: \"${env:OPENAI_API_KEY}\" }]",
+        ));
+    }
+    let endpoints = endpoints(settings, &models)?;
+    let picture = input::file_or_address(ctx, place).await?;
+    let (width, height) = picture.size;
+    let title = format!("Send {} ({width} × {height} pixels) to {}", picture.shown, names(&endpoints));
+    let question = request.prompt.as_deref().unwrap_or(QUESTION);
+    let pattern = endpoints.first().map(|endpoint| endpoint.name.clone()).unwrap_or_default();
+    ctx.ask(Ask::new("image", title).with_pattern(pattern).with_text("prompt", question)).await?;
+    let address = format!("data:image/png;base64,{}", BASE64.encode(&picture.png));
+    let mut turns = Turns::new(&endpoints);
+    let (text, provider) = loop {
+        let endpoint = turns.next()?;
+        match by(endpoint, question, &address).await {
+            Ok(text) => break (text, endpoint.name.clone()),
+            Err(failure) => turns.failed(failure)?,
+        }
+    };
+    Ok(ToolOutput::text(text)
+        .with_title(format!("Described {}", crate::titles::short(&picture.shown)))
+        .with_details(
+            json!({ "image": picture.shown, "width": width, "height": height, "provider": provider }),
+        ))
+}
+
+/// What the model of an endpoint says of a picture.
+async fn by(endpoint: &Endpoint, question: &str, address: &str) -> Result<String, Failure> {
+    let body = json!({
+        "model": endpoint.model(""),
+        "messages": [{ "role": "user", "content": [
+            { "type": "text", "text": question },
+            { "type": "image_url", "image_url": { "url": address } },
+        ] }],
+    });
+    let answer = endpoint.post("chat/completions", Body::Json(body), MAX_ANSWER_BYTES).await?;
+    let value: Value =
+        serde_json::from_slice(&answer.body).map_err(|_| endpoint.unusable("it is not JSON"))?;
+    let message = value.pointer("/choices/0/message");
+    let said = |name: &str| message.and_then(|message| message.get(name)).and_then(Value::as_str);
+    if let Some(refusal) = said("refusal").filter(|refusal| !refusal.is_empty()) {
+        return Err(endpoint.unusable(&format!("the model refused: {}", toolkit::escape_line(refusal))));
+    }
+    let text = said("content").map(str::trim).filter(|text| !text.is_empty());
+    let text = text.ok_or_else(|| endpoint.unusable("the model said nothing"))?;
+    Ok(endpoint.without_key(text))
+}

@@ -21,21 +21,20 @@ use chart::Theme;
 use compose::{Problems, Scene};
 use fonts::Fonts;
 use render::{Drawn, Files, Surface};
-use serde_json::json;
 use std::io;
 use svg::Svg;
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, Content, Progress, ToolErrorKind};
+use toolkit::{CancellationToken, Content, Detailed, Progress, ToolErrorKind};
 
-/// The most pixels a side.
+/// Maximum number of pixels per side.
 const MAX_SIDE: u32 = 8_192;
-/// The most pixels.
+/// Maximum number of pixels.
 const MAX_PIXELS: u64 = 16 << 20;
-/// The most commands.
+/// Maximum number of commands.
 const MAX_COMMANDS: usize = 2_000;
-/// The most gradients.
+/// Maximum number of gradients.
 const MAX_GRADIENTS: usize = 100;
-/// The most notes on commands that are not seen.
+/// Maximum number of notes on commands that are not seen.
 const MAX_NOTES: usize = 8;
 
 /// Draws a picture from shapes, texts, pictures and charts, shows it, and can save it as a PNG file.
@@ -56,7 +55,7 @@ pub async fn canvas(
     /// Height in pixels.
     #[arg(range(1..=MAX_SIDE), example = 600)]
     height: u32,
-    /// What to draw, in order.
+    /// Shapes, texts, pictures and charts to draw, in order.
     #[arg(length(1..=MAX_COMMANDS))]
     commands: &[Command],
     /// Colour behind everything, or `none`.
@@ -68,7 +67,7 @@ pub async fn canvas(
     /// PNG file to write, absolute or relative to the workspace.
     #[arg(alias = "saveAs", length(1..), example = "chart.png")]
     save_as: Option<&Path>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<DrawnPicture>, ToolError> {
     let size = format!("{width} × {height}");
     titles::begin(ctx, "Draw", &size);
     let drawing = compose_all(width, height, commands, background, gradients)?;
@@ -105,8 +104,26 @@ pub async fn canvas(
         let (width, height) = shown.size;
         notes.push(format!("it is shown here at {width} × {height} pixels, as {}", shown.mime_type));
     }
-    Ok(output(&size, (width, height, bytes), saved, &notes)
-        .with_content(Content::image(shown.data, shown.mime_type)))
+    let details =
+        DrawnPicture { path: saved.as_ref().map(|saved| saved.shown.clone()), width, height, bytes };
+    let output = output(&size, bytes, saved, &notes);
+    Ok(Detailed::new(output.with_content(Content::image(shown.data, shown.mime_type)), details))
+}
+
+/// The structured output of [`canvas`].
+#[toolkit::args]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct DrawnPicture {
+    /// The path of the file, relative to the workspace if the file is in it; absent if no file was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Size of the PNG file in bytes.
+    pub bytes: usize,
 }
 
 /// A drawing of which all is checked and composed but the pictures.
@@ -241,12 +258,7 @@ fn draw(
     Ok((data, notes))
 }
 
-fn output(
-    size: &str,
-    (width, height, bytes): (u32, u32, usize),
-    saved: Option<Saved>,
-    notes: &[String],
-) -> ToolOutput {
+fn output(size: &str, bytes: usize, saved: Option<Saved>, notes: &[String]) -> ToolOutput {
     let mut text = format!("drew a picture of {size} pixels");
     let path = saved.as_ref().map(|saved| saved.path.clone());
     if let Some(saved) = &saved {
@@ -259,9 +271,7 @@ fn output(
         text = format!("{text}\nMEDIA:{}", toolkit::escape_line(&path.to_string_lossy()));
     }
     let shown = saved.map(|saved| saved.shown);
-    let output = ToolOutput::text(text)
-        .with_title(shown.clone().unwrap_or_else(|| format!("Drew {size}")))
-        .with_details(json!({ "path": shown, "width": width, "height": height, "bytes": bytes }));
+    let output = ToolOutput::text(text).with_title(shown.unwrap_or_else(|| format!("Drew {size}")));
     match path {
         Some(path) => output.with_file_modified(&path).with_attachment(path),
         None => output,

@@ -293,62 +293,62 @@ pub enum BrowserDialogs {
     Dismiss,
 }
 
-/// An endpoint that speaks as OpenAI's does.
+/// An endpoint with the HTTP API of OpenAI.
 #[toolkit::args]
 #[derive(Debug, Clone)]
 #[serde(rename_all = "camelCase")]
 pub struct MediaProvider {
-    /// Its name in questions and errors. Without one, its host.
+    /// Name in approval prompts, permission rules and errors. Default: the host of `baseUrl`.
     #[arg(length(1..=100))]
     pub name: Option<String>,
-    /// Its address, with the version. It may be on a private network.
+    /// Base URL with the version of the API. It may be on a private network.
     #[arg(default = "https://api.openai.com/v1", pattern = "^https?://[^?#]+$")]
     pub base_url: String,
-    /// The key that it wants.
+    /// API key, sent as a bearer token.
     pub api_key: Option<Secret>,
-    /// The model, as the endpoint names it.
+    /// Model, by the name that the endpoint uses.
     #[arg(length(1..=200))]
     pub model: Option<String>,
 }
 
-/// How pictures are made and looked at.
+/// Settings of `image`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct ImageSettings {
-    /// The endpoints that make and change pictures, in order: the next is asked where one refuses a request.
+    /// Endpoints that make and change pictures. If one refuses a request, the next is used.
     #[arg(default)]
     pub providers: Vec<MediaProvider>,
-    /// The endpoints whose models look at pictures and describe them, in order. Each needs a `model`.
+    /// Endpoints whose models describe pictures. If one refuses a request, the next is used. Each needs a `model`.
     #[arg(default)]
     pub vision: Vec<MediaProvider>,
-    /// How long a request may take, in seconds, from 1 to 600.
+    /// Maximum duration of a request in seconds, from 1 to 600.
     #[arg(default = 300, range(1..=600))]
     pub timeout_seconds: u64,
 }
 
-/// How texts are spoken.
+/// Settings of `tts`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct TtsSettings {
-    /// The endpoints that speak, in order: the next is asked where one refuses a request. Without any, the program `espeak-ng` speaks.
+    /// Endpoints that speak. If one refuses a request, the next is used. Default: none; the program `espeak-ng` speaks.
     #[arg(default)]
     pub providers: Vec<MediaProvider>,
-    /// The voice where a call names none: of `espeak-ng` such as `en`, `de` or `en-us+f3`, of an endpoint such as `alloy`.
+    /// Default voice: for `espeak-ng` such as `en`, `de` or `en-us+f3`, for an endpoint such as `alloy`.
     #[arg(pattern = "^[A-Za-z][A-Za-z0-9_+-]{0,63}$")]
     pub voice: Option<String>,
-    /// How long a request to an endpoint may take, in seconds, from 1 to 600.
+    /// Maximum duration of a request in seconds, from 1 to 600.
     #[arg(default = 120, range(1..=600))]
     pub timeout_seconds: u64,
 }
 
-/// How speech is written down.
+/// Settings of `transcribe`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct TranscribeSettings {
-    /// The endpoints that write it down, in order: the next is asked where one refuses a request.
+    /// Endpoints that transcribe speech. If one refuses a request, the next is used.
     #[arg(default)]
     pub providers: Vec<MediaProvider>,
-    /// How long a request may take, in seconds, from 1 to 600.
+    /// Maximum duration of a request in seconds, from 1 to 600.
     #[arg(default = 300, range(1..=600))]
     pub timeout_seconds: u64,
 }

@@ -1,7 +1,7 @@
-//! Pictures and speech, by a program of the system or by endpoints that a person configured.
+//! Pictures and speech, by a program of the system or by configured endpoints.
 //!
-//! An endpoint speaks as OpenAI's does. A request that it may have charged for is never sent again: where it failed without an
-//! answer that refuses it, the call ends with an error that says so.
+//! An endpoint has the HTTP API of OpenAI. A request that may have been charged is never sent again: if it fails without an answer that
+//! refuses it, the call ends with an error that says so.
 
 mod endpoint;
 mod image;
@@ -9,6 +9,8 @@ mod kept;
 mod transcribe;
 mod tts;
 
-pub use self::image::{ImageAction, ImageRequest, ImageSize, image};
-pub use transcribe::transcribe;
-pub use tts::{SpeechFormat, tts};
+pub use self::image::{
+    DescribedPicture, ImageAction, ImageDetails, ImageRequest, ImageSize, MadePicture, MadePictures, image,
+};
+pub use transcribe::{Transcript, transcribe};
+pub use tts::{SpeechFormat, SpokenText, tts};

@@ -52,12 +52,12 @@ pub(crate) fn format(found: infer::Type) -> Option<ImageFormat> {
     }
 }
 
-/// Decodes a picture of a stranger, the right way up, with at most `side` pixels a side. What a file says of itself beside its
-/// pixels, such as where it was taken, is not kept. `check` fails where nobody waits for it any more.
+/// Decodes an untrusted picture, upright, with at most `side` pixels per side. Metadata of the file beside its
+/// pixels, such as the place of a photo, is dropped. `check` fails if the call no longer waits.
 ///
 /// # Errors
 ///
-/// When it is no picture that is known here, or too large.
+/// If the format is not known, or the picture is too large.
 #[cfg(any(feature = "canvas", feature = "media"))]
 pub(crate) fn decoded(
     shown: &str,
@@ -97,11 +97,11 @@ pub(crate) fn png(picture: &DynamicImage) -> Result<Vec<u8>, ToolError> {
     Ok(data.into_inner())
 }
 
-/// A picture that a tool made, for a model: as it is, or made smaller. Also tells its width and height as they are now.
+/// Returns a picture that a tool made, in the form for the model: unchanged, or scaled down.
 ///
 /// # Errors
 ///
-/// When it cannot be made small enough.
+/// If it cannot be made small enough.
 #[cfg(any(feature = "canvas", feature = "media"))]
 pub(crate) fn for_model(
     shown: &str,

@@ -8,20 +8,20 @@ use toolkit::prelude::*;
 use toolkit::{ToolErrorKind, escape_line};
 use toolkit_sandbox::{Command, Limits, Mode, Output, Sandbox, Stdin};
 
-/// The most memory of a program.
+/// Maximum memory of a program in bytes.
 const MAX_MEMORY: u64 = 1 << 30;
-/// The most processes of a program.
+/// Maximum number of processes of a program.
 const MAX_PROCESSES: u32 = 64;
 
-/// The most characters of what a program says of a failure.
+/// Maximum number of characters of a program's error output.
 const MAX_SAID_CHARS: usize = 300;
 
-/// Why a program gave no output.
+/// The reason why a program gave no output.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// It was not started: there is no sandbox, or nothing looks after it.
+    /// It was not started: there is no sandbox or no supervisor.
     NotStarted(String),
-    /// It failed; what it said, on one line.
+    /// It failed; its error output, on one line.
     Failed(String),
     /// It wrote more than it may.
     TooMuch,
@@ -29,7 +29,7 @@ pub(crate) enum Fault {
     TimedOut,
 }
 
-/// The place of a program.
+/// Returns the path of a program in `PATH`.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
@@ -76,7 +76,7 @@ async fn piped(program: PathBuf, arguments: &[&str], input: &[u8], most: u64) ->
     let (mut out, mut faults) = ((&mut out).take(most + 1), (&mut faults).take(4096));
     let read = async {
         let read = out.read_to_end(&mut written).await;
-        // A program whose output nobody takes any more does not end.
+        // A program whose output is not read does not exit.
         if out.limit() > 0 {
             let _ = faults.read_to_end(&mut said).await;
         }

@@ -232,7 +232,7 @@ impl Lint {
 
     fn check_size(&self, tool: &Tool, findings: &mut Findings) {
         let tokens = tool.estimated_tokens();
-        // A tagged union is a tool that is split already: each variant would be a tool with a definition of its own.
+        // Each variant of a tagged union repeats the fields that it shares with others, so that each can be checked.
         let variants = tool.input_schema().map_or(0, variants);
         let limit = self.max_tokens.saturating_add(self.max_tokens / 4 * variants.saturating_sub(1));
         if tokens > limit {
@@ -245,7 +245,7 @@ impl Lint {
     }
 }
 
-/// How many variants the largest tagged union of a schema has.
+/// Returns the number of variants of the largest tagged union in a schema.
 fn variants(schema: &Value) -> usize {
     let is_tagged = |variant: &Value| {
         let properties = variant.get("properties").and_then(Value::as_object);

@@ -50,7 +50,7 @@ impl Theme {
     }
 }
 
-/// How a label stands.
+/// Alignment of a label.
 #[derive(Clone, Copy)]
 struct Label<'a> {
     theme: Theme,

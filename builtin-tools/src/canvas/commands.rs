@@ -7,13 +7,13 @@ pub(super) use charts::ChartCommon;
 pub use charts::{BarChart, LineChart, PieChart, Series};
 pub use gradients::{Gradient, GradientKind, GradientUnits, Stop};
 
-/// The most points of one command, and values of one series.
+/// Maximum number of points of one command, and values of one series.
 pub(super) const MAX_POINTS: usize = 10_000;
-/// The most bytes of the data of one path.
+/// Maximum number of bytes of the data of one path.
 pub(super) const MAX_PATH_BYTES: usize = 200_000;
-/// The most characters of one text.
+/// Maximum number of characters of one text.
 pub(super) const MAX_TEXT_CHARS: usize = 5_000;
-/// The most characters of a label, a title or a name.
+/// Maximum number of characters of a label, a title or a name.
 pub(super) const MAX_LABEL_CHARS: usize = 200;
 
 /// A point: x and y.
@@ -220,7 +220,7 @@ shape! {
     }
 }
 
-/// How thick letters are.
+/// The weight of letters.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy)]
 #[serde(untagged)]
@@ -231,7 +231,7 @@ pub enum Weight {
     Number(u16),
 }
 
-/// How thick letters are, as a word.
+/// The weight of letters, as a word.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
@@ -284,7 +284,7 @@ pub struct Picture {
     /// Height; without it, by the width, or the picture's own.
     #[arg(range(1.0..=8192.0))]
     pub height: Option<f64>,
-    /// How it fills `width` and `height`.
+    /// Way to fill `width` and `height`.
     pub fit: Option<Fit>,
     /// Opacity, from 0 to 1.
     #[arg(range(0.0..=1.0))]
@@ -294,7 +294,7 @@ pub struct Picture {
     pub transform: Option<String>,
 }
 
-/// How a picture fills a box of other proportions.
+/// The way in which a picture fills a box of other proportions.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]

@@ -10,13 +10,13 @@ use super::svg::{self, Attributes, Svg};
 use std::str::FromStr as _;
 use svgtypes::{PathParser, PathSegment, Transform};
 
-/// How far from the origin a point may be.
+/// Maximum distance of a coordinate from the origin.
 const MAX_COORDINATE: f64 = 100_000.0;
-/// The most points of all commands.
+/// Maximum number of points of all commands.
 pub(super) const MAX_ALL_POINTS: usize = 200_000;
-/// The most characters of all texts.
+/// Maximum number of characters of all texts.
 pub(super) const MAX_ALL_CHARS: usize = 50_000;
-/// The most problems that are told.
+/// Maximum number of problems that are told.
 const MAX_PROBLEMS: usize = 10;
 /// The distance between the baselines of two lines of a text, by its size.
 const LINE_HEIGHT: f64 = 1.2;
@@ -34,7 +34,7 @@ impl Problems {
         self.all.push(format!("{place}: {}", problem.as_ref()));
     }
 
-    /// The error that tells them; `None` if there are none.
+    /// Returns the error message with all problems; `None` if there are none.
     pub(super) fn message(&self) -> Option<String> {
         let count = self.all.len();
         let problems = match count {
@@ -107,7 +107,7 @@ impl Problems {
     }
 }
 
-/// What a shape is painted with where it does not say.
+/// The paint of a shape that names none.
 #[derive(Clone, Copy)]
 enum Usual {
     /// A black inside, unless there is a line.
@@ -116,7 +116,7 @@ enum Usual {
     Line,
 }
 
-/// What commands need to know of the whole picture.
+/// The facts about the whole picture that commands need.
 pub(super) struct Scene<'a> {
     pub(super) width: u32,
     pub(super) height: u32,

@@ -57,7 +57,7 @@ pub(super) struct Fonts {
     lacks: Mutex<Lacks>,
 }
 
-/// What no font has.
+/// The characters and families that no font has.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Lacks {
     /// Characters that no font has.
@@ -71,7 +71,7 @@ impl Fonts {
         self.lacks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was looked for and not found.
+    /// Returns the characters and families that were not found.
     pub(super) fn lacks(&self) -> Lacks {
         self.lock().clone()
     }

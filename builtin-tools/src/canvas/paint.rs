@@ -5,7 +5,7 @@ use super::svg::{Attributes, Svg};
 use std::str::FromStr as _;
 use svgtypes::Color;
 
-/// What an area or a line is painted with.
+/// The paint of an area or a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paint<'a> {
     /// Nothing.

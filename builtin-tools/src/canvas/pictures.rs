@@ -8,11 +8,11 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{CancellationToken, Opened};
 
-/// The most pictures of one drawing.
+/// Maximum number of pictures of one drawing.
 pub(super) const MAX_PICTURES: usize = 50;
-/// The most pixels a side that are kept of a picture.
+/// Maximum number of pixels per side that are kept of a picture.
 const MAX_SIDE: u32 = 4_096;
-/// The most bytes of all pictures, as they are kept.
+/// Maximum number of bytes of all pictures, as they are kept.
 const MAX_ALL_BYTES: usize = 128 << 20;
 
 /// A picture that was read, by its command.

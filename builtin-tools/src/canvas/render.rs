@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Encoded PNG files by the names that elements have for them.
 pub(super) type Files = HashMap<String, Arc<Vec<u8>>>;
 
-/// Where the elements of a command are.
+/// The place of a command's elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Drawn {
     /// Nowhere: there are none, or they have no extent.

@@ -19,7 +19,7 @@ pub(crate) struct Place {
 /// A file that was written.
 #[derive(Debug, Clone)]
 pub(crate) struct Saved {
-    /// Where it is.
+    /// Its absolute path.
     pub(crate) path: PathBuf,
     /// Its path for texts.
     pub(crate) shown: String,
@@ -57,13 +57,13 @@ pub(crate) async fn place(ctx: &ToolContext, path: &Path, extensions: &[&str]) -
 }
 
 impl Place {
-    /// True if nothing is there, as far as that may be known.
+    /// Returns true if no file is known to be there.
     #[cfg(feature = "media")]
     pub(crate) fn is_new(&self) -> bool {
         !matches!(self.expected, Some(Expected::Version(_)))
     }
 
-    /// Has it allowed, asking a person where that is needed; `content` says what it will hold.
+    /// Asks for approval if that is needed; `content` describes the content in the question.
     ///
     /// # Errors
     ///

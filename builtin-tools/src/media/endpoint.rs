@@ -1,20 +1,23 @@
-//! Endpoints that speak as OpenAI's does: requests, answers, and errors without the key.
+//! Endpoints with the HTTP API of OpenAI: requests, answers, and errors without the key.
 
 use crate::config::MediaProvider;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, StatusCode};
 use serde_json::Value;
 use std::fmt;
-use std::time::Duration;
+use std::pin::pin;
+use std::time::{Duration, Instant};
 use toolkit::prelude::*;
-use toolkit::{Retry, Secret, ToolErrorKind, escape_line};
+use toolkit::{Ask, Progress, Retry, Secret, ToolErrorKind, escape_line};
 
-/// The most characters of what an endpoint says of a failure.
+/// Maximum number of characters of an endpoint's error message.
 const MAX_SAID_CHARS: usize = 500;
-/// How long to wait where an endpoint is busy and does not say for how long.
+/// Wait before the next request to a busy endpoint that states none.
 const PAUSE: Duration = Duration::from_secs(5);
+/// Interval of the progress of a request.
+const INTERVAL: Duration = Duration::from_secs(5);
 
-/// An endpoint that a person configured.
+/// A configured endpoint.
 pub(super) struct Endpoint {
     /// Its name in texts.
     pub(super) name: String,
@@ -57,12 +60,12 @@ pub(super) struct Answer {
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) error: ToolError,
-    /// True if nothing was done for it, so that another endpoint may be asked.
+    /// True if the endpoint did nothing, so that another one may be asked.
     pub(super) was_refused: bool,
 }
 
 impl Form {
-    /// An empty form.
+    /// Creates an empty form.
     ///
     /// # Errors
     ///
@@ -84,7 +87,7 @@ impl Form {
         self
     }
 
-    /// Adds a file, under a name of our own.
+    /// Adds a file under a name that says nothing about the user.
     pub(super) fn file(mut self, name: &str, file_name: &str, media_type: &str, data: &[u8]) -> Self {
         let boundary = &self.boundary;
         let head = format!(
@@ -96,7 +99,7 @@ impl Form {
         self
     }
 
-    /// The media type and the body.
+    /// Returns the media type and the body.
     fn finish(mut self) -> (String, Vec<u8>) {
         let boundary = &self.boundary;
         self.bytes.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
@@ -105,11 +108,11 @@ impl Form {
 }
 
 impl Endpoint {
-    /// The endpoint that a person configured in a section.
+    /// Creates the endpoint of a section's entry.
     ///
     /// # Errors
     ///
-    /// `Unavailable` when the key can be none.
+    /// `Unavailable` if the key has characters that no key has.
     pub(super) fn new(
         section: &'static str,
         provider: &MediaProvider,
@@ -146,7 +149,7 @@ impl Endpoint {
         })
     }
 
-    /// The configured model, or the usual one.
+    /// Returns the configured model, or the usual one.
     pub(super) fn model<'a>(&'a self, usual: &'a str) -> &'a str {
         self.model.as_deref().unwrap_or(usual)
     }
@@ -161,7 +164,7 @@ impl Endpoint {
         })
     }
 
-    /// A text without the key.
+    /// Removes the key from a text.
     pub(super) fn without_key(&self, text: &str) -> String {
         match &self.key {
             Some(key) => text.replace(key.expose(), toolkit_http::REDACTED),
@@ -197,7 +200,7 @@ impl Endpoint {
         }
     }
 
-    /// The failure of an answer of success that is not what is documented.
+    /// Returns the failure for a successful answer that does not have the documented form.
     pub(super) fn unusable(&self, why: &str) -> Failure {
         let error = ToolError::failed(format!(
             "{} gave an answer that cannot be used: {why}; it may have been charged, so it is not asked again. A person has to check \
@@ -207,7 +210,7 @@ impl Endpoint {
         Failure { error, was_refused: false }
     }
 
-    /// The failure of an answer that ended early.
+    /// Returns the failure for an answer that ended early.
     fn broken(&self, reason: &str) -> Failure {
         let error = ToolError::failed(format!(
             "the answer of {} ended early ({reason}); it may have been charged, so it is not asked again. Call again only if that is \
@@ -217,7 +220,7 @@ impl Endpoint {
         Failure { error, was_refused: false }
     }
 
-    /// The failure of a request that got no answer.
+    /// Returns the failure for a request without an answer.
     fn unsent(&self, error: reqwest::Error) -> Failure {
         let (name, section) = (&self.name, self.section);
         if error.is_builder() {
@@ -243,7 +246,7 @@ impl Endpoint {
         self.broken(&toolkit_http::reason(error))
     }
 
-    /// The failure that an endpoint tells.
+    /// Returns the failure for an answer with an error status.
     fn refused(&self, status: StatusCode, said: &[u8], wait: Option<Duration>) -> Failure {
         let (told, code) = told(said);
         let (name, section) = (&self.name, self.section);
@@ -305,14 +308,14 @@ fn account(told: &str) -> ToolError {
     ))
 }
 
-/// What an endpoint says of a failure, on one line, with its code.
+/// Returns the message of an error answer, on one line, and its code.
 fn told(body: &[u8]) -> (String, Option<String>) {
     let value: Value = serde_json::from_slice(body).unwrap_or_default();
     let error = value.get("error").unwrap_or(&value);
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     let message = error.as_str().map(str::to_owned).or_else(|| text(error, "message"));
     let code = text(error, "code").or_else(|| text(error, "type"));
-    // Of a page for people nothing is told.
+    // HTML is left out.
     let message = message.unwrap_or_else(|| match body.first() {
         Some(b'<' | b'{' | b'[') | None => String::new(),
         Some(_) => String::from_utf8_lossy(body).into_owned(),
@@ -321,32 +324,62 @@ fn told(body: &[u8]) -> (String, Option<String>) {
     (escape_line(&line).chars().take(MAX_SAID_CHARS).collect(), code)
 }
 
+/// Names of endpoints, for a question.
+pub(super) fn names(endpoints: &[Endpoint]) -> String {
+    endpoints.iter().map(|endpoint| endpoint.name.as_str()).collect::<Vec<_>>().join(" or else ")
+}
+
+/// A question before a request to endpoints. Rules match the name of each, so that none is used that they do not allow.
+pub(super) fn ask(kind: &'static str, title: String, endpoints: &[Endpoint]) -> Ask {
+    endpoints.iter().fold(Ask::new(kind, title), |ask, endpoint| ask.with_pattern(&endpoint.name))
+}
+
 /// Endpoints in turn, until one does not refuse the request.
 pub(super) struct Turns<'a> {
     rest: std::slice::Iter<'a, Endpoint>,
+    /// The endpoint that is being asked.
+    current: Option<&'a Endpoint>,
+    began: Instant,
     /// The refusals so far, a line each.
     refusals: String,
 }
 
 impl<'a> Turns<'a> {
     pub(super) fn new(endpoints: &'a [Endpoint]) -> Self {
-        Self { rest: endpoints.iter(), refusals: String::new() }
+        Self { rest: endpoints.iter(), current: None, began: Instant::now(), refusals: String::new() }
     }
 
-    /// The next endpoint to ask.
+    /// Returns the next endpoint to ask.
     ///
     /// # Errors
     ///
-    /// When there is none.
+    /// If there is none.
     pub(super) fn next(&mut self) -> Result<&'a Endpoint, ToolError> {
-        self.rest.next().ok_or_else(|| ToolError::unavailable("no endpoint is configured"))
+        self.current = self.rest.next();
+        self.current.ok_or_else(|| ToolError::unavailable("no endpoint is configured"))
     }
 
-    /// Notes a failure, after which the next endpoint may be asked.
+    /// Waits for a request to the current endpoint, and reports progress meanwhile: the seconds since the first request.
+    pub(super) async fn wait<T>(&self, ctx: &ToolContext, request: impl Future<Output = T>) -> T {
+        let name = self.current.map(|endpoint| endpoint.name.as_str()).unwrap_or_default();
+        let mut ticks = tokio::time::interval(INTERVAL);
+        let mut request = pin!(request);
+        loop {
+            tokio::select! {
+                result = &mut request => return result,
+                _ = ticks.tick() => if ctx.is_watched() {
+                    let progress = Progress::new(self.began.elapsed().as_secs_f64());
+                    ctx.progress(progress.with_message(format!("waiting for {name}")));
+                }
+            }
+        }
+    }
+
+    /// Records a failure, after which the next endpoint may be asked.
     ///
     /// # Errors
     ///
-    /// The failure, after those before it, where no other may be asked.
+    /// The failure with all earlier ones, if no other endpoint may be asked.
     pub(super) fn failed(&mut self, failure: Failure) -> Result<(), ToolError> {
         let Failure { error, was_refused } = failure;
         let message = format!("{}{}", self.refusals, error.message());

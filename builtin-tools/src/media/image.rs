@@ -1,6 +1,7 @@
 //! `image`: pictures made, changed and described by endpoints.
 
 mod describe;
+mod details;
 mod input;
 mod made;
 mod make;
@@ -8,13 +9,14 @@ mod make;
 use super::endpoint::Endpoint;
 use crate::config::{ImageSettings, MediaProvider};
 use crate::titles;
+pub use details::{DescribedPicture, ImageDetails, MadePicture, MadePictures};
 use std::env;
 use std::path::PathBuf;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Secret, ToolErrorKind};
+use toolkit::{Detailed, Secret, ToolErrorKind};
 
-/// The most pictures of one call.
+/// Maximum number of pictures of one call.
 const MAX_PICTURES: usize = 10;
 /// The variable that holds the key of OpenAI.
 const VARIABLE: &str = "OPENAI_API_KEY";
@@ -71,7 +73,7 @@ pub struct ImageRequest {
     /// Size of the picture in pixels.
     #[arg(default = ImageSize::Square)]
     pub size: ImageSize,
-    /// How many pictures to make.
+    /// Number of pictures to make.
     #[arg(default = 1, range(1..=MAX_PICTURES))]
     pub n: usize,
     /// Picture to change or describe: a PNG, JPEG, GIF or WebP file of the workspace, or to describe also an address.
@@ -94,7 +96,10 @@ pub struct ImageRequest {
 ///
 /// When no endpoint is configured for the action, the picture cannot be read, or the endpoint refuses.
 #[tool(group = "media", title = "Make or describe a picture", destructive, open_world, asks, timeout = "20m")]
-pub async fn image(ctx: &ToolContext, #[args] request: ImageRequest) -> Result<ToolOutput, ToolError> {
+pub async fn image(
+    ctx: &ToolContext,
+    #[args] request: ImageRequest,
+) -> Result<Detailed<ImageDetails>, ToolError> {
     let verb = match request.action {
         ImageAction::Generate => "Make a picture:",
         ImageAction::Edit => "Change a picture:",
@@ -144,9 +149,4 @@ fn endpoints(settings: &ImageSettings, providers: &[MediaProvider]) -> Result<Ve
         model: None,
     };
     Ok(vec![endpoint(&usual)?])
-}
-
-/// The names of endpoints, for a question.
-fn names(endpoints: &[Endpoint]) -> String {
-    endpoints.iter().map(|endpoint| endpoint.name.as_str()).collect::<Vec<_>>().join(" or else ")
 }

@@ -1,4 +1,4 @@
-//! Files for which no name was given: kept in the data directory for a week, so that hosts can send them.
+//! Files without a given name: they stay in the data directory for a week, so that hosts can send them.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use toolkit::DataDir;
 use toolkit::prelude::*;
 
-/// How long a file is kept.
+/// Time after which a file is removed.
 const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
-/// How often another name is tried.
+/// Maximum number of names that are tried.
 const TRIES: u32 = 100;
 
 /// Writes a file with a name of its own, readable by its owner alone, and removes those that are too old. Blocks.

@@ -1,17 +1,17 @@
 //! `transcribe`: speech, written down by an endpoint: `POST /audio/transcriptions`.
 
-use super::endpoint::{Body, Endpoint, Failure, Form, Turns};
+use super::endpoint::{self, Body, Endpoint, Failure, Form, Turns};
 use crate::config::TranscribeSettings;
 use crate::titles;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Read as _;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Ask, Opened, ToolErrorKind};
+use toolkit::{Detailed, Opened, ToolErrorKind};
 
-/// The most bytes of a file, as OpenAI takes it.
+/// Maximum number of bytes of a file, as OpenAI takes it.
 const MAX_FILE_BYTES: u64 = 25 << 20;
-/// The most bytes of an answer.
+/// Maximum number of bytes of an answer.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
 /// The model where none is configured.
 const MODEL: &str = "gpt-4o-mini-transcribe";
@@ -33,7 +33,7 @@ pub async fn transcribe(
     /// Names and words that may be said, to have them spelled right.
     #[arg(length(1..=2000))]
     prompt: Option<&str>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<Transcript>, ToolError> {
     titles::begin(ctx, "Write down", &audio.to_string_lossy());
     let settings: TranscribeSettings = ctx.config()?;
     let timeout = Duration::from_secs(settings.timeout_seconds);
@@ -42,12 +42,12 @@ pub async fn transcribe(
         .iter()
         .map(|provider| Endpoint::new("tools.transcribe", provider, timeout))
         .collect::<Result<_, _>>()?;
-    let Some(endpoint) = endpoints.first() else {
+    if endpoints.is_empty() {
         return Err(ToolError::unavailable(
             "no endpoint is configured that could write down speech: a person has to set `tools.transcribe.providers`, such as \
              [{ apiKey: \"${env:OPENAI_API_KEY}\" }]",
         ));
-    };
+    }
     let (data, shown) = ctx.workspace().open_with(audio, |opened, _| read(opened)).await?;
     let (extension, media_type) = kind(&data).ok_or_else(|| {
         ToolError::new(
@@ -55,14 +55,13 @@ pub async fn transcribe(
             format!("{shown} is not a WAV, MP3, Ogg, FLAC, MP4 or WebM file; convert it with another program first"),
         )
     })?;
-    let names: Vec<&str> = endpoints.iter().map(|endpoint| endpoint.name.as_str()).collect();
-    let title = format!("Send {shown} ({} bytes) to {}", data.len(), names.join(" or else "));
-    ctx.ask(Ask::new("transcribe", title).with_pattern(&endpoint.name)).await?;
+    let title = format!("Send {shown} ({} bytes) to {}", data.len(), endpoint::names(&endpoints));
+    ctx.ask(endpoint::ask("transcribe", title, &endpoints)).await?;
     let said = Said { data: &data, extension, media_type, language, prompt };
     let mut turns = Turns::new(&endpoints);
     let (text, provider) = loop {
         let endpoint = turns.next()?;
-        match said.by(endpoint).await {
+        match turns.wait(ctx, said.by(endpoint)).await {
             Ok(text) => break (text, endpoint.name.clone()),
             Err(failure) => turns.failed(failure)?,
         }
@@ -71,9 +70,21 @@ pub async fn transcribe(
         true => ToolOutput::text(format!("({shown} has no speech)")),
         false => ToolOutput::text(text.clone()),
     };
-    Ok(output
-        .with_details(json!({ "text": text, "provider": provider, "bytes": data.len() }))
-        .with_title(format!("Wrote down {shown}")))
+    let output = output.with_title(format!("Wrote down {shown}"));
+    Ok(Detailed::new(output, Transcript { text, provider, bytes: data.len() }))
+}
+
+/// The structured output of [`transcribe`].
+#[toolkit::args]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct Transcript {
+    /// The spoken text; empty if the file has no speech.
+    pub text: String,
+    /// Name of the endpoint.
+    pub provider: String,
+    /// Size of the audio file in bytes.
+    pub bytes: usize,
 }
 
 /// Speech to be written down.

@@ -6,22 +6,21 @@ mod remote;
 mod sentences;
 mod wav;
 
-use super::endpoint::{Endpoint, Turns};
+use super::endpoint::{self, Endpoint, Turns};
 use super::kept;
 use crate::config::TtsSettings;
 use crate::files::saved;
 use crate::titles;
-use serde_json::json;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Ask, Content, Progress, ToolErrorKind};
+use toolkit::{Content, Detailed, Progress, ToolErrorKind};
 use wav::Wav;
 
-/// The most characters of a text.
+/// Maximum number of characters of a text.
 const MAX_CHARS: usize = 100_000;
-/// The most bytes of audio.
+/// Maximum number of bytes of audio.
 const MAX_AUDIO_BYTES: usize = 512 << 20;
-/// The most bytes that are returned as content; more is in the file alone.
+/// Maximum number of bytes that are returned as content; more is in the file alone.
 const MAX_CONTENT_BYTES: usize = 32 << 20;
 
 /// The format of an audio file.
@@ -79,9 +78,9 @@ struct Speech {
     data: Vec<u8>,
     /// Its length, where it is known.
     seconds: Option<f64>,
-    /// Who spoke.
+    /// `espeak-ng`, or the name of the endpoint.
     provider: String,
-    /// In how many pieces.
+    /// Number of pieces in which the text was spoken.
     pieces: usize,
     notes: Vec<String>,
 }
@@ -110,7 +109,7 @@ pub async fn tts(
     /// File to write, absolute or relative to the workspace. Without one, the file is kept for a week outside it.
     #[arg(alias = "saveAs", length(1..), example = "greeting.wav")]
     save_as: Option<&Path>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<SpokenText>, ToolError> {
     titles::begin(ctx, "Speak", text);
     let text = text.trim();
     if text.is_empty() || text.chars().count() > MAX_CHARS {
@@ -140,12 +139,11 @@ pub async fn tts(
         Some(path) => Some(saved::place(ctx, path, wanted.extensions()).await?),
         None => None,
     };
-    if let Some(endpoint) = endpoints.first() {
-        let names: Vec<&str> = endpoints.iter().map(|endpoint| endpoint.name.as_str()).collect();
-        let title = format!("Have {} speak {} characters", names.join(" or else "), text.chars().count());
-        ctx.ask(Ask::new("tts", title).with_pattern(&endpoint.name).with_text("text", text)).await?;
-    } else {
+    if endpoints.is_empty() {
         local::check(wanted)?;
+    } else {
+        let title = format!("Have {} speak {} characters", endpoint::names(&endpoints), text.chars().count());
+        ctx.ask(endpoint::ask("tts", title, &endpoints).with_text("text", text)).await?;
     }
     // Asked before anything is made, or charged.
     let allowed = match place {
@@ -157,7 +155,13 @@ pub async fn tts(
         false => {
             let mut turns = Turns::new(&endpoints);
             loop {
-                match remote::speak(ctx, turns.next()?, text, voice, wanted).await {
+                let spoken = remote::speak(ctx, turns.next()?, text, voice, wanted);
+                // The progress of several requests is the number of those that are done.
+                let spoken = match remote::is_one_request(text) {
+                    true => turns.wait(ctx, spoken).await,
+                    false => spoken.await,
+                };
+                match spoken {
                     Ok(speech) => break speech,
                     Err(failure) => turns.failed(failure)?,
                 }
@@ -179,7 +183,33 @@ pub async fn tts(
     Ok(output(speech, &path, shown, notes))
 }
 
-fn output(speech: Speech, path: &Path, shown: Option<String>, mut notes: Vec<String>) -> ToolOutput {
+/// The structured output of [`tts`].
+#[toolkit::args]
+#[derive(Debug, Clone, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct SpokenText {
+    /// The path of the file, relative to the workspace if the file is in it.
+    pub path: String,
+    /// The format of the file.
+    pub format: SpeechFormat,
+    /// The media type of the file.
+    pub mime_type: String,
+    /// Length of the audio in seconds; null if it is unknown.
+    pub duration_seconds: Option<f64>,
+    /// Size of the file in bytes.
+    pub bytes: usize,
+    /// Number of pieces in which the text was spoken.
+    pub pieces: usize,
+    /// `espeak-ng`, or the name of the endpoint.
+    pub provider: String,
+}
+
+fn output(
+    speech: Speech,
+    path: &Path,
+    shown: Option<String>,
+    mut notes: Vec<String>,
+) -> Detailed<SpokenText> {
     let Speech { format, data, seconds, provider, pieces, .. } = speech;
     let length = seconds.map(|seconds| format!("{seconds:.1} seconds, ")).unwrap_or_default();
     let mut text = format!("spoke the text by {provider}: {length}{} bytes, {}", data.len(), format.name());
@@ -194,20 +224,23 @@ fn output(speech: Speech, path: &Path, shown: Option<String>, mut notes: Vec<Str
         text = format!("{text}\n({note})");
     }
     text = format!("{text}\nMEDIA:{}", toolkit::escape_line(&path.to_string_lossy()));
-    let details = json!({
-        "path": shown.clone().unwrap_or_else(|| path.to_string_lossy().into_owned()),
-        "format": format.name(),
-        "mimeType": format.media_type(),
-        "durationSeconds": seconds,
-        "bytes": data.len(),
-        "pieces": pieces,
-        "provider": provider,
-    });
+    let is_saved = shown.is_some();
+    let details = SpokenText {
+        path: shown.unwrap_or_else(|| path.to_string_lossy().into_owned()),
+        format,
+        mime_type: format.media_type().to_owned(),
+        duration_seconds: seconds,
+        bytes: data.len(),
+        pieces,
+        provider,
+    };
     let title =
         seconds.map_or_else(|| "Spoke the text".to_owned(), |seconds| format!("Spoke for {seconds:.0} s"));
-    let output = ToolOutput::text(text).with_details(details).with_title(title).with_attachment(path);
-    let output = if shown.is_some() { output.with_file_modified(path) } else { output };
-    if is_returned { output.with_content(Content::audio(data, format.media_type())) } else { output }
+    let output = ToolOutput::text(text).with_title(title).with_attachment(path);
+    let output = if is_saved { output.with_file_modified(path) } else { output };
+    let output =
+        if is_returned { output.with_content(Content::audio(data, format.media_type())) } else { output };
+    Detailed::new(output, details)
 }
 
 /// Adds the audio of a piece to that of those before it.

@@ -111,7 +111,6 @@ pub(crate) fn arguments(tool: &str, argument: &str) -> Value {
     match tool {
         "image" => json!({ "prompt": argument }),
         "read" => json!({ "file_path": argument }),
-        "image" => json!({ "prompt": argument }),
         "write" => json!({ "file_path": argument, "content": "new" }),
         "edit" => json!({ "file_path": argument, "old_string": "old", "new_string": "new" }),
         "exec" => json!({ "command": argument }),

@@ -2,9 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod approvals;
+mod bombs;
+mod documented;
 mod failures;
 mod forms;
 mod local;
+mod picture_failures;
 mod pictures;
 mod shapes;
 mod speech;

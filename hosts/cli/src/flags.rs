@@ -41,7 +41,7 @@ pub(crate) struct Flags<'a> {
     help_is_free: bool,
 }
 
-/// What stands after the tool's name.
+/// The values that follow the tool's name.
 #[derive(Debug, Default)]
 pub(crate) struct Given<'a> {
     /// The JSON text of each parameter that has a value.

@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::scale::{Scale, short};
 use super::{Label, check_series, color_at, legend, names};
 
-/// The most bars that have their value above them.
+/// Maximum number of bars that have their value above them.
 const MAX_VALUED: usize = 24;
 
 /// Draws a bar chart.

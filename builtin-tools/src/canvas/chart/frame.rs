@@ -61,7 +61,7 @@ impl Frame {
         (self.bottom - self.top).max(0.0)
     }
 
-    /// Returns true if there is room for the data; else tells that there is none.
+    /// Returns true if there is room for the data; otherwise adds a problem.
     pub(super) fn check_room(&self, place: &str, problems: &mut Problems) -> bool {
         let has_room = self.right - self.left >= LEAST && self.bottom - self.top >= LEAST;
         if !has_room {

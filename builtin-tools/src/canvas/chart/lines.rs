@@ -8,7 +8,7 @@ use super::frame::Frame;
 use super::scale::Scale;
 use super::{check_series, check_values, color_at, legend, names};
 
-/// The most values of a series that have a dot each.
+/// Maximum number of values of a series that have a dot each.
 const MAX_DOTS: usize = 40;
 
 /// Draws a line chart.

@@ -69,7 +69,7 @@ fn unit(largest: f64, step: f64) -> (f64, &'static str) {
     }
 }
 
-/// How many decimals tell the multiples of a step apart.
+/// Number of decimals that distinguish the multiples of a step.
 fn decimals(step: f64) -> usize {
     (0..9)
         .find(|decimals| {

@@ -2,7 +2,7 @@
 
 use super::{MAX_LABEL_CHARS, MAX_POINTS};
 
-/// The most series of a chart.
+/// Maximum number of series of a chart.
 const MAX_SERIES: usize = 20;
 
 /// A chart with the properties that all charts share.

@@ -1,16 +1,17 @@
 //! Pictures described: `POST /chat/completions` with a model that sees.
 
-use super::super::endpoint::{Body, Endpoint, Failure, Turns};
-use super::{ImageRequest, endpoints, input, names, needed};
+use super::super::endpoint::{self, Body, Endpoint, Failure, Turns};
+use super::details::{DescribedPicture, ImageDetails};
+use super::{ImageRequest, endpoints, input, needed};
 use crate::config::{ImageSettings, MediaProvider};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
-use toolkit::Ask;
+use toolkit::Detailed;
 use toolkit::prelude::*;
 
 /// The question where none is given.
 const QUESTION: &str = "Describe this picture: what it shows, and the text in it.";
-/// The most bytes of an answer.
+/// Maximum number of bytes of an answer.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
 
 /// Looks at a picture and answers a question about it.
@@ -18,7 +19,7 @@ pub(super) async fn describe(
     ctx: &ToolContext,
     settings: &ImageSettings,
     request: &ImageRequest,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<ImageDetails>, ToolError> {
     let place = needed(request, "image", request.image.as_deref())?;
     let models: Vec<MediaProvider> =
         settings.vision.iter().filter(|provider| provider.model.is_some()).cloned().collect();
@@ -31,27 +32,26 @@ pub(super) async fn describe(
     let endpoints = endpoints(settings, &models)?;
     let picture = input::file_or_address(ctx, place).await?;
     let (width, height) = picture.size;
-    let title = format!("Send {} ({width} × {height} pixels) to {}", picture.shown, names(&endpoints));
+    let title =
+        format!("Send {} ({width} × {height} pixels) to {}", picture.shown, endpoint::names(&endpoints));
     let question = request.prompt.as_deref().unwrap_or(QUESTION);
-    let pattern = endpoints.first().map(|endpoint| endpoint.name.clone()).unwrap_or_default();
-    ctx.ask(Ask::new("image", title).with_pattern(pattern).with_text("prompt", question)).await?;
+    ctx.ask(endpoint::ask("image", title, &endpoints).with_text("prompt", question)).await?;
     let address = format!("data:image/png;base64,{}", BASE64.encode(&picture.png));
     let mut turns = Turns::new(&endpoints);
     let (text, provider) = loop {
         let endpoint = turns.next()?;
-        match by(endpoint, question, &address).await {
+        match turns.wait(ctx, by(endpoint, question, &address)).await {
             Ok(text) => break (text, endpoint.name.clone()),
             Err(failure) => turns.failed(failure)?,
         }
     };
-    Ok(ToolOutput::text(text)
-        .with_title(format!("Described {}", crate::titles::short(&picture.shown)))
-        .with_details(
-            json!({ "image": picture.shown, "width": width, "height": height, "provider": provider }),
-        ))
+    let output =
+        ToolOutput::text(text).with_title(format!("Described {}", crate::titles::short(&picture.shown)));
+    let details = DescribedPicture { image: picture.shown, width, height, provider };
+    Ok(Detailed::new(output, ImageDetails::Described(details)))
 }
 
-/// What the model of an endpoint says of a picture.
+/// Returns the description of a picture by an endpoint's model.
 async fn by(endpoint: &Endpoint, question: &str, address: &str) -> Result<String, Failure> {
     let body = json!({
         "model": endpoint.model(""),

@@ -9,7 +9,7 @@ use toolkit::prelude::*;
 use toolkit::{Ask, CancellationToken, Opened};
 use toolkit_http::{Client, Request};
 
-/// The most pixels a side.
+/// Maximum number of pixels per side.
 const MAX_SIDE: u32 = 2_048;
 
 /// A picture, ready to be sent.
@@ -18,7 +18,7 @@ pub(super) struct Input {
     pub(super) shown: String,
     pub(super) png: Vec<u8>,
     pub(super) size: (u32, u32),
-    /// True if parts of it are transparent.
+    /// True if the picture has an alpha channel.
     pub(super) has_alpha: bool,
 }
 
@@ -89,7 +89,7 @@ async fn data(client: &Client, address: &str) -> Result<Vec<u8>, ToolError> {
     Ok(response.body)
 }
 
-/// True for an address of the web.
+/// Returns true for an HTTP address.
 fn is_address(place: &str) -> bool {
     let scheme = place.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     matches!(scheme.as_deref(), Some("http" | "https"))

@@ -7,7 +7,7 @@ use data_encoding::BASE64;
 use serde_json::Value;
 use toolkit::prelude::*;
 
-/// The most pixels a side that are kept of a picture.
+/// Maximum number of pixels per side that are kept of a picture.
 const MAX_SIDE: u32 = 8_192;
 
 /// A picture that an endpoint made.
@@ -17,7 +17,7 @@ pub(super) struct Made {
     pub(super) size: (u32, u32),
     /// As a model gets it.
     pub(super) shown: Picture,
-    /// What the endpoint made of the prompt.
+    /// The prompt as the endpoint changed it.
     pub(super) revised_prompt: Option<String>,
 }
 

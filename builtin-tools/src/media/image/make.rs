@@ -1,23 +1,24 @@
 //! Pictures made and changed: `POST /images/generations` and `POST /images/edits`.
 
-use super::super::endpoint::{Body, Endpoint, Failure, Form, Turns};
+use super::super::endpoint::{self, Body, Endpoint, Failure, Form, Turns};
 use super::super::kept;
+use super::details::{ImageDetails, MadePicture, MadePictures};
 use super::input::{self, Input};
 use super::made::{self, Made};
-use super::{ImageAction, ImageRequest, MAX_PICTURES, endpoints, names, needed};
+use super::{ImageAction, ImageRequest, MAX_PICTURES, endpoints, needed};
 use crate::config::ImageSettings;
 use crate::files::saved::{self, Allowed};
-use serde_json::{Value, json};
+use serde_json::json;
 use toolkit::prelude::*;
-use toolkit::{Ask, Content, ToolErrorKind, escape_line};
+use toolkit::{Content, Detailed, ToolErrorKind, escape_line};
 
 /// The model where none is configured.
 const MODEL: &str = "gpt-image-2";
-/// The most bytes of an answer, for each of its pictures.
+/// Maximum number of bytes of an answer, for each of its pictures.
 const MAX_ANSWER_BYTES: usize = 48 << 20;
-/// The most words of a prompt in the name of a file.
+/// Maximum number of words of a prompt in the name of a file.
 const MAX_NAME_WORDS: usize = 6;
-/// How often another number is tried for a name.
+/// Maximum number at the end of a file name.
 const MAX_NUMBER: u32 = 1_000;
 
 /// Makes or changes pictures.
@@ -25,22 +26,23 @@ pub(super) async fn make(
     ctx: &ToolContext,
     settings: &ImageSettings,
     request: &ImageRequest,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<ImageDetails>, ToolError> {
     let prompt = needed(request, "prompt", request.prompt.as_deref())?;
     let count = request.n.clamp(1, MAX_PICTURES);
     let endpoints = endpoints(settings, &settings.providers)?;
-    let Some(first) = endpoints.first() else {
+    if endpoints.is_empty() {
         return Err(ToolError::unavailable(
             "no endpoint is configured that makes pictures: a person has to set the variable OPENAI_API_KEY, or `tools.image.providers`, such \
              as [{ baseUrl: \"http://localhost:8080/v1\", model: \"…\" }]",
         ));
-    };
+    }
     let inputs = inputs(ctx, request).await?;
     let places = places(ctx, request, prompt, count).await?;
     let verb = if inputs.is_some() { "Change" } else { "Make" };
     let pictures = if count == 1 { "a picture".to_owned() } else { format!("{count} pictures") };
-    let title = format!("{verb} {pictures} of {} pixels by {}", request.size.name(), names(&endpoints));
-    let ask = Ask::new("image", title).with_pattern(&first.name).with_text("prompt", prompt);
+    let title =
+        format!("{verb} {pictures} of {} pixels by {}", request.size.name(), endpoint::names(&endpoints));
+    let ask = endpoint::ask("image", title, &endpoints).with_text("prompt", prompt);
     let ask = inputs.iter().flat_map(|(image, mask)| [Some(image), mask.as_ref()]).flatten().fold(
         ask,
         |ask, input| {
@@ -57,12 +59,12 @@ pub(super) async fn make(
     let mut turns = Turns::new(&endpoints);
     let (made, provider) = loop {
         let endpoint = turns.next()?;
-        match by(ctx, endpoint, request, prompt, count, inputs.as_ref()).await {
+        match turns.wait(ctx, by(ctx, endpoint, request, prompt, count, inputs.as_ref())).await {
             Ok(made) => break (made, endpoint.name.clone()),
             Err(failure) => turns.failed(failure)?,
         }
     };
-    output(ctx, made, allowed, &provider).await
+    output(ctx, made, allowed, provider).await
 }
 
 /// The pictures, as an endpoint makes them.
@@ -126,7 +128,7 @@ async fn inputs(
     Ok(Some((image, Some(mask))))
 }
 
-/// Where the pictures will be.
+/// Returns the places of the pictures' files.
 async fn places(
     ctx: &ToolContext,
     request: &ImageRequest,
@@ -179,14 +181,14 @@ async fn output(
     ctx: &ToolContext,
     made: Vec<Made>,
     allowed: Vec<Allowed>,
-    provider: &str,
-) -> Result<ToolOutput, ToolError> {
+    provider: String,
+) -> Result<Detailed<ImageDetails>, ToolError> {
     let count = made.len();
     let mut text = match count {
         1 => format!("made a picture by {provider}"),
         _ => format!("made {count} pictures by {provider}"),
     };
-    let (mut output, mut details, mut media) = (ToolOutput::default(), Vec::new(), String::new());
+    let (mut output, mut images, mut media) = (ToolOutput::default(), Vec::new(), String::new());
     let mut blocks = Vec::new();
     for (made, allowed) in made.into_iter().zip(allowed) {
         let (width, height) = made.size;
@@ -216,7 +218,7 @@ async fn output(
             text = format!("{text}\n({note})");
         }
         media = format!("{media}\nMEDIA:{}", escape_line(&path.to_string_lossy()));
-        details.push(json!({ "path": name, "width": width, "height": height, "bytes": made.png.len() }));
+        images.push(MadePicture { path: name, width, height, bytes: made.png.len() });
         output = output.with_attachment(&path);
         if shown.is_some() {
             output = output.with_file_modified(path);
@@ -226,7 +228,8 @@ async fn output(
     let output = output.with_content(format!("{text}{media}"));
     let output = blocks.into_iter().fold(output, ToolOutput::with_content);
     let title = if count == 1 { "Made a picture".to_owned() } else { format!("Made {count} pictures") };
-    Ok(output.with_title(title).with_details(json!({ "images": Value::from(details), "provider": provider })))
+    let details = ImageDetails::Made(MadePictures { images, provider });
+    Ok(Detailed::new(output.with_title(title), details))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use toolkit::prelude::*;
 
-/// The longest time.
+/// Maximum time.
 const WITHIN: Duration = Duration::from_secs(300);
 
 /// A program that writes a format, with its arguments: from standard input to standard output.

@@ -8,9 +8,9 @@ use std::time::Duration;
 use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
 
-/// The most characters of a piece: a call is cancelled between two, and tells how far it is.
+/// Maximum number of characters of a piece. Between two pieces, a call reports progress and can be cancelled.
 const PIECE_CHARS: usize = 4_000;
-/// The longest time for a piece.
+/// Maximum time for a piece.
 const WITHIN: Duration = Duration::from_secs(60);
 /// The voice where none is named.
 const VOICE: &str = "en";

@@ -6,14 +6,19 @@ use super::{MAX_AUDIO_BYTES, Speech, SpeechFormat, encode, join, sentences, tell
 use serde_json::json;
 use toolkit::prelude::*;
 
-/// The most characters that an endpoint takes at once.
+/// Maximum number of characters that an endpoint takes at once.
 const PIECE_CHARS: usize = 4_000;
 /// The model where none is configured.
 const MODEL: &str = "gpt-4o-mini-tts";
 /// The voice where none is named.
 const VOICE: &str = "alloy";
 
-/// Has an endpoint speak a text, piece by piece. Several pieces are joined as WAV, and the whole is written in the format then; where no
+/// Returns true if a text is short enough for one request.
+pub(super) fn is_one_request(text: &str) -> bool {
+    sentences::pieces(text, PIECE_CHARS).len() <= 1
+}
+
+/// Requests the speech of a text, piece by piece. Several pieces are joined as WAV, and the whole is encoded in the format; where no
 /// program does that, pieces of MP3 are put one behind the other, which players take as one.
 pub(super) async fn speak(
     ctx: &ToolContext,

@@ -17,7 +17,7 @@ pub(super) fn pieces(text: &str, most: usize) -> Vec<&str> {
     pieces
 }
 
-/// Where the first piece ends, in bytes.
+/// Returns the end of the first piece, in bytes.
 fn end(text: &str, most: usize) -> usize {
     let Some((limit, _)) = text.char_indices().nth(most) else { return text.len() };
     let within = &text[..limit];
@@ -31,7 +31,7 @@ fn end(text: &str, most: usize) -> usize {
         .unwrap_or(limit)
 }
 
-/// Where the last sentence within a part of a text ends.
+/// Returns the end of the last sentence within a part of a text.
 fn sentence_end(text: &str, within: &str) -> Option<usize> {
     let mut last = None;
     for (at, character) in within.char_indices() {

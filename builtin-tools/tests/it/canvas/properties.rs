@@ -8,6 +8,9 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 use toolkit::ToolErrorKind;
 
+/// Number of drawings; `PROPTEST_CASES` sets another one.
+const CASES: u32 = 16;
+
 fn number() -> BoxedStrategy<Value> {
     prop_oneof![
         40 => (-50.0..150.0).prop_map(|number: f64| json!(number)),
@@ -160,7 +163,8 @@ fn chart() -> impl Strategy<Value = Value> {
 fn what_fits_the_schema_is_drawn_or_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let toolbox = toolbox();
-    let config = ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let commands = vec(prop_oneof![4 => shape(), 1 => chart()], 1..4);
     let stop = (0.0..=1.0, paint())
         .prop_map(|(offset, color): (f64, Value)| json!({ "offset": offset, "color": color }));
@@ -184,5 +188,5 @@ fn what_fits_the_schema_is_drawn_or_refused() {
         Ok(())
     });
     outcome.unwrap();
-    assert!(drawn.get() > 10, "{}", drawn.get());
+    assert!(drawn.get() > 0, "nothing was drawn");
 }

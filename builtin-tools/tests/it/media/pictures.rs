@@ -1,6 +1,6 @@
 //! `image`.
 
-use super::{KEY, denying, forms, provider, toolbox};
+use super::{KEY, denying, documented, forms, provider, toolbox};
 use data_encoding::BASE64;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
     data.into_inner()
 }
 
-fn red(width: u32, height: u32) -> Vec<u8> {
+pub(super) fn red(width: u32, height: u32) -> Vec<u8> {
     encoded(RgbImage::from_pixel(width, height, Rgb([255, 0, 0])), ImageFormat::Png)
 }
 
@@ -30,8 +30,8 @@ fn photo() -> Vec<u8> {
 }
 
 /// Makes as many pictures as are asked for.
-async fn painter() -> Loopback {
-    Loopback::start(|request: &Request| {
+pub(super) async fn painter() -> Loopback {
+    documented::serve(|request: &Request| {
         let count = match request.path.as_str() {
             "/v1/images/generations" => request.json()["n"].as_u64().unwrap(),
             "/v1/images/edits" => forms::text(&forms::parts(request), "n").unwrap().parse().unwrap(),
@@ -48,7 +48,7 @@ fn seen(_: &Request) -> Answer {
     Answer::json(200, &json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }] }))
 }
 
-fn settings(url: &str) -> Value {
+pub(super) fn settings(url: &str) -> Value {
     json!({
         "image": { "providers": [provider(url)], "vision": [provider(url)] },
         "web": { "network": { "allowedRanges": ["127.0.0.0/8"] } },

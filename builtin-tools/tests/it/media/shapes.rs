@@ -1,11 +1,11 @@
 //! Requests have the shapes that the provider's own types document.
 
-use super::{forms, provider, speaking, toolbox, wav, writing_down};
+use super::{documented, forms, provider, speaking, toolbox, wav, writing_down};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use toolkit::tool_ref;
-use toolkit_loopback::{Answer, Loopback, Request};
+use toolkit_loopback::{Answer, Request};
 
 /// Checks pairs of a type's name and a value.
 const CHECK: &str = "
@@ -49,7 +49,7 @@ fn python() -> PathBuf {
 #[tokio::test]
 #[ignore = "needs Python packages: cargo xtask test"]
 async fn every_request_fits_the_types_of_the_provider() {
-    let server = Loopback::start(|request: &Request| match request.path.as_str() {
+    let server = documented::serve(|request: &Request| match request.path.as_str() {
         "/v1/audio/speech" => Answer::bytes(200, wav(1, 1)).with_header("content-type", "audio/wav"),
         "/v1/audio/transcriptions" => Answer::json(200, &json!({ "text": "Hello." })),
         "/v1/chat/completions" => {

@@ -1,13 +1,13 @@
 //! `tts` by an endpoint.
 
-use super::{KEY, audio, denying, provider, speaking, wav};
+use super::{KEY, audio, denying, documented, provider, speaking, wav};
 use serde_json::{Value, json};
 use toolkit::{CallOptions, CancellationToken, ToolErrorKind, tool_ref};
 use toolkit_loopback::{Answer, Loopback, Request};
 
 /// Speaks 100 frames for each request.
 async fn speaker() -> Loopback {
-    Loopback::start(|request: &Request| match request.json()["response_format"].as_str() {
+    documented::serve(|request: &Request| match request.json()["response_format"].as_str() {
         Some("mp3") => {
             Answer::bytes(200, [&b"ID3\x04"[..], &[7; 20]].concat()).with_header("content-type", "audio/mpeg")
         }

@@ -1,12 +1,12 @@
 //! `transcribe`.
 
-use super::{KEY, denying, forms, provider, wav, writing_down};
+use super::{KEY, denying, documented, forms, provider, wav, writing_down};
 use serde_json::json;
 use toolkit::{ToolErrorKind, tool_ref};
 use toolkit_loopback::{Answer, Loopback, Request};
 
 async fn listener() -> Loopback {
-    Loopback::start(|_: &Request| Answer::json(200, &json!({ "text": " Hello there.\n" }))).await
+    documented::serve(|_: &Request| Answer::json(200, &json!({ "text": " Hello there.\n" }))).await
 }
 
 #[tokio::test]

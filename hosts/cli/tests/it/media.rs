@@ -88,6 +88,41 @@ fn a_client_of_mcp_gets_the_picture() {
     child.wait().unwrap();
 }
 
+/// A GIF file with a frame of one pixel in a picture of this size.
+fn gif(side: u16) -> Vec<u8> {
+    let side = side.to_le_bytes();
+    let mut file = [b"GIF89a".as_slice(), &side, &side].concat();
+    file.extend_from_slice(b"\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;");
+    file
+}
+
+/// Less address space than the picture of a hostile file takes: a process that decodes it ends.
+#[test]
+fn a_small_file_of_a_huge_picture_is_refused_in_little_memory() {
+    let user = user();
+    let draw = |file: &str| {
+        let arguments = json!({ "width": 60, "height": 40, "commands": [{ "type": "image", "path": file, "x": 0, "y": 0 }] });
+        fs::write(user.path().join("work/draw.json"), arguments.to_string()).unwrap();
+        let mut command = toolkit(&user, &[]);
+        command.args(["call", "canvas", "--args", "@draw.json", "--save", "out.png"]);
+        let mut limited = Command::new("sh");
+        limited.arg("-c").arg("ulimit -v 700000 && exec \"$@\"").arg("sh").arg(command.get_program());
+        limited.args(command.get_args()).current_dir(user.path().join("work")).stdin(Stdio::null());
+        limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        // Each further arena would reserve address space.
+        limited.env("MALLOC_ARENA_MAX", "1").output().unwrap()
+    };
+    // 4 bytes for each of 14,000 × 14,000 pixels are 784 MB.
+    fs::write(user.path().join("work/huge.gif"), gif(14_000)).unwrap();
+    fs::write(user.path().join("work/fits.gif"), gif(2_000)).unwrap();
+    let fits = draw("fits.gif");
+    assert!(fits.status.success(), "{fits:?}");
+    let refused = draw("huge.gif");
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    assert!(told.contains("commands[0].path: cannot read huge.gif"), "{told}");
+}
+
 #[test]
 fn without_a_program_that_speaks_the_error_names_it() {
     let user = user();

@@ -239,7 +239,7 @@ async fn details_are_as_stated() {
         (
             "image",
             json!({ "prompt": "A dot" }),
-            r#"{"images":[{"path":"images/a-dot.png","width":1,"height":1,"bytes":70}],"provider":"studio"}"#,
+            r#"{"images":[{"path":"images/a-dot.png","width":1,"height":1,"bytes":73}],"provider":"studio"}"#,
         ),
         (
             "image",

@@ -1,4 +1,4 @@
-//! `transcribe`: speech, written down by an endpoint: `POST /audio/transcriptions`.
+//! `transcribe`: the text of speech, by an endpoint: `POST /audio/transcriptions`.
 
 use super::endpoint::{self, Body, Endpoint, Failure, Form, Turns};
 use crate::config::TranscribeSettings;
@@ -16,25 +16,25 @@ const MAX_ANSWER_BYTES: usize = 4 << 20;
 /// The model where none is configured.
 const MODEL: &str = "gpt-4o-mini-transcribe";
 
-/// Writes down what is said in an audio file of the workspace.
+/// Transcribes an audio file of the workspace: returns the spoken text.
 ///
 /// # Errors
 ///
 /// When no endpoint is configured, the file is not audio, or the endpoint refuses.
-#[tool(group = "media", title = "Write down speech", open_world, asks, timeout = "15m")]
+#[tool(group = "media", title = "Transcribe speech", open_world, asks, timeout = "15m")]
 pub async fn transcribe(
     ctx: &ToolContext,
     /// Path of a WAV, MP3, Ogg, FLAC, MP4 or WebM file of at most 25 MiB.
     #[arg(alias = ["file_path", "path"], length(1..), example = "message.ogg")]
     audio: &Path,
-    /// Language that is spoken, by its code of two letters.
+    /// Spoken language, by its ISO 639 code.
     #[arg(pattern = "^[a-z]{2,3}$", example = "de")]
     language: Option<&str>,
-    /// Names and words that may be said, to have them spelled right.
+    /// Names and words that may occur, so that they are spelled right.
     #[arg(length(1..=2000))]
     prompt: Option<&str>,
 ) -> Result<Detailed<Transcript>, ToolError> {
-    titles::begin(ctx, "Write down", &audio.to_string_lossy());
+    titles::begin(ctx, "Transcribe", &audio.to_string_lossy());
     let settings: TranscribeSettings = ctx.config()?;
     let timeout = Duration::from_secs(settings.timeout_seconds);
     let endpoints: Vec<Endpoint> = settings
@@ -44,7 +44,7 @@ pub async fn transcribe(
         .collect::<Result<_, _>>()?;
     if endpoints.is_empty() {
         return Err(ToolError::unavailable(
-            "no endpoint is configured that could write down speech: a person has to set `tools.transcribe.providers`, such as \
+            "no endpoint is configured that transcribes speech: a person has to set `tools.transcribe.providers`, such as \
              [{ apiKey: \"${env:OPENAI_API_KEY}\" }]",
         ));
     }
@@ -70,7 +70,7 @@ pub async fn transcribe(
         true => ToolOutput::text(format!("({shown} has no speech)")),
         false => ToolOutput::text(text.clone()),
     };
-    let output = output.with_title(format!("Wrote down {shown}"));
+    let output = output.with_title(format!("Transcribed {shown}"));
     Ok(Detailed::new(output, Transcript { text, provider, bytes: data.len() }))
 }
 
@@ -87,7 +87,7 @@ pub struct Transcript {
     pub bytes: usize,
 }
 
-/// Speech to be written down.
+/// Speech to transcribe.
 struct Said<'a> {
     data: &'a [u8],
     extension: &'a str,
@@ -97,7 +97,7 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// The text, as an endpoint writes it down.
+    /// Returns the text by an endpoint.
     async fn by(&self, endpoint: &Endpoint) -> Result<String, Failure> {
         let form = Form::new().map_err(|error| Failure { error, was_refused: false })?;
         let mut form = form.text("model", endpoint.model(MODEL)).text("response_format", "json");

@@ -1,4 +1,4 @@
-//! `tts`: a text, spoken.
+//! `tts`: text to speech.
 
 mod encode;
 mod local;
@@ -85,9 +85,9 @@ struct Speech {
     notes: Vec<String>,
 }
 
-/// Speaks a text and returns the audio, with the path of its file in a line `MEDIA:path` for hosts that send files.
+/// Converts text to speech and returns the audio. A line `MEDIA:path` names its file for hosts that send files.
 ///
-/// Long texts are spoken sentence by sentence and joined. Without a configured endpoint, the program espeak-ng speaks, on this machine.
+/// Long texts are split at sentences and joined. Without a configured endpoint, the program espeak-ng speaks on this machine.
 ///
 /// # Errors
 ///
@@ -98,15 +98,15 @@ pub async fn tts(
     /// The text to speak.
     #[arg(length(1..=MAX_CHARS), example = "The build is green.")]
     text: &str,
-    /// The voice: of espeak-ng such as `en`, `de` or `en-us+f3`, of an endpoint such as `alloy`.
+    /// Voice: for espeak-ng such as `en`, `de` or `en-us+f3`, for an endpoint such as `alloy`.
     #[arg(pattern = "^[A-Za-z][A-Za-z0-9_+-]{0,63}$")]
     voice: Option<&str>,
-    /// Format of the audio. By default that of `save_as`, else one that `channel` plays, else wav.
+    /// Format of the audio. Default: that of `save_as`, else one that `channel` plays, else wav.
     format: Option<SpeechFormat>,
-    /// Channel that the audio is for; by default that of the conversation.
+    /// Channel that the audio is for. Default: that of the conversation.
     #[arg(length(1..=64), example = "telegram")]
     channel: Option<&str>,
-    /// File to write, absolute or relative to the workspace. Without one, the file is kept for a week outside it.
+    /// File to write, absolute or relative to the workspace. Default: a file outside it that is kept for a week.
     #[arg(alias = "saveAs", length(1..), example = "greeting.wav")]
     save_as: Option<&Path>,
 ) -> Result<Detailed<SpokenText>, ToolError> {
@@ -130,7 +130,7 @@ pub async fn tts(
         .iter()
         .map(|provider| Endpoint::new("tools.tts", provider, timeout))
         .collect::<Result<_, _>>()?;
-    // What was only chosen by us may be another one.
+    // A format that the call did not choose can be replaced.
     let wanted = match (named, endpoints.is_empty()) {
         (None, true) if !encode::can(wanted) => SpeechFormat::Wav,
         _ => wanted,
@@ -258,7 +258,7 @@ fn join(whole: &mut Option<Wav>, piece: Wav) -> Result<(), String> {
     }
 }
 
-/// Tells how many pieces are done.
+/// Reports the number of finished pieces.
 fn tell(ctx: &ToolContext, done: usize, total: usize) {
     if total > 1 && ctx.is_watched() {
         #[expect(clippy::cast_precision_loss, reason = "a text has few pieces")]

@@ -28,7 +28,7 @@ fn calls() -> BTreeMap<&'static str, (Value, &'static str)> {
         #[cfg(feature = "media")]
         ("tts", (json!({ "text": "Hello.", "voice": "zz" }), "Speak Hello.")),
         #[cfg(feature = "media")]
-        ("transcribe", (json!({ "audio": "a.wav" }), "Write down a.wav")),
+        ("transcribe", (json!({ "audio": "a.wav" }), "Transcribe a.wav")),
         #[cfg(feature = "canvas")]
         (
             "canvas",

@@ -89,9 +89,10 @@ pub(crate) fn decoded(
 pub(crate) fn png(picture: &DynamicImage) -> Result<Vec<u8>, ToolError> {
     let mut data = Cursor::new(Vec::new());
     let is_plain = matches!(picture.color(), image::ColorType::Rgb8 | image::ColorType::Rgba8);
-    let written = match is_plain {
-        true => picture.write_to(&mut data, ImageFormat::Png),
-        false => DynamicImage::from(picture.to_rgba8()).write_to(&mut data, ImageFormat::Png),
+    let written = if is_plain {
+        picture.write_to(&mut data, ImageFormat::Png)
+    } else {
+        DynamicImage::from(picture.to_rgba8()).write_to(&mut data, ImageFormat::Png)
     };
     written.map_err(|error| ToolError::failed(format!("the picture cannot be written as PNG: {error}")))?;
     Ok(data.into_inner())

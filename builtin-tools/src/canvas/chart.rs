@@ -43,9 +43,10 @@ impl Theme {
             let light = 2 * u32::from(color.red) + 5 * u32::from(color.green) + u32::from(color.blue);
             color.alpha > 127 && light < 8 * 110
         });
-        match is_dark {
-            true => Self { text: "#eeeeee", axis: "#999999", grid: "#444444" },
-            false => Self { text: "#333333", axis: "#888888", grid: "#e3e3e3" },
+        if is_dark {
+            Self { text: "#eeeeee", axis: "#999999", grid: "#444444" }
+        } else {
+            Self { text: "#333333", axis: "#888888", grid: "#e3e3e3" }
         }
     }
 }

@@ -193,10 +193,13 @@ fn styled(
 ) -> Attributes {
     let mut read = |name: &str, text: Option<&str>| {
         let painted = text.map(|text| paint::paint(text, scene.gradients)).transpose();
-        painted.map(|paint| paint.map(|paint| paint.attributes(name))).unwrap_or_else(|problem| {
-            problems.push(&format!("{place}.{name}"), problem);
-            None
-        })
+        match painted {
+            Ok(paint) => paint.map(|paint| paint.attributes(name)),
+            Err(problem) => {
+                problems.push(&format!("{place}.{name}"), problem);
+                None
+            }
+        }
     };
     let fill = read("fill", style.fill);
     let stroke = read("stroke", style.stroke);
@@ -243,9 +246,8 @@ fn placed(place: &str, opacity: Option<f64>, transform: Option<&str>, problems: 
     let parts = parsed
         .map(|transform| [transform.a, transform.b, transform.c, transform.d, transform.e, transform.f]);
     match parts.filter(|parts| parts.iter().all(|part| part.is_finite() && part.abs() <= MAX_COORDINATE)) {
-        Some([a, b, c, d, e, f]) => {
-            attributes.number("transform", format_args!("matrix({a} {b} {c} {d} {e} {f})"))
-        }
+        Some(parts) => attributes
+            .number("transform", format_args!("matrix({})", parts.map(|part| part.to_string()).join(" "))),
         None => {
             problems.push(
                 &format!("{place}.transform"),

@@ -30,9 +30,10 @@ pub(super) fn paint<'a>(text: &'a str, gradients: &[Gradient]) -> Result<Paint<'
     let id = name.and_then(|name| name.strip_prefix('#')).ok_or_else(|| {
         format!("`{}` names no gradient; write `url(#id)` with the `id` of one", shown(text))
     })?;
-    match gradients.iter().any(|gradient| gradient.id == id) {
-        true => Ok(Paint::Gradient(id)),
-        false => Err(format!("there is no gradient `{}`; `gradients` has: {}", shown(id), names(gradients))),
+    if gradients.iter().any(|gradient| gradient.id == id) {
+        Ok(Paint::Gradient(id))
+    } else {
+        Err(format!("there is no gradient `{}`; `gradients` has: {}", shown(id), names(gradients)))
     }
 }
 

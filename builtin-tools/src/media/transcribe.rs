@@ -66,9 +66,10 @@ pub async fn transcribe(
             Err(failure) => turns.failed(failure)?,
         }
     };
-    let output = match text.is_empty() {
-        true => ToolOutput::text(format!("({shown} has no speech)")),
-        false => ToolOutput::text(text.clone()),
+    let output = if text.is_empty() {
+        ToolOutput::text(format!("({shown} has no speech)"))
+    } else {
+        ToolOutput::text(text.clone())
     };
     let output = output.with_title(format!("Transcribed {shown}"));
     Ok(Detailed::new(output, Transcript { text, provider, bytes: data.len() }))
@@ -122,9 +123,10 @@ fn read(opened: Opened) -> Result<(Vec<u8>, String), ToolError> {
     let shown = file.shown().to_owned();
     let mut data = Vec::new();
     file.into_file().take(MAX_FILE_BYTES + 1).read_to_end(&mut data)?;
-    match data.len() as u64 > MAX_FILE_BYTES {
-        true => Err(ToolError::failed(format!("{shown} has more than 25 MiB; cut it into parts first"))),
-        false => Ok((data, shown)),
+    if data.len() as u64 > MAX_FILE_BYTES {
+        Err(ToolError::failed(format!("{shown} has more than 25 MiB; cut it into parts first")))
+    } else {
+        Ok((data, shown))
     }
 }
 

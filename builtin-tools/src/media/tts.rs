@@ -119,10 +119,11 @@ pub async fn tts(
     let settings: TtsSettings = ctx.config()?;
     let channel = channel.or(ctx.caller().channel.as_deref());
     let named = format.or_else(|| save_as.and_then(SpeechFormat::of));
-    let wanted = named.unwrap_or_else(|| match channel {
+    let usual = match channel {
         Some("telegram" | "whatsapp" | "signal") => SpeechFormat::Opus,
         _ => SpeechFormat::Wav,
-    });
+    };
+    let wanted = named.unwrap_or(usual);
     let voice = voice.or(settings.voice.as_deref());
     let timeout = Duration::from_secs(settings.timeout_seconds);
     let endpoints: Vec<Endpoint> = settings
@@ -150,21 +151,20 @@ pub async fn tts(
         Some(place) => Some(place.allow(&format!("speech as {}", wanted.name())).await?),
         None => None,
     };
-    let speech = match endpoints.is_empty() {
-        true => local::speak(ctx, text, voice, wanted).await?,
-        false => {
-            let mut turns = Turns::new(&endpoints);
-            loop {
-                let spoken = remote::speak(ctx, turns.next()?, text, voice, wanted);
-                // The progress of several requests is the number of those that are done.
-                let spoken = match remote::is_one_request(text) {
-                    true => turns.wait(ctx, spoken).await,
-                    false => spoken.await,
-                };
-                match spoken {
-                    Ok(speech) => break speech,
-                    Err(failure) => turns.failed(failure)?,
-                }
+    let speech = if endpoints.is_empty() {
+        local::speak(ctx, text, voice, wanted).await?
+    } else {
+        let mut turns = Turns::new(&endpoints);
+        loop {
+            let spoken = remote::speak(ctx, turns.next()?, text, voice, wanted);
+            // The progress of several requests is the number of those that are done.
+            let spoken = match remote::is_one_request(text) {
+                true => turns.wait(ctx, spoken).await,
+                false => spoken.await,
+            };
+            match spoken {
+                Ok(speech) => break speech,
+                Err(failure) => turns.failed(failure)?,
             }
         }
     };

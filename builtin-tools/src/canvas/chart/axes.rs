@@ -102,9 +102,10 @@ fn turned(area: &Frame, marks: &Marks) -> bool {
 fn every(area: &Frame, marks: &Marks, turn: bool) -> usize {
     let slot = (marks.slot * area.width()).max(1e-6);
     let widest = marks.labels.iter().map(|(_, label)| fonts::width(label, area.font_size, false));
-    let needed = match turn {
-        true => area.font_size * 1.1,
-        false => (widest.fold(0.0, f64::max) + area.font_size * 0.6).min(area.font_size * 6.0),
+    let needed = if turn {
+        area.font_size * 1.1
+    } else {
+        (widest.fold(0.0, f64::max) + area.font_size * 0.6).min(area.font_size * 6.0)
     };
     if slot >= needed || turn || slot > area.font_size * 1.1 {
         return 1;

@@ -12,7 +12,6 @@ use super::{check_series, check_values, color_at, legend, names};
 const MAX_DOTS: usize = 40;
 
 /// Draws a line chart.
-#[expect(clippy::cast_precision_loss, reason = "a chart has few points")]
 pub(in super::super) fn lines(
     scene: &Scene<'_>,
     place: &str,

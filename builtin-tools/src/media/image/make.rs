@@ -102,12 +102,13 @@ async fn inputs(
 ) -> Result<Option<(Input, Option<Input>)>, ToolError> {
     let invalid = |message: String| Err(ToolError::new(ToolErrorKind::InvalidArguments, message));
     if request.action == ImageAction::Generate {
-        return match request.image.is_some() || request.mask.is_some() {
-            true => invalid(
+        return if request.image.is_some() || request.mask.is_some() {
+            invalid(
                 "`image` and `mask` are for `action: \"edit\"`; leave them out, or change the action"
                     .to_owned(),
-            ),
-            false => Ok(None),
+            )
+        } else {
+            Ok(None)
         };
     }
     let image = input::file(ctx, needed(request, "image", request.image.as_deref())?).await?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use toolkit::prelude::*;
 
 /// Maximum time.
-const WITHIN: Duration = Duration::from_secs(300);
+const WITHIN: Duration = Duration::from_mins(5);
 
 /// A program that writes a format, with its arguments: from standard input to standard output.
 type Encoder = (&'static str, &'static [&'static str]);

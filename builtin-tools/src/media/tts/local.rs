@@ -11,7 +11,7 @@ use toolkit::prelude::*;
 /// Maximum number of characters of a piece. Between two pieces, a call reports progress and can be cancelled.
 const PIECE_CHARS: usize = 4_000;
 /// Maximum time for a piece.
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_mins(1);
 /// The voice where none is named.
 const VOICE: &str = "en";
 

@@ -94,8 +94,9 @@ fn check(endpoint: &Endpoint, answer: &Answer, format: SpeechFormat) -> Result<(
                 || matches!(answer.body.first_chunk(), Some([0xff, second]) if second & 0xe0 == 0xe0)
         }
     };
-    match is_audio && !is_text {
-        true => Ok(()),
-        false => Err(endpoint.unusable(&format!("it is not {} audio", format.name()))),
+    if is_audio && !is_text {
+        Ok(())
+    } else {
+        Err(endpoint.unusable(&format!("it is not {} audio", format.name())))
     }
 }

@@ -45,15 +45,12 @@ async fn no_endpoint_is_used_that_no_rule_allows() {
             let reserve = Loopback::start(answer).await;
             let call = toolbox(tool, kind, [refusing.url(), reserve.url()], &rule).call(arguments).await;
             let sent = (refusing.requests().len(), reserve.requests().len());
-            match is_allowed {
-                true => {
-                    call.expect_ok();
-                    assert_eq!(sent, (1, 1), "{kind} {rule}");
-                }
-                false => {
-                    call.expect_error(ToolErrorKind::Denied);
-                    assert_eq!(sent, (0, 0), "{kind} {rule}");
-                }
+            if is_allowed {
+                call.expect_ok();
+                assert_eq!(sent, (1, 1), "{kind} {rule}");
+            } else {
+                call.expect_error(ToolErrorKind::Denied);
+                assert_eq!(sent, (0, 0), "{kind} {rule}");
             }
         }
     }

@@ -69,9 +69,10 @@ fn names<'a>(found: impl Iterator<Item = &'a str>, needed: &[&str], others: &[&s
 
 fn text<'a>(members: &'a Map<String, Value>, name: &str, most: usize) -> Result<&'a str, String> {
     let text = members.get(name).and_then(Value::as_str).ok_or(format!("'{name}' is not a string"))?;
-    match (1..=most).contains(&text.chars().count()) {
-        true => Ok(text),
-        false => Err(format!("'{name}' has a wrong length")),
+    if (1..=most).contains(&text.chars().count()) {
+        Ok(text)
+    } else {
+        Err(format!("'{name}' has a wrong length"))
     }
 }
 

@@ -158,10 +158,8 @@ pub async fn tts(
         loop {
             let spoken = remote::speak(ctx, turns.next()?, text, voice, wanted);
             // The progress of several requests is the number of those that are done.
-            let spoken = match remote::is_one_request(text) {
-                true => turns.wait(ctx, spoken).await,
-                false => spoken.await,
-            };
+            let spoken =
+                if remote::is_one_request(text) { turns.wait(ctx, spoken).await } else { spoken.await };
             match spoken {
                 Ok(speech) => break speech,
                 Err(failure) => turns.failed(failure)?,

@@ -1,5 +1,7 @@
 //! Errors name the command and the property.
 
+#![expect(clippy::needless_pass_by_value, reason = "calls write the properties in place")]
+
 use super::{refused, toolbox};
 use serde_json::{Value, json};
 use toolkit::ToolErrorKind;

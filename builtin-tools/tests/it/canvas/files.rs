@@ -39,7 +39,7 @@ async fn a_picture_is_saved_and_told() {
         path.display()
     );
     assert_eq!(call.text(), expected);
-    assert_eq!(call.expect_ok().attachments, [path.clone()]);
+    assert_eq!(call.expect_ok().attachments, std::slice::from_ref(&path));
     assert!(call.asks[0].to_text().contains("a PNG picture of 20 × 10 pixels"), "{}", call.asks[0].to_text());
     // What the session made it may replace.
     toolbox.call(square("out/a.png")).await.expect_ok();

@@ -47,8 +47,8 @@ fn gif(side: u16) -> Vec<u8> {
 }
 
 fn webp(side: u32) -> Vec<u8> {
-    let size = (side - 1) | (side - 1) << 14;
-    [b"RIFF\x12\0\0\0WEBPVP8L\x06\0\0\0/".as_slice(), &size.to_le_bytes(), b"\0\0"].concat()
+    let dimensions = (side - 1) | (side - 1) << 14;
+    [b"RIFF\x12\0\0\0WEBPVP8L\x06\0\0\0/".as_slice(), &dimensions.to_le_bytes(), b"\0\0"].concat()
 }
 
 #[tokio::test]

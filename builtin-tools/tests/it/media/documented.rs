@@ -111,7 +111,8 @@ fn edit(request: &Request) -> Checked {
         let name = part.file_name.as_deref().unwrap_or_default();
         let picture = image::load_from_memory_with_format(&part.data, image::ImageFormat::Png)
             .map_err(|error| format!("'{}' is not a PNG file: {error}", part.name))?;
-        let is_named = name.ends_with(".png") && part.media_type.as_deref() == Some("image/png");
+        let is_named = name.rsplit_once('.').is_some_and(|(_, end)| end == "png")
+            && part.media_type.as_deref() == Some("image/png");
         if !is_named || part.data.len() >= MAX_PICTURE_BYTES {
             return Err(format!("'{}' is too large, or not named as PNG", part.name));
         }

@@ -1,5 +1,7 @@
 //! `tts` by espeak-ng, measured.
 
+#![expect(clippy::cast_precision_loss, reason = "audio has few samples")]
+
 use super::{audio, toolbox};
 use crate::commands::house;
 use serde_json::json;

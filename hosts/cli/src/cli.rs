@@ -185,7 +185,8 @@ impl Cli {
                 }
                 #[cfg(feature = "agent")]
                 Request::Agent(request) if !request.needs_toolkit() => {
-                    let data_dir = load.data_dir_path();
+                    let (data_dir, caller) = (load.data_dir_path(), &options.caller);
+                    return agent::run_without_tools(request, data_dir, caller, options.format, console);
                     return agent::run_without_tools(
                         request,
                         data_dir,

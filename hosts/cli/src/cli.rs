@@ -187,13 +187,6 @@ impl Cli {
                 Request::Agent(request) if !request.needs_toolkit() => {
                     let (data_dir, caller) = (load.data_dir_path(), &options.caller);
                     return agent::run_without_tools(request, data_dir, caller, options.format, console);
-                    return agent::run_without_tools(
-                        request,
-                        data_dir,
-                        &options.caller,
-                        options.format,
-                        console,
-                    );
                 }
                 #[cfg(feature = "mcp")]
                 Request::Mcp(request) if !request.needs_toolkit() => {

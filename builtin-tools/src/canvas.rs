@@ -24,7 +24,7 @@ use render::{Drawn, Files, Surface};
 use std::io;
 use svg::Svg;
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, Content, Detailed, Progress, ToolErrorKind};
+use toolkit::{CancellationToken, Content, ToolErrorKind, events::Progress, output::Detailed};
 
 /// Maximum number of pixels per side.
 const MAX_SIDE: u32 = 8_192;
@@ -268,7 +268,7 @@ fn output(size: &str, bytes: usize, saved: Option<Saved>, notes: &[String]) -> T
         text = format!("{text}\n({note})");
     }
     if let Some(path) = &path {
-        text = format!("{text}\nMEDIA:{}", toolkit::escape_line(&path.to_string_lossy()));
+        text = format!("{text}\nMEDIA:{}", toolkit::text::escape_line(&path.to_string_lossy()));
     }
     let shown = saved.map(|saved| saved.shown);
     let output = ToolOutput::text(text).with_title(shown.unwrap_or_else(|| format!("Drew {size}")));

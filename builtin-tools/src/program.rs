@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use toolkit::prelude::*;
-use toolkit::{ToolErrorKind, escape_line};
+use toolkit::{ToolErrorKind, text::escape_line};
 use toolkit_sandbox::{Command, Limits, Mode, Output, Sandbox, Stdin};
 
 /// Maximum memory of a program in bytes.

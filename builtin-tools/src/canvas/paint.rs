@@ -54,7 +54,7 @@ pub(super) fn color(text: &str) -> Result<Option<Color>, String> {
 /// A model's text in an error.
 pub(super) fn shown(text: &str) -> String {
     let short: String = text.chars().take(60).collect();
-    toolkit::escape_line(&short).into_owned()
+    toolkit::text::escape_line(&short).into_owned()
 }
 
 fn names(gradients: &[Gradient]) -> String {

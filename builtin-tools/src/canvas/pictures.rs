@@ -6,7 +6,7 @@ use crate::picture;
 use std::io::{self, Read as _};
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, Opened};
+use toolkit::{CancellationToken, files::Opened};
 
 /// Maximum number of pictures of one drawing.
 pub(super) const MAX_PICTURES: usize = 50;

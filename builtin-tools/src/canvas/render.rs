@@ -97,7 +97,7 @@ pub(super) fn notes(lacks: &Lacks) -> Vec<String> {
     for family in &lacks.families {
         notes.push(format!(
             "the font `{}` is not installed; the bundled one was used",
-            toolkit::escape_line(family)
+            toolkit::text::escape_line(family)
         ));
     }
     if !lacks.characters.is_empty() {
@@ -105,7 +105,7 @@ pub(super) fn notes(lacks: &Lacks) -> Vec<String> {
         notes.push(format!(
             "no installed font has these characters, which are missing: {}; a person can install one, such as the Debian \
              package fonts-noto-cjk for Chinese, Japanese and Korean",
-            toolkit::escape_line(&shown)
+            toolkit::text::escape_line(&shown)
         ));
     }
     notes

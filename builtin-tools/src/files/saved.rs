@@ -3,7 +3,10 @@
 
 use super::{hard_links, unread, written};
 use toolkit::prelude::*;
-use toolkit::{Ask, Before, Expected, FileContent, Proposal, Seen, ToolErrorKind, Workspace};
+use toolkit::{
+    Ask, ToolErrorKind,
+    files::{Before, Expected, FileContent, Proposal, Seen, Workspace},
+};
 
 /// The largest file that is replaced, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
@@ -38,7 +41,7 @@ pub(crate) async fn place(ctx: &ToolContext, path: &Path, extensions: &[&str]) -
         let names: Vec<String> = extensions.iter().map(|extension| format!("`.{extension}`")).collect();
         let message = format!(
             "`save_as` names the file {}, and the file must end with {}",
-            toolkit::escape_line(&path.to_string_lossy()),
+            toolkit::text::escape_line(&path.to_string_lossy()),
             names.join(" or ")
         );
         return Err(ToolError::new(ToolErrorKind::InvalidArguments, message));
@@ -80,7 +83,7 @@ impl Place {
 /// A place that may be written.
 pub(crate) struct Allowed {
     workspace: Workspace,
-    target: toolkit::Target,
+    target: toolkit::files::Target,
     expected: Option<Expected>,
     note: Option<String>,
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 use toolkit::prelude::*;
-use toolkit::{Ask, Progress, Retry, Secret, ToolErrorKind, escape_line};
+use toolkit::{Ask, ToolErrorKind, config::Secret, events::Progress, output::Retry, text::escape_line};
 
 /// Maximum number of characters of an endpoint's error message.
 const MAX_SAID_CHARS: usize = 500;

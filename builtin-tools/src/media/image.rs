@@ -14,7 +14,7 @@ use std::env;
 use std::path::PathBuf;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Detailed, Secret, ToolErrorKind};
+use toolkit::{ToolErrorKind, config::Secret, output::Detailed};
 
 /// Maximum number of pictures of one call.
 const MAX_PICTURES: usize = 10;

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use toolkit::DataDir;
+use toolkit::config::DataDir;
 use toolkit::prelude::*;
 
 /// Time after which a file is removed.

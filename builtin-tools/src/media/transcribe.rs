@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::io::Read as _;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Detailed, Opened, ToolErrorKind};
+use toolkit::{ToolErrorKind, files::Opened, output::Detailed};
 
 /// Maximum number of bytes of a file, as OpenAI takes it.
 const MAX_FILE_BYTES: u64 = 25 << 20;

@@ -13,7 +13,7 @@ use crate::files::saved;
 use crate::titles;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Content, Detailed, Progress, ToolErrorKind};
+use toolkit::{Content, ToolErrorKind, events::Progress, output::Detailed};
 use wav::Wav;
 
 /// Maximum number of characters of a text.
@@ -221,7 +221,7 @@ fn output(
     for note in &notes {
         text = format!("{text}\n({note})");
     }
-    text = format!("{text}\nMEDIA:{}", toolkit::escape_line(&path.to_string_lossy()));
+    text = format!("{text}\nMEDIA:{}", toolkit::text::escape_line(&path.to_string_lossy()));
     let is_saved = shown.is_some();
     let details = SpokenText {
         path: shown.unwrap_or_else(|| path.to_string_lossy().into_owned()),

@@ -13,7 +13,11 @@ mod texts;
 use image::RgbaImage;
 use serde_json::{Value, json};
 use toolkit::testing::{TestCall, TestToolbox};
-use toolkit::{Answer, Content, ScriptedApprover, ToolErrorKind, tool_ref};
+use toolkit::{
+    Content, ToolErrorKind,
+    approval::{Answer, ScriptedApprover},
+    tool_ref,
+};
 
 /// A toolbox with the tool alone, in which everything is allowed.
 fn toolbox() -> TestToolbox {

@@ -16,7 +16,12 @@ mod transcription;
 
 use serde_json::{Value, json};
 use toolkit::testing::{TestCall, TestToolbox};
-use toolkit::{Answer as Reply, Configuration, Content, LoadOptions, ScriptedApprover, Tool, tool_ref};
+use toolkit::{
+    Content, Tool,
+    approval::{Answer as Reply, ScriptedApprover},
+    config::{Configuration, LoadOptions},
+    tool_ref,
+};
 
 /// The key of all endpoints here.
 const KEY: &str = "sk-test-2718281828";

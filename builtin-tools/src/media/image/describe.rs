@@ -6,7 +6,7 @@ use super::{ImageRequest, endpoints, input, needed};
 use crate::config::{ImageSettings, MediaProvider};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
-use toolkit::Detailed;
+use toolkit::output::Detailed;
 use toolkit::prelude::*;
 
 /// The question where none is given.
@@ -66,7 +66,7 @@ async fn by(endpoint: &Endpoint, question: &str, address: &str) -> Result<String
     let message = value.pointer("/choices/0/message");
     let said = |name: &str| message.and_then(|message| message.get(name)).and_then(Value::as_str);
     if let Some(refusal) = said("refusal").filter(|refusal| !refusal.is_empty()) {
-        return Err(endpoint.unusable(&format!("the model refused: {}", toolkit::escape_line(refusal))));
+        return Err(endpoint.unusable(&format!("the model refused: {}", toolkit::text::escape_line(refusal))));
     }
     let text = said("content").map(str::trim).filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| endpoint.unusable("the model said nothing"))?;

@@ -6,7 +6,7 @@ use crate::picture;
 use image::DynamicImage;
 use std::io::{self, Read as _};
 use toolkit::prelude::*;
-use toolkit::{Ask, CancellationToken, Opened};
+use toolkit::{Ask, CancellationToken, files::Opened};
 use toolkit_http::{Client, Request};
 
 /// Maximum number of pixels per side.
@@ -69,7 +69,7 @@ pub(super) async fn made(ctx: &ToolContext, address: &str) -> Result<Vec<u8>, To
 
 async fn fetched(ctx: &ToolContext, client: &Client, address: &str) -> Result<Input, ToolError> {
     let data = data(client, address).await?;
-    let shown = toolkit::escape_line(address).into_owned();
+    let shown = toolkit::text::escape_line(address).into_owned();
     ctx.blocking(move |token| {
         let picture = picture::decoded(&shown, &data, MAX_SIDE, &check(token))?;
         Input::new(shown, &picture)
@@ -81,7 +81,7 @@ async fn data(client: &Client, address: &str) -> Result<Vec<u8>, ToolError> {
     let response = client.send(Request::get(address)).await.map_err(|error| clients::tool_error(&error))?;
     if !response.status.is_success() {
         let status = response.status.as_u16();
-        let shown = toolkit::escape_line(address);
+        let shown = toolkit::text::escape_line(address);
         return Err(ToolError::failed(format!(
             "{shown} answered with HTTP status {status}; check the address"
         )));

@@ -10,7 +10,7 @@ use crate::config::ImageSettings;
 use crate::files::saved::{self, Allowed};
 use serde_json::json;
 use toolkit::prelude::*;
-use toolkit::{Content, Detailed, ToolErrorKind, escape_line};
+use toolkit::{Content, ToolErrorKind, output::Detailed, text::escape_line};
 
 /// The model where none is configured.
 const MODEL: &str = "gpt-image-2";

@@ -3,7 +3,7 @@
 use crate::program::{self, Fault};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Retry, ToolErrorKind};
+use toolkit::{ToolErrorKind, output::Retry};
 
 /// Maximum number of bytes of text.
 const MAX_TEXT_BYTES: u64 = 16 << 20;

@@ -5,7 +5,11 @@ use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 use std::io::Cursor;
 use toolkit::testing::TestToolbox;
-use toolkit::{Answer, ScriptedApprover, ToolErrorKind, tool_ref};
+use toolkit::{
+    ToolErrorKind,
+    approval::{Answer, ScriptedApprover},
+    tool_ref,
+};
 
 fn square(save_as: &str) -> Value {
     json!({ "width": 20, "height": 10, "save_as": save_as, "commands": [

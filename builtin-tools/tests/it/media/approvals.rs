@@ -3,7 +3,11 @@
 use super::{provider, wav};
 use serde_json::{Value, json};
 use toolkit::testing::TestToolbox;
-use toolkit::{Configuration, LoadOptions, Tool, ToolErrorKind, tool_ref};
+use toolkit::{
+    Tool, ToolErrorKind,
+    config::{Configuration, LoadOptions},
+    tool_ref,
+};
 use toolkit_loopback::{Answer, Loopback, Request};
 
 /// A toolbox without a person, with these two endpoints and a rule of permission.

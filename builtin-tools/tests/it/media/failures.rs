@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use toolkit::testing::TestToolbox;
-use toolkit::{Retry, ToolErrorKind, tool_ref};
+use toolkit::{ToolErrorKind, output::Retry, tool_ref};
 use toolkit_loopback::{Answer, Loopback, Request};
 
 /// An endpoint that gives one answer.

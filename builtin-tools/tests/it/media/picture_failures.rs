@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use toolkit::testing::TestToolbox;
-use toolkit::{CallOptions, CancellationToken, Retry, ToolErrorKind, tool_ref};
+use toolkit::{CallOptions, CancellationToken, ToolErrorKind, output::Retry, tool_ref};
 use toolkit_loopback::{Answer, Loopback, Request};
 
 /// A call for each path of the interface.

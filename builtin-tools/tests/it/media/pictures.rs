@@ -6,7 +6,7 @@ use image::{DynamicImage, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use serde_json::{Value, json};
 use std::io::Cursor;
 use toolkit::testing::{TestCall, TestToolbox};
-use toolkit::{Content, Retry, ToolErrorKind, tool_ref};
+use toolkit::{Content, ToolErrorKind, output::Retry, tool_ref};
 use toolkit_loopback::{Answer, Loopback, Request};
 
 fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {

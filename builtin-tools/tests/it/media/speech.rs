@@ -42,7 +42,7 @@ async fn a_text_is_sent_once_and_its_audio_returned() {
     );
     assert!((details["durationSeconds"].as_f64().unwrap() - 0.0125).abs() < 1e-9);
     // The text leaves this machine, and a file is written.
-    let asked: Vec<String> = call.asks.iter().map(toolkit::PendingAsk::to_text).collect();
+    let asked: Vec<String> = call.asks.iter().map(toolkit::approval::PendingAsk::to_text).collect();
     assert_eq!(asked.len(), 2);
     assert!(asked[0].contains("speak 12 characters") && asked[0].contains("Hello there."), "{}", asked[0]);
     assert!(!format!("{call:?}").contains(KEY));

@@ -49,6 +49,7 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "git", probe: &["git", "--version"], install: Install::Debian("git") },
     Tool { name: "Chromium", probe: &["chromium", "--version"], install: Install::Debian("chromium") },
     Tool { name: "pdftotext", probe: &["pdftotext", "-v"], install: Install::Debian("poppler-utils") },
+    Tool { name: "espeak-ng", probe: &["espeak-ng", "--version"], install: Install::Debian("espeak-ng") },
     PYTHON,
     RIPGREP,
     PYTHON_PACKAGES,

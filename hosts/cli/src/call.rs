@@ -4,7 +4,7 @@ use crate::arguments;
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop, for_people};
-use crate::flags::Flags;
+use crate::flags::{Flags, Given};
 use crate::live::{Live, Shown};
 use crate::options::{CallRequest, Format};
 use crate::render::{self, Saved};
@@ -25,10 +25,13 @@ pub(crate) fn run(
 ) -> Result<Exit, Stop> {
     let CallRequest { name, flags, args, save } = request;
     // An unknown tool has no flags, and the toolbox reports that it is unknown.
-    let flags = match toolbox.tool(&name) {
+    let late = match toolbox.tool(&name) {
         Some(tool) => Flags::of(tool).parse(program, flags)?,
-        None => Vec::new(),
+        None => Given::default(),
     };
+    let flags = late.values;
+    let args = once("args", args, late.args)?;
+    let save = once("save", save, late.save)?;
     let given = args.as_deref().map(arguments::read).transpose()?;
     let call = ToolCall::new("1", name.clone(), arguments::merge(given, &flags)?);
 
@@ -55,6 +58,16 @@ pub(crate) fn run(
         console.error(shown.rest(&for_people(error, toolbox, &name)));
     }
     saving.map(|()| exit)
+}
+
+/// An option that may stand before or after the tool's name, but not twice.
+fn once<T>(name: &str, before: Option<T>, after: Option<T>) -> Result<Option<T>, Stop> {
+    match (before, after) {
+        (Some(_), Some(_)) => {
+            Err(Stop::usage(format!("`--{name}` stands before the tool's name and after it; give it once")))
+        }
+        (before, after) => Ok(before.or(after)),
+    }
 }
 
 fn print(

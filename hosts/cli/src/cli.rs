@@ -52,7 +52,7 @@ use toolkit_mcp::{ClientOptions, McpServers};
 /// Meant as the whole `main` of a program: it handles Ctrl-C while a tool runs, and does not wait for a blocking tool when
 /// the process ends. If this process was started to supervise commands, it does only that.
 pub fn main() -> ExitCode {
-    #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "browser", feature = "media", feature = "runtime", feature = "web"))]
     toolkit_sandbox::init();
     Cli::new().run(std::env::args_os())
 }

@@ -117,7 +117,7 @@ mod words;
 mod wrap;
 
 toolkit::link!(
-    #[cfg(any(feature = "browser", feature = "fs", feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "browser", feature = "canvas", feature = "fs", feature = "media", feature = "runtime", feature = "web"))]
     core: builtin_tools,
     #[cfg(feature = "llm-task")]
     toolkit_llm_task,

@@ -181,7 +181,9 @@ pub(crate) fn skeleton(program: &str) -> Command {
             Command::new("call")
                 .about("Calls a tool")
                 .long_about(
-                    "Calls a tool.\n\nOptions of this command precede the tool's name; everything after it belongs to the tool, and `NAME --help` lists the tool's flags.",
+                    "Calls a tool.\n\nOptions of this command precede the tool's name; everything after it belongs to the tool, and \
+                     `NAME --help` lists the tool's flags. `--args` and `--save` can also follow the name, unless the tool has a flag \
+                     of that name.",
                 )
                 .override_usage(format!("{program} call [OPTIONS] <NAME> [--FLAG <VALUE>]..."))
                 .after_help(Exit::help())

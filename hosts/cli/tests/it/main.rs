@@ -22,6 +22,7 @@ mod mcp_python_servers;
 mod mcp_reference_servers;
 mod mcp_servers;
 mod mcp_sign_in;
+mod media;
 mod memory;
 mod new;
 mod outputs;

@@ -102,9 +102,9 @@ pub use ask_record::RecordedAsk;
 pub use asks::{AnswerError, AskLimits, Asks};
 pub use config::{
     AgentSettings, Config, ConfigError, ConfigGate, ConfigProblem, ConfigRestriction, ConfigSection,
-    Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpGrant, McpOAuth,
-    McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable, McpUrl, Secret, ToolAgentSettings,
-    TrustStore, TrustedFile, WorkspaceFile,
+    Configuration, Configured, IgnoredKey, Instructions, LoadOptions, LoopGuardSettings, McpCommand,
+    McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable, McpUrl, Secret,
+    ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile,
 };
 pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};

@@ -56,9 +56,10 @@ pub(crate) fn run(
     toolkit: Builder,
     load: LoadOptions,
     caller: Caller,
+    prepare: Prepare,
 ) -> Result<Exit, Stop> {
     let transcripts = agent::transcripts(load.data_dir_path())?;
-    let host = Host { toolkit, load, caller, transcripts, max_turns: request.max_turns };
+    let host = Host { toolkit, load, caller, transcripts, max_turns: request.max_turns, prepare };
     let stop = CancellationToken::new();
     let watch = Watch::start(stop.clone())?;
     let runtime = RuntimeBuilder::new_current_thread()
@@ -73,12 +74,16 @@ pub(crate) fn run(
     Ok(signal.unwrap_or(Exit::Success))
 }
 
+/// Makes the toolkit of the command one for an agent.
+type Prepare = fn(Builder, &LoadOptions) -> Builder;
+
 struct Host {
     toolkit: Builder,
     load: LoadOptions,
     caller: Caller,
     transcripts: Transcripts,
     max_turns: Option<u32>,
+    prepare: Prepare,
 }
 
 impl Host {
@@ -87,8 +92,7 @@ impl Host {
         let configuration = config::load(load.clone())?;
         let mut caller = self.caller.clone().with_workspace(&setup.workspace);
         caller.session_id = None;
-        let mut toolkit =
-            crate::cli::for_agent(self.toolkit.clone(), &load).change_hook(setup.unsaved_guard());
+        let mut toolkit = (self.prepare)(self.toolkit.clone(), &load).change_hook(setup.unsaved_guard());
         #[cfg(feature = "mcp")]
         let servers = [
             mcp::servers_of(&configuration, &caller, &load, mcp::Only::All),

@@ -112,7 +112,7 @@ pub(crate) fn run(
         Models::new(host.toolkit.configuration()).map_err(|error| Stop::cannot_start(error.to_string()))?;
     let words = Words {
         commands: COMMANDS.map(|(name, _)| name.to_owned()).to_vec(),
-        models: models.names().into_iter().map(|name| name.to_string()).collect(),
+        models: models.names().into_iter().map(ToString::to_string).collect(),
         tools: host.toolbox.tools().map(|tool| tool.name().to_owned()).collect(),
         workspace: caller.workspace_dir().to_owned(),
     };
@@ -189,7 +189,7 @@ impl Chat<'_> {
             if let Some(command) = line.strip_prefix('/')
                 && !command.contains('/')
             {
-                if self.command(command, console)? {
+                if self.command(command, console) {
                     break;
                 }
                 continue;
@@ -208,7 +208,7 @@ impl Chat<'_> {
     }
 
     /// Does a command; returns true if the chat ends.
-    fn command(&mut self, command: &str, console: &mut Console<'_>) -> Result<bool, Stop> {
+    fn command(&mut self, command: &str, console: &mut Console<'_>) -> bool {
         let (name, argument) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
         match (name, argument.trim()) {
             ("help", _) => {
@@ -259,7 +259,7 @@ impl Chat<'_> {
                 }
                 None => console.note("There is no conversation yet."),
             },
-            ("exit" | "quit", _) => return Ok(true),
+            ("exit" | "quit", _) => return true,
             (name, _) => {
                 console.error(&format!(
                     "there is no command `/{}`; /help lists the commands",
@@ -267,7 +267,7 @@ impl Chat<'_> {
                 ));
             }
         }
-        Ok(false)
+        false
     }
 
     /// Says something to the model, and shows its answer.

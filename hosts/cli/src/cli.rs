@@ -168,38 +168,24 @@ impl Cli {
                     return config::run(*request, toolkit, load, options.format, &cannot_build, console);
                 }
                 Request::Trust(request) => {
-                    return trust::run(
-                        request,
-                        load,
-                        options.caller.workspace_dir(),
-                        options.format,
-                        console,
-                    );
+                    let workspace = options.caller.workspace_dir();
+                    return trust::run(request, load, workspace, options.format, console);
                 }
                 Request::New(request) => {
                     // The configuration does not matter: none of its names are reserved by core.
                     let toolkit = toolkit.build().map_err(cannot_build)?;
-                    return new::run(
-                        request,
-                        &toolkit,
-                        options.caller.workspace_dir(),
-                        options.format,
-                        console,
-                    );
+                    let workspace = options.caller.workspace_dir();
+                    return new::run(request, &toolkit, workspace, options.format, console);
                 }
                 #[cfg(feature = "agent")]
                 Request::Agent(request) if !request.needs_toolkit() => {
-                    let data_dir = load.data_dir_path();
-                    return agent::run_without_tools(
-                        request,
-                        data_dir,
-                        &options.caller,
-                        options.format,
-                        console,
-                    );
+                    let (data_dir, caller) = (load.data_dir_path(), &options.caller);
+                    return agent::run_without_tools(request, data_dir, caller, options.format, console);
                 }
                 #[cfg(feature = "agent")]
-                Request::Acp(request) => return acp::run(request, toolkit, load, options.caller.clone()),
+                Request::Acp(request) => {
+                    return acp::run(request, toolkit, load, options.caller.clone(), for_agent);
+                }
                 #[cfg(feature = "mcp")]
                 Request::Mcp(request) if !request.needs_toolkit() => {
                     let caller = &options.caller;
@@ -321,7 +307,7 @@ fn with_protected(toolkit: Builder, load: &LoadOptions) -> Builder {
 
 /// The toolkit as an agent needs it.
 #[cfg(feature = "agent")]
-pub(crate) fn for_agent(toolkit: Builder, load: &LoadOptions) -> Builder {
+fn for_agent(toolkit: Builder, load: &LoadOptions) -> Builder {
     agent::with_copies(with_protected(toolkit, load).delegates_tasks(), load.data_dir_path())
 }
 

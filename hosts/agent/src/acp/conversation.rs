@@ -24,7 +24,7 @@ pub(super) enum Mode {
     Ask,
     /// Only tools that read are there.
     Read,
-    /// What a person would be asked is allowed, because the configuration says so.
+    /// Questions to a person are answered with yes, because the configuration says so.
     Auto,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Conversation {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Start<'a> {
     New,
-    /// What was said is shown again.
+    /// From a transcript, whose messages are shown again.
     Load(&'a str),
     Resume(&'a str),
 }

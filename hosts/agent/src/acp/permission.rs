@@ -82,7 +82,11 @@ impl Editor {
         let mut content: Vec<Value> = changed.iter().map(Change::to_content).collect();
         if content.is_empty() {
             // Indented text is shown as it is.
-            let text: String = pending.to_text().lines().map(|line| format!("    {line}\n")).collect();
+            let lines: Vec<String> = pending.to_text().lines().map(|line| format!("    {line}")).collect();
+            let text = lines.join(
+                "
+",
+            );
             content.push(plain(&text));
         }
         let locations: Vec<Value> = changed.iter().map(Change::to_location).collect();

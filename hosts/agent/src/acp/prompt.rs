@@ -49,7 +49,7 @@ pub(super) struct Embedded {
 
 /// The task of a prompt.
 pub(super) fn task(blocks: Vec<Block>) -> Result<DelegationRequest, Fault> {
-    let (mut text, mut context) = (String::new(), String::new());
+    let (mut text, mut files) = (String::new(), String::new());
     let mut attachments = Vec::new();
     for block in blocks {
         match block {
@@ -63,12 +63,12 @@ pub(super) fn task(blocks: Vec<Block>) -> Result<DelegationRequest, Fault> {
             Block::ResourceLink { uri, name, title } => {
                 let _ = write!(text, "[{}]({})", title.unwrap_or(name), path_of(&uri));
             }
-            Block::Resource { resource: Embedded { uri, mime_type, text: Some(content), .. } } => {
+            Block::Resource { resource: Embedded { uri, mime_type, text: Some(body), .. } } => {
                 let place = path_of(&uri);
                 let kind = mime_type.map(|kind| format!(" type=\"{kind}\"")).unwrap_or_default();
                 // The editor shows it where it is mentioned; the model reads it once, below the text.
                 let _ = write!(text, "{place}");
-                let _ = write!(context, "<file path=\"{place}\"{kind}>\n{content}\n</file>\n");
+                let _ = write!(files, "<file path=\"{place}\"{kind}>\n{body}\n</file>\n");
             }
             Block::Resource { resource: Embedded { uri, mime_type, blob: Some(blob), .. } } => {
                 let data = bytes(&blob)?;
@@ -87,12 +87,12 @@ pub(super) fn task(blocks: Vec<Block>) -> Result<DelegationRequest, Fault> {
             }
         }
     }
-    if text.trim().is_empty() && attachments.is_empty() && context.is_empty() {
+    if text.trim().is_empty() && attachments.is_empty() && files.is_empty() {
         return Err(Fault::params("the prompt is empty; send text"));
     }
     let mut request = DelegationRequest::new(text);
-    if !context.is_empty() {
-        request = request.with_context(context);
+    if !files.is_empty() {
+        request = request.with_context(files);
     }
     request.attachments = attachments;
     Ok(request)

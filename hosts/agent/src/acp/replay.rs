@@ -46,7 +46,7 @@ fn answer_updates(
     for part in &answer.message.content {
         match part {
             AssistantPart::Text { text } if !text.is_empty() => {
-                updates.push(chunk("agent_message_chunk", text))
+                updates.push(chunk("agent_message_chunk", text));
             }
             AssistantPart::Reasoning { text, .. } if !text.is_empty() => {
                 updates.push(chunk("agent_thought_chunk", text));

@@ -184,18 +184,16 @@ impl Server {
             Incoming::Invalid { id, fault } => self.answer(&id, &Err(fault)),
             Incoming::Response { id, outcome } => self.client.answered(&id, outcome),
             Incoming::Notification { method, params } => self.notified(&method, params),
-            Incoming::Request { id, method, params } => {
-                match self.at_once(&id, &method, params) {
-                    Now::Answered(outcome) => self.answer(&id, &outcome),
-                    Now::Later(work) => {
-                        let server = Arc::clone(self);
-                        tasks.spawn(async move {
-                            let outcome = work.await;
-                            server.answer(&id, &outcome);
-                        });
-                    }
-                };
-            }
+            Incoming::Request { id, method, params } => match self.at_once(&id, &method, params) {
+                Now::Answered(outcome) => self.answer(&id, &outcome),
+                Now::Later(work) => {
+                    let server = Arc::clone(self);
+                    tasks.spawn(async move {
+                        let outcome = work.await;
+                        server.answer(&id, &outcome);
+                    });
+                }
+            },
         }
     }
 
@@ -235,7 +233,7 @@ impl Server {
     fn begin(self: &Arc<Self>, id: &Value, method: &str, given: Value) -> Result<Now, Fault> {
         let server = Arc::clone(self);
         Ok(match method {
-            "initialize" => Now::Answered(Ok(self.initialize(params(method, given)?))),
+            "initialize" => Now::Answered(Ok(self.initialize(&params(method, given)?))),
             // There is nothing to authenticate for.
             "authenticate" => Now::Answered(Ok(json!({}))),
             "session/new" => {
@@ -288,7 +286,7 @@ impl Server {
         })
     }
 
-    fn initialize(&self, given: Initialize) -> Value {
+    fn initialize(&self, given: &Initialize) -> Value {
         self.client.set_abilities(Abilities::of(&given.client_capabilities));
         let (name, version) = self.host.program();
         json!({

@@ -410,9 +410,9 @@ async fn a_session_is_loaded_with_all_that_was_said() {
     editor.call("session/resume", setup).await.unwrap();
     assert!(editor.updates("user_message_chunk").is_empty());
     editor.prompt(&session, "And now?").await.unwrap();
-    let list = editor.call("session/list", json!({"cwd": editor.work()})).await.unwrap();
+    let sessions = editor.call("session/list", json!({"cwd": editor.work()})).await.unwrap();
     assert_eq!(
-        (&list["sessions"][0]["sessionId"], &list["sessions"][0]["title"]),
+        (&sessions["sessions"][0]["sessionId"], &sessions["sessions"][0]["title"]),
         (&json!(session), &json!("Look"))
     );
     let none = editor.call("session/list", json!({"cwd": "/nowhere"})).await.unwrap();
@@ -514,7 +514,7 @@ async fn what_the_configuration_confirms_is_not_asked() {
     editor.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn text_that_is_not_saved_is_not_overwritten() {
     let model = scripted([
         Answer::calls([call("0", "read", json!({"file_path": "a.txt"}))]),

@@ -24,6 +24,7 @@ impl Cancelled {
 
     /// Prints how long the run took to end, and checks it.
     #[track_caller]
+    #[expect(clippy::print_stdout, reason = "the figure is of interest, and depends on the machine")]
     fn ended(&self, place: &str) {
         let took = self.0.lock().unwrap().expect("it was cancelled").elapsed();
         println!("cancelled {place}: ended after {took:?}");

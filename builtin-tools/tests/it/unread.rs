@@ -145,7 +145,9 @@ async fn a_change_that_keeps_size_and_time_is_seen() {
             ("apply_patch", json!({ "input": patch })),
         ] {
             let call = toolbox.call_tool(tool, arguments).await;
-            assert!(call.text().starts_with(&format!("{name} was changed by")), "{tool}: {}", call.text());
+            let text = call.text();
+            assert!(text.starts_with(&format!("{name} was changed")), "{tool}: {text}");
+            assert!(text.contains("since it was last read here"), "{tool}: {text}");
         }
         assert_eq!(fs::read_to_string(place(name)).unwrap(), LINES.replace("10", "xx"));
     }

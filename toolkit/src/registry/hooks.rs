@@ -39,7 +39,7 @@ impl Builder {
     /// It sees the changes that tools make through [`Workspace`](crate::Workspace): those of commands and of tools that open files by
     /// themselves pass it by. It blocks the call; a file of more than 256 MiB cannot be changed with it.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use toolkit::{FileChange, Toolkit};
     ///
     /// # fn main() -> Result<(), toolkit::BuildError> {

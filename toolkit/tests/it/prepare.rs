@@ -166,7 +166,11 @@ async fn descriptions_are_filled_and_what_is_prepared_is_not_filled_again() {
 async fn what_cannot_be_prepared_is_left_out_and_the_others_are_unharmed() {
     for (agent, there, said) in [
         ("bob", vec!["plain", "skill"], None),
-        ("kid", vec!["plain"], Some((Level::Info, "is not there for this caller: this agent has no skills"))),
+        (
+            "kid",
+            vec!["plain"],
+            Some((Level::Info, "is not available to this caller: this agent has no skills")),
+        ),
         ("eve", vec!["plain"], Some((Level::Error, "no value is left for the parameter `skill`"))),
         ("odd", vec!["plain"], Some((Level::Error, "has no parameter `skil`; it has: `skill`, `depth`"))),
     ] {

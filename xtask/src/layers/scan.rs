@@ -73,11 +73,9 @@ impl Scanner<'_> {
                         continue;
                     }
                 }
-                Token::Word(word) if word == "crate" || word == "super" => {
-                    if self.path_starts_here() {
-                        self.expression_path(*line);
-                        continue;
-                    }
+                Token::Word(word) if (word == "crate" || word == "super") && self.path_starts_here() => {
+                    self.expression_path(*line);
+                    continue;
                 }
                 Token::Sign('{') => depth += 1,
                 Token::Sign('}') => {

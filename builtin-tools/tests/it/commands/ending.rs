@@ -120,7 +120,10 @@ async fn a_host_that_ends_with_its_call_leaves_nothing_and_says_so() {
     let arguments = json!({ "command": "sleep 300 & echo hi", "env": { "MARKER": marker } });
     let result = house.call("exec", arguments).await;
     let text = result.text();
-    assert!(text.contains("was stopped") && text.contains("sleep 300") && !text.contains("job_"), "{text}");
+    assert!(
+        text.contains("processes were stopped") && text.contains("sleep 300") && !text.contains("job_"),
+        "{text}"
+    );
     assert_eq!(alive(&marker), Vec::<String>::new());
     assert_eq!(fact(&result, "taskId"), json!(null));
 }

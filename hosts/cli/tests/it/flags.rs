@@ -92,7 +92,7 @@ fn the_toolbox_reports_what_does_not_fit_and_all_of_it_at_once() {
         (&["--numbers", "1", "--numbers", "two"], &["/numbers/1", "\"two\""]),
         (&["--at", "{x:1}"], &["/at", "object"]),
         (&["--at", r#"{"x":1}"#], &["/at", "y"]),
-        (&["--at", r#"{"x":1,"x":2,"y":3}"#], &["\"x\"", "twice"]),
+        (&["--at", r#"{"x":1,"x":2,"y":3}"#], &["\"x\"", "repeated"]),
         (&["--line-count", "x", "--ratio", "y", "--speed", "z"], &["/line_count", "/ratio", "/speed"]),
     ] {
         let error = repeat(flags).fails(4);

@@ -176,7 +176,7 @@ mod tests {
             ("https://evil.example/m", Err("it is at https://evil.example")),
             ("//evil.example/m", Err("it is at https://evil.example")),
             ("http://api.example/m", Err("it is at http://api.example")),
-            ("https://[", Err("it is none")),
+            ("https://[", Err("it is not a valid URL")),
         ] {
             match (resolved(url, endpoint), expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected),

@@ -83,11 +83,7 @@ async fn a_tool_that_says_something_else_is_asked_about_once() {
         host.toolkit.tool("served__grown").is_some_and(|tool| tool.description().contains("ssh"))
     };
     host.until("it changed", has_changed).await;
-    assert!(
-        host.noticed().contains("\"grown\" says something else of itself than it did before"),
-        "{}",
-        host.noticed()
-    );
+    assert!(host.noticed().contains("its tool \"grown\" has changed its definition"), "{}", host.noticed());
     // Others are as before.
     host.call("served__echo", json!({"message": "x"})).await;
     assert!(approver.asked().is_empty());

@@ -107,8 +107,6 @@ impl rustyline::Helper for Helper {}
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
     use super::*;
 
     #[test]

@@ -33,7 +33,7 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-use toolkit::{FileChange, ToolError};
+use toolkit::{ToolError, files::FileChange};
 use unsaved::Unsaved;
 
 /// The maker of agents for the sessions of an editor.

@@ -10,7 +10,7 @@ use crate::signals::Watch;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use tokio::io::{BufReader, stdin, stdout};
 use tokio::runtime::Builder as RuntimeBuilder;
-use toolkit::{Builder, Caller, CancellationToken, LoadOptions};
+use toolkit::{Builder, Caller, CancellationToken, config::LoadOptions};
 use toolkit_agent::Transcripts;
 use toolkit_agent::acp::{AcpAgent, AcpHost, AcpOpening, AcpSetup, serve};
 

@@ -20,7 +20,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use tokio::runtime::Runtime;
-use toolkit::{Builder, Caller, CancellationToken, TerminalApprover, Toolkit, escape_line};
+use toolkit::{Builder, Caller, CancellationToken, Toolkit, approval::TerminalApprover, text::escape_line};
 use toolkit_agent::{
     Agent, AgentEvent, Checkpoints, DelegationRequest, RunOptions, Session, StopReason, ToolAgentResult,
     Transcripts,

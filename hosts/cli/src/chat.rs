@@ -19,7 +19,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use tokio::runtime::Runtime;
-use toolkit::{Caller, CancellationToken, TerminalApprover, Toolbox, Toolkit, escape_line};
+use toolkit::{Caller, CancellationToken, Toolbox, Toolkit, approval::TerminalApprover, text::escape_line};
 use toolkit_agent::{
     Agent, AgentEvent, DelegationRequest, FinalAnswer, RunOptions, Session, StopReason, ToolAgentResult,
     Transcripts,

@@ -13,7 +13,12 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use toolkit::{Instructions, LoadOptions, SkillFiles, TrustStore, TrustedFile, escape_block, escape_line};
+use toolkit::{
+    Instructions,
+    config::{LoadOptions, TrustStore, TrustedFile},
+    skills::SkillFiles,
+    text::{escape_block, escape_line},
+};
 
 /// Arguments of `trust`.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Texts, as the editor shows them.
 
 use serde_json::{Value, json};
-use toolkit::{StepStatus, StepType};
+use toolkit::views::{StepStatus, StepType};
 
 /// The most bytes of a text of a tool call.
 const MAX_TEXT_BYTES: usize = 256 << 10;

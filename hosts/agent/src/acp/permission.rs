@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use toolkit::{
-    AllowScope, Answer, Answering, Approver, Ask, AskDetail, DeniedBy, Elicitation, PendingAsk, Question,
-    escape_line,
+    Approver, Ask,
+    approval::{AllowScope, Answer, Answering, AskDetail, DeniedBy, Elicitation, PendingAsk, Question},
+    text::escape_line,
 };
 
 /// The most denials that a session remembers.

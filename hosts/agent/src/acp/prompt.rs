@@ -5,7 +5,7 @@ use crate::request::DelegationRequest;
 use data_encoding::{BASE64, BASE64_MIME_PERMISSIVE};
 use serde::Deserialize;
 use std::fmt::Write as _;
-use toolkit::{Bytes, Content};
+use toolkit::{Content, output::Bytes};
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -78,7 +78,7 @@ pub(super) fn task(blocks: Vec<Block>) -> Result<DelegationRequest, Fault> {
                     Some("image") => Content::Image { data, mime_type },
                     Some("audio") => Content::Audio { data, mime_type },
                     _ => Content::Resource {
-                        resource: toolkit::Resource::blob(uri, data.0).with_mime_type(mime_type),
+                        resource: toolkit::output::Resource::blob(uri, data.0).with_mime_type(mime_type),
                     },
                 });
             }

@@ -280,7 +280,7 @@ impl Server {
                 Now::Answered(Ok(json!({})))
             }
             _ => {
-                let shown = toolkit::escape_line(method);
+                let shown = toolkit::text::escape_line(method);
                 return Err(Fault::new(Fault::METHOD, format!("there is no method `{shown}`")));
             }
         })
@@ -305,7 +305,7 @@ impl Server {
 
     async fn open(&self, given: Setup, start: Start<'_>) -> Result<Arc<Conversation>, Fault> {
         if !given.cwd.is_absolute() || !given.cwd.is_dir() {
-            let cwd = toolkit::escape_line(&given.cwd.display().to_string()).into_owned();
+            let cwd = toolkit::text::escape_line(&given.cwd.display().to_string()).into_owned();
             return Err(Fault::params(format!("`cwd` is no directory: {cwd}; give an absolute path")));
         }
         if self.sessions().len() >= MAX_SESSIONS {
@@ -351,7 +351,7 @@ impl Server {
 
     fn session(&self, id: &str) -> Result<Arc<Conversation>, Fault> {
         self.sessions().get(id).cloned().ok_or_else(|| {
-            let id = toolkit::escape_line(id);
+            let id = toolkit::text::escape_line(id);
             Fault::new(
                 Fault::NOT_FOUND,
                 format!("there is no open session `{id}`; begin one with `session/new`, or open it with `session/load`"),
@@ -378,7 +378,7 @@ fn mcp_server(server: McpServer) -> Result<AcpMcpServer, Fault> {
         (Some("sse"), _, Some(url)) => AcpMcpTransport::Sse { url, headers: pairs(headers) },
         (None | Some("stdio"), Some(command), _) => AcpMcpTransport::Stdio { command, args, env: pairs(env) },
         _ => {
-            let name = toolkit::escape_line(&name);
+            let name = toolkit::text::escape_line(&name);
             return Err(Fault::params(format!(
                 "the MCP server `{name}` has no transport of this agent; give it a `command`, or the type `http` or `sse` and a `url`"
             )));

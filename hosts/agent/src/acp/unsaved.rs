@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
-use toolkit::{FileChange, ToolError, escape_line};
+use toolkit::{ToolError, files::FileChange, text::escape_line};
 
 /// How long an editor may take to show its text of a file.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -7,7 +7,10 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use toolkit::{CallArguments, Step, StepStatus, StepType};
+use toolkit::{
+    arguments::CallArguments,
+    views::{Step, StepStatus, StepType},
+};
 
 /// The least time between two updates with more output of a call. Each replaces the content of the call.
 const OUTPUT_INTERVAL: Duration = Duration::from_millis(200);

@@ -1,7 +1,7 @@
 //! Instructions that stand in files: the user's own `AGENTS.md`, and that of a workspace that the user trusts.
 
 use std::path::Path;
-use toolkit::{Configuration, Instructions};
+use toolkit::{Instructions, config::Configuration};
 
 /// The instructions for agents in a workspace: the user's own first. Those of the workspace count only if the user trusts them, as
 /// they are, with the configuration of the workspace. Blocks.

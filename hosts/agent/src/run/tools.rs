@@ -6,7 +6,7 @@ use crate::prompt::FinalAnswer;
 use crate::rewind::note_turn;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use toolkit::{Dialect, Toolbox, estimated_tokens};
+use toolkit::{Toolbox, dialects::Dialect, text::estimated_tokens};
 use toolkit_models::ToolChoice;
 
 impl Run<'_> {
@@ -42,7 +42,7 @@ impl Run<'_> {
     }
 
     /// The definitions for the model: the loop's own first, so that what is found later only follows.
-    pub(super) fn definitions(&self, toolbox: &Toolbox) -> toolkit::Definitions {
+    pub(super) fn definitions(&self, toolbox: &Toolbox) -> toolkit::dialects::Definitions {
         let with_finish = self.agent.final_answer == FinalAnswer::Tool;
         let own = self.agent.own.definitions(with_finish, self.offers_delegate(toolbox));
         let within = |name: &str| self.agent.within.as_ref().is_none_or(|within| within.contains(name));
@@ -62,7 +62,7 @@ impl Run<'_> {
     }
 
     /// The estimated tokens of what every request has beside the conversation.
-    pub(crate) fn fixed_tokens(&self, tools: &toolkit::Definitions) -> u64 {
+    pub(crate) fn fixed_tokens(&self, tools: &toolkit::dialects::Definitions) -> u64 {
         (estimated_tokens(&self.system) + estimated_tokens(&tools.to_json().to_string())) as u64
     }
 }

@@ -9,7 +9,7 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 use tokio::task::JoinHandle;
-use toolkit::{Caller, CancellationToken, ToolAgentSettings, Toolkit};
+use toolkit::{Caller, CancellationToken, Toolkit, config::ToolAgentSettings};
 use toolkit_agent::acp::{AcpAgent, AcpHost, AcpOpening, AcpSetup, serve};
 use toolkit_agent::{Agent, Limits, Transcripts};
 use toolkit_models::{Answer, Message, ModelError, ModelEvent, Scripted, ScriptedReply};

@@ -166,8 +166,10 @@ async fn in_a_conversation_a_text_is_the_answer() {
 #[tokio::test]
 async fn attachments_go_along_with_the_task() {
     let model = scripted([finish("seen")]);
-    let picture =
-        toolkit::Content::Image { data: toolkit::Bytes(vec![1, 2, 3]), mime_type: "image/png".into() };
+    let picture = toolkit::Content::Image {
+        data: toolkit::output::Bytes(vec![1, 2, 3]),
+        mime_type: "image/png".into(),
+    };
     let request = DelegationRequest::new("What is it?").with_attachment(picture.clone());
     builder(&log(), &model).build().run(request, Observer::none()).await;
     let requests = model.requests();

@@ -2,7 +2,7 @@
 
 use crate::exit::Stop;
 use std::path::Path;
-use toolkit::{Caller, Toolkit, escape_line};
+use toolkit::{Caller, Toolkit, text::escape_line};
 use toolkit_agent::{Agent, AgentBuilder, AgentProfile, Limits, TranscriptError, Transcripts};
 use toolkit_models::{ModelError, Models};
 

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::time::Duration;
-use toolkit::TerminalApprover;
+use toolkit::approval::TerminalApprover;
 
 /// The time between two looks for a line.
 const INTERVAL: Duration = Duration::from_millis(50);

@@ -1,7 +1,11 @@
 //! The options and subcommands of the command: their clap definitions, and their parsed form.
 
 #[cfg(feature = "agent")]
+use crate::acp::{self, AcpRequest};
+#[cfg(feature = "agent")]
 use crate::agent::{self, AgentRequest};
+#[cfg(feature = "agent")]
+use crate::chat::{self, ChatRequest};
 use crate::config::{self, ConfigRequest};
 use crate::docs;
 use crate::exit::{Exit, Stop};
@@ -67,6 +71,10 @@ pub(crate) enum Request {
     Mcp(McpRequest),
     #[cfg(feature = "agent")]
     Agent(AgentRequest),
+    #[cfg(feature = "agent")]
+    Acp(AcpRequest),
+    #[cfg(feature = "agent")]
+    Chat(ChatRequest),
 }
 
 impl Request {
@@ -77,6 +85,10 @@ impl Request {
             Self::Mcp(request) => request.profile(),
             #[cfg(feature = "agent")]
             Self::Agent(request) => request.profile.as_deref(),
+            #[cfg(feature = "agent")]
+            Self::Acp(request) => request.profile.as_deref(),
+            #[cfg(feature = "agent")]
+            Self::Chat(request) => request.profile.as_deref(),
             _ => None,
         }
     }
@@ -216,7 +228,7 @@ pub(crate) fn skeleton(program: &str) -> Command {
     #[cfg(feature = "mcp")]
     let command = command.subcommand(mcp::command());
     #[cfg(feature = "agent")]
-    let command = command.subcommand(agent::command());
+    let command = command.subcommand(agent::command()).subcommand(chat::command()).subcommand(acp::command());
     command
 }
 
@@ -385,6 +397,10 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
         "mcp" => Request::Mcp(mcp::request(matches)?),
         #[cfg(feature = "agent")]
         "agent" => Request::Agent(agent::request(matches)),
+        #[cfg(feature = "agent")]
+        "acp" => Request::Acp(acp::request(matches)),
+        #[cfg(feature = "agent")]
+        "chat" => Request::Chat(chat::request(matches)),
         other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),
     })
 }

@@ -1,8 +1,12 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
 #[cfg(feature = "agent")]
+mod acp;
+#[cfg(feature = "agent")]
 mod agent;
 mod call;
+#[cfg(feature = "agent")]
+mod chat;
 mod commands;
 mod config;
 mod docs;

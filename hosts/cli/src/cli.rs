@@ -29,6 +29,8 @@ use crate::new;
 #[cfg(feature = "mcp")]
 use crate::options::CallRequest;
 use crate::options::{self, Options, Request};
+#[cfg(all(feature = "agent", feature = "web"))]
+use crate::page_reader;
 use crate::permission;
 use crate::signals;
 use crate::trust;
@@ -207,6 +209,10 @@ impl Cli {
                         let only = only(request);
                         servers = mcp::servers_of(&configuration, &options.caller, &load, only);
                         toolkit = mcp::with(toolkit, &servers);
+                    }
+                    #[cfg(all(feature = "agent", feature = "web"))]
+                    {
+                        toolkit = page_reader::with(toolkit, &configuration);
                     }
                     toolkit = toolkit.configuration(configuration);
                     toolkit = for_request(toolkit, request, &options.load);

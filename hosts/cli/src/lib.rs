@@ -111,6 +111,8 @@ mod live;
 mod mcp;
 mod new;
 mod options;
+#[cfg(all(feature = "agent", feature = "web"))]
+mod page_reader;
 mod parameter_type;
 mod permission;
 mod render;

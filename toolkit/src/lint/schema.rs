@@ -5,6 +5,7 @@ use super::losses::Losses;
 use super::names::{is_taken, pairs};
 use super::texts::printable;
 use crate::escape::escape_line;
+use crate::schema::Validator;
 use crate::search::{stems_of, words_of};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -190,7 +191,7 @@ fn default_fits(parameter: &Value, default: &Value, root: &Value) -> bool {
             members.insert(key.to_owned(), shared.clone());
         }
     }
-    jsonschema::validator_for(&schema).map_or(true, |validator| validator.is_valid(default))
+    Validator::new(&schema).map_or(true, |validator| validator.is_valid(default))
 }
 
 fn place(pointer: &str, name: &str) -> String {

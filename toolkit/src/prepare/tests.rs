@@ -1,5 +1,5 @@
 use super::*;
-use crate::schema::validator;
+use crate::schema::Validator;
 use serde_json::json;
 
 /// The combined schema accepts exactly the values that both accept, and is written as simply as possible.
@@ -44,7 +44,7 @@ fn narrowing_takes_what_both_take() {
         json!({"properties": {"a": {}}, "unevaluatedProperties": false}),
         json!({"prefixItems": [{}], "unevaluatedItems": false}),
     ];
-    let accepts = |schema: &Value, value: &Value| validator(schema).unwrap().is_valid(value);
+    let accepts = |schema: &Value, value: &Value| Validator::new(schema).unwrap().is_valid(value);
     for schema in &schemas {
         for also in &schemas {
             let mut both = schema.clone();

@@ -9,7 +9,7 @@ use super::number::{End, bound, count, is_multiple};
 use super::same::{is_annotation, same};
 use super::variant::{apart, is_another, listed, split};
 use crate::schema::describe::{cut, describe, join};
-use crate::schema::resolve;
+use crate::schema::{Validator, resolve};
 use serde_json::{Map, Value};
 
 /// The maximum number of pairs of schemas that are compared; further pairs are reported as unknown.
@@ -390,7 +390,7 @@ fn strings(given: &Map<String, Value>, demand: &Map<String, Value>, at: &At<'_>,
     }
 }
 
-fn validator(schema: &Value, root: &Value) -> Option<jsonschema::Validator> {
+fn validator(schema: &Value, root: &Value) -> Option<Validator> {
     let mut document = schema.clone();
     if let (Some(document), Some(definitions)) = (document.as_object_mut(), root.get("$defs")) {
         document.insert("$defs".into(), definitions.clone());
@@ -399,7 +399,7 @@ fn validator(schema: &Value, root: &Value) -> Option<jsonschema::Validator> {
     if refers_elsewhere(&document) {
         return None;
     }
-    jsonschema::options().with_draft(jsonschema::Draft::Draft202012).offline().build(&document).ok()
+    Validator::new(&document).ok()
 }
 
 fn refers_elsewhere(schema: &Value) -> bool {

@@ -9,8 +9,7 @@ use super::{Repair, RepairKind};
 use crate::excerpt::cut;
 use crate::pointer::Pointer;
 use crate::schema::describe::literals;
-use crate::schema::{Compiled, DEEPEST, resolve};
-use jsonschema::Validator;
+use crate::schema::{Compiled, DEEPEST, Validator, resolve};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -232,7 +231,7 @@ impl Compiled {
         if let (Some(document), Some(definitions)) = (document.as_object_mut(), self.annotated.get("$defs")) {
             document.insert("$defs".into(), definitions.clone());
         }
-        crate::schema::validator(&document).ok()
+        Validator::new(&document).ok()
     }
 }
 

@@ -14,6 +14,7 @@ mod signature;
 mod tighten;
 mod validator;
 
+pub(crate) use check::circle_within;
 pub use check::drop_unfitting_examples;
 pub(crate) use check::rules_fault;
 pub use foreign::{foreign_fault, output_fault};

@@ -112,7 +112,7 @@ pub(super) fn circle(schema: &Value) -> Option<String> {
 }
 
 /// Same as [`circle`], for any place in the document.
-pub(super) fn circle_within(schema: &Value) -> Option<String> {
+pub(crate) fn circle_within(schema: &Value) -> Option<String> {
     let mut done = Vec::new();
     let mut path = Vec::new();
     let mut left = vec![schema];

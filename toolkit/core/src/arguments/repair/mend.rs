@@ -9,7 +9,7 @@ use super::{Repair, RepairKind};
 use crate::excerpt::cut;
 use crate::pointer::Pointer;
 use crate::schema::describe::literals;
-use crate::schema::{Compiled, DEEPEST, Validator, resolve};
+use crate::schema::{Compiled, DEEPEST, Validator, circle_within, resolve};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -231,6 +231,10 @@ impl Compiled {
         if let (Some(document), Some(definitions)) = (document.as_object_mut(), self.annotated.get("$defs")) {
             document.insert("$defs".into(), definitions.clone());
         }
+        // A reference to the root of the tool's schema leads back to the part here.
+        if circle_within(&document).is_some() {
+            return None;
+        }
         Validator::new(&document).ok()
     }
 }
@@ -271,6 +275,20 @@ mod tests {
         ] {
             assert_eq!(weight(&value), expected, "{value}");
         }
+    }
+
+    #[test]
+    fn a_schema_that_contains_itself_is_followed() {
+        for next in [json!({"$ref": "#"}), json!({"anyOf": [{"$ref": "#"}, {"type": "null"}]})] {
+            let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}, "next": next}});
+            let given = json!({"n": "1", "next": {"n": 2, "next": {"n": "x"}}});
+            let expected = json!({"n": 1, "next": {"n": 2, "next": {"n": "x"}}});
+            assert_eq!(mended(&schema, &given, MAX_LOOKED_AT), expected, "{schema}");
+        }
+        let schema =
+            json!({"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#"}}});
+        let given = json!({"n": 1, "next": {"next": {"n": "5"}}});
+        assert_eq!(mended(&schema, &given, MAX_LOOKED_AT), json!({"n": 1, "next": {"next": {"n": 5}}}));
     }
 
     #[test]

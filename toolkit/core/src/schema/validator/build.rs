@@ -183,7 +183,51 @@ impl Document {
             let pointer = builder.nodes[id].pointer.clone();
             builder.nodes[id].keywords = builder.keywords(members, &pointer)?;
         }
-        Ok(Self { nodes: builder.nodes, root })
+        let document = Self { nodes: builder.nodes, root };
+        match document.circle() {
+            Some(id) => Err(Uncovered::new("$ref", &document.nodes[id].pointer)),
+            None => Ok(document),
+        }
+    }
+
+    /// Returns a schema that leads back to itself for the same value, so that checking a value would never end.
+    fn circle(&self) -> Option<Id> {
+        let (mut open, mut done) = (vec![false; self.nodes.len()], vec![false; self.nodes.len()]);
+        for start in 0..self.nodes.len() {
+            let mut path = vec![(start, false)];
+            while let Some((id, is_left)) = path.pop() {
+                if is_left {
+                    (open[id], done[id]) = (false, true);
+                    continue;
+                }
+                if open[id] {
+                    return Some(id);
+                }
+                if done[id] {
+                    continue;
+                }
+                open[id] = true;
+                path.push((id, true));
+                path.extend(
+                    self.nodes[id].keywords.iter().flat_map(Keyword::same_value).map(|id| (id, false)),
+                );
+            }
+        }
+        None
+    }
+}
+
+impl Keyword {
+    /// Returns the schemas that the keyword applies to the same value.
+    fn same_value(&self) -> Vec<Id> {
+        match self {
+            Self::AllOf(parts) | Self::AnyOf(parts) | Self::OneOf(parts) => parts.clone(),
+            Self::Not(part) | Self::Ref(part) => vec![*part],
+            Self::If { condition, then, otherwise } => {
+                [Some(*condition), *then, *otherwise].into_iter().flatten().collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 

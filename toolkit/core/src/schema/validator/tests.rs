@@ -259,6 +259,8 @@ fn what_is_not_covered_is_named() {
         (json!({"anyOf": []}), "`anyOf`"),
         (json!({"title": 5}), "`title`"),
         (json!({"then": 5}), "a schema that is no object"),
+        (json!({"$ref": "#"}), "`$ref` in the root"),
+        (json!({"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}}), "`$ref` in /properties/a"),
     ] {
         let uncovered = Document::new(&schema).err().expect("it is not covered").to_string();
         assert!(uncovered.contains(expected) && uncovered.contains("`json-schema`"), "{schema}: {uncovered}");
@@ -266,6 +268,7 @@ fn what_is_not_covered_is_named() {
     for schema in [
         json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "x-other": 5, "anything": []}),
         json!({"properties": {"dependentRequired": {"type": "string"}, "$id": true}}),
+        json!({"properties": {"a": {"$ref": "#"}, "b": {"anyOf": [{"$ref": "#/$defs/c"}, {"$ref": "#/$defs/c"}]}}, "$defs": {"c": {}}}),
         json!({"$ref": "#/properties/a", "properties": {"a": {"properties": {"b": {"$ref": "#"}}}}}),
     ] {
         assert!(Document::new(&schema).is_ok(), "{schema}");

@@ -56,6 +56,7 @@ impl Diagnostic {
     }
 
     #[doc(hidden)]
+    #[must_use]
     pub fn with_concern(self, concerns_deny: bool) -> Self {
         Self { concerns_deny, ..self }
     }

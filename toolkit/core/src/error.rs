@@ -249,6 +249,7 @@ impl ToolError {
 
     /// Redacts secrets. The source is removed if it may contain one.
     #[doc(hidden)]
+    #[must_use]
     pub fn redacted(mut self, redactor: &Redactor) -> Self {
         if let Cow::Owned(message) = redactor.redact(&self.message) {
             self.message = message;

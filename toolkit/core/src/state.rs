@@ -94,6 +94,7 @@ impl Services {
 
     /// Returns these values, with those of `own` taking precedence.
     #[doc(hidden)]
+    #[must_use]
     pub fn with(&self, own: &Self) -> Self {
         let mut all = self.clone();
         Arc::make_mut(&mut all.0).extend(own.0.iter().map(|(id, service)| (*id, service.clone())));

@@ -207,6 +207,7 @@ impl PendingAsk {
 
     /// Returns the same question with what was wrong with the answer.
     #[doc(hidden)]
+    #[must_use]
     pub fn with_problem(&self, problem: String) -> Self {
         Self(Arc::new(Pending { problem: Some(problem), ..(*self.0).clone() }))
     }

@@ -197,7 +197,9 @@ impl<'d> Run<'d> {
                     }
                 }
                 (Keyword::AllOf(parts), _) => {
-                    parts.iter().for_each(|part| self.collect(*part, value, at, found));
+                    for part in parts {
+                        self.collect(*part, value, at, found);
+                    }
                 }
                 (Keyword::If { condition, then, otherwise }, _) => {
                     let branch = if self.holds(*condition, value) { then } else { otherwise };

@@ -32,8 +32,11 @@ fn lines(problems: &[Problem]) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
 }
 
+/// A verdict, the problems of the value as output, and what becomes of it as arguments, without repairs and with them.
+type Outcome = (bool, Vec<String>, Vec<Result<String, Vec<String>>>);
+
 /// Returns the verdict on a value as arguments and as output, with the texts of all problems and the repairs.
-fn outcome(compiled: &Compiled, value: &Value) -> (bool, Vec<String>, Vec<Result<String, Vec<String>>>) {
+fn outcome(compiled: &Compiled, value: &Value) -> Outcome {
     let prepared = [Repairing::Off, Repairing::On].map(|repairing| {
         let prepared = arguments::prepare(compiled, value.clone().into(), repairing);
         prepared
@@ -89,6 +92,7 @@ fn random_schemas_have_the_verdicts_and_texts_of_jsonschema() {
 
 /// Schemas at the edges of the keywords, with values beside their limits.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table")]
 fn keywords_have_the_verdicts_and_texts_of_jsonschema() {
     let numbers = json!([
         0,

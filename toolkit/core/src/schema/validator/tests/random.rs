@@ -20,7 +20,7 @@ impl Random {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % limit as u64).unwrap()
+        usize::try_from((mixed ^ (mixed >> 31)) % limit as u64).expect("it is of this kind")
     }
 
     fn is_one_of(&mut self, many: usize) -> bool {
@@ -154,11 +154,11 @@ fn external(random: &mut Random, depth: usize) -> Value {
 /// Returns an object with a flattened enum, which may be optional.
 fn flattened(random: &mut Random, depth: usize) -> Value {
     let mut object = object(random, depth);
-    let members = object.as_object_mut().unwrap();
+    let members = object.as_object_mut().expect("it is of this kind");
     members.shift_remove("additionalProperties");
     let mut choice = tagged(random, depth);
-    for option in choice["oneOf"].as_array_mut().unwrap() {
-        option.as_object_mut().unwrap().shift_remove("additionalProperties");
+    for option in choice["oneOf"].as_array_mut().expect("it is of this kind") {
+        option.as_object_mut().expect("it is of this kind").shift_remove("additionalProperties");
     }
     if random.is_one_of(2) {
         members.insert("anyOf".into(), json!([choice, {}]));

@@ -6,7 +6,10 @@
 //! ```
 
 use serde_json::{Value, json};
-use toolkit::{Caller, Configuration, LoadOptions, Toolkit};
+use toolkit::{
+    Caller, Toolkit,
+    config::{Configuration, LoadOptions},
+};
 use toolkit_mcp::{ClientOptions, McpServers};
 
 #[tokio::main(flavor = "current_thread")]

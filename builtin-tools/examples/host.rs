@@ -6,8 +6,8 @@
 use serde_json::json;
 use std::error::Error;
 use std::io::{Read as _, Write as _};
+use toolkit::approval::{Answer, CallbackApprover};
 use toolkit::prelude::*;
-use toolkit::{Answer, CallbackApprover};
 
 toolkit::link!(core: builtin_tools);
 

@@ -42,7 +42,7 @@ use page::{Deadline, Page};
 use session::{Browsers, Given};
 use state::DialogAnswer;
 use std::time::Duration;
-use toolkit::Detailed;
+use toolkit::output::Detailed;
 use toolkit::prelude::*;
 use toolkit_http::Target;
 
@@ -155,7 +155,7 @@ fn tab_number(browser: &Browser, name: &str) -> Result<u32, ToolError> {
     let open: Vec<String> = state.tabs.iter().map(|tab| format!("t{}", tab.number)).collect();
     Err(ToolError::not_found(format!(
         "there is no tab {}; those that are open are {}",
-        toolkit::escape_line(name),
+        toolkit::text::escape_line(name),
         open.join(", ")
     )))
 }

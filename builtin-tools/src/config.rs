@@ -1,7 +1,7 @@
 //! Configuration of the builtin tools: the sections `tools.exec`, `tools.web.network`, `tools.web.search`, `tools.web.fetch`,
 //! `tools.browser` and `tools.message`.
 
-use toolkit::{ConfigGate, ConfigSection, Secret};
+use toolkit::config::{ConfigGate, ConfigSection, Secret};
 
 /// Settings of shell commands.
 #[toolkit::args]

@@ -1,11 +1,11 @@
 //! Presentation of the tools in user interfaces.
 
-use toolkit::{StepType, StepTypes};
+use toolkit::views::{StepType, StepTypes};
 
 /// The kinds of steps of this crate's tools, and of `delegate`.
 ///
 /// ```
-/// use toolkit::Steps;
+/// use toolkit::views::Steps;
 ///
 /// let steps = Steps::new(builtin_tools::step_types());
 /// ```

@@ -1,6 +1,6 @@
 //! Titles of calls that have just started. The title in a tool's answer replaces them.
 
-use toolkit::{ToolContext, escape_line};
+use toolkit::{ToolContext, text::escape_line};
 
 /// Maximum number of characters of the object in a title.
 const MAX_CHARS: usize = 100;

@@ -6,7 +6,10 @@
 use serde_json::json;
 use std::fs;
 use tempfile::TempDir;
-use toolkit::{Caller, Configuration, LoadOptions, ToolCall, Toolbox, Toolkit};
+use toolkit::{
+    Caller, ToolCall, Toolbox, Toolkit,
+    config::{Configuration, LoadOptions},
+};
 
 toolkit::link!(core: builtin_tools);
 

@@ -4,7 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use toolkit::prelude::*;
-use toolkit::{PolicySettings, Tool, ToolPolicy, ToolRules};
+use toolkit::{
+    Tool,
+    policy::{PolicySettings, ToolPolicy, ToolRules},
+};
 
 toolkit::link!(core: builtin_tools);
 

@@ -3,7 +3,11 @@
 #![cfg(target_os = "linux")]
 use serde_json::json;
 use std::collections::BTreeMap;
-use toolkit::{Answer, Caller, McpServerSettings, ScriptedApprover, Tool, ToolCall, Toolkit};
+use toolkit::{
+    Caller, Tool, ToolCall, Toolkit,
+    approval::{Answer, ScriptedApprover},
+    config::McpServerSettings,
+};
 use toolkit_mcp::{ClientOptions, McpServers};
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::request::{Thinking, ToolChoice};
 use crate::wire::{Constraint, Draft};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use toolkit::{Content, Dialect};
+use toolkit::{Content, dialects::Dialect};
 
 /// The limit of tokens where none is configured: the provider wants one.
 const MAX_TOKENS: u32 = 16_000;

@@ -10,7 +10,7 @@ use crate::request::{Thinking, ToolChoice};
 use crate::wire::{Constraint, Draft};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use toolkit::{Content, Dialect};
+use toolkit::{Content, dialects::Dialect};
 
 /// The members of a message that hold reasoning and go back to the server in the messages that call tools: `DeepSeek` and others refuse
 /// such a message without it, and refuse or ignore it in others.

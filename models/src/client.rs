@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::sleep;
-use toolkit::{Definitions, Dialect, DialectSchema, JsonEvents};
+use toolkit::dialects::{Definitions, Dialect, DialectSchema, JsonEvents};
 
 /// The most bytes of an answer: 64 MiB.
 pub const MAX_ANSWER_BYTES: usize = 64 << 20;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
-use toolkit::{Bytes, Content, Dialect, ToolCall, ToolError, ToolResult};
+use toolkit::{Content, ToolCall, ToolError, ToolResult, dialects::Dialect, output::Bytes};
 
 /// The text of a turn of the user that has to stand where the conversation has none.
 const CONTINUE: &str = "Continue.";

@@ -3,7 +3,7 @@
 use crate::model::{Model, ModelEvent, Price, Responding};
 use crate::request::Request;
 use std::sync::Arc;
-use toolkit::Dialect;
+use toolkit::dialects::Dialect;
 
 /// A model with others that are used, one after the other, where it fails before an answer has begun.
 pub struct Fallback {

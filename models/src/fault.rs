@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::time::Duration;
-use toolkit::{CallFormatError, escape_line};
+use toolkit::{dialects::CallFormatError, text::escape_line};
 
 /// The most characters of a server's message that are repeated.
 const MAX_MESSAGE_CHARS: usize = 500;

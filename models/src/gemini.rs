@@ -11,7 +11,7 @@ use crate::quirks::Quirk;
 use crate::request::{Thinking, ToolChoice};
 use crate::wire::{Constraint, Draft};
 use serde_json::{Value, json};
-use toolkit::{Content, Dialect};
+use toolkit::{Content, dialects::Dialect};
 
 /// Stands for the signature of a call that another model made, by "Thought signatures" in the provider's documentation.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";

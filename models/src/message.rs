@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolkit::{Bytes, Content, Dialect, ToolCall, ToolError, ToolResult};
+use toolkit::{Content, ToolCall, ToolError, ToolResult, dialects::Dialect, output::Bytes};
 
 /// A part of a user's message or of a tool's result: text, an image, a sound, a document.
 pub type Part = Content;

@@ -6,7 +6,7 @@ use crate::request::Request;
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::time::Duration;
-use toolkit::{Dialect, ToolCall};
+use toolkit::{ToolCall, dialects::Dialect};
 
 /// Future returned by [`Model::respond`].
 pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Answer, ModelError>> + Send + 'a>>;

@@ -8,7 +8,7 @@ use crate::settings::{ModelSettings, ModelsSettings};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use toolkit::{Configuration, nearest};
+use toolkit::{config::Configuration, text::nearest};
 
 /// An example of a configuration, for errors.
 const EXAMPLE: &str = "for a local server add `models: { local: { baseUrl: \"http://127.0.0.1:8080/v1\" } }` to toolkit.json5 \
@@ -18,7 +18,7 @@ const EXAMPLE: &str = "for a local server add `models: { local: { baseUrl: \"htt
 /// The models of a configuration, by name. Connections are made by the first request.
 ///
 /// ```
-/// use toolkit::{Configuration, LoadOptions};
+/// use toolkit::config::{Configuration, LoadOptions};
 /// use toolkit_models::Models;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -171,7 +171,7 @@ impl Models {
     }
 
     fn unknown(&self, name: &str) -> String {
-        let shown = toolkit::escape_line(name);
+        let shown = toolkit::text::escape_line(name);
         let names = self.names();
         if names.is_empty() {
             return format!("there is no model `{shown}`, since `models` is empty; {EXAMPLE}");

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
-use toolkit::{CancellationToken, Definitions};
+use toolkit::{CancellationToken, dialects::Definitions};
 
 /// One request to a model.
 ///

@@ -11,7 +11,7 @@ use crate::quirks::Quirk;
 use crate::request::ToolChoice;
 use crate::wire::{Constraint, Draft, text};
 use serde_json::{Value, json};
-use toolkit::{Content, Dialect};
+use toolkit::{Content, dialects::Dialect};
 
 pub(crate) fn body(draft: &Draft<'_>) -> Result<Value, String> {
     let request = draft.request;

@@ -8,7 +8,7 @@ use crate::request::Request;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
-use toolkit::Dialect;
+use toolkit::dialects::Dialect;
 
 /// A model that answers as a test says, and records its requests.
 ///

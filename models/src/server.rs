@@ -275,7 +275,7 @@ fn headers(provider: Provider, settings: &ModelSettings) -> Result<(HeaderMap, V
         secrets.push(key.to_owned());
     }
     for (name, value) in &settings.headers {
-        let shown = toolkit::escape_line(name);
+        let shown = toolkit::text::escape_line(name);
         let parsed = HeaderName::try_from(name.as_str())
             .map_err(|_| format!("`headers` has the name `{shown}`, which no header has"))?;
         let value = value.expose();

@@ -6,7 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use toolkit::{ConfigSection, Dialect, Secret};
+use toolkit::{
+    config::{ConfigSection, Secret},
+    dialects::Dialect,
+};
 
 /// The section `models`: models by name, and which of them is the default.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

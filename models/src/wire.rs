@@ -11,7 +11,10 @@ use crate::settings::{Provider, ResponseFormat};
 use crate::{anthropic, chat, gemini, responses};
 use serde_json::Value;
 use std::sync::Arc;
-use toolkit::{CallStream, Definitions, Dialect, DialectSchema, ToolCall};
+use toolkit::{
+    ToolCall,
+    dialects::{CallStream, Definitions, Dialect, DialectSchema},
+};
 
 /// A request, with what a client adds to it.
 pub(crate) struct Draft<'a> {

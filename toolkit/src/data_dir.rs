@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::DataDir;
+/// use toolkit::config::DataDir;
 ///
 /// struct Diary(PathBuf);
 ///

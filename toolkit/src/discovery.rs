@@ -20,7 +20,7 @@ use show::Show;
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::{Discovery, Tool};
+/// use toolkit::{Tool, discovery::Discovery};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut builder = Toolkit::empty().discovery(Discovery::new().max_tools(2));

@@ -46,7 +46,7 @@ impl ToolContext {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::Access;
+    /// use toolkit::approval::Access;
     ///
     /// /// Counts the bytes of a file.
     /// #[tool(read_only)]

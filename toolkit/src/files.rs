@@ -58,7 +58,7 @@ impl ToolContext {
     /// ```
     /// use std::io::Read as _;
     /// use toolkit::prelude::*;
-    /// use toolkit::Opened;
+    /// use toolkit::files::Opened;
     ///
     /// /// Counts the bytes of a file.
     /// #[tool(read_only)]

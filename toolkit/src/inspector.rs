@@ -130,7 +130,7 @@ impl fmt::Debug for Inspection<'_> {
 /// ```
 /// use serde_json::json;
 /// use toolkit::prelude::*;
-/// use toolkit::{CallbackInspector, Verdict};
+/// use toolkit::inspection::{CallbackInspector, Verdict};
 ///
 /// /// Says something.
 /// #[tool(read_only)]

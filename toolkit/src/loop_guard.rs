@@ -23,7 +23,7 @@ pub(crate) use recent::Recent;
 /// call.
 ///
 /// ```
-/// use toolkit::{LoopGuard, Toolkit};
+/// use toolkit::{Toolkit, inspection::LoopGuard};
 ///
 /// let patient = Toolkit::empty().loop_guard(LoopGuard::new().tell(10).ask(0).block(50));
 /// # drop(patient);

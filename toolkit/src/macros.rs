@@ -423,7 +423,7 @@ macro_rules! tool_ref {
 /// use toolkit::prelude::*;
 ///
 /// #[toolkit::tool_factory]
-/// async fn greetings(caller: &Caller) -> Result<Vec<Tool>, toolkit::InvalidTool> {
+/// async fn greetings(caller: &Caller) -> Result<Vec<Tool>, toolkit::descriptor::InvalidTool> {
 ///     let agent = caller.agent.clone().unwrap_or_default();
 ///     let tool = Tool::builder("greet_agent")
 ///         .description(format!("Greets {agent}."))

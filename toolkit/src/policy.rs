@@ -44,7 +44,7 @@ use std::fmt;
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::{Policy, Refusal};
+/// use toolkit::policy::{Policy, Refusal};
 ///
 /// #[derive(Debug)]
 /// struct OnlyReading;

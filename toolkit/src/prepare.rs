@@ -33,7 +33,7 @@ pub type Preparing<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> + Se
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::Preparation;
+/// use toolkit::descriptor::Preparation;
 ///
 /// async fn which_skills(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolError> {
 ///     let skills = match caller.agent.as_deref() {

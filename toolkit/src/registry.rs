@@ -361,7 +361,7 @@ impl Builder {
     /// ```
     /// use std::sync::Arc;
     /// use toolkit::prelude::*;
-    /// use toolkit::{HistoryQuery, MemoryHistory, Redactor};
+    /// use toolkit::{history::{HistoryQuery, MemoryHistory}, text::Redactor};
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
     /// let history = Arc::new(MemoryHistory::new(Redactor::new().env("DEPLOY_KEY")));

@@ -64,7 +64,7 @@
 //! use serde_json::json;
 //! use toolkit::prelude::*;
 //! use toolkit::testing::TestToolbox;
-//! use toolkit::{Answer, Ask, ScriptedApprover, ToolErrorKind, tool_ref};
+//! use toolkit::{Ask, ToolErrorKind, tool_ref, approval::{Answer, ScriptedApprover}};
 //!
 //! /// Empties the bin.
 //! #[tool(destructive)]

@@ -234,7 +234,7 @@ impl Toolbox {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{PermissionRequest, Toolkit};
+    /// use toolkit::{Toolkit, permission::PermissionRequest};
     ///
     /// /// Puts the site online.
     /// #[tool]

@@ -18,7 +18,7 @@ use serde_json::Value;
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::{ToolCategory, ToolDefinition};
+/// use toolkit::views::{ToolCategory, ToolDefinition};
 ///
 /// /// Looks up the weather.
 /// #[tool(read_only, title = "Weather")]

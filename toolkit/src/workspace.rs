@@ -268,7 +268,7 @@ fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
 /// returns false.
 ///
 /// ```
-/// use toolkit::is_path_contained;
+/// use toolkit::files::is_path_contained;
 ///
 /// let root = std::env::temp_dir();
 /// assert!(is_path_contained(&root, "notes/today.md"));

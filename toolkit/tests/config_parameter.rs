@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use toolkit::prelude::*;
-use toolkit::{Config, ConfigSection, Configuration, LoadOptions};
+use toolkit::{
+    Config,
+    config::{ConfigSection, Configuration, LoadOptions},
+};
 
 #[toolkit::args]
 struct Settings {

@@ -6,7 +6,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{InvalidTool, Level, Policy, Refusal, Source, Tool, ToolErrorKind, Toolbox};
+use toolkit::{
+    Tool, ToolErrorKind, Toolbox,
+    descriptor::{InvalidTool, Source},
+    policy::{Policy, Refusal},
+    registry::Level,
+};
 
 fn says(name: &str, text: &str) -> Result<Tool, InvalidTool> {
     let text = text.to_owned();

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use toolkit::prelude::*;
 use toolkit::{
-    ConfigOrigin, ConfigOrigins, Diagnostic, Level, Policy, PolicySettings, PolicyVerdict, Refusal, Tool,
-    ToolErrorKind, ToolPolicy, ToolRules, tool_ref,
+    Tool, ToolErrorKind,
+    config::{ConfigOrigin, ConfigOrigins},
+    policy::{Policy, PolicySettings, PolicyVerdict, Refusal, ToolPolicy, ToolRules},
+    registry::{Diagnostic, Level},
+    tool_ref,
 };
 
 /// Looks.
@@ -139,7 +142,7 @@ async fn a_tool_that_is_off_can_be_switched_on() {
     let mut settings = PolicySettings::default();
     settings.tools = ToolRules::default().deny(["policy"]);
     let explained = toolkit(ToolPolicy::new(settings)).explain(&Caller::new(), "dark").unwrap();
-    let denies = |layer: &&toolkit::LayerVerdict| layer.verdict == PolicyVerdict::Denies;
+    let denies = |layer: &&toolkit::policy::LayerVerdict| layer.verdict == PolicyVerdict::Denies;
     let reasons: Vec<&str> = explained.layers.iter().filter(denies).map(|layer| &*layer.reason).collect();
     assert_eq!(reasons[1..], ["`policy` is in its deny list"], "its plugin is this crate");
     assert_eq!(Toolkit::empty().build().unwrap().explain(&Caller::new(), "dark"), None);
@@ -231,7 +234,7 @@ impl Policy for Fails {
         }
     }
 
-    fn explain(&self, _: &Caller, _: &Tool) -> Vec<toolkit::LayerVerdict> {
+    fn explain(&self, _: &Caller, _: &Tool) -> Vec<toolkit::policy::LayerVerdict> {
         panic!("its own fault")
     }
 
@@ -316,7 +319,7 @@ async fn of_thousands_of_mistakes_the_first_are_told() {
     assert_eq!(told.len(), 102);
     assert!(told[0].message.contains("no profile `nowhere`"), "{}", told[0]);
     assert!(told[101].message.starts_with("4900 more like these of what is denied"), "{}", told[101]);
-    assert!(told[1..].iter().all(toolkit::Diagnostic::concerns_deny));
+    assert!(told[1..].iter().all(toolkit::registry::Diagnostic::concerns_deny));
     let toolbox = toolkit.toolbox(&kid()).await;
     assert!(toolbox.tool("look").is_none(), "what is not told counts all the same");
 }

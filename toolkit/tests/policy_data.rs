@@ -3,7 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use toolkit::prelude::*;
-use toolkit::{PolicySettings, ProfileRules, Source, Tool, ToolPolicy, ToolRules};
+use toolkit::{
+    Tool,
+    descriptor::Source,
+    policy::{PolicySettings, ProfileRules, ToolPolicy, ToolRules},
+};
 
 // `link!` names other crates; here the program itself is the core crate.
 toolkit::__private::inventory::submit! {

@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+use toolkit::policy::{PolicySettings, ToolPolicy};
 use toolkit::prelude::*;
-use toolkit::{BuildError, Tool, ToolDef, tool_ref};
-use toolkit::{PolicySettings, ToolPolicy};
+use toolkit::{BuildError, Tool, descriptor::ToolDef, tool_ref};
 
 mod inner {
     use toolkit::prelude::*;
@@ -110,7 +110,7 @@ fn tools_without_their_service_can_be_left_out() {
         .unwrap();
     assert_eq!(toolkit.tools().iter().map(Tool::name).collect::<Vec<_>>(), ["one"]);
     let [left] = toolkit.diagnostics() else { panic!("one, not {:?}", toolkit.diagnostics()) };
-    assert_eq!((left.level, left.source.as_str()), (toolkit::Level::Warning, "registry"));
+    assert_eq!((left.level, left.source.as_str()), (toolkit::registry::Level::Warning, "registry"));
     assert_eq!(left.plugin_id.as_deref(), Some("registry"));
     let text = left.to_string();
     for part in
@@ -124,7 +124,10 @@ fn tools_without_their_service_can_be_left_out() {
 fn a_crate_is_a_plugin() {
     let toolkit = Toolkit::empty().tool(tool_ref!(query)).service(Db { name: "" }).build().unwrap();
     let tool = toolkit.tool("query").unwrap();
-    assert_eq!((tool.source(), tool.plugin_id()), (&toolkit::Source::plugin("registry"), Some("registry")));
+    assert_eq!(
+        (tool.source(), tool.plugin_id()),
+        (&toolkit::descriptor::Source::plugin("registry"), Some("registry"))
+    );
     assert_eq!(toolkit.plugins()[0].crate_name, "registry");
     assert_eq!(toolkit.reserved_names().count(), 0);
 }

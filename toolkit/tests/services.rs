@@ -7,7 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use toolkit::prelude::*;
-use toolkit::{Config, Configuration, LoadOptions, Preparation, ToolErrorKind, Toolbox};
+use toolkit::{
+    Config, ToolErrorKind, Toolbox,
+    config::{Configuration, LoadOptions},
+    descriptor::Preparation,
+};
 
 toolkit::plugin! { id: "depot" }
 
@@ -103,9 +107,13 @@ async fn inside(depot: State<Depot>) -> String {
 fn builder(watch: &Arc<Watch>) -> toolkit::Builder {
     #[derive(Debug)]
     struct NotInside;
-    impl toolkit::Policy for NotInside {
-        fn check(&self, _: &Caller, tool: &toolkit::Tool) -> Result<(), toolkit::Refusal> {
-            if tool.name() == "inside" { Err(toolkit::Refusal::new("the test", "not here")) } else { Ok(()) }
+    impl toolkit::policy::Policy for NotInside {
+        fn check(&self, _: &Caller, tool: &toolkit::Tool) -> Result<(), toolkit::policy::Refusal> {
+            if tool.name() == "inside" {
+                Err(toolkit::policy::Refusal::new("the test", "not here"))
+            } else {
+                Ok(())
+            }
         }
     }
     Toolkit::builder().without_asking_first().shared_service(Arc::clone(watch)).policy(NotInside)

@@ -1,7 +1,10 @@
 //! Functions that the cases share. The cases are in `pass/examples/` and `fail/`, one file each, named after the behaviour that they
 //! show; `pass/tests/it.rs` and `tests/it.rs` run them.
 
-use toolkit::{Caller, PolicySettings, Tool, ToolCall, ToolPolicy, ToolResult, ToolRules, Toolkit};
+use toolkit::{
+    Caller, Tool, ToolCall, ToolResult, Toolkit,
+    policy::{PolicySettings, ToolPolicy, ToolRules},
+};
 
 /// Calls a tool of this process by its name, as a host would.
 ///

@@ -6,7 +6,7 @@ use rig_core::message::ToolName;
 use rig_core::tool::DynamicTool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use toolkit::{CallOptions, Definition, ToolCall, Toolbox};
+use toolkit::{CallOptions, ToolCall, Toolbox, descriptor::Definition};
 
 /// The tools of a toolbox as tools of rig, by name.
 ///

@@ -8,13 +8,11 @@ use rig_core::tool::ToolContext as RigContext;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use toolkit::{
-    Diagnostic, DynamicArgs, InvalidTool, Level, Tool, ToolBuilder, ToolContext, ToolError, ToolOutput,
-};
+use toolkit::{Tool, ToolBuilder, ToolContext, ToolError, ToolOutput, registry::{Diagnostic, Level}, descriptor::{DynamicArgs, InvalidTool}};
 
 /// A tool of rig as one of a toolkit: `import(RegisteredTool::from_tool(Adder))`.
 ///
-/// It keeps its name where that is [valid](toolkit::is_valid_name) here, else it is written with what is: `Add-Numbers` becomes
+/// It keeps its name where that is [valid](toolkit::text::is_valid_name) here, else it is written with what is: `Add-Numbers` becomes
 /// `add_numbers`, with its own name for a title. Its output stays text where it is text; one JSON value is structured data too.
 ///
 /// An error of it is one here, of the kind that rig says, and else `Failed` with rig's error behind it. The model gets the feedback

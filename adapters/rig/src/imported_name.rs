@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use toolkit::{MAX_NAME_BYTES, is_valid_name};
+use toolkit::text::{MAX_NAME_BYTES, is_valid_name};
 
 /// How many bytes of a hash tell two names apart; each is two characters.
 const HASH_BYTES: usize = 4;

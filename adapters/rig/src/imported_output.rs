@@ -4,7 +4,7 @@ use crate::answer::CallFailed;
 use data_encoding::BASE64;
 use rig_core::message::{DocumentSourceKind, Image, MimeType as _, ToolResultContent};
 use rig_core::tool::{ToolErrorKind as RigKind, ToolExecutionError, ToolResult};
-use toolkit::{Content, Retry, ToolError, ToolErrorKind, ToolOutput};
+use toolkit::{Content, ToolError, ToolErrorKind, ToolOutput, output::Retry};
 
 pub(crate) fn output(result: ToolResult) -> Result<ToolOutput, ToolError> {
     let content = result.into_result().map_err(error)?.into_content();

@@ -13,9 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use toolkit::Toolbox;
 use toolkit::prelude::*;
-use toolkit::{
-    Answer, Builder, CallOptions, Content, Level, ScriptedApprover, Tool, ToolBuilder, ToolErrorKind,
-};
+use toolkit::{Builder, CallOptions, Content, Tool, ToolBuilder, ToolErrorKind, approval::{Answer, ScriptedApprover}, registry::Level};
 use toolkit_rig::{import, import_set, import_with};
 
 /// Divides, as a typed tool of rig does.
@@ -258,7 +256,7 @@ async fn a_tool_that_goes_round_by_rig_stays_what_it_was() {
         size: u8,
     ) -> Result<Vec<Content>, ToolError> {
         match size {
-            9 => Err(ToolError::unavailable("no ink").with_retry(toolkit::Retry::Now)),
+            9 => Err(ToolError::unavailable("no ink").with_retry(toolkit::output::Retry::Now)),
             _ => Ok(vec![Content::text("a dot"), Content::image([size], "image/png")]),
         }
     }

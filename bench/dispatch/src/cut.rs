@@ -9,7 +9,7 @@ use std::time::Instant;
 use dispatch::line::{median, print};
 use tokio::runtime::Runtime;
 use toolkit::prelude::*;
-use toolkit::{LoopGuard, Toolbox};
+use toolkit::{Toolbox, inspection::LoopGuard};
 
 const LINES: usize = 100_000;
 

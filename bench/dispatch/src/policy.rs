@@ -1,6 +1,6 @@
 //! A policy as a careful host has it: a profile, six layers of lists and 48 patterns in them.
 
-use toolkit::{Caller, PolicySettings, ProfileRules, ToolPolicy, ToolRules};
+use toolkit::{Caller, policy::{PolicySettings, ProfileRules, ToolPolicy, ToolRules}};
 
 /// Patterns of each list.
 const PATTERNS: usize = 6;

@@ -8,9 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::runtime::{self, Runtime};
 use toolkit::prelude::*;
-use toolkit::{
-    Answer, CallbackApprover, Configuration, LoadOptions, LoopGuard, PendingAsk, Toolbox, Toolkit, tool_ref,
-};
+use toolkit::{Toolbox, Toolkit, tool_ref, approval::{Answer, CallbackApprover, PendingAsk}, config::{Configuration, LoadOptions}, inspection::LoopGuard};
 use toolkit_sandbox::{Command, Job};
 
 use crate::Result;

@@ -13,7 +13,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio::runtime::{self, Runtime};
 use toolkit::prelude::*;
-use toolkit::{LoopGuard, PermissionSettings, Permissions, Toolbox, Toolkit, tool_ref};
+use toolkit::{Toolbox, Toolkit, tool_ref, inspection::LoopGuard, permission::{PermissionSettings, Permissions}};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 

@@ -3,7 +3,10 @@
 use crate::config::{BrowserSettings, WebFetchSettings, WebNetworkSettings};
 use crate::network::{SECTION, advice, parsed, settings};
 use toolkit::prelude::*;
-use toolkit::{Ask, Decision, PermissionRequest, ToolErrorKind};
+use toolkit::{
+    Ask, ToolErrorKind,
+    permission::{Decision, PermissionRequest},
+};
 use toolkit_http::{ConnectError, Guard, Refused, Target};
 
 /// The guard, and everything that decides what it allows, as text: a browser that was started with another one is not used.

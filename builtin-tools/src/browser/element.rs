@@ -7,7 +7,7 @@ use super::snapshot::Node;
 use serde_json::{Value, json};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{ToolErrorKind, escape_line};
+use toolkit::{ToolErrorKind, text::escape_line};
 
 /// The pause before an element is looked for again in a new document.
 const PAUSE: Duration = Duration::from_millis(50);

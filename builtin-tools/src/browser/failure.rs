@@ -1,7 +1,7 @@
 //! Errors of the browser for a model.
 
 use super::cdp::CdpError;
-use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
+use toolkit::{ToolError, ToolErrorKind, output::Retry, text::escape_line};
 
 /// The error of a command.
 pub(super) fn failure(error: &CdpError) -> ToolError {

@@ -3,7 +3,11 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toolkit::prelude::*;
-use toolkit::{Before, Expected, Seen, ToolErrorKind, escape_line};
+use toolkit::{
+    ToolErrorKind,
+    files::{Before, Expected, Seen},
+    text::escape_line,
+};
 
 /// The largest file that is looked at before it is replaced.
 const MAX_BYTES: u64 = 256 << 20;

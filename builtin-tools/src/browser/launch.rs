@@ -19,8 +19,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
-use toolkit::escape_line;
 use toolkit::prelude::*;
+use toolkit::text::escape_line;
 use toolkit_http::{ForwardLimits, ForwardProxy};
 use toolkit_sandbox::{Command, End, Job, Output};
 

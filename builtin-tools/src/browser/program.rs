@@ -130,7 +130,7 @@ pub(super) fn find(settings: &BrowserSettings) -> Result<PathBuf, ToolError> {
         }
         return Err(ToolError::unavailable(format!(
             "there is no browser: `tools.browser.executable` names {}, which is no absolute path of a program; put the setting right",
-            toolkit::escape_line(configured)
+            toolkit::text::escape_line(configured)
         )));
     }
     let directories: Vec<PathBuf> = env::var_os("PATH").iter().flat_map(env::split_paths).collect();

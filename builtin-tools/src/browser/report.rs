@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Detailed, Progress, escape_line};
+use toolkit::{events::Progress, output::Detailed, text::escape_line};
 use toolkit_http::Refusal;
 
 /// How long a download is waited for.

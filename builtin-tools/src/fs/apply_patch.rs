@@ -35,7 +35,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Detailed, Progress, Proposal, Target, Written};
+use toolkit::{
+    events::Progress,
+    files::{Proposal, Target, Written},
+    output::Detailed,
+};
 
 /// Maximum number of bytes in the diffs of all files.
 const MAX_DIFF_BYTES: usize = 1 << 20;

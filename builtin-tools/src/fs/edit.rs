@@ -34,8 +34,13 @@ use std::ops::Range;
 use std::path::PathBuf;
 use toolkit::prelude::*;
 use toolkit::{
-    Access, Ask, Before, Detailed, Expected, FileContent, FileVersion, PathDecision, Proposal, Repaired,
-    Seen, Target, ToolErrorKind, Workspace, WriteOptions,
+    Ask, ToolErrorKind,
+    approval::Access,
+    files::{
+        Before, Expected, FileContent, FileVersion, Proposal, Repaired, Seen, Target, Workspace, WriteOptions,
+    },
+    output::Detailed,
+    permission::PathDecision,
 };
 
 /// Maximum number of edits in one call.

@@ -15,7 +15,7 @@ use newest::{Newest, Stamped};
 use run::Run;
 use std::time::UNIX_EPOCH;
 use toolkit::prelude::*;
-use toolkit::{Structured, ToolErrorKind};
+use toolkit::{ToolErrorKind, output::Structured};
 
 /// Default number of files that one call returns.
 const FILES: usize = 100;

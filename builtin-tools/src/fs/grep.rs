@@ -21,7 +21,7 @@ use file::Wanted;
 use page::Page;
 use query::{Depth, Query, Reading};
 use run::Run;
-use toolkit::Structured;
+use toolkit::output::Structured;
 use toolkit::prelude::*;
 use words::Answer;
 

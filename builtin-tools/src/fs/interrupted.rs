@@ -5,7 +5,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, Detailed, Interrupted, Left, Workspace};
+use toolkit::{
+    CancellationToken,
+    files::{Interrupted, Left, Workspace},
+    output::Detailed,
+};
 
 /// Maximum number of patches mentioned at once; the next call mentions further ones.
 const MAX_TOLD: usize = 5;
@@ -140,7 +144,7 @@ fn copies(copies: &[(String, PathBuf)]) -> String {
                     a copy of what it had before is outside the workspace, for the person to put back:"
         .to_owned();
     for (path, copy) in copies {
-        let _ = write!(text, "\n{path}: {}", toolkit::escape_line(&copy.to_string_lossy()));
+        let _ = write!(text, "\n{path}: {}", toolkit::text::escape_line(&copy.to_string_lossy()));
     }
     text
 }

@@ -3,7 +3,7 @@
 use super::progress::Meter;
 use super::walk::Doors;
 use std::path::{Path, PathBuf};
-use toolkit::{Progress, Repaired, ToolContext, ToolError, ToolErrorKind};
+use toolkit::{ToolContext, ToolError, ToolErrorKind, events::Progress, files::Repaired};
 
 /// A file or directory to search.
 pub(super) struct Place {

@@ -1,7 +1,7 @@
 //! Progress reports of calls that take longer.
 
 use std::time::{Duration, Instant};
-use toolkit::Progress;
+use toolkit::events::Progress;
 use toolkit::prelude::*;
 
 /// Delay before the first report of progress, and interval between reports.

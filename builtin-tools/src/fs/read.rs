@@ -23,8 +23,10 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
 use std::ops::Range;
 use toolkit::prelude::*;
 use toolkit::{
-    CancellationToken, Content, Detailed, FileVersion, Opened, OpenedFile, Progress, Repaired, ToolErrorKind,
-    Workspace,
+    CancellationToken, Content, ToolErrorKind,
+    events::Progress,
+    files::{FileVersion, Opened, OpenedFile, Repaired, Workspace},
+    output::Detailed,
 };
 
 /// Maximum size of a file whose whole content is used to detect the encoding.

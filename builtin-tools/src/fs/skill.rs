@@ -12,7 +12,14 @@ pub use details::SkillDetails;
 use library::{Library, Skill};
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Ask, Decision, Detailed, Level, Preparation, escape_line, nearest};
+use toolkit::{
+    Ask,
+    descriptor::Preparation,
+    output::Detailed,
+    permission::Decision,
+    registry::Level,
+    text::{escape_line, nearest},
+};
 
 /// Maximum length of the description of one skill, in characters.
 const MAX_OF_ONE: usize = 500;

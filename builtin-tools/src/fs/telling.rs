@@ -9,7 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use toolkit::testing::{TestCall, TestToolbox};
-use toolkit::{Answer, CallOptions, CancellationToken, Progress, ScriptedApprover, ToolErrorKind};
+use toolkit::{
+    CallOptions, CancellationToken, ToolErrorKind,
+    approval::{Answer, ScriptedApprover},
+    events::Progress,
+};
 
 fn told(call: &TestCall) -> Vec<String> {
     let told = |progress: &Progress| {

@@ -16,7 +16,11 @@ use rules::{Names, Rules};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolkit::{CancellationToken, FileKind, ToolError, ToolErrorKind, escape_line, nearest};
+use toolkit::{
+    CancellationToken, ToolError, ToolErrorKind,
+    files::FileKind,
+    text::{escape_line, nearest},
+};
 
 /// Maximum number of entries of one directory. They have to be held together to be sorted.
 const MAX_ENTRIES: usize = 1_000_000;

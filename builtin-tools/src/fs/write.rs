@@ -14,7 +14,10 @@ pub use details::WrittenFile;
 use keep::Kept;
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Before, Detailed, Expected, FileContent, Proposal, Seen, Target, Workspace, Written};
+use toolkit::{
+    files::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace, Written},
+    output::Detailed,
+};
 
 /// The largest file that is replaced, in bytes.
 const MAX_BYTES: u64 = 256 << 20;

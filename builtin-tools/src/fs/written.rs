@@ -1,7 +1,7 @@
 //! Notes on a file that was written, beside its content.
 
 use super::hard_links;
-use toolkit::Written;
+use toolkit::files::Written;
 
 /// The notes on a file, in the order in which they are shown.
 pub(super) fn notes(shown: &str, written: &Written) -> Vec<String> {

@@ -7,7 +7,9 @@ use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSettings};
 use shell_verdict::{Access, Class};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use toolkit::{OwnPaths, harmless_paths, protected_path, protected_paths, sensitive_path, sensitive_paths};
+use toolkit::permission::{
+    OwnPaths, harmless_paths, protected_path, protected_paths, sensitive_path, sensitive_paths,
+};
 use toolkit_sandbox::{Mode, Quarantine, Repositories, Sandbox};
 
 /// Directories of which a contained command has its own.

@@ -4,7 +4,7 @@ use crate::config::ExecSettings;
 use shell_verdict::has_assumed_shape;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolkit::{ToolError, ToolErrorKind, escape_line};
+use toolkit::{ToolError, ToolErrorKind, text::escape_line};
 
 /// Variables that a command inherits from the host, by name.
 const INHERITED: &[&str] = &[
@@ -236,7 +236,7 @@ fn check(name: &str, value: &str) -> Result<(), ToolError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolkit::Configuration;
+    use toolkit::config::Configuration;
 
     fn settings(path_prepend: &[&str], inherit_env: &[&str]) -> ExecSettings {
         let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

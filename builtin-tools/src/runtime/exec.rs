@@ -6,7 +6,7 @@ use crate::config::{ExecAsk, ExecSettings};
 use crate::titles;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use toolkit::Preparation;
+use toolkit::descriptor::Preparation;
 use toolkit::prelude::*;
 
 /// Access beyond the default sandbox.

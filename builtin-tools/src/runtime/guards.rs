@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use toolkit::{OwnPaths, protected_path, sensitive_path};
+use toolkit::permission::{OwnPaths, protected_path, sensitive_path};
 
 /// Existing paths of a workspace that stay protected: they determine what programs run, or what is allowed.
 const PROTECTED: &[&str] = &[

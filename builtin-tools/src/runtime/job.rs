@@ -10,7 +10,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, Keep, KeptOutput, OutputCount, ShownOutput};
+use toolkit::{
+    CancellationToken,
+    output::{Keep, KeptOutput, OutputCount, ShownOutput},
+};
 use toolkit_sandbox::{End, Exit, Guarantee, Job, Limit, Limits, Stopped};
 
 /// Time between TERM and KILL.
@@ -106,7 +109,7 @@ pub(super) async fn sweep_all() {
 
 impl Running {
     /// Watches a job from now on.
-    pub(super) fn watch(job: Job, start: Start, teller: toolkit::Teller) -> Arc<Self> {
+    pub(super) fn watch(job: Job, start: Start, teller: toolkit::events::Teller) -> Arc<Self> {
         let running = Arc::new(Self {
             id: start.id,
             command: start.command,

@@ -100,7 +100,7 @@ impl Jobs {
             [] => "no command runs in the background of this session, and none ended lately".to_owned(),
             known => format!("those of this session are {}", known.join(", ")),
         };
-        Err(ToolError::not_found(format!("there is no job `{}`; {known}", toolkit::escape_line(id))))
+        Err(ToolError::not_found(format!("there is no job `{}`; {known}", toolkit::text::escape_line(id))))
     }
 
     /// Forgets one.

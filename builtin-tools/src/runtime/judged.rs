@@ -14,7 +14,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use toolkit::{DecidedPath, PathDecision, PermissionRequest, ToolContext, ToolError, Workspace};
+use toolkit::{
+    ToolContext, ToolError,
+    files::Workspace,
+    permission::{DecidedPath, PathDecision, PermissionRequest},
+};
 
 /// The kind of permission to run a command.
 pub(super) const KIND: &str = "exec";
@@ -214,9 +218,9 @@ impl Judged {
             let said = ctx.decide(&PermissionRequest::new(KIND, &patterns).also(&also));
             let Some(rule) = said.rule.filter(|_| said.said) else { continue };
             match said.decision {
-                toolkit::Decision::Deny => self.denied_by = Some(rule.to_string()),
+                toolkit::permission::Decision::Deny => self.denied_by = Some(rule.to_string()),
                 // Approval for commands is the default anyway: for those that are not proved read-only.
-                toolkit::Decision::Ask if is_entry(&rule.pointer) => {
+                toolkit::permission::Decision::Ask if is_entry(&rule.pointer) => {
                     self.asked_by.insert(rule.to_string());
                 }
                 _ => {}
@@ -243,7 +247,7 @@ impl Judged {
             let Some(words) = words(part).filter(|_| is_meant) else { return false };
             let said = ctx.decide(&PermissionRequest::new(KIND, &[words]));
             let is_entry = said.rule.is_some_and(|rule| is_entry(&rule.pointer));
-            said.decision == toolkit::Decision::Allow && is_entry
+            said.decision == toolkit::permission::Decision::Allow && is_entry
                 || safe_bins::is_named(part, &settings.safe_bins)
                     && safe_bins::obstacle(part, &command.workspace).is_none()
         };
@@ -399,11 +403,13 @@ fn is_of_repository(own: &Path, path: &Path) -> bool {
 fn decide(files: &Workspace, path: &Path, access: Access, asked: &RefCell<BTreeSet<AskedPath>>) -> Decision {
     let writes = access == Access::Write;
     let decided = match access {
-        Access::Read | Access::ReadNames | Access::Repository => files.decide(path, toolkit::Access::Read),
+        Access::Read | Access::ReadNames | Access::Repository => {
+            files.decide(path, toolkit::approval::Access::Read)
+        }
         Access::ReadTree { follows_links } => files.decide_tree(path, follows_links),
         // A search lists the files that it opens; otherwise it may open all.
         Access::Search => files.decide_tree(path, true),
-        Access::Write => files.decide(path, toolkit::Access::Write),
+        Access::Write => files.decide(path, toolkit::approval::Access::Write),
     };
     decision_of(decided, path, writes, asked)
 }

@@ -1,6 +1,6 @@
 //! Keys of a terminal, by name.
 
-use toolkit::{ToolError, ToolErrorKind, escape_line};
+use toolkit::{ToolError, ToolErrorKind, text::escape_line};
 
 /// Keys that send more than one character, or one that cannot be typed as a text.
 const NAMED: &[(&str, &str)] = &[

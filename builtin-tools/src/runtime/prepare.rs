@@ -10,7 +10,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Access, PathDecision, ToolErrorKind, escape_line};
+use toolkit::{ToolErrorKind, approval::Access, permission::PathDecision, text::escape_line};
 
 /// Paths at which shells are searched for first.
 const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Detailed, ToolErrorKind, escape_line};
+use toolkit::{ToolErrorKind, output::Detailed, text::escape_line};
 use typing::{press, write};
 
 /// Default number of lines that one call returns.

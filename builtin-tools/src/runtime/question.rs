@@ -3,7 +3,10 @@
 use super::judged::{AskedPath, Command, Judged, KIND, words};
 use shell_verdict::{Class, Decision, Ground, Part, Reason};
 use std::collections::BTreeSet;
-use toolkit::{Access, AllowScope, Ask};
+use toolkit::{
+    Ask,
+    approval::{Access, AllowScope},
+};
 
 /// Maximum number of listed parts, paths and reasons.
 const MAX_TOLD: usize = 20;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, sleep_until, timeout};
 use toolkit::prelude::*;
-use toolkit::{ToolErrorKind, Workspace};
+use toolkit::{ToolErrorKind, files::Workspace};
 use toolkit_sandbox::{Drained, Limits, Output, Process, Size, Stdin};
 
 /// Time to wait for pending output after a command's own process has ended.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-use toolkit::Progress;
+use toolkit::events::Progress;
 use toolkit::prelude::*;
 
 /// Interval between checks for new output.

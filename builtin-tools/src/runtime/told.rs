@@ -14,7 +14,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{ShownOutput, ToolErrorKind, escape_line};
+use toolkit::{ToolErrorKind, output::ShownOutput, text::escape_line};
 use toolkit_sandbox::{Conflict, Limit, Mode, Part, Process, Quarantined, SpawnError};
 
 /// Maximum number of listed processes.

@@ -16,7 +16,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Ask, Content, Detailed, Retry, ToolErrorKind, escape_line};
+use toolkit::{
+    Ask, Content, ToolErrorKind,
+    output::{Detailed, Retry},
+    text::escape_line,
+};
 use toolkit_http::http::header::{ACCEPT, CACHE_CONTROL, HeaderValue};
 use toolkit_http::http::{HeaderMap, StatusCode};
 use toolkit_http::{Client, Request, Response, retry_after};

@@ -4,7 +4,7 @@ use crate::config::{WebFetchSettings, WebNetworkSettings};
 use crate::network::{SECTION, advice, parsed, settings};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Retry, ToolErrorKind};
+use toolkit::{ToolErrorKind, output::Retry};
 use toolkit_http::http::HeaderValue;
 use toolkit_http::{
     AddressRange, Client, ConnectError, FetchError, Guard, GuardSettings, Limits, Phase, Refused,

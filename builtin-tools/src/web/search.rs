@@ -13,7 +13,7 @@ pub use provider::{ProviderState, search_providers};
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Retry, ToolErrorKind, escape_line};
+use toolkit::{ToolErrorKind, output::Retry, text::escape_line};
 use toolkit_http::http::StatusCode;
 use toolkit_http::{FetchError, Response, retry_after, without_secret};
 

@@ -18,7 +18,12 @@ use std::sync::LazyLock;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use toolkit::prelude::*;
-use toolkit::{Answer, Configuration, LoadOptions, Question, ScriptedApprover, Source, ToolErrorKind};
+use toolkit::{
+    ToolErrorKind,
+    approval::{Answer, Question, ScriptedApprover},
+    config::{Configuration, LoadOptions},
+    descriptor::Source,
+};
 
 /// The tools of this crate count as core tools, as those that they stand for will.
 #[expect(unused_imports, reason = "that this crate is linked needs no mention")]

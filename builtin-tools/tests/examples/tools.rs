@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use toolkit::prelude::*;
-use toolkit::{Access, Ask, Source};
+use toolkit::{Ask, approval::Access, descriptor::Source};
 
 /// Looks for files.
 #[tool(group = "fs", read_only)]

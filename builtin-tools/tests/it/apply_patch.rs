@@ -9,7 +9,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use toolkit::testing::{TestCall, TestToolbox};
 use toolkit::{
-    Answer, AskDetail, PermissionSettings, Permissions, Question, ScriptedApprover, ToolErrorKind,
+    ToolErrorKind,
+    approval::{Answer, AskDetail, Question, ScriptedApprover},
+    permission::{PermissionSettings, Permissions},
 };
 
 fn toolbox() -> TestToolbox {

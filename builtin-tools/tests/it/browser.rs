@@ -17,7 +17,7 @@ mod site;
 use crate::commands::house::{House, Says};
 use serde_json::{Value, json};
 use toolkit::prelude::*;
-use toolkit::{Answer, Content};
+use toolkit::{Content, approval::Answer};
 
 /// A configuration that allows loopback, with more for the browser.
 fn config(browser: &Value) -> Value {

@@ -5,7 +5,7 @@
 use builtin_tools::config::{ExecSettings, WebFetchSettings, WebSearchSettings};
 use serde_json::{Value, json};
 use std::fs;
-use toolkit::{Configuration, LoadOptions};
+use toolkit::config::{Configuration, LoadOptions};
 
 /// Every key that the requirements name, with what its schema says of it.
 #[test]
@@ -91,7 +91,7 @@ fn a_configuration_of_everything_decodes() {
     let exec: ExecSettings = configuration.section("tools.exec").unwrap();
     assert_eq!((exec.timeout_sec, exec.background_ms, exec.enable_sandbox), (5, Some(10), false));
     let search: WebSearchSettings = configuration.section("tools.web.search").unwrap();
-    assert_eq!(search.api_key.as_ref().map(toolkit::Secret::expose), Some("0123456789"));
+    assert_eq!(search.api_key.as_ref().map(toolkit::config::Secret::expose), Some("0123456789"));
     let fetch: WebFetchSettings = configuration.section("tools.web.fetch").unwrap();
     assert_eq!((fetch.allowed_domains, fetch.timeout_seconds), (Some(Vec::new()), 30));
     let policy = configuration.policy().0;

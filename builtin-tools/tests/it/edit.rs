@@ -11,7 +11,9 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::testing::{TestCall, TestToolbox};
 use toolkit::{
-    Answer, AskDetail, PermissionSettings, Permissions, Question, ScriptedApprover, ToolErrorKind,
+    ToolErrorKind,
+    approval::{Answer, AskDetail, Question, ScriptedApprover},
+    permission::{PermissionSettings, Permissions},
 };
 
 fn toolbox() -> TestToolbox {

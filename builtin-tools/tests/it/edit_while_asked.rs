@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
+use toolkit::approval::{Answer, CallbackApprover};
 use toolkit::prelude::*;
-use toolkit::{Answer, CallbackApprover};
 
 fn one(old: &str, new: &str) -> Value {
     json!({ "file_path": "a", "old_string": old, "new_string": new })

@@ -5,8 +5,8 @@
 
 use serde_json::{Value, json};
 use std::fs;
+use toolkit::approval::{Answer, ScriptedApprover};
 use toolkit::testing::TestToolbox;
-use toolkit::{Answer, ScriptedApprover};
 
 /// What a tool does to a file `a` that has so many other names, outside of the workspace.
 async fn with_links(tool: toolkit::Tool, arguments: Value, links: usize) -> (String, String, Value, String) {

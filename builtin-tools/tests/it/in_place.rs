@@ -9,8 +9,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use toolkit::approval::{Answer, ScriptedApprover};
 use toolkit::testing::TestToolbox;
-use toolkit::{Answer, ScriptedApprover};
 
 /// Says that the test runs where it is about.
 const AGAIN: &str = "TOOLKIT_IN_PLACE_TEST";

@@ -7,8 +7,8 @@ use serde_json::json;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use toolkit::permission::{PermissionSettings, Permissions};
 use toolkit::testing::TestToolbox;
-use toolkit::{PermissionSettings, Permissions};
 
 fn toolbox() -> TestToolbox {
     let mut settings = PermissionSettings::default();

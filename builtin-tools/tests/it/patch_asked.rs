@@ -8,7 +8,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use toolkit::prelude::*;
-use toolkit::{Answer, Answering, Approver, PendingAsk, Toolbox};
+use toolkit::{
+    Approver, Toolbox,
+    approval::{Answer, Answering, PendingAsk},
+};
 
 /// What happens while the person is asked.
 #[derive(Debug, Clone)]

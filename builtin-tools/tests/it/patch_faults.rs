@@ -12,7 +12,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolkit::prelude::*;
 use toolkit::testing::at_fault_points;
-use toolkit::{Answer, CallbackApprover, CancellationToken, ScriptedApprover, ToolErrorKind};
+use toolkit::{
+    CancellationToken, ToolErrorKind,
+    approval::{Answer, CallbackApprover, ScriptedApprover},
+};
 
 /// In the child: at which step it happens, what happens, and where.
 const AT: &str = "TOOLKIT_TEST_PATCH_AT";

@@ -8,8 +8,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use toolkit::approval::{Answer, ScriptedApprover};
 use toolkit::testing::{FileSystems, TestCall, TestToolbox, at_fault_points, take_file_systems_for};
-use toolkit::{Answer, ScriptedApprover};
 
 /// Fault points and file systems are those of the whole process.
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());

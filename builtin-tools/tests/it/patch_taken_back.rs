@@ -10,9 +10,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
+use toolkit::approval::{Answer, ScriptedApprover};
 use toolkit::prelude::*;
 use toolkit::testing::{FileSystems, at_fault_points, take_file_systems_for};
-use toolkit::{Answer, ScriptedApprover};
 
 /// Fault points and file systems are those of the whole process.
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());

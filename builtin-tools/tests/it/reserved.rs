@@ -3,7 +3,7 @@
 #![cfg(all(feature = "fs", feature = "runtime", feature = "web"))]
 
 use std::collections::BTreeSet;
-use toolkit::{Caller, RegisterError, Source, Tool, Toolkit};
+use toolkit::{Caller, Tool, Toolkit, descriptor::Source, registry::RegisterError};
 
 toolkit::link!(core: builtin_tools);
 

@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 use std::fs::{self, File, FileTimes};
 use std::path::PathBuf;
 use toolkit::testing::{TestCall, TestToolbox};
-use toolkit::{Answer, ScriptedApprover, ToolErrorKind};
+use toolkit::{
+    ToolErrorKind,
+    approval::{Answer, ScriptedApprover},
+};
 
 fn toolbox() -> TestToolbox {
     TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::write))

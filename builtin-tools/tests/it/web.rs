@@ -13,7 +13,11 @@ mod search;
 
 use serde_json::Value;
 use toolkit::prelude::*;
-use toolkit::{Answer as Reply, Builder, Configuration, LoadOptions, ScriptedApprover};
+use toolkit::{
+    Builder,
+    approval::{Answer as Reply, ScriptedApprover},
+    config::{Configuration, LoadOptions},
+};
 
 /// Loopback, allowed.
 const LOOPBACK: &str = "tools.web.network.allowedRanges=['127.0.0.0/8']";

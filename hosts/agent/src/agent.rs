@@ -14,7 +14,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use toolkit::{Approver, Caller, StepTypes, ToolAgentSettings, Toolkit};
+use toolkit::{Approver, Caller, Toolkit, config::ToolAgentSettings, views::StepTypes};
 use toolkit_models::{Model, Thinking};
 
 /// An agent: does tasks with a model and the tools of a toolkit. Cheap to clone.

@@ -1,7 +1,10 @@
 //! The approver of a run's calls.
 
 use std::sync::Arc;
-use toolkit::{Answer, Answering, Approver, DeniedBy, PendingAsk, Question};
+use toolkit::{
+    Approver,
+    approval::{Answer, Answering, DeniedBy, PendingAsk, Question},
+};
 
 /// The permission kind of the loop guard's question: an agent that repeats itself is never confirmed automatically.
 const REPEAT: &str = "repeat";

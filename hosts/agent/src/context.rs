@@ -10,7 +10,7 @@ use crate::result::StopReason;
 use crate::run::{Ending, Run};
 use crate::transcript::{Item, Kind, Record, tokens_of};
 use std::sync::Arc;
-use toolkit::Definitions;
+use toolkit::dialects::Definitions;
 use toolkit_models::{Message, Request, ToolChoice, Usage};
 
 /// The share of the window, in percent, beyond which a conversation is shortened, and to which.

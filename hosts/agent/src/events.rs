@@ -4,7 +4,7 @@ use crate::result::{RunUsage, ToolAgentResult};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
-use toolkit::Step;
+use toolkit::views::Step;
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use crate::result::{RunUsage, StopReason};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use toolkit::ToolAgentSettings;
+use toolkit::config::ToolAgentSettings;
 
 /// The limits of a run. A run that reaches one ends, with a result for every call and the transcript kept.
 ///

@@ -4,7 +4,9 @@ use crate::agent::AgentProfile;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use toolkit::{Caller, Definition, Tool, ToolCall, ToolError, ToolErrorKind, ToolOutput, Toolkit};
+use toolkit::{
+    Caller, Tool, ToolCall, ToolError, ToolErrorKind, ToolOutput, Toolkit, descriptor::Definition,
+};
 
 /// The tool that ends a run.
 pub(crate) const FINISH: &str = "finish";

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
-use toolkit::{CallArguments, Step, StepStatus};
+use toolkit::{
+    arguments::CallArguments,
+    views::{Step, StepStatus},
+};
 use toolkit_models::{Price, Usage};
 
 /// The most characters of a call's result in a [`ToolAgentStep`]; the transcript has the whole.

@@ -9,7 +9,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use toolkit::{Caller, FileChange, ToolCall, ToolError};
+use toolkit::{Caller, ToolCall, ToolError, files::FileChange};
 
 /// The member of [`Caller::extra`] that says to which turn of which transcript a call belongs.
 const TURN: &str = "agentTurn";
@@ -178,8 +178,8 @@ impl Transcripts {
 /// The words for a call whose changes are not covered; `None` for any other.
 fn uncovered(call: &ToolCall) -> Option<String> {
     let arguments = match &call.arguments {
-        toolkit::CallArguments::Json(value) => value.clone(),
-        toolkit::CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_default(),
+        toolkit::arguments::CallArguments::Json(value) => value.clone(),
+        toolkit::arguments::CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_default(),
         _ => Value::Null,
     };
     match &*call.name {

@@ -21,7 +21,7 @@ use repeats::Repeats;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use steps::StepLog;
-use toolkit::{Caller, CancellationToken, Dialect, ToolCall, Toolbox, estimated_tokens};
+use toolkit::{Caller, CancellationToken, ToolCall, Toolbox, dialects::Dialect, text::estimated_tokens};
 use toolkit_models::{Answer, Message, ModelError, StopReason as AnswerEnd, ToolChoice, ToolOutput};
 
 /// How often a model is reminded that a final answer is missing, or that its answer was cut off.
@@ -319,7 +319,7 @@ impl<'s> Run<'s> {
     }
 
     /// The definitions for the model: the loop's own first, so that what is found later only follows.
-    fn definitions(&self, toolbox: &Toolbox) -> toolkit::Definitions {
+    fn definitions(&self, toolbox: &Toolbox) -> toolkit::dialects::Definitions {
         let with_finish = self.agent.final_answer == FinalAnswer::Tool;
         let own = self.agent.own.definitions(with_finish, self.offers_delegate(toolbox));
         let within = |name: &str| self.agent.within.as_ref().is_none_or(|within| within.contains(name));
@@ -399,7 +399,7 @@ impl<'s> Run<'s> {
     }
 
     /// The estimated tokens of what every request has beside the conversation.
-    pub(crate) fn fixed_tokens(&self, tools: &toolkit::Definitions) -> u64 {
+    pub(crate) fn fixed_tokens(&self, tools: &toolkit::dialects::Definitions) -> u64 {
         (estimated_tokens(&self.system) + estimated_tokens(&tools.to_json().to_string())) as u64
     }
 

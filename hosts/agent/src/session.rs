@@ -12,7 +12,10 @@ use crate::transcript::{
 use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
-use toolkit::{CancellationToken, Event, Events};
+use toolkit::{
+    CancellationToken,
+    events::{Event, Events},
+};
 use toolkit_models::Message;
 
 /// How a run is done.
@@ -231,7 +234,7 @@ pub(crate) fn queue(steering: &Steering, event: &Event) {
 }
 
 /// The next event; never, where there are none.
-pub(crate) async fn next(events: &mut Option<Events>) -> Option<toolkit::CallEvent> {
+pub(crate) async fn next(events: &mut Option<Events>) -> Option<toolkit::events::CallEvent> {
     match events {
         Some(events) => events.next().await,
         None => std::future::pending().await,

@@ -225,7 +225,7 @@ impl Transcripts {
 
     fn unknown(&self, id: &str) -> TranscriptError {
         TranscriptError::Unknown {
-            id: toolkit::escape_line(id).into_owned(),
+            id: toolkit::text::escape_line(id).into_owned(),
             directory: self.directory.clone(),
         }
     }

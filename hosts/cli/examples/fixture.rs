@@ -6,7 +6,11 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use toolkit::prelude::*;
-use toolkit::{ConfigOrigin, ConfigOrigins, Content, PolicySettings, ToolErrorKind, ToolPolicy, ToolRules};
+use toolkit::{
+    Content, ToolErrorKind,
+    config::{ConfigOrigin, ConfigOrigins},
+    policy::{PolicySettings, ToolPolicy, ToolRules},
+};
 
 /// How fast to go.
 #[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -165,7 +169,7 @@ async fn look(
 /// Tells how far it gets, and parts of its answer, also while it asks.
 #[tool(asks)]
 async fn work(ctx: &ToolContext, ask: Option<bool>) -> Result<&'static str, ToolError> {
-    ctx.progress(toolkit::Progress::new(1).with_total(2).with_message("half \u{1b}[2Jdone"));
+    ctx.progress(toolkit::events::Progress::new(1).with_total(2).with_message("half \u{1b}[2Jdone"));
     ctx.partial("one\n");
     if ask == Some(true) {
         // It goes on to tell while the question stands there.
@@ -284,7 +288,7 @@ async fn open(ctx: &ToolContext, path: &Path) -> Result<String, ToolError> {
 /// Fills a file, with leave.
 #[tool(permission = "edit", asks)]
 async fn fill(ctx: &ToolContext, path: &Path) -> Result<&'static str, ToolError> {
-    std::fs::write(ctx.check_file_access(path, toolkit::Access::Write).await?, "filled")?;
+    std::fs::write(ctx.check_file_access(path, toolkit::approval::Access::Write).await?, "filled")?;
     Ok("filled")
 }
 

@@ -17,7 +17,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use tokio::runtime::Runtime;
-use toolkit::{Builder, Caller, CancellationToken, TerminalApprover, Toolkit, escape_line};
+use toolkit::{Builder, Caller, CancellationToken, Toolkit, approval::TerminalApprover, text::escape_line};
 use toolkit_agent::{
     Agent, AgentEvent, AgentProfile, Checkpoints, DelegationRequest, Limits, RunOptions, Session, StopReason,
     ToolAgentResult, TranscriptError, Transcripts,

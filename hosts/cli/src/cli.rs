@@ -38,7 +38,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
-use toolkit::{BuildError, Builder, Diagnostic, Level, LoadOptions, TerminalApprover, Toolbox, Toolkit};
+use toolkit::{
+    BuildError, Builder, Toolbox, Toolkit,
+    approval::TerminalApprover,
+    config::LoadOptions,
+    registry::{Diagnostic, Level},
+};
 #[cfg(feature = "mcp")]
 use toolkit_mcp::{ClientOptions, McpServers};
 

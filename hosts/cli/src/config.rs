@@ -11,8 +11,10 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use toolkit::{
-    BuildError, Builder, ConfigOrigins, ConfigRestriction, Configuration, LoadOptions, PermissionSettings,
-    escape_line,
+    BuildError, Builder,
+    config::{ConfigOrigins, ConfigRestriction, Configuration, LoadOptions},
+    permission::PermissionSettings,
+    text::escape_line,
 };
 
 /// The file that `init` writes.

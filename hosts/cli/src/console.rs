@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use toolkit::escape_terminal;
+use toolkit::text::escape_terminal;
 
 /// Standard output and standard error, or their replacements in a test.
 pub(crate) struct Console<'a> {

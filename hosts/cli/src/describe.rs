@@ -10,7 +10,7 @@ use crate::words::{rules, type_word};
 use crate::wrap::{columns, wrap};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use toolkit::{Location, Tool, escape_terminal};
+use toolkit::{Tool, descriptor::Location, text::escape_terminal};
 
 /// Prints the page of a tool, or its JSON.
 pub(crate) fn run(tool: &Tool, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {

@@ -11,7 +11,7 @@ use clap::Command;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use toolkit::{Tool, Toolkit, escape_terminal};
+use toolkit::{Tool, Toolkit, text::escape_terminal};
 
 /// Maximum depth to which objects within parameters are documented.
 const DEEPEST: usize = 3;

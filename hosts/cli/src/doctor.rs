@@ -14,7 +14,11 @@ use builtin_tools::web::{ProviderState, search_providers};
 use clap::Command;
 use serde::Serialize;
 use std::fmt::Write as _;
-use toolkit::{Diagnostic, Level, Toolbox, Toolkit, escape_line};
+use toolkit::{
+    Toolbox, Toolkit,
+    registry::{Diagnostic, Level},
+    text::escape_line,
+};
 
 /// The subcommand.
 pub(crate) fn command() -> Command {

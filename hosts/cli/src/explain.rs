@@ -10,7 +10,7 @@ use crate::options::{Format, required, text};
 use clap::{Arg, ArgMatches, Command};
 use std::fmt::Write as _;
 use tokio::runtime::Runtime;
-use toolkit::{Explanation, Toolbox, escape_line};
+use toolkit::{Toolbox, policy::Explanation, text::escape_line};
 
 /// The subject of `explain`.
 #[derive(Debug)]

@@ -15,7 +15,10 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::{iter, mem};
-use toolkit::{Tool, escape_terminal, nearest};
+use toolkit::{
+    Tool,
+    text::{escape_terminal, nearest},
+};
 
 /// The options of `call` that a person may put after the tool's name by mistake.
 const BEFORE_THE_NAME: [&str; 9] =

@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::fmt::Write as _;
 use toolkit::lint::{Lint, LintFinding, RULES};
-use toolkit::{Diagnostic, Tool, Toolkit, nearest};
+use toolkit::{Tool, Toolkit, registry::Diagnostic, text::nearest};
 
 /// Arguments of `lint`.
 #[derive(Debug)]

@@ -7,7 +7,12 @@ use crate::options::Format;
 use crate::words::first_sentence;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use toolkit::{Definition, Diagnostic, Tool, Toolbox, Toolkit, escape_terminal, nearest};
+use toolkit::{
+    Tool, Toolbox, Toolkit,
+    descriptor::Definition,
+    registry::Diagnostic,
+    text::{escape_terminal, nearest},
+};
 
 /// Prints all tools, or the tools of a group.
 pub(crate) fn tools(

@@ -10,7 +10,12 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use toolkit::{Content, Event, Events, Progress, TerminalApprover, Toolbox, escape_line};
+use toolkit::{
+    Content, Toolbox,
+    approval::TerminalApprover,
+    events::{Event, Events, Progress},
+    text::escape_line,
+};
 
 /// Minimum time between two progress lines.
 const EVERY: Duration = Duration::from_millis(500);

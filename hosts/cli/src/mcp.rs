@@ -16,7 +16,12 @@ use clap::{ArgMatches, Command};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tokio::runtime::Runtime;
-use toolkit::{Builder, Caller, Configuration, Diagnostic, LoadOptions, Toolkit, escape_line};
+use toolkit::{
+    Builder, Caller, Toolkit,
+    config::{Configuration, LoadOptions},
+    registry::Diagnostic,
+    text::escape_line,
+};
 use toolkit_mcp::{ClientOptions, McpServers};
 
 /// A parsed `mcp` subcommand.

@@ -16,7 +16,7 @@ use packages::Origin;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use toolkit::{Toolkit, escape_line};
+use toolkit::{Toolkit, text::escape_line};
 use workspace::Place;
 
 /// Arguments of `new`.

@@ -19,7 +19,7 @@ use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{self, Path, PathBuf};
-use toolkit::{Caller, LoadOptions};
+use toolkit::{Caller, config::LoadOptions};
 
 /// A command line that clap understood.
 #[derive(Debug)]

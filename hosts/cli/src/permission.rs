@@ -8,7 +8,11 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
-use toolkit::{Access, Approval, ApprovalError, Toolkit, escape_line};
+use toolkit::{
+    Toolkit,
+    approval::{Access, Approval, ApprovalError},
+    text::escape_line,
+};
 
 /// A parsed `permission` subcommand.
 #[derive(Debug, Clone, PartialEq, Eq)]

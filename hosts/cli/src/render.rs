@@ -1,6 +1,9 @@
 //! A tool's answer as text.
 
-use toolkit::{Content, Resource, ResourceBody, ToolOutput};
+use toolkit::{
+    Content, ToolOutput,
+    output::{Resource, ResourceBody},
+};
 
 /// The part of a result that was saved to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

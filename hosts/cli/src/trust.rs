@@ -13,7 +13,11 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use toolkit::{LoadOptions, SkillFiles, TrustStore, TrustedFile, escape_line};
+use toolkit::{
+    config::{LoadOptions, TrustStore, TrustedFile},
+    skills::SkillFiles,
+    text::escape_line,
+};
 
 /// Arguments of `trust`.
 #[derive(Debug, Clone)]

@@ -8,7 +8,10 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Content, LogLevel, LogMessage, Progress};
+use toolkit::{
+    Content,
+    events::{LogLevel, LogMessage, Progress},
+};
 
 /// Says it again.
 #[tool(name = "echo", group = "served", read_only)]

@@ -3,7 +3,7 @@
 #![expect(deprecated, reason = "peers of the versions that have logging use it")]
 
 use rmcp::model::LoggingLevel;
-use toolkit::LogLevel;
+use toolkit::events::LogLevel;
 
 /// The same level.
 pub(crate) fn level(level: LoggingLevel) -> LogLevel {

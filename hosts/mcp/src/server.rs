@@ -38,7 +38,7 @@ use shown::Shown;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use suspended::Suspended;
-use toolkit::{Caller, LogLevel, Toolkit};
+use toolkit::{Caller, Toolkit, events::LogLevel};
 use watched::Owned;
 
 /// Information that a server sends about itself, and its limits.

@@ -9,7 +9,7 @@ use crate::wire::{AnswerReader, Calls, Read, number, text};
 use data_encoding::BASE64;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use toolkit::{Bytes, ToolCall};
+use toolkit::{ToolCall, output::Bytes};
 
 /// Reads chunks.
 pub(crate) struct Reader {

@@ -7,7 +7,7 @@ use crate::model::ModelEvent;
 use crate::wire::{AnswerReader, Calls, Read, Whole, number, text};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
-use toolkit::Bytes;
+use toolkit::output::Bytes;
 
 /// Reads responses.
 pub(crate) struct Reader {

@@ -9,7 +9,7 @@ use crate::wire::{AnswerReader, Calls, Read, Whole, number, text};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use toolkit::Bytes;
+use toolkit::output::Bytes;
 
 /// Reads events.
 pub(crate) struct Reader {

@@ -3,7 +3,10 @@
 use crate::servers::{self, Faults, Issued, Received, Said, Server};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolkit::{Definition, Definitions, Dialect};
+use toolkit::{
+    descriptor::Definition,
+    dialects::{Definitions, Dialect},
+};
 use toolkit_models::{Answer, Model, ModelError, ModelEvent, Models, Request};
 
 pub(crate) const KEY: &str = "sk-planted-3f9c";

@@ -3,7 +3,7 @@
 use crate::clients::ask;
 use crate::servers::{Reply, Said, Server};
 use serde_json::json;
-use toolkit::{Configuration, LoadOptions};
+use toolkit::config::{Configuration, LoadOptions};
 use toolkit_models::{Message, ModelError, Models, Price, Request, Usage};
 
 fn load(document: serde_json::Value) -> Configuration {

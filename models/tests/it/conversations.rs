@@ -259,8 +259,10 @@ async fn choices_of_tools_are_told_in_each_form() {
 
 #[tokio::test]
 async fn an_image_of_the_model_is_shown_to_the_next_model() {
-    let image =
-        AssistantPart::Image { data: toolkit::Bytes(b"abc".to_vec()), mime_type: "image/png".to_owned() };
+    let image = AssistantPart::Image {
+        data: toolkit::output::Bytes(b"abc".to_vec()),
+        mime_type: "image/png".to_owned(),
+    };
     let made = AssistantMessage {
         content: vec![AssistantPart::Text { text: "Here.".to_owned() }, image],
         raw: None,

@@ -5,7 +5,7 @@ use crate::servers::{End, Reply, Said, Server};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-use toolkit::{CancellationToken, Dialect};
+use toolkit::{CancellationToken, dialects::Dialect};
 use toolkit_models::{
     Answer, Fallback, MAX_RETRY_WAIT, Message, ModelError, ModelEvent, Models, Request, Scripted,
     ScriptedReply, ToolChoice,

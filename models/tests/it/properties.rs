@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinSet;
-use toolkit::{CallArguments, CancellationToken, Content, ToolCall};
+use toolkit::{CancellationToken, Content, ToolCall, arguments::CallArguments};
 use toolkit_models::{
     Answer, AssistantMessage, AssistantPart, Message, Model, ModelError, ModelEvent, Part, Request,
     StopReason, Thinking, ToolChoice, ToolOutput, UserMessage,

@@ -2,7 +2,7 @@
 
 use crate::clients::ask;
 use serde_json::json;
-use toolkit::{CancellationToken, Dialect, ToolCall};
+use toolkit::{CancellationToken, ToolCall, dialects::Dialect};
 use toolkit_models::{
     Answer, AssistantMessage, AssistantPart, Message, Model as _, ModelError, ModelEvent, Request, Scripted,
     ScriptedReply, StopReason,
@@ -56,7 +56,7 @@ fn messages_are_written_and_read_back() {
                 AssistantPart::Text { text: "x".to_owned() },
                 AssistantPart::ToolCall(call.clone()),
                 AssistantPart::Image {
-                    data: toolkit::Bytes(b"abc".to_vec()),
+                    data: toolkit::output::Bytes(b"abc".to_vec()),
                     mime_type: "image/png".to_owned(),
                 },
             ],

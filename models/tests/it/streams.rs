@@ -3,7 +3,7 @@
 use crate::clients::{Wire, ask, tools};
 use crate::servers::{End, Reply, Said, SaidPart, Server};
 use serde_json::{Value, json};
-use toolkit::{CallArguments, ToolCall};
+use toolkit::{ToolCall, arguments::CallArguments};
 use toolkit_models::{Answer, AssistantPart, Message, ModelError, ModelEvent, Request, StopReason, Usage};
 
 /// The answer of a server that says this, as Chat Completions.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::time::Duration;
-use toolkit::Secret;
+use toolkit::config::Secret;
 use toolkit::prelude::*;
 
 /// Maximum number of bytes of an answer.

@@ -4,7 +4,7 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
-use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
+use toolkit::{ToolError, ToolErrorKind, output::Retry, text::escape_line};
 
 /// Maximum number of characters quoted from an endpoint's or a model's error.
 const LONGEST_MESSAGE: usize = 500;

@@ -2,7 +2,7 @@
 
 use crate::chat::Model;
 use toolkit::prelude::*;
-use toolkit::{Config, Secret};
+use toolkit::{Config, config::Secret};
 
 /// Settings of LLM tasks (`plugins.llm-task`).
 #[toolkit::args]

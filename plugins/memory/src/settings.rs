@@ -2,7 +2,7 @@
 
 use crate::store::Memory;
 use toolkit::prelude::*;
-use toolkit::{Config, DataDir};
+use toolkit::{Config, config::DataDir};
 
 /// Settings of memory (`plugins.memory`).
 #[toolkit::args]

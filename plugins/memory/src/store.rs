@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use toolkit::prelude::*;
-use toolkit::{Retry, ToolErrorKind};
+use toolkit::{ToolErrorKind, output::Retry};
 
 /// Time to wait in cases in which SQLite itself does not.
 const PAUSE: Duration = Duration::from_millis(10);

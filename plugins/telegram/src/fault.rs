@@ -3,7 +3,7 @@
 use crate::api::Parameters;
 use reqwest::StatusCode;
 use std::time::Duration;
-use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
+use toolkit::{ToolError, ToolErrorKind, output::Retry, text::escape_line};
 use toolkit_http::LONGEST_WAIT;
 
 /// Maximum number of characters quoted from Telegram's error.

@@ -2,7 +2,7 @@
 
 use crate::api::BotApi;
 use toolkit::prelude::*;
-use toolkit::{Config, Secret};
+use toolkit::{Config, config::Secret};
 
 /// Settings of Telegram (`plugins.telegram`).
 #[toolkit::args]

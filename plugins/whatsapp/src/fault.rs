@@ -3,7 +3,7 @@
 use crate::graph::GraphError;
 use reqwest::StatusCode;
 use std::time::Duration;
-use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
+use toolkit::{ToolError, ToolErrorKind, output::Retry, text::escape_line};
 
 /// Maximum number of characters quoted from the Graph API's error.
 const LONGEST_MESSAGE: usize = 300;

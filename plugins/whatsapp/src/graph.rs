@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
-use toolkit::Secret;
+use toolkit::config::Secret;
 use toolkit::prelude::*;
 
 /// Maximum number of bytes of an answer.

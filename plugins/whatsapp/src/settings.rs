@@ -2,7 +2,7 @@
 
 use crate::graph::CloudApi;
 use toolkit::prelude::*;
-use toolkit::{Config, Secret};
+use toolkit::{Config, config::Secret};
 
 /// Settings of WhatsApp (`plugins.whatsapp`).
 #[toolkit::args]

@@ -9,7 +9,13 @@ use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Content, Elicitation, LogLevel, LogMessage, Progress, Resource, Tool, WeakToolkit};
+use toolkit::{
+    Content, Tool,
+    approval::Elicitation,
+    events::{LogLevel, LogMessage, Progress},
+    output::Resource,
+    registry::WeakToolkit,
+};
 
 /// A picture of one red pixel.
 pub(crate) const PICTURE: &[u8] = &[
@@ -254,7 +260,7 @@ async fn test_reconnection() -> &'static str {
 }
 
 /// One whose schema is written by hand, with what no type of Rust would bring.
-fn with_own_schema() -> Result<Tool, toolkit::InvalidTool> {
+fn with_own_schema() -> Result<Tool, toolkit::descriptor::InvalidTool> {
     Tool::builder("json_schema_2020_12_tool")
         .description("Tool with JSON Schema 2020-12 features")
         .read_only()
@@ -285,7 +291,7 @@ fn with_own_schema() -> Result<Tool, toolkit::InvalidTool> {
 }
 
 /// One of whose arguments is a header too.
-fn with_header() -> Result<Tool, toolkit::InvalidTool> {
+fn with_header() -> Result<Tool, toolkit::descriptor::InvalidTool> {
     Tool::builder("test_custom_header")
         .description("Tool with an argument that is a header too")
         .read_only()

@@ -1,7 +1,10 @@
 //! Tools as servers of well-known services might bring them: 40 services, 5 kinds of things each, 5 verbs for each of them.
 
 use serde_json::{Map, Value, json};
-use toolkit::{InvalidTool, Source, Tool};
+use toolkit::{
+    Tool,
+    descriptor::{InvalidTool, Source},
+};
 
 /// How often the services may be taken before their tools are numbered anew.
 const SERVICES: usize = 40;

@@ -10,7 +10,12 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::process::Command;
 use toolkit::prelude::*;
-use toolkit::{CallArguments, Definition, Definitions, Dialect, Strictness, ToolResult};
+use toolkit::{
+    ToolResult,
+    arguments::CallArguments,
+    descriptor::Definition,
+    dialects::{Definitions, Dialect, Strictness},
+};
 use toolkit_tests::{repository, run};
 
 use builtin_tools as _;

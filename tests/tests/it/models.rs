@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
-use toolkit::{Content, Definition, Dialect, ToolCall};
+use toolkit::{Content, ToolCall, descriptor::Definition, dialects::Dialect};
 use toolkit_loopback::{Answer, Loopback};
 use toolkit_models::{
     AssistantMessage, AssistantPart, Message, Models, ModelsSettings, Request, Thinking, ToolChoice,
@@ -94,7 +94,7 @@ fn requests(dialect: Dialect, answer: Option<AssistantMessage>) -> Vec<Request> 
         Content::text("Look"),
         Content::image(*b"abc", "image/png"),
         Content::Resource {
-            resource: toolkit::Resource::blob("x://a.pdf", *b"abc").with_mime_type("application/pdf"),
+            resource: toolkit::output::Resource::blob("x://a.pdf", *b"abc").with_mime_type("application/pdf"),
         },
     ];
     let mut messages = vec![Message::User(UserMessage { content })];
@@ -104,7 +104,7 @@ fn requests(dialect: Dialect, answer: Option<AssistantMessage>) -> Vec<Request> 
     let mut other = AssistantMessage::calls(calls);
     other.content.insert(0, AssistantPart::Text { text: "I begin.".to_owned() });
     other.content.push(AssistantPart::Image {
-        data: toolkit::Bytes(b"abc".to_vec()),
+        data: toolkit::output::Bytes(b"abc".to_vec()),
         mime_type: "image/png".to_owned(),
     });
     for message in [Some(other), answer].into_iter().flatten() {

@@ -13,7 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use toolkit::prelude::*;
-use toolkit::{CallStatus, HistoryItem, HistoryReader, JsonlHistory, JsonlOptions, tool_ref};
+use toolkit::{
+    history::{CallStatus, HistoryItem, HistoryReader, JsonlHistory, JsonlOptions},
+    tool_ref,
+};
 
 const CALLS: u64 = 10_000;
 /// After so many calls none is made for a while, and the last before it are made slowly.

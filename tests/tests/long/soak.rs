@@ -8,7 +8,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::AsyncWriteExt as _;
 use toolkit::prelude::*;
-use toolkit::{CallOptions, Event, HistoryQuery, LoopGuard, MemoryHistory, Redactor};
+use toolkit::{
+    CallOptions,
+    events::Event,
+    history::{HistoryQuery, MemoryHistory},
+    inspection::LoopGuard,
+    text::Redactor,
+};
 
 const SESSIONS: usize = 64;
 const CALLS: usize = 10_000;

@@ -7,7 +7,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{LitStr, parse_quote};
 
-/// Applies the same rule as `toolkit::is_valid_name`, whose test covers this one by a compile-pass case.
+/// Applies the same rule as `toolkit::text::is_valid_name`, whose test covers this one by a compile-pass case.
 fn is_valid_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())

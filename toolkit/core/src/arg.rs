@@ -87,7 +87,7 @@ pub trait ArgsType {}
 #[diagnostic::on_unimplemented(
     message = "`range` needs a number, and `{Self}` is not one",
     label = "not a number",
-    note = "strings, lists and maps are bounded with `length(..)`; a newtype of a number can implement `toolkit::RangeArg`"
+    note = "strings, lists and maps are bounded with `length(..)`; a newtype of a number can implement `toolkit::descriptor::RangeArg`"
 )]
 pub trait RangeArg {}
 
@@ -95,7 +95,7 @@ pub trait RangeArg {}
 #[diagnostic::on_unimplemented(
     message = "`length` needs a string, a list or a map, and `{Self}` is not one",
     label = "has no length",
-    note = "numbers are bounded with `range(..)`; a newtype of a string or a list can implement `toolkit::LengthArg`"
+    note = "numbers are bounded with `range(..)`; a newtype of a string or a list can implement `toolkit::descriptor::LengthArg`"
 )]
 pub trait LengthArg {}
 
@@ -103,7 +103,7 @@ pub trait LengthArg {}
 #[diagnostic::on_unimplemented(
     message = "`pattern` needs a string, and `{Self}` is not one",
     label = "not a string",
-    note = "a newtype of a string can implement `toolkit::PatternArg`"
+    note = "a newtype of a string can implement `toolkit::descriptor::PatternArg`"
 )]
 pub trait PatternArg {}
 

@@ -36,7 +36,7 @@ const MAX_BYTES_OF_WHOLE: usize = 64 << 10;
 /// are shown, by [`PendingAsk::to_text`], or by a host with [`escape_line`](crate::escape_line) and [`escape_block`](crate::escape_block).
 ///
 /// ```
-/// use toolkit::{Access, Ask};
+/// use toolkit::{Ask, approval::Access};
 ///
 /// let ask = Ask::new("edit", "write 3 lines to src/lib.rs")
 ///     .with_pattern("src/lib.rs")

@@ -68,7 +68,7 @@ impl Attachment {
     /// Creates an attachment, with the media type of the file's extension.
     ///
     /// ```
-    /// use toolkit::Attachment;
+    /// use toolkit::output::Attachment;
     ///
     /// assert_eq!(Attachment::new("/tmp/chart.PNG").mime_type, "image/png");
     /// assert_eq!(Attachment::new("/tmp/core").mime_type, "application/octet-stream");

@@ -63,7 +63,7 @@ pub struct Caller {
 ///
 /// ```
 /// use std::time::Duration;
-/// use toolkit::{Caller, SharedReads};
+/// use toolkit::{Caller, files::SharedReads};
 ///
 /// let mut caller = Caller::new();
 /// caller.shared_reads = Some(SharedReads::new("connections of one token", Duration::from_secs(1800)));

@@ -36,7 +36,7 @@ const MAX_MARKS: u32 = 4;
 /// number of characters left out.
 ///
 /// ```
-/// use toolkit::escape_line;
+/// use toolkit::text::escape_line;
 ///
 /// assert_eq!(escape_line("naïve 🦀 C:\\temp"), "naïve 🦀 C:\\temp");
 /// assert_eq!(escape_line("rm x\r\u{1b}[2Kls"), r"rm x\u{d}\u{1b}[2Kls");
@@ -72,7 +72,7 @@ pub fn escape_rest(text: &str) -> Cow<'_, str> {
 /// may look the same; to ask a person about a text, use [`escape_block`].
 ///
 /// ```
-/// use toolkit::escape_terminal;
+/// use toolkit::text::escape_terminal;
 ///
 /// assert_eq!(escape_terminal("C:\\temp\tnaïve 🦀\n"), "C:\\temp\tnaïve 🦀\n");
 /// assert_eq!(escape_terminal("\u{1b}]0;title\u{7}\n"), "\\u{1b}]0;title\\u{7}\n");

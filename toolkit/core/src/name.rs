@@ -8,8 +8,8 @@ pub const MAX_NAME_BYTES: usize = 64;
 /// Usable in constants; `#[tool]` checks names that are constant expressions with it.
 ///
 /// ```
-/// assert!(toolkit::is_valid_name("web_search"));
-/// assert!(!toolkit::is_valid_name("WebSearch"));
+/// assert!(toolkit::text::is_valid_name("web_search"));
+/// assert!(!toolkit::text::is_valid_name("WebSearch"));
 /// ```
 pub const fn is_valid_name(name: &str) -> bool {
     let bytes = name.as_bytes();

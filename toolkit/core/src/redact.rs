@@ -34,7 +34,7 @@ const SHORTEST: usize = 4;
 /// Redacts secrets in text and JSON. Cheap to clone.
 ///
 /// ```
-/// use toolkit::Redactor;
+/// use toolkit::text::Redactor;
 ///
 /// let redactor = Redactor::new().value("correct horse");
 /// assert_eq!(redactor.redact("the word is correct horse"), "the word is [redacted]");

@@ -16,7 +16,7 @@ pub const MAX_OF_LONG_PREFIX: usize = 20;
 /// server's own name for the tool. Servers that would have the same prefix get one with a hash of their name.
 ///
 /// ```
-/// let prefixes = toolkit::server_prefixes(["My Server", "docs"]);
+/// let prefixes = toolkit::text::server_prefixes(["My Server", "docs"]);
 /// assert_eq!(prefixes["My Server"], "my_server");
 /// ```
 pub fn server_prefixes<'a>(servers: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a str, String> {

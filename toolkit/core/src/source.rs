@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// so, and otherwise a plugin's or a channel's.
 ///
 /// ```
-/// use toolkit::Source;
+/// use toolkit::descriptor::Source;
 ///
 /// assert_eq!(Source::mcp("files").to_string(), "the MCP server `files`");
 /// ```

@@ -26,7 +26,7 @@ use std::str::FromStr;
 /// ```
 /// use serde_json::json;
 /// use toolkit::prelude::*;
-/// use toolkit::{CallOptions, Dialect};
+/// use toolkit::{CallOptions, dialects::Dialect};
 ///
 /// /// Looks up the weather.
 /// #[tool(read_only)]

@@ -10,7 +10,7 @@ use std::fmt;
 /// scope is reduced to the longest of these.
 ///
 /// ```
-/// use toolkit::{Answer, CallbackApprover, PendingAsk};
+/// use toolkit::approval::{Answer, CallbackApprover, PendingAsk};
 ///
 /// // A rule.
 /// let only_here = CallbackApprover::new(|ask| match ask.origin().agent.as_deref() {

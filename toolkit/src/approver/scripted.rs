@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The first matching rule answers, otherwise the next answer in order. When no answer is left it denies, and says so.
 ///
 /// ```
-/// use toolkit::{Answer, Question, ScriptedApprover};
+/// use toolkit::approval::{Answer, Question, ScriptedApprover};
 ///
 /// let approver = ScriptedApprover::new([Answer::allow(), Answer::deny_saying("enough")])
 ///     .with_rule(|ask| ask.origin().tool == "read", Answer::allow());

@@ -43,11 +43,11 @@ const MAX_TOLD: usize = Configuration::MAX_NOTED;
 /// have an effect.
 ///
 /// ```
-/// use toolkit::{Configuration, LoadOptions};
+/// use toolkit::config::{Configuration, LoadOptions};
 ///
 /// let configuration = Configuration::load(LoadOptions::new().set("tools.settings.read.autoExecute=false"))?;
 /// assert_eq!(configuration.auto_execute("read"), Some(false));
-/// # Ok::<(), toolkit::ConfigError>(())
+/// # Ok::<(), toolkit::config::ConfigError>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Configuration(pub(super) Arc<Inner>);

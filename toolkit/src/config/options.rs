@@ -21,7 +21,7 @@ pub(crate) const FILE: &str = "toolkit.json5";
 /// sources that a program of the user usually reads.
 ///
 /// ```
-/// use toolkit::{Configuration, LoadOptions};
+/// use toolkit::config::{Configuration, LoadOptions};
 ///
 /// let options = LoadOptions::new()
 ///     .environment([("TOOLKIT_TOOLS__DENY", "['exec']")])
@@ -34,7 +34,7 @@ pub(crate) const FILE: &str = "toolkit.json5";
 ///     error.problems[0].to_string(),
 ///     "--set tools.profil: `tools` has no key `profil`; did you mean `profile`?"
 /// );
-/// # Ok::<(), toolkit::ConfigError>(())
+/// # Ok::<(), toolkit::config::ConfigError>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct LoadOptions {

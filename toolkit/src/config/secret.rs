@@ -26,7 +26,7 @@ const LONGEST_FILE: u64 = 64 << 10;
 /// It is never printed: neither by `{:?}` nor as JSON.
 ///
 /// ```
-/// let secret = toolkit::Secret::new("correct horse");
+/// let secret = toolkit::config::Secret::new("correct horse");
 /// assert_eq!(format!("{secret:?}"), "Secret([redacted])");
 /// assert_eq!(secret.expose(), "correct horse");
 /// ```

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// named fields or a map; its schema validates the section.
 ///
 /// ```
-/// use toolkit::ConfigSection;
+/// use toolkit::config::ConfigSection;
 ///
 /// #[toolkit::args]
 /// #[serde(rename_all = "camelCase")]

@@ -16,7 +16,7 @@ use std::sync::Arc;
 ///
 /// ```standalone_crate
 /// use toolkit::prelude::*;
-/// use toolkit::{Config, Configuration, LoadOptions};
+/// use toolkit::{Config, config::{Configuration, LoadOptions}};
 ///
 /// #[toolkit::args]
 /// struct Greeting {

@@ -15,7 +15,7 @@ impl ToolContext {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{LogLevel, LogMessage};
+    /// use toolkit::events::{LogLevel, LogMessage};
     ///
     /// /// Looks a word up.
     /// #[tool(read_only)]

@@ -57,7 +57,7 @@ impl Workspace {
     /// ```
     /// use std::io::Read as _;
     /// use toolkit::prelude::*;
-    /// use toolkit::Opened;
+    /// use toolkit::files::Opened;
     ///
     /// /// Counts the lines of a file.
     /// #[tool(read_only)]

@@ -57,7 +57,7 @@ impl Permissions {
     ///
     /// ```standalone_crate
     /// use toolkit::prelude::*;
-    /// use toolkit::{Decision, Permissions};
+    /// use toolkit::permission::{Decision, Permissions};
     ///
     /// /// Tells the time.
     /// #[tool(read_only)]

@@ -10,7 +10,7 @@ use std::fmt;
 /// An action, as the rules see it.
 ///
 /// ```
-/// use toolkit::{Caller, Decision, PermissionRequest, Permissions};
+/// use toolkit::{Caller, permission::{Decision, PermissionRequest, Permissions}};
 ///
 /// let patterns = ["git push".to_owned()];
 /// let decided = Permissions::default().decide(&Caller::new(), &PermissionRequest::new("exec", &patterns));
@@ -44,7 +44,7 @@ impl<'a> PermissionRequest<'a> {
     /// entry that allows does not.
     ///
     /// ```
-    /// use toolkit::{Caller, Decision, PermissionRequest, PermissionSettings, Permissions};
+    /// use toolkit::{Caller, permission::{Decision, PermissionRequest, PermissionSettings, Permissions}};
     ///
     /// let mut settings = PermissionSettings::default();
     /// settings.everybody = serde_json::from_value(serde_json::json!({

@@ -55,7 +55,7 @@ use std::sync::Arc;
 /// Cloning is cheap.
 ///
 /// ```
-/// use toolkit::{Caller, Decision, PermissionRequest, PermissionSettings, Permissions};
+/// use toolkit::{Caller, permission::{Decision, PermissionRequest, PermissionSettings, Permissions}};
 ///
 /// let mut settings = PermissionSettings::default();
 /// settings.everybody = serde_json::from_value(serde_json::json!({

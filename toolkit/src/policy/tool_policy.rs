@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 ///
 /// ```standalone_crate
 /// use toolkit::prelude::*;
-/// use toolkit::{PolicySettings, ToolPolicy, ToolRules};
+/// use toolkit::policy::{PolicySettings, ToolPolicy, ToolRules};
 ///
 /// /// Reads.
 /// #[tool(read_only)]

@@ -40,7 +40,7 @@ impl Builder {
     /// themselves pass it by. It blocks the call; a file of more than 256 MiB cannot be changed with it.
     ///
     /// ```standalone_crate
-    /// use toolkit::{FileChange, Toolkit};
+    /// use toolkit::{Toolkit, files::FileChange};
     ///
     /// # fn main() -> Result<(), toolkit::BuildError> {
     /// let toolkit = Toolkit::builder().change_hook(|change: &FileChange<'_>| {

@@ -16,7 +16,7 @@ pub type Bringing<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// ```
 /// use std::sync::Once;
 /// use toolkit::prelude::*;
-/// use toolkit::{Bringing, Source, Tool, ToolSource};
+/// use toolkit::{Tool, registry::{Bringing, ToolSource}, descriptor::Source};
 ///
 /// #[derive(Debug)]
 /// struct Clock(Once);

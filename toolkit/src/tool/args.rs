@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// ```
 /// use serde_json::json;
 /// use toolkit::prelude::*;
-/// use toolkit::{DynamicArgs, Tool};
+/// use toolkit::{Tool, descriptor::DynamicArgs};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let schema = json!({

@@ -83,7 +83,7 @@ impl Tool {
     /// use toolkit::prelude::*;
     /// use toolkit::Tool;
     ///
-    /// # fn main() -> Result<(), toolkit::InvalidTool> {
+    /// # fn main() -> Result<(), toolkit::descriptor::InvalidTool> {
     /// let tool = Tool::builder("now")
     ///     .description("Tells the time.")
     ///     .group("clock")

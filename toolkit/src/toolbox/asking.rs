@@ -32,7 +32,7 @@ impl ToolContext {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{Ask, Answer, ScriptedApprover};
+    /// use toolkit::{Ask, approval::{Answer, ScriptedApprover}};
     ///
     /// /// Deploys the site.
     /// #[tool(asks)]

@@ -10,7 +10,7 @@ impl ToolContext {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{Configuration, LoadOptions};
+    /// use toolkit::config::{Configuration, LoadOptions};
     ///
     /// #[toolkit::args]
     /// struct Settings {
@@ -26,7 +26,7 @@ impl ToolContext {
     ///     Ok(format!("{}, {name}!", settings.word))
     /// }
     ///
-    /// toolkit::config_section!(toolkit::ConfigSection::of_tool::<Settings>("greet"));
+    /// toolkit::config_section!(toolkit::config::ConfigSection::of_tool::<Settings>("greet"));
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let configuration = Configuration::load(LoadOptions::new().set("tools.settings.greet.word=Ahoy"))?;

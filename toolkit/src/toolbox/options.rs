@@ -55,7 +55,7 @@ impl CallOptions {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{Answer, Ask, CallOptions, ScriptedApprover};
+    /// use toolkit::{Ask, CallOptions, approval::{Answer, ScriptedApprover}};
     ///
     /// /// Deploys the site.
     /// #[tool(asks)]
@@ -114,7 +114,7 @@ impl CallOptions {
     ///
     /// ```
     /// use toolkit::prelude::*;
-    /// use toolkit::{CallOptions, Message, MessageRole};
+    /// use toolkit::{CallOptions, output::{Message, MessageRole}};
     ///
     /// /// Repeats what the person said last.
     /// #[tool(read_only)]

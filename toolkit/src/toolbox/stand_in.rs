@@ -16,7 +16,7 @@ impl ToolContext {
     /// ```
     /// use serde_json::Map;
     /// use toolkit::prelude::*;
-    /// use toolkit::{PolicySettings, Source, ToolOutput, ToolPolicy, ToolRules};
+    /// use toolkit::{ToolOutput, policy::{PolicySettings, ToolPolicy, ToolRules}, descriptor::Source};
     ///
     /// /// Reads something of a server.
     /// #[tool(read_only)]

@@ -60,7 +60,7 @@ impl StepTypes {
 /// ```
 /// use serde_json::json;
 /// use toolkit::prelude::*;
-/// use toolkit::{StepStatus, StepType, StepTypes, Steps, ToolCall};
+/// use toolkit::{ToolCall, views::{StepStatus, StepType, StepTypes, Steps}};
 ///
 /// /// Greets.
 /// #[tool(read_only)]

@@ -9,9 +9,13 @@ use tempfile::TempDir;
 use tokio::time::sleep;
 use toolkit::prelude::*;
 use toolkit::{
-    Access, AllowScope, AllowedBy, Answer, Approver, Ask, CallOptions, CallbackApprover, CancellationToken,
-    ConfigOrigin, ConfigOrigins, Event, LoopGuard, PendingAsk, PermissionSettings, Permissions,
-    ScriptedApprover, ToolErrorKind, tool_ref,
+    Approver, Ask, CallOptions, CancellationToken, ToolErrorKind,
+    approval::{Access, AllowScope, Answer, CallbackApprover, PendingAsk, ScriptedApprover},
+    config::{ConfigOrigin, ConfigOrigins},
+    events::{AllowedBy, Event},
+    inspection::LoopGuard,
+    permission::{PermissionSettings, Permissions},
+    tool_ref,
 };
 
 /// Asks what it is told to.

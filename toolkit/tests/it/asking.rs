@@ -8,8 +8,10 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, Ask, CallOptions, CallbackApprover, CancellationToken, Event, PendingAsk, ToolErrorKind,
-    ToolResult, Toolbox, tool_ref,
+    Ask, CallOptions, CancellationToken, ToolErrorKind, ToolResult, Toolbox,
+    approval::{Answer, CallbackApprover, PendingAsk},
+    events::Event,
+    tool_ref,
 };
 
 type Log = Mutex<Vec<String>>;
@@ -147,7 +149,7 @@ impl Fixture {
         loop {
             let list = self.toolkit.asks().list(Some("s"));
             let is_it = |ask: &&PendingAsk| match ask.question() {
-                toolkit::Question::Approve(ask) => ask.title == title,
+                toolkit::approval::Question::Approve(ask) => ask.title == title,
                 _ => title.is_empty(),
             };
             if let Some(ask) = list.iter().find(is_it) {

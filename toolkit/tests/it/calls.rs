@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, IntoToolOutput, InvalidArguments, ToolErrorKind, tool_ref};
+use toolkit::{
+    CancellationToken, ToolErrorKind, arguments::InvalidArguments, output::IntoToolOutput, tool_ref,
+};
 
 /// Says who calls.
 #[tool(read_only)]

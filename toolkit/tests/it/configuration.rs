@@ -20,7 +20,7 @@ mod users_files;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use toolkit::{ConfigError, Configuration, LoadOptions};
+use toolkit::config::{ConfigError, Configuration, LoadOptions};
 
 /// A directory for everything: a user's, a workspace's, the data.
 pub(crate) struct Place {

@@ -10,8 +10,12 @@ use std::time::Duration;
 use tokio::time::timeout;
 use toolkit::prelude::*;
 use toolkit::{
-    AllowAll, Answer, Ask, AskDetail, Builder, CallOptions, CallbackApprover, CancellationToken, Event,
-    PermissionSettings, Permissions, Question, Run, ScriptedApprover, Tool, ToolDef, ToolErrorKind, tool_ref,
+    AllowAll, Ask, Builder, CallOptions, CancellationToken, Tool, ToolErrorKind,
+    approval::{Answer, AskDetail, CallbackApprover, Question, ScriptedApprover},
+    descriptor::{Run, ToolDef},
+    events::Event,
+    permission::{PermissionSettings, Permissions},
+    tool_ref,
 };
 
 #[derive(Default)]

@@ -6,8 +6,12 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{
-    Builder, Configuration, Discovery, Event, LoadOptions, PolicySettings, Showing, Source, Tool, ToolPolicy,
-    ToolRules, Toolbox, Toolkit,
+    Builder, Tool, Toolbox, Toolkit,
+    config::{Configuration, LoadOptions},
+    descriptor::Source,
+    discovery::{Discovery, Showing},
+    events::Event,
+    policy::{PolicySettings, ToolPolicy, ToolRules},
 };
 
 fn tool(name: &str, description: &str) -> Tool {
@@ -465,7 +469,7 @@ async fn the_index_keeps_no_tool_alive() {
     let held = Arc::new(());
     let watched = Arc::downgrade(&held);
     let toolkit = Toolkit::empty().build().unwrap();
-    let run = move |_: ToolContext, _: toolkit::DynamicArgs| {
+    let run = move |_: ToolContext, _: toolkit::descriptor::DynamicArgs| {
         let held = Arc::clone(&held);
         async move { format!("{held:?}") }
     };

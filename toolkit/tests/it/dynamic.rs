@@ -4,7 +4,11 @@
 
 use serde_json::{Value, json};
 use toolkit::prelude::*;
-use toolkit::{DynamicArgs, Source, Tool, ToolErrorKind, Toolbox, tool_ref};
+use toolkit::{
+    Tool, ToolErrorKind, Toolbox,
+    descriptor::{DynamicArgs, Source},
+    tool_ref,
+};
 
 /// Tells the weather.
 #[tool(read_only, alias = "forecast")]
@@ -46,7 +50,7 @@ fn weather_blocking(
 }
 
 /// Says what it got.
-fn echo(name: &str, schema: Value) -> Result<Tool, toolkit::InvalidTool> {
+fn echo(name: &str, schema: Value) -> Result<Tool, toolkit::descriptor::InvalidTool> {
     Tool::from_fn(name, schema, |_, args: DynamicArgs| async move { args.value().to_string() })
 }
 

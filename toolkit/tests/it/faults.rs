@@ -17,9 +17,13 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, Ask, CallOptions, CallStatus, CallbackApprover, CancellationToken, Event, HistoryQuery,
-    Inspecting, Inspection, Inspector, MemoryHistory, Progress, Question, Redactor, ToolErrorKind,
-    ToolResult, Verdict, tool_ref,
+    Ask, CallOptions, CancellationToken, ToolErrorKind, ToolResult,
+    approval::{Answer, CallbackApprover, Question},
+    events::{Event, Progress},
+    history::{CallStatus, HistoryQuery, MemoryHistory},
+    inspection::{Inspecting, Inspection, Inspector, Verdict},
+    text::Redactor,
+    tool_ref,
 };
 
 /// Where the tool stops, and how.
@@ -191,7 +195,7 @@ impl House {
     }
 
     /// Whatever came of the call of this id, there is one end of it, and nothing is left.
-    async fn check(&self, id: &str, result: Option<&ToolResult>, events: &mut toolkit::Events) {
+    async fn check(&self, id: &str, result: Option<&ToolResult>, events: &mut toolkit::events::Events) {
         let mut ends = Vec::new();
         while let Some(event) = events.try_next() {
             assert!(!format!("{event:?}").contains("hush-hush"));

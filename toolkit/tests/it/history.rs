@@ -10,9 +10,15 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use toolkit::prelude::*;
 use toolkit::{
-    CallArguments, CallStatus, Content, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader,
-    JsonlHistory, JsonlOptions, MemoryHistory, Record, RecordedCall, RecordedContent, Redactor, Resource,
-    Tool, tool_ref,
+    Content, Tool,
+    arguments::CallArguments,
+    history::{
+        CallStatus, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,
+        JsonlOptions, MemoryHistory, Record, RecordedCall, RecordedContent,
+    },
+    output::Resource,
+    text::Redactor,
+    tool_ref,
 };
 
 const REDACTED: &str = "[redacted]";

@@ -8,10 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::{
-    AllowScope, Answer, Approver, Ask, AskAnswer, AskLimits, CallOptions, CallStatus, CallbackApprover,
-    CancellationToken, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, Inspector, JsonlHistory,
-    JsonlOptions, LoopGuard, MemoryHistory, PermissionSettings, Permissions, RecordedAsk, Redactor,
-    ScriptedApprover, Verdict, tool_ref,
+    Approver, Ask, CallOptions, CancellationToken,
+    approval::{AllowScope, Answer, AskAnswer, AskLimits, CallbackApprover, RecordedAsk, ScriptedApprover},
+    history::{
+        CallStatus, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory, JsonlOptions,
+        MemoryHistory,
+    },
+    inspection::{Inspector, LoopGuard, Verdict},
+    permission::{PermissionSettings, Permissions},
+    text::Redactor,
+    tool_ref,
 };
 
 /// Sends a letter, with leave.
@@ -174,7 +180,10 @@ async fn what_was_allowed_before_is_told_as_that() {
 struct Careful;
 
 impl Inspector for Careful {
-    fn inspect<'a>(&'a self, _: &'a toolkit::Inspection<'a>) -> toolkit::Inspecting<'a> {
+    fn inspect<'a>(
+        &'a self,
+        _: &'a toolkit::inspection::Inspection<'a>,
+    ) -> toolkit::inspection::Inspecting<'a> {
         Box::pin(async { Ok(Verdict::Ask(Ask::new("care", "go on?"))) })
     }
 }

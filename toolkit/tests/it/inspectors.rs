@@ -9,8 +9,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, Ask, Builder, CallOptions, CallbackInspector, CancellationToken, Event, HistoryQuery, Inspecting,
-    Inspection, Inspector, MemoryHistory, Redactor, ScriptedApprover, ToolErrorKind, ToolResult, Verdict,
+    Ask, Builder, CallOptions, CancellationToken, ToolErrorKind, ToolResult,
+    approval::{Answer, ScriptedApprover},
+    events::Event,
+    history::{HistoryQuery, MemoryHistory},
+    inspection::{CallbackInspector, Inspecting, Inspection, Inspector, Verdict},
+    text::Redactor,
     tool_ref,
 };
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 use toolkit::lint::{Lint, LintFinding, RULES};
-use toolkit::{Dialect, Source, Tool};
+use toolkit::{Tool, descriptor::Source, dialects::Dialect};
 
 /// A tool with nothing wrong about it, but for what `parameters` says.
 fn tool(name: &str, description: &str, parameters: Value) -> Tool {

@@ -7,8 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, Builder, HistoryQuery, LoopGuard, MemoryHistory, OutputLimits, Redactor, ScriptedApprover,
-    ToolResult, tool_ref,
+    Builder, ToolResult,
+    approval::{Answer, ScriptedApprover},
+    history::{HistoryQuery, MemoryHistory},
+    inspection::LoopGuard,
+    output::OutputLimits,
+    text::Redactor,
+    tool_ref,
 };
 
 #[derive(Default)]

@@ -7,7 +7,10 @@ use std::fs;
 use std::path::Path;
 use toolkit::prelude::*;
 use toolkit::testing::at_fault_points;
-use toolkit::{Answer, Expected, ScriptedApprover};
+use toolkit::{
+    approval::{Answer, ScriptedApprover},
+    files::Expected,
+};
 
 /// Writes, removes or moves `f`.
 #[tool(permission = "edit", asks)]

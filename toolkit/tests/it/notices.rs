@@ -2,7 +2,10 @@
 
 use serde_json::json;
 use toolkit::prelude::*;
-use toolkit::{Event, Events, LogLevel, LogMessage, Progress, tool_ref};
+use toolkit::{
+    events::{Event, Events, LogLevel, LogMessage, Progress},
+    tool_ref,
+};
 
 /// Tells something of each kind.
 #[tool(read_only)]

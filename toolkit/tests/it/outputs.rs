@@ -9,7 +9,11 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 use toolkit::prelude::*;
-use toolkit::{Keep, OutputLimits, ToolErrorKind, Toolbox, tool_ref};
+use toolkit::{
+    ToolErrorKind, Toolbox,
+    output::{Keep, OutputLimits},
+    tool_ref,
+};
 
 /// Returns lines.
 #[tool(read_only)]

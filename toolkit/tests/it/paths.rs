@@ -10,7 +10,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use toolkit::prelude::*;
 use toolkit::{
-    Access, PathDecision, PermissionSettings, Permissions, ScriptedApprover, ToolErrorKind, Toolbox, tool_ref,
+    ToolErrorKind, Toolbox,
+    approval::{Access, ScriptedApprover},
+    permission::{PathDecision, PermissionSettings, Permissions},
+    tool_ref,
 };
 
 /// `base/{inside,outside,data}`, with links of every shape.

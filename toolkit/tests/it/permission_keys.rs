@@ -6,8 +6,12 @@ use crate::configuration::Place;
 use serde_json::{Value, json};
 use toolkit::prelude::*;
 use toolkit::{
-    Access, Ask, Decision, LoadOptions, PermissionSettings, Permissions, ScriptedApprover, Source, Tool,
-    ToolErrorKind, tool_ref,
+    Ask, Tool, ToolErrorKind,
+    approval::{Access, ScriptedApprover},
+    config::LoadOptions,
+    descriptor::Source,
+    permission::{Decision, PermissionSettings, Permissions},
+    tool_ref,
 };
 
 toolkit::permission_keys!["sign_off"];
@@ -48,7 +52,7 @@ async fn outcome(rules: &Value, caller: Caller, tool: &str, path: &str) -> &'sta
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "text").unwrap();
     }
-    let approver = ScriptedApprover::always(toolkit::Answer::allow());
+    let approver = ScriptedApprover::always(toolkit::approval::Answer::allow());
     let mut builder =
         Toolkit::empty().approver(approver.clone()).permissions(Permissions::new([settings(rules)]));
     for tool in [tool_ref!(put), tool_ref!(change), tool_ref!(find), tool_ref!(sh)] {
@@ -202,7 +206,8 @@ async fn an_exception_lifts_nothing_of_another_source_or_an_untrusted_one() {
         (Permissions::new([both()]).narrowed_by(source(json!({ "read": "deny" }))), Decision::Allow),
     ] {
         let patterns = ["a".to_owned()];
-        let decided = permissions.decide(&Caller::new(), &toolkit::PermissionRequest::new("edit", &patterns));
+        let decided = permissions
+            .decide(&Caller::new(), &toolkit::permission::PermissionRequest::new("edit", &patterns));
         assert_eq!(decided.decision, expected, "{permissions:?}");
     }
 }
@@ -255,7 +260,7 @@ async fn auto_execute_answers_what_a_tool_asks_under_its_own_kind() {
         (json!({}), "docs__search", "a", "ask"),
     ] {
         let directory = tempfile::tempdir().unwrap();
-        let approver = ScriptedApprover::always(toolkit::Answer::allow());
+        let approver = ScriptedApprover::always(toolkit::approval::Answer::allow());
         let permissions = Permissions::new([settings(&json!({ "permission": rules }))]);
         let permissions =
             ["put", "sh", "docs__search"].iter().fold(permissions, |all, tool| all.auto_execute(tool, true));
@@ -385,7 +390,7 @@ fn a_pattern_that_cannot_be_parsed_is_refused_with_its_place() {
     // Commands are no paths.
     Toolkit::empty()
         .configuration(
-            toolkit::Configuration::load(
+            toolkit::config::Configuration::load(
                 LoadOptions::new().set("permission.exec=[{match: 'a[b', do: 'deny'}]"),
             )
             .unwrap(),

@@ -5,8 +5,11 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use toolkit::{
-    Caller, Decision, PermissionEntry, PermissionRequest, PermissionRule, PermissionRules,
-    PermissionSettings, Permissions,
+    Caller,
+    permission::{
+        Decision, PermissionEntry, PermissionRequest, PermissionRule, PermissionRules, PermissionSettings,
+        Permissions,
+    },
 };
 
 fn cases() -> ProptestConfig {

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use toolkit::{
-    Caller, ConfigOrigin, ConfigOrigins, Decision, PermissionRequest, PermissionRules, PermissionSettings,
-    Permissions,
+    Caller,
+    config::{ConfigOrigin, ConfigOrigins},
+    permission::{Decision, PermissionRequest, PermissionRules, PermissionSettings, Permissions},
 };
 
 fn rules(rules: &Value) -> PermissionRules {

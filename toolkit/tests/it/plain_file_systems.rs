@@ -12,7 +12,10 @@ use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard};
 use toolkit::prelude::*;
 use toolkit::testing::{FileSystems, at_fault_points, take_file_systems_for};
-use toolkit::{Answer, Expected, ScriptedApprover, Workspace};
+use toolkit::{
+    approval::{Answer, ScriptedApprover},
+    files::{Expected, Workspace},
+};
 
 /// What file systems are taken for is so in the whole process.
 static ALONE: Mutex<()> = Mutex::const_new(());

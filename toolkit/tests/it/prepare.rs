@@ -8,7 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Level, Policy, Preparation, Refusal, Tool, ToolErrorKind, Toolbox, tool_ref};
+use toolkit::{
+    Tool, ToolErrorKind, Toolbox,
+    descriptor::Preparation,
+    policy::{Policy, Refusal},
+    registry::Level,
+    tool_ref,
+};
 
 async fn of_the_agent(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolError> {
     match caller.agent.as_deref() {

@@ -8,7 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use tokio::sync::Semaphore;
 use toolkit::prelude::*;
-use toolkit::{RegisterError, Source, Tool, ToolBuilder, ToolChange, ToolErrorKind, ToolResult, Toolbox};
+use toolkit::{
+    Tool, ToolBuilder, ToolErrorKind, ToolResult, Toolbox,
+    descriptor::Source,
+    registry::{RegisterError, ToolChange},
+};
 
 struct Db;
 

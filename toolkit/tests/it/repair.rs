@@ -15,7 +15,7 @@ mod wrapping;
 
 use std::collections::HashMap;
 use toolkit::prelude::*;
-use toolkit::{LoopGuard, Repair, ToolErrorKind};
+use toolkit::{ToolErrorKind, arguments::Repair, inspection::LoopGuard};
 
 /// A call, and what comes of it.
 struct Case {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::cell::Cell;
 use tokio::runtime::Runtime;
 use toolkit::prelude::*;
-use toolkit::{LoopGuard, Tool, ToolErrorKind, Toolbox};
+use toolkit::{Tool, ToolErrorKind, Toolbox, inspection::LoopGuard};
 
 /// How many values of each type; `PROPTEST_CASES` says otherwise.
 const CASES: u32 = 400;

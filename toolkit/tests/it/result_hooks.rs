@@ -8,8 +8,13 @@ use std::sync::Arc;
 use tokio::io::AsyncWriteExt as _;
 use toolkit::prelude::*;
 use toolkit::{
-    Builder, Content, Event, HistoryQuery, MemoryHistory, OutputLimits, Redactor, Resource, ResultReview,
-    ToolErrorKind, ToolOutput, ToolResult, tool_ref,
+    Builder, Content, ToolErrorKind, ToolOutput, ToolResult,
+    events::Event,
+    history::{HistoryQuery, MemoryHistory},
+    inspection::ResultReview,
+    output::{OutputLimits, Resource},
+    text::Redactor,
+    tool_ref,
 };
 
 /// Says a lot.

@@ -10,7 +10,12 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use toolkit::prelude::*;
-use toolkit::{CallOptions, CancellationToken, Event, LoopGuard, Progress, ToolErrorKind, Toolbox, tool_ref};
+use toolkit::{
+    CallOptions, CancellationToken, ToolErrorKind, Toolbox,
+    events::{Event, Progress},
+    inspection::LoopGuard,
+    tool_ref,
+};
 
 /// What happened, in order.
 #[derive(Default)]

@@ -9,8 +9,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::{
-    CallOptions, CancellationToken, Content, HistoryQuery, JsonlHistory, JsonlOptions, MemoryHistory,
-    Progress, Redactor, Toolbox, tool_ref,
+    CallOptions, CancellationToken, Content, Toolbox,
+    events::Progress,
+    history::{HistoryQuery, JsonlHistory, JsonlOptions, MemoryHistory},
+    text::Redactor,
+    tool_ref,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};

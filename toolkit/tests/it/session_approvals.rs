@@ -8,7 +8,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
 use toolkit::prelude::*;
-use toolkit::{Answer, Approval, Ask, NoApprover, ScriptedApprover, tool_ref};
+use toolkit::{
+    Ask,
+    approval::{Answer, Approval, NoApprover, ScriptedApprover},
+    tool_ref,
+};
 
 const HOUR: Duration = Duration::from_hours(1);
 

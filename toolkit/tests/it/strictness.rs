@@ -5,8 +5,12 @@
 use serde_json::{Value, json};
 use toolkit::prelude::*;
 use toolkit::{
-    Access, PermissionSettings, Permissions, PolicySettings, ScriptedApprover, Source, Tool, ToolErrorKind,
-    ToolPolicy, tool_ref,
+    Tool, ToolErrorKind,
+    approval::{Access, ScriptedApprover},
+    descriptor::Source,
+    permission::{PermissionSettings, Permissions},
+    policy::{PolicySettings, ToolPolicy},
+    tool_ref,
 };
 
 /// Reads a file, and asks by itself.
@@ -50,10 +54,11 @@ async fn rules_for_agents_and_channels_are_found_by_pattern_and_whatever_the_cas
         ("*Ä*", Caller::new().with_agent("träger")),
         ("mail*", Caller::new().with_channel("Mailbox")),
     ] {
-        let rules: toolkit::PermissionRules = serde_json::from_value(json!({ "read": "deny" })).unwrap();
+        let rules: toolkit::permission::PermissionRules =
+            serde_json::from_value(json!({ "read": "deny" })).unwrap();
         let mut settings = everybody(json!({}));
         let mut policy = PolicySettings::default();
-        let denied = toolkit::ToolRules::default().deny(["*"]);
+        let denied = toolkit::policy::ToolRules::default().deny(["*"]);
         if caller.agent.is_some() {
             settings.agents.insert(place.to_owned(), rules);
             policy.agents.insert(place.to_owned(), denied);
@@ -92,7 +97,7 @@ async fn a_tool_that_asks_by_itself_is_denied_and_asked_about_as_configured() {
     let refused =
         text(&build(asked.clone(), nobody()), &Caller::new(), "deploy", json!({})).await.unwrap_err();
     assert!(!refused.contains("deployed"), "{refused}");
-    let approver = ScriptedApprover::new([toolkit::Answer::allow()]);
+    let approver = ScriptedApprover::new([toolkit::approval::Answer::allow()]);
     assert_eq!(text(&build(asked, approver), &Caller::new(), "deploy", json!({})).await.unwrap(), "deployed");
 }
 

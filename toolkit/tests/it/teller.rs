@@ -5,7 +5,11 @@
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use toolkit::prelude::*;
-use toolkit::{Event, Redactor, Teller, tool_ref};
+use toolkit::{
+    events::{Event, Teller},
+    text::Redactor,
+    tool_ref,
+};
 
 #[derive(Debug, Default)]
 struct Left {

@@ -4,7 +4,10 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
-use toolkit::{Approver, Ask, Origin, PendingAsk, Question, TerminalApprover};
+use toolkit::{
+    Approver, Ask,
+    approval::{Origin, PendingAsk, Question, TerminalApprover},
+};
 
 const PROMPT: &str = "said to the model: ";
 

@@ -10,8 +10,11 @@ use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::testing::{Snapshot, SnapshotError, TestToolbox, Update};
 use toolkit::{
-    Answer, Ask, CallOptions, CancellationToken, Event, Policy, Progress, Question, Refusal,
-    ScriptedApprover, Tool, ToolErrorKind, tool_ref,
+    Ask, CallOptions, CancellationToken, Tool, ToolErrorKind,
+    approval::{Answer, Question, ScriptedApprover},
+    events::{Event, Progress},
+    policy::{Policy, Refusal},
+    tool_ref,
 };
 
 /// Appends a line to a file.

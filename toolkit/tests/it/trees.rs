@@ -53,7 +53,7 @@ async fn a_tree_is_opened_without_further_questions_and_never_left() {
     assert!(tree.may_read(&within.join("a")) && !tree.may_read(&workspace.join("d")));
     // Too long for any name.
     let error = tree.try_open(&within.join("x".repeat(300))).unwrap_err();
-    assert!(matches!(error, toolkit::Refused::Unreadable(_)), "{error}");
+    assert!(matches!(error, toolkit::files::Refused::Unreadable(_)), "{error}");
     assert!(tree.repaired().is_none());
     assert_eq!(format!("{tree:?}"), format!("OpenedTree {{ path: {within:?}, .. }}"));
     let repaired = ctx.workspace().open_tree("@within").await.unwrap();
@@ -166,8 +166,8 @@ async fn compare(ctx: &toolkit::ToolContext) -> Result<String, toolkit::ToolErro
     for path in FILES {
         let real = tree.path().join(path);
         let may_read = tree.may_read(&real);
-        let decided = ctx.decide_path(&real, toolkit::Access::Read)?.decision;
-        if may_read != (decided == toolkit::PathDecision::Allow) {
+        let decided = ctx.decide_path(&real, toolkit::approval::Access::Read)?.decision;
+        if may_read != (decided == toolkit::permission::PathDecision::Allow) {
             said.push(format!("{path}: {may_read}, but {decided:?}"));
         } else if may_read {
             said.push(path.to_owned());
@@ -210,12 +210,12 @@ async fn a_tree_gives_what_is_decided_of_each_path() {
             "a below/b below/deep/c own/d below/.env",
         ),
     ] {
-        let mut settings = toolkit::PermissionSettings::default();
+        let mut settings = toolkit::permission::PermissionSettings::default();
         settings.everybody = serde_json::from_value(rules.clone()).unwrap();
         let toolkit = toolkit::Toolkit::empty()
             .tool(toolkit::tool_ref!(compare))
             .data_dir(workspace.join("own/data"))
-            .permissions(toolkit::Permissions::new([settings]))
+            .permissions(toolkit::permission::Permissions::new([settings]))
             .build()
             .unwrap();
         let toolbox = toolkit.toolbox(&toolkit::Caller::new().with_workspace(&workspace)).await;
@@ -251,12 +251,12 @@ async fn leave_for_a_place_outside_is_leave_for_what_is_below_it_and_a_rule_says
     // With a rule that says nothing of what is there, each path is decided whole.
     let other = json!({"read": [{"match": "*/absent", "do": "deny"}]});
     for (rules, asked, expected) in [(json!({}), 1, "a b/c"), (other, 1, "a b/c"), (own, 0, "a")] {
-        let mut settings = toolkit::PermissionSettings::default();
+        let mut settings = toolkit::permission::PermissionSettings::default();
         settings.everybody = serde_json::from_value(rules.clone()).unwrap();
-        let approver = toolkit::ScriptedApprover::always(toolkit::Answer::allow());
+        let approver = toolkit::approval::ScriptedApprover::always(toolkit::approval::Answer::allow());
         let toolkit = toolkit::Toolkit::empty()
             .tool(toolkit::tool_ref!(look))
-            .permissions(toolkit::Permissions::new([settings]))
+            .permissions(toolkit::permission::Permissions::new([settings]))
             .approver(approver.clone())
             .build()
             .unwrap();

@@ -13,8 +13,12 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, Ask, Builder, CallOptions, CallbackApprover, CancellationToken, Event, Events, History,
-    PendingAsk, Policy, Progress, Record, Refusal, ScriptedApprover, ToolErrorKind, tool_ref,
+    Ask, Builder, CallOptions, CancellationToken, ToolErrorKind,
+    approval::{Answer, CallbackApprover, PendingAsk, ScriptedApprover},
+    events::{Event, Events, Progress},
+    history::{History, Record},
+    policy::{Policy, Refusal},
+    tool_ref,
 };
 
 /// What happened, in order.

@@ -5,7 +5,10 @@
 use serde_json::{Value, json};
 use toolkit::prelude::*;
 use toolkit::{
-    Access, Answer, Ask, PermissionSettings, Permissions, ScriptedApprover, Source, Tool, ToolErrorKind,
+    Ask, Tool, ToolErrorKind,
+    approval::{Access, Answer, ScriptedApprover},
+    descriptor::Source,
+    permission::{PermissionSettings, Permissions},
     tool_ref,
 };
 

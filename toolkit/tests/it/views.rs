@@ -6,9 +6,13 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, CallOptions, CallbackApprover, Definition, Event, MAX_OPEN_STEPS, Message, MessageRole,
-    ScriptedApprover, Source, StepStatus, StepType, StepTypes, Steps, Tool, ToolCall, ToolDefinition,
+    CallOptions, Tool, ToolCall,
+    approval::{Answer, CallbackApprover, ScriptedApprover},
+    descriptor::{Definition, Source},
+    events::Event,
+    output::{Message, MessageRole},
     tool_ref,
+    views::{MAX_OPEN_STEPS, StepStatus, StepType, StepTypes, Steps, ToolDefinition},
 };
 
 /// Sends something.
@@ -361,7 +365,7 @@ fn words_are_those_of_the_interface() {
     ] {
         assert_eq!(serde_json::to_value(status).unwrap(), word);
     }
-    let step = toolkit::Step::pending(ToolCall::new("1", "x", json!({})), StepType::Read, 5, 2);
+    let step = toolkit::views::Step::pending(ToolCall::new("1", "x", json!({})), StepType::Read, 5, 2);
     assert_eq!(
         serde_json::to_value(&step).unwrap(),
         json!({"id": "1", "type": "read", "title": "x", "description": "", "status": "pending", "timestamp": 5, "turnIndex": 2,

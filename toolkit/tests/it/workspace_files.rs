@@ -19,7 +19,10 @@ use std::io::Read as _;
 use std::path::Path;
 use tempfile::TempDir;
 use toolkit::prelude::*;
-use toolkit::{Answer, Opened, ScriptedApprover, Workspace};
+use toolkit::{
+    approval::{Answer, ScriptedApprover},
+    files::{Opened, Workspace},
+};
 
 /// `base/{inside,outside}`, of which the first is the workspace.
 struct Places {
@@ -99,7 +102,7 @@ async fn put(ctx: &ToolContext, path: &str, text: &str) -> Result<String, ToolEr
     let target = ctx.workspace().target(path, |ask| ask).await?;
     let text = text.to_owned();
     ctx.blocking(move |_| {
-        target.write(text.as_bytes(), &toolkit::Expected::Any)?;
+        target.write(text.as_bytes(), &toolkit::files::Expected::Any)?;
         Ok(target.shown().to_owned())
     })
     .await
@@ -123,7 +126,7 @@ async fn asked(
     let result = toolbox.call(ToolCall::new("1", tool, arguments)).await;
     let asked = approver.asked();
     let titles = asked.iter().map(|asked| match asked.question() {
-        toolkit::Question::Approve(ask) => ask.title.clone(),
+        toolkit::approval::Question::Approve(ask) => ask.title.clone(),
         _ => "another question".to_owned(),
     });
     (result.text(), titles.collect())

@@ -1,7 +1,7 @@
 // errors: 1
 use std::rc::Rc;
 use toolkit::prelude::*;
-use toolkit::Preparation;
+use toolkit::descriptor::Preparation;
 
 async fn narrowed(_: &Caller, tool: &mut Preparation) {
     let text = Rc::new(String::new());

@@ -1,6 +1,6 @@
 // errors: 1
 use toolkit::prelude::*;
-use toolkit::Preparation;
+use toolkit::descriptor::Preparation;
 
 async fn narrowed(_: &Caller, _: &mut Preparation) -> String {
     String::new()

@@ -1,7 +1,11 @@
 //! Every key of `#[tool]`, and where each arrives.
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{InvalidArguments, Keep, Preparation, Truncate};
+use toolkit::{
+    arguments::InvalidArguments,
+    descriptor::Preparation,
+    output::{Keep, Truncate},
+};
 
 fn worded(problems: &InvalidArguments) -> String {
     format!("{} problems", problems.problems.len())

@@ -47,7 +47,7 @@ async fn one(
     caller: &Caller,
     plain: State<Plain>,
     settings: &Config<Settings>,
-) -> Result<Tool, toolkit::InvalidTool> {
+) -> Result<Tool, toolkit::descriptor::InvalidTool> {
     let text = format!("{:?} {} {}", caller.agent, plain.0.0, settings.word);
     Tool::builder("one").description("Is one.").build(move |_, _| {
         let text = text.clone();

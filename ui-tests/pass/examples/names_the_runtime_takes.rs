@@ -8,7 +8,7 @@ macro_rules! named {
             #[tool(name = $name, group = $name, permission = $name)]
             fn $function() {}
 
-            const _: () = assert!(toolkit::is_valid_name($name));
+            const _: () = assert!(toolkit::text::is_valid_name($name));
         )*
         const NAMES: &[&str] = &[$($name),*];
     };

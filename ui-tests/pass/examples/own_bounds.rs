@@ -1,6 +1,6 @@
 //! A newtype of one's own behind `range`, `length` and `pattern`.
+use toolkit::descriptor::{LengthArg, PatternArg, RangeArg};
 use toolkit::prelude::*;
-use toolkit::{LengthArg, PatternArg, RangeArg};
 
 #[toolkit::args]
 struct Line(u32);

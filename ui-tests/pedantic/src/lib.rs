@@ -159,7 +159,7 @@ pub async fn everything(
     Ok(ready(ToolOutput::text(text)).await)
 }
 
-fn worded(problems: &toolkit::InvalidArguments) -> String {
+fn worded(problems: &toolkit::arguments::InvalidArguments) -> String {
     problems.to_string()
 }
 

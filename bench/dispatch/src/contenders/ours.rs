@@ -8,9 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolkit::prelude::*;
-use toolkit::{
-    Builder, JsonlHistory, JsonlOptions, LoopGuard, MemoryHistory, Policy, Redactor, Refusal, Tool, Toolbox,
-};
+use toolkit::{Builder, Tool, Toolbox, history::{JsonlHistory, JsonlOptions, MemoryHistory}, inspection::LoopGuard, policy::{Policy, Refusal}, text::Redactor};
 
 use crate::{Contender, policy};
 

@@ -7,8 +7,8 @@ use crate::browser::input;
 use crate::browser::page::millis;
 use serde_json::{Value, json};
 use std::time::Duration;
-use toolkit::escape_line;
 use toolkit::prelude::*;
+use toolkit::text::escape_line;
 
 pub(super) async fn type_text(call: &Call<'_>) -> Result<Done, ToolError> {
     let (page, locator) = (&call.page, call.args.needed_locator()?);

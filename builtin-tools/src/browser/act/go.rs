@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Progress, Retry, ToolErrorKind, escape_line};
+use toolkit::{ToolErrorKind, events::Progress, output::Retry, text::escape_line};
 use toolkit_http::{Refusal, Target};
 
 /// Time for a tab to close.

@@ -9,7 +9,7 @@ use data_encoding::BASE64;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Content, escape_line};
+use toolkit::{Content, text::escape_line};
 
 /// The most pixels of a picture, downwards.
 const MAX_HEIGHT: f64 = 8_000.0;

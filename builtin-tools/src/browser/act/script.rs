@@ -16,7 +16,7 @@ pub(super) async fn evaluate(call: &Call<'_>) -> Result<Done, ToolError> {
     let script = call.args.needed(call.args.script.as_deref(), "script")?;
     let page = &call.page;
     let url = page.url();
-    let ask = Ask::new("browser", format!("Run a script in {}", toolkit::escape_line(&url)))
+    let ask = Ask::new("browser", format!("Run a script in {}", toolkit::text::escape_line(&url)))
         .with_pattern(url)
         .with_text("script", script)
         .once_only();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Access, Ask, Opened, ToolErrorKind, escape_line};
+use toolkit::{Ask, ToolErrorKind, approval::Access, files::Opened, text::escape_line};
 
 /// The most bytes of a file.
 const MAX_BYTES: u64 = 128 << 20;

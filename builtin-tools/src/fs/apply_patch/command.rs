@@ -28,14 +28,14 @@ pub(super) fn before(line: &str) -> Result<Option<&str>, String> {
     for part in parts {
         let named = part.strip_prefix("cd ").map(str::trim).and_then(word).filter(|word| goes_straight(word));
         if named.is_none() || directory.is_some() {
-            return refused(&format!(", and `{}` is not run", toolkit::escape_line(part)));
+            return refused(&format!(", and `{}` is not run", toolkit::text::escape_line(part)));
         }
         directory = named;
     }
     if !is_call(call) {
         return refused(&format!(
             ", and only a plain call of `apply_patch` may, not `{}`",
-            toolkit::escape_line(call)
+            toolkit::text::escape_line(call)
         ));
     }
     Ok(directory)

@@ -5,7 +5,11 @@ use crate::fs::edit::check_readable;
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use toolkit::prelude::*;
-use toolkit::{Access, Before, Proposal, Repaired, Target, ToolErrorKind, Workspace};
+use toolkit::{
+    ToolErrorKind,
+    approval::Access,
+    files::{Before, Proposal, Repaired, Target, Workspace},
+};
 
 /// A name in a patch.
 pub(super) struct Name {
@@ -114,7 +118,7 @@ impl Directory {
     }
 
     fn absent(&self) -> ToolError {
-        let name = toolkit::escape_line(&self.0.to_string_lossy()).into_owned();
+        let name = toolkit::text::escape_line(&self.0.to_string_lossy()).into_owned();
         ToolError::not_found(format!(
             "the directory of `cd {name}` does not exist; nothing was changed. Correct it, or write paths relative to the \
              workspace"
@@ -207,6 +211,6 @@ fn link(name: &str, real: &str) -> ToolError {
     ToolError::failed(format!(
         "{} is a symbolic link, and {real} is what would go or be moved; nothing was changed. Name that file itself if it is \
          meant, and leave a link to a command",
-        toolkit::escape_line(name)
+        toolkit::text::escape_line(name)
     ))
 }

@@ -3,8 +3,8 @@
 use super::outcome::{Fate, Known, Mode, Outcome};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use toolkit::files::{Expected, FileVersion, Taken, Target, WriteOptions, Written};
 use toolkit::prelude::*;
-use toolkit::{Expected, FileVersion, Taken, Target, WriteOptions, Written};
 
 /// A completed step, with the data needed to undo it.
 enum Done {

@@ -10,8 +10,8 @@ use crate::fs::nearest::nearest;
 use crate::fs::splice::splice;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use toolkit::escape_line;
 use toolkit::prelude::*;
+use toolkit::text::escape_line;
 
 /// A file that a patch names, under any of its names.
 #[derive(Debug, Clone)]

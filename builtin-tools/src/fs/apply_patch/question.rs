@@ -10,8 +10,8 @@ use crate::fs::unread::is_read;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
+use toolkit::files::{Before, FileVersion, Proposal, Seen, Target, Workspace};
 use toolkit::prelude::*;
-use toolkit::{Before, FileVersion, Proposal, Seen, Target, Workspace};
 
 /// A permission prompt, and the state of the files that must still be the same after the answer.
 #[derive(Default)]

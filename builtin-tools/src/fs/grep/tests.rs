@@ -261,7 +261,7 @@ async fn a_search_ends_soon_after_it_is_cancelled() {
             async move { toolbox.call_with(call, token).await }
         });
         // After half a second progress is reported.
-        while !matches!(events.next().await.unwrap().event, toolkit::Event::Progress(_)) {}
+        while !matches!(events.next().await.unwrap().event, toolkit::events::Event::Progress(_)) {}
         let start = std::time::Instant::now();
         token.cancel();
         let result = running.await.unwrap();

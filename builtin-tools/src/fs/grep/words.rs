@@ -6,7 +6,7 @@ use super::query::{Depth, Query};
 use super::run::Skipped;
 use crate::fs::place::{Place, notes};
 use std::fmt::Write as _;
-use toolkit::{Structured, ToolOutput};
+use toolkit::{ToolOutput, output::Structured};
 
 /// The results of a search.
 pub(super) struct Answer<'a> {

@@ -6,7 +6,11 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, Detailed, FileKind, OpenedDirectory, shown_name};
+use toolkit::{
+    CancellationToken,
+    files::{FileKind, OpenedDirectory, shown_name},
+    output::Detailed,
+};
 
 /// Maximum number of names held for a directory; larger directories cannot be sorted.
 const MAX_NAMES: usize = 200_000;

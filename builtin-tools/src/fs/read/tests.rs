@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolkit::testing::TestToolbox;
-use toolkit::{Answer, IntoToolOutput as _, PendingAsk, Question, ScriptedApprover};
+use toolkit::{
+    approval::{Answer, PendingAsk, Question, ScriptedApprover},
+    output::IntoToolOutput as _,
+};
 
 struct Fixture {
     workspace: TempDir,

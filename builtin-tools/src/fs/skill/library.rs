@@ -4,7 +4,10 @@ use super::front_matter;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use toolkit::{SkillFiles, SkillPlace, SkillSource, SkillSources, escape_line};
+use toolkit::{
+    skills::{SkillFiles, SkillPlace, SkillSource, SkillSources},
+    text::escape_line,
+};
 
 /// The file that makes a directory a skill.
 const FILE: &str = "SKILL.md";

@@ -4,7 +4,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use toolkit::{Caller, Configuration, LoadOptions, SkillFiles, ToolCall, Toolbox, Toolkit, TrustedFile};
+use toolkit::{
+    Caller, ToolCall, Toolbox, Toolkit,
+    config::{Configuration, LoadOptions, TrustedFile},
+    skills::SkillFiles,
+};
 
 /// A workspace and a user's directory.
 struct Places(TempDir);

@@ -6,7 +6,10 @@ use std::io::{self, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use toolkit::{CancellationToken, DirectoryEntry, OpenedTree, Refused as NotOpened, Workspace};
+use toolkit::{
+    CancellationToken,
+    files::{DirectoryEntry, OpenedTree, Refused as NotOpened, Workspace},
+};
 
 /// Opens files that may be read without approval; a walk requests none. Each thread uses a clone.
 #[derive(Clone)]
@@ -74,7 +77,7 @@ impl Doors {
     /// Opens an ignore file, in the tree or above it within the workspace. It may be a link within the workspace.
     pub(super) fn open_rules(&mut self, path: &Path) -> Option<File> {
         let of_tree = self.tree.is_dir().then(|| self.tree.try_open(path).ok()).flatten();
-        of_tree.or_else(|| self.workspace.try_open(path).ok().map(toolkit::OpenedFile::into_file))
+        of_tree.or_else(|| self.workspace.try_open(path).ok().map(toolkit::files::OpenedFile::into_file))
     }
 
     /// Returns the entries of a directory, and whether there are more: than `most`, or than was read until it was cancelled.

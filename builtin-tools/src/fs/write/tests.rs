@@ -3,7 +3,10 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use toolkit::testing::{TestCall, TestToolbox};
-use toolkit::{Answer, AskDetail, Question, ScriptedApprover, ToolErrorKind};
+use toolkit::{
+    ToolErrorKind,
+    approval::{Answer, AskDetail, Question, ScriptedApprover},
+};
 
 fn toolbox(answers: impl IntoIterator<Item = Answer>) -> TestToolbox {
     let toolbox = TestToolbox::new(toolkit::tool_ref!(write)).approve(ScriptedApprover::new(answers));

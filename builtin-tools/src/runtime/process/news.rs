@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
-use toolkit::Detailed;
+use toolkit::output::Detailed;
 use toolkit::prelude::*;
 
 /// After such a silence nothing more is expected of an answer.

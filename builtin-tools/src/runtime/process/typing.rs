@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 use toolkit::prelude::*;
-use toolkit::{AllowScope, Ask, Detailed};
+use toolkit::{Ask, approval::AllowScope, output::Detailed};
 
 /// Time limit for a program to read its input.
 const WRITE: Duration = Duration::from_secs(10);

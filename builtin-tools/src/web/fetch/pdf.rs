@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use toolkit::prelude::*;
-use toolkit::{Retry, ToolErrorKind, escape_line};
+use toolkit::{ToolErrorKind, output::Retry, text::escape_line};
 use toolkit_sandbox::{Command, Limits, Mode, Output, Sandbox, Stdin};
 
 /// Maximum number of bytes of text.

@@ -2,7 +2,10 @@
 
 use crate::commands::house::House;
 use serde_json::{Value, json};
-use toolkit::{Answer, AskDetail, PendingAsk, Question, ToolErrorKind};
+use toolkit::{
+    ToolErrorKind,
+    approval::{Answer, AskDetail, PendingAsk, Question},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Becomes {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use toolkit::{Answer, Event, ToolErrorKind};
+use toolkit::{ToolErrorKind, approval::Answer, events::Event};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_goes_to_the_background_and_is_looked_after() {

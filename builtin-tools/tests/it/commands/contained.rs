@@ -3,7 +3,7 @@
 use crate::commands::house::{House, fact, is_whole};
 use serde_json::json;
 use std::process::Command;
-use toolkit::{Answer, ToolErrorKind};
+use toolkit::{ToolErrorKind, approval::Answer};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_working_sandbox_contains_is_not_asked_about() {

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
-use toolkit::Answer;
+use toolkit::approval::Answer;
 
 async fn asking(config: Value) -> House {
     House::with(config, |_| Answer::deny_saying("asked")).await

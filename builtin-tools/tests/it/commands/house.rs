@@ -6,7 +6,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Once};
 use tempfile::TempDir;
 use toolkit::prelude::*;
-use toolkit::{Answer, Builder, CallbackApprover, Configuration, LoadOptions, PendingAsk, Question, Toolbox};
+use toolkit::{
+    Builder, Toolbox,
+    approval::{Answer, CallbackApprover, PendingAsk, Question},
+    config::{Configuration, LoadOptions},
+};
 
 /// The supervisor is an example of this crate, which is built with the tests.
 fn supervise() {

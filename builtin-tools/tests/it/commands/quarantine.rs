@@ -4,7 +4,7 @@ use crate::commands::house::{House, fact, is_whole};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
-use toolkit::{Answer, ToolResult};
+use toolkit::{ToolResult, approval::Answer};
 
 /// Makes these files, each with a text.
 fn makes(paths: &[&str], text: &str) -> String {

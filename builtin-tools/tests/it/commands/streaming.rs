@@ -3,7 +3,10 @@
 use crate::commands::house::House;
 use serde_json::json;
 use std::fs;
-use toolkit::{Content, Event, Events};
+use toolkit::{
+    Content,
+    events::{Event, Events},
+};
 
 /// The next part of an output.
 async fn part(events: &mut Events) -> String {

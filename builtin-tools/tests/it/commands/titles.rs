@@ -3,7 +3,7 @@
 use crate::commands::house::House;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use toolkit::Event;
+use toolkit::events::Event;
 use toolkit::prelude::*;
 
 /// Arguments for each tool, and the title of the call.

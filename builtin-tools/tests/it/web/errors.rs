@@ -2,7 +2,7 @@
 
 use super::{LOOPBACK, error, toolkit};
 use serde_json::json;
-use toolkit::{Retry, ToolErrorKind};
+use toolkit::{ToolErrorKind, output::Retry};
 use toolkit_loopback::{Answer, Loopback};
 
 #[tokio::test]

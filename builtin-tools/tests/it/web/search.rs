@@ -2,7 +2,7 @@
 
 use super::{call, error, text, toolkit};
 use serde_json::{Value, json};
-use toolkit::{Retry, ToolErrorKind};
+use toolkit::{ToolErrorKind, output::Retry};
 use toolkit_loopback::{Answer, Loopback, Request};
 
 const KEY: &str = "key-3141592653";

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
-use toolkit::Configuration;
+use toolkit::config::Configuration;
 
 /// The name of the file.
 const FILE: &str = "AGENTS.md";

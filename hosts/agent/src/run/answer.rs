@@ -8,7 +8,7 @@ use crate::result::StopReason;
 use crate::transcript::Record;
 use std::collections::HashSet;
 use std::sync::Arc;
-use toolkit::Definitions;
+use toolkit::dialects::Definitions;
 use toolkit_models::{Answer, AssistantPart, ModelError, ModelEvent, Request, ToolChoice};
 
 /// How often an answer that broke off is asked for again.

@@ -16,7 +16,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::Instant;
-use toolkit::{CallOptions, Message, MessageRole, ToolCall, ToolResult, Toolbox};
+use toolkit::{
+    CallOptions, ToolCall, ToolResult, Toolbox,
+    output::{Message, MessageRole},
+};
 use toolkit_models::ToolOutput;
 
 /// How long calls that were cancelled may take to give their results.

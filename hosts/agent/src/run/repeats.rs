@@ -7,7 +7,7 @@
 use super::Run;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use toolkit::{CallArguments, ToolCall, ToolErrorKind, ToolResult};
+use toolkit::{ToolCall, ToolErrorKind, ToolResult, arguments::CallArguments};
 
 /// After how many equal failures, with no success in between, the run ends. The model is told from the third on.
 const MAX_FAILURES: u32 = 8;

@@ -6,7 +6,11 @@ use crate::result::ToolAgentStep;
 use crate::session::queue;
 use serde_json::Value;
 use std::collections::HashMap;
-use toolkit::{CallEvent, Content, Event, Events, Step, StepStatus, StepTypes, Steps, ToolCall, Toolbox};
+use toolkit::{
+    Content, ToolCall, Toolbox,
+    events::{CallEvent, Event, Events},
+    views::{Step, StepStatus, StepTypes, Steps},
+};
 
 /// The steps of a run, in the order of their calls.
 pub(crate) struct StepLog {

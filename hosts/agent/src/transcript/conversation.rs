@@ -2,7 +2,7 @@
 
 use super::record::{Kind, Record};
 use std::collections::BTreeSet;
-use toolkit::{Content, ToolCall, estimated_tokens};
+use toolkit::{Content, ToolCall, text::estimated_tokens};
 use toolkit_models::{AssistantMessage, AssistantPart, Message, Part, ToolOutput, ToolResults};
 
 /// The tokens that a picture, a sound or a document is taken for.
@@ -242,8 +242,8 @@ pub(crate) fn tokens_of(message: &Message) -> u64 {
                 }
                 AssistantPart::ToolCall(call) => {
                     let arguments = match &call.arguments {
-                        toolkit::CallArguments::Text(arguments) => text(arguments),
-                        toolkit::CallArguments::Json(arguments) => text(&arguments.to_string()),
+                        toolkit::arguments::CallArguments::Text(arguments) => text(arguments),
+                        toolkit::arguments::CallArguments::Json(arguments) => text(&arguments.to_string()),
                         _ => 0,
                     };
                     text(&call.name) + arguments + MESSAGE_TOKENS

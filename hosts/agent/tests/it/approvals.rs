@@ -4,7 +4,11 @@ use crate::common::{builder, call, finish, log, results, scripted};
 use serde_json::json;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Answer as PersonsAnswer, Ask, AskDetail, Caller, Question, ScriptedApprover, tool_ref};
+use toolkit::{
+    Ask, Caller,
+    approval::{Answer as PersonsAnswer, AskDetail, Question, ScriptedApprover},
+    tool_ref,
+};
 use toolkit_agent::{Agent, DelegationRequest, Observer};
 use toolkit_models::{Answer, Model};
 
@@ -41,8 +45,8 @@ async fn automatic_confirmation_allows_what_a_person_would_be_asked() {
 
 #[tokio::test]
 async fn automatic_confirmation_never_passes_a_deny_or_a_guarded_path() {
-    let load = toolkit::LoadOptions::new().set("permission.deploy=deny");
-    let configuration = toolkit::Configuration::load(load).unwrap();
+    let load = toolkit::config::LoadOptions::new().set("permission.deploy=deny");
+    let configuration = toolkit::config::Configuration::load(load).unwrap();
     let toolkit = || {
         Toolkit::empty()
             .tool(tool_ref!(act))

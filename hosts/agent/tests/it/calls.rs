@@ -5,7 +5,7 @@ use crate::common::{
 };
 use serde_json::json;
 use std::sync::atomic::Ordering;
-use toolkit::{StepStatus, ToolCall};
+use toolkit::{ToolCall, views::StepStatus};
 use toolkit_agent::{AgentEvent, DelegationRequest, Observer, StopReason};
 use toolkit_models::{Answer, AssistantMessage, AssistantPart, Message};
 
@@ -86,7 +86,7 @@ async fn an_answer_goes_back_as_it_came() {
             AssistantPart::ToolCall(call("1", "look", json!({"text": "a"}))),
         ],
         raw: Some(toolkit_models::RawMessage {
-            dialect: toolkit::Dialect::Anthropic,
+            dialect: toolkit::dialects::Dialect::Anthropic,
             model: "m".into(),
             value: json!({"role": "assistant", "content": [{"signature": "signed"}]}),
         }),

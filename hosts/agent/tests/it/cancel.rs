@@ -85,7 +85,7 @@ async fn between_calls() {
     let log = log();
     let model = scripted([Answer::calls(["a", "b"].map(|text| call(text, "change", json!({"text": text}))))]);
     let first_is_over = |event: &AgentEvent| match event {
-        AgentEvent::Step { step, .. } => step.status == toolkit::StepStatus::Completed,
+        AgentEvent::Step { step, .. } => step.status == toolkit::views::StepStatus::Completed,
         _ => false,
     };
     cancelled(&agent(&log, &model), &log, first_is_over).await;
@@ -96,10 +96,12 @@ async fn between_calls() {
 async fn while_a_person_is_asked() {
     let log = log();
     let model = scripted([Answer::calls([call("1", "ask_first", json!({"text": "a"}))])]);
-    let nobody_answers = toolkit::CallbackApprover::from_async(|_| std::future::pending::<toolkit::Answer>());
+    let nobody_answers = toolkit::approval::CallbackApprover::from_async(|_| {
+        std::future::pending::<toolkit::approval::Answer>()
+    });
     let agent = builder(&log, &model).approver(nobody_answers).build();
     let is_asked = |event: &AgentEvent| match event {
-        AgentEvent::Step { step, .. } => step.status == toolkit::StepStatus::AwaitingConfirmation,
+        AgentEvent::Step { step, .. } => step.status == toolkit::views::StepStatus::AwaitingConfirmation,
         _ => false,
     };
     cancelled(&agent, &log, is_asked).await;

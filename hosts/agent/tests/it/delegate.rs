@@ -161,8 +161,8 @@ async fn a_policy_can_take_delegation_away() {
         0 => Answer::calls([delegate("d", "part")]).into(),
         _ => finish(task).into(),
     });
-    let load = toolkit::LoadOptions::new().set("tools.deny=[\"delegate\"]");
-    let configuration = toolkit::Configuration::load(load).unwrap();
+    let load = toolkit::config::LoadOptions::new().set("tools.deny=[\"delegate\"]");
+    let configuration = toolkit::config::Configuration::load(load).unwrap();
     let toolkit = crate::common::tools(&log).configuration(configuration).build().unwrap();
     let agent = Agent::builder(toolkit, Arc::clone(&model) as _).build();
     agent.run(DelegationRequest::new("main"), Observer::none()).await;

@@ -114,9 +114,9 @@ async fn time_in_a_tool_and_in_the_model() {
 #[tokio::test(start_paused = true)]
 async fn time_in_which_a_person_is_asked_does_not_count() {
     let model = scripted([Answer::calls([call("1", "ask_first", json!({"text": "a"}))]), finish("done")]);
-    let slow = toolkit::CallbackApprover::from_async(|_| async {
+    let slow = toolkit::approval::CallbackApprover::from_async(|_| async {
         tokio::time::sleep(Duration::from_hours(2)).await;
-        toolkit::Answer::allow()
+        toolkit::approval::Answer::allow()
     });
     let limits = Limits::none().timeout(Duration::from_secs(30));
     let agent = builder(&log(), &model).limits(limits).approver(slow).build();
@@ -125,7 +125,7 @@ async fn time_in_which_a_person_is_asked_does_not_count() {
     assert_eq!(result.stop_reason, StopReason::Finished, "{result:?}");
     assert!(result.execution_time >= Duration::from_hours(2));
     let waiting = events.lock().unwrap().iter().any(|event| match event {
-        AgentEvent::Step { step, .. } => step.status == toolkit::StepStatus::AwaitingConfirmation,
+        AgentEvent::Step { step, .. } => step.status == toolkit::views::StepStatus::AwaitingConfirmation,
         _ => false,
     });
     assert!(waiting);
@@ -133,8 +133,9 @@ async fn time_in_which_a_person_is_asked_does_not_count() {
 
 #[tokio::test]
 async fn the_settings_of_the_configuration() {
-    let load = toolkit::LoadOptions::new().set("toolAgent.maxToolCalls=7").set("toolAgent.timeoutMs=1234");
-    let configuration = toolkit::Configuration::load(load).unwrap();
+    let load =
+        toolkit::config::LoadOptions::new().set("toolAgent.maxToolCalls=7").set("toolAgent.timeoutMs=1234");
+    let configuration = toolkit::config::Configuration::load(load).unwrap();
     let limits = Limits::from(&configuration.tool_agent());
     assert_eq!((limits.max_tool_calls, limits.timeout), (Some(7), Some(Duration::from_millis(1234))));
     let model = scripted([finish("done")]);

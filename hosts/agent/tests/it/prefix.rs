@@ -3,7 +3,7 @@
 use crate::common::{builder, call, finish, log, scripted, tools};
 use serde_json::json;
 use std::sync::Arc;
-use toolkit::{Caller, Discovery};
+use toolkit::{Caller, discovery::Discovery};
 use toolkit_agent::{Agent, DelegationRequest, Observer};
 use toolkit_models::Answer;
 
@@ -70,12 +70,12 @@ async fn instructions_of_a_workspace_count_only_where_it_is_trusted() {
     std::fs::write(workspace.join("AGENTS.md"), "Speak like a pirate.").unwrap();
     std::fs::write(user.join("AGENTS.md"), "Be brief.").unwrap();
     let load = || {
-        toolkit::LoadOptions::new()
+        toolkit::config::LoadOptions::new()
             .workspace(&workspace)
             .data_dir(&data)
             .user_file(user.join("toolkit.json5"))
     };
-    let system = async |configuration: toolkit::Configuration| {
+    let system = async |configuration: toolkit::config::Configuration| {
         let log = log();
         let toolkit = tools(&log).configuration(configuration).data_dir(&data).build().unwrap();
         let model = scripted([finish("done")]);
@@ -84,12 +84,12 @@ async fn instructions_of_a_workspace_count_only_where_it_is_trusted() {
         agent.run(DelegationRequest::new("x"), Observer::none()).await;
         model.requests()[0].system.clone()
     };
-    let before = toolkit::Configuration::load(load()).unwrap();
+    let before = toolkit::config::Configuration::load(load()).unwrap();
     let file = before.workspace_files()[0].file.clone();
     let text = system(before).await;
     assert!(text.contains("Be brief."), "{text}");
     assert!(!text.contains("pirate"), "{text}");
-    let after = toolkit::Configuration::load(load().trusting(file)).unwrap();
+    let after = toolkit::config::Configuration::load(load().trusting(file)).unwrap();
     let text = system(after.clone()).await;
     assert!(text.contains("Speak like a pirate."), "{text}");
     // A link could lead anywhere.

@@ -154,7 +154,10 @@ async fn check(replies: Vec<Reply>, meanwhile: Meanwhile) {
     assert_eq!(log.running.load(Ordering::SeqCst), 0);
     assert_eq!(result.success, result.stop_reason == StopReason::Finished);
     assert!(meanwhile.max_calls.is_none_or(|most| result.tool_call_count <= most));
-    assert_eq!(result.steps.iter().filter(|step| step.status == toolkit::StepStatus::Running).count(), 0);
+    assert_eq!(
+        result.steps.iter().filter(|step| step.status == toolkit::views::StepStatus::Running).count(),
+        0
+    );
     // Nothing of an answer that broke off was run, and no call twice.
     let mut lines = log.lines();
     assert!(!lines.iter().any(|line| line.contains("broken")));

@@ -5,7 +5,10 @@ use crate::exit::Stop;
 use crate::options::Format;
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use toolkit::{Step, StepStatus, StepType, escape_block, escape_line};
+use toolkit::{
+    text::{escape_block, escape_line},
+    views::{Step, StepStatus, StepType},
+};
 use toolkit_agent::{AgentEvent, Compaction, Kind, StopReason, ToolAgentResult, TranscriptMessage};
 use toolkit_models::Message;
 

@@ -7,7 +7,7 @@ use crate::options::Format;
 use builtin_tools::runtime::{ExplainedCommand, ExplainedPart};
 use std::fmt::Write as _;
 use tokio::runtime::Runtime;
-use toolkit::{Toolbox, escape_line};
+use toolkit::{Toolbox, text::escape_line};
 
 /// Prints the verdict on the command and on each part of it.
 pub(super) fn run(

@@ -11,7 +11,11 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
-use toolkit::{Caller, Configuration, LoadOptions, McpServerSettings, Toolkit, escape_line};
+use toolkit::{
+    Caller, Toolkit,
+    config::{Configuration, LoadOptions, McpServerSettings},
+    text::escape_line,
+};
 use toolkit_mcp::{McpServers, ServerState};
 
 /// Arguments of `mcp add`.
@@ -277,7 +281,7 @@ pub(super) fn test(
     let prompts = runtime.block_on(async { servers.prompts(&toolkit.toolbox(caller).await).await });
     // Diagnostics that arose meanwhile are printed too.
     let status = servers.status();
-    let prefixes = toolkit::server_prefixes(status.iter().map(|status| status.name.as_str()));
+    let prefixes = toolkit::text::server_prefixes(status.iter().map(|status| status.name.as_str()));
     let prompts_of = |name: &str| {
         let prefix = format!("{}__", prefixes.get(name).map(String::as_str).unwrap_or_default());
         prompts.iter().filter(move |prompt| prompt.name.starts_with(&prefix))

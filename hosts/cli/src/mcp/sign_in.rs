@@ -11,7 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Builder;
-use toolkit::{LoadOptions, McpGrant, McpServerSettings, McpUrl, Toolkit, escape_line};
+use toolkit::{
+    Toolkit,
+    config::{LoadOptions, McpGrant, McpServerSettings, McpUrl},
+    text::escape_line,
+};
 use toolkit_mcp::{ClientOptions, Loopback, McpServers, ServerState, forget_sign_ins};
 
 /// Time limit for the user to sign in.

@@ -9,7 +9,7 @@ use serde_json::json;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use toolkit::escape_line;
+use toolkit::text::escape_line;
 use toolkit_mcp::ClientTokens;
 
 const FILE: &str = "mcp-token";

@@ -1,7 +1,7 @@
 //! Checks of crate names: cargo's rules, and no name whose tools a policy could confuse with others.
 
 use super::files::What;
-use toolkit::{Toolkit, escape_line};
+use toolkit::{Toolkit, text::escape_line};
 
 /// Maximum number of characters of a name, so that the names of tools that begin with it have their 64 bytes.
 const LONGEST: usize = 50;

@@ -3,7 +3,7 @@
 use super::visible;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Map, Value};
-use toolkit::{Ask, Elicitation, ToolContext, ToolError, ToolErrorKind};
+use toolkit::{Ask, ToolContext, ToolError, ToolErrorKind, approval::Elicitation};
 use url::Url;
 
 /// The kind of permission to send a person to an address.

@@ -17,7 +17,9 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolkit::{Ask, DynamicArgs, ToolContext, ToolError, ToolErrorKind, ToolOutput, escape_line};
+use toolkit::{
+    Ask, ToolContext, ToolError, ToolErrorKind, ToolOutput, descriptor::DynamicArgs, text::escape_line,
+};
 
 /// Maximum number of times that a server may ask for more input during one call.
 pub(super) const MAX_ROUNDS: usize = 16;

@@ -4,7 +4,10 @@ use super::visible;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use toolkit::{LogMessage, Progress, ToolContext};
+use toolkit::{
+    ToolContext,
+    events::{LogMessage, Progress},
+};
 
 /// The calls under way, in the order in which they began.
 #[derive(Debug, Clone, Default)]

@@ -19,7 +19,10 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolkit::{McpServerSettings, McpTransport, McpUrl, escape_line};
+use toolkit::{
+    config::{McpServerSettings, McpTransport, McpUrl},
+    text::escape_line,
+};
 use toolkit_sandbox::Job;
 
 /// Time for a server to exit by itself after its input is closed.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 #[cfg(feature = "oauth")]
 use tokio_util::sync::CancellationToken;
-use toolkit::McpUrl;
+use toolkit::config::McpUrl;
 use url::Url;
 
 /// Time limit for a connection to be established.

@@ -4,7 +4,10 @@
 
 use crate::level::level;
 use rmcp::model::LoggingMessageNotificationParam;
-use toolkit::{LogLevel, LogMessage, escape_line};
+use toolkit::{
+    events::{LogLevel, LogMessage},
+    text::escape_line,
+};
 
 /// Converts a log message, and writes it to this process's log too.
 pub(super) fn message(server: &str, params: LoggingMessageNotificationParam) -> LogMessage {

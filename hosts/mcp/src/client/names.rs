@@ -3,7 +3,7 @@
 use data_encoding::BASE32_NOPAD;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
-use toolkit::{MAX_NAME_BYTES, MAX_OF_LONG_PREFIX, in_letters_of_names};
+use toolkit::text::{MAX_NAME_BYTES, MAX_OF_LONG_PREFIX, in_letters_of_names};
 
 /// Separator between server and tool.
 const BETWEEN: &str = "__";
@@ -53,7 +53,7 @@ fn hash(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolkit::{is_valid_name, server_prefixes};
+    use toolkit::text::{is_valid_name, server_prefixes};
 
     fn prefix(server: &str) -> String {
         server_prefixes([server]).remove(server).unwrap()

@@ -8,7 +8,7 @@ use super::visible;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use toolkit::{Source, Tool, escape_hidden};
+use toolkit::{Tool, descriptor::Source, text::escape_hidden};
 
 /// Definition of a tool as the server sent it: an object with a name.
 pub(super) type Definition = Map<String, Value>;

@@ -3,7 +3,7 @@
 use super::visible;
 use data_encoding::BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use toolkit::{Content, Resource, ToolError, ToolOutput};
+use toolkit::{Content, ToolError, ToolOutput, output::Resource};
 
 /// Converts the result of a call. A result that the server marks as an error becomes an error.
 pub(super) fn output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
@@ -82,7 +82,7 @@ fn unreadable(what: &str) -> Content {
 mod tests {
     use super::*;
     use serde_json::json;
-    use toolkit::ResourceBody;
+    use toolkit::output::ResourceBody;
 
     fn of(result: serde_json::Value) -> Result<ToolOutput, ToolError> {
         output(serde_json::from_value(result).unwrap())

@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
-use toolkit::{Source, Tool, ToolOutput, Toolbox};
+use toolkit::{Tool, ToolOutput, Toolbox, descriptor::Source};
 
 /// Time limit for a server to list its prompts.
 const LIST_WITHIN: Duration = Duration::from_secs(10);

@@ -15,7 +15,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use toolkit::{Content, DynamicArgs, Source, Tool, ToolContext, ToolError, ToolOutput, Toolkit, escape_line};
+use toolkit::{
+    Content, Tool, ToolContext, ToolError, ToolOutput, Toolkit,
+    descriptor::{DynamicArgs, Source},
+    text::escape_line,
+};
 
 const LIST: &str = "resource_list";
 const READ: &str = "resource_read";
@@ -119,7 +123,8 @@ impl Resources {
                 let all = Arc::clone(&all);
                 async move { all.read(&context, args).await }
             });
-        let built = |tool: Result<Tool, toolkit::InvalidTool>| tool.map_err(|error| error.problem);
+        let built =
+            |tool: Result<Tool, toolkit::descriptor::InvalidTool>| tool.map_err(|error| error.problem);
         Ok([built(list)?, built(read)?])
     }
 

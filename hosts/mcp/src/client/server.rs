@@ -26,8 +26,12 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 use toolkit::{
-    Diagnostic, Level, McpServerSettings, Retry, Source, ToolContext, ToolError, ToolErrorKind, WeakToolkit,
-    escape_line,
+    ToolContext, ToolError, ToolErrorKind,
+    config::McpServerSettings,
+    descriptor::Source,
+    output::Retry,
+    registry::{Diagnostic, Level, WeakToolkit},
+    text::escape_line,
 };
 
 /// The first wait after a failure; each further one is twice as long.
@@ -227,7 +231,7 @@ impl Server {
 
     /// Returns true if a tool of this name may be one of its tools. A long name has less of the prefix.
     pub(super) fn may_have(&self, tool: &str) -> bool {
-        self.has_prefix(tool) || tool.len() == toolkit::MAX_NAME_BYTES && tool.contains("__")
+        self.has_prefix(tool) || tool.len() == toolkit::text::MAX_NAME_BYTES && tool.contains("__")
     }
 
     fn has_prefix(&self, tool: &str) -> bool {

@@ -12,7 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
-use toolkit::{Bringing, Configuration, Diagnostic, McpServerSettings, ToolSource, Toolkit};
+use toolkit::{
+    Toolkit,
+    config::{Configuration, McpServerSettings},
+    registry::{Bringing, Diagnostic, ToolSource},
+};
 
 /// Time from the start of the servers for which toolboxes wait for them.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -131,7 +135,7 @@ impl ClientOptions {
 ///
 /// ```no_run
 /// use toolkit::prelude::*;
-/// use toolkit::{Configuration, LoadOptions};
+/// use toolkit::config::{Configuration, LoadOptions};
 /// use toolkit_mcp::{ClientOptions, McpServers};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -218,7 +222,7 @@ impl McpServers {
     /// Creates a client for these servers, by name.
     pub fn new(servers: &BTreeMap<String, McpServerSettings>, options: ClientOptions) -> Self {
         let options = Arc::new(options);
-        let prefixes = toolkit::server_prefixes(servers.keys().map(String::as_str));
+        let prefixes = toolkit::text::server_prefixes(servers.keys().map(String::as_str));
         let resources = Arc::new(Resources::default());
         let of = |(name, settings): (&String, &McpServerSettings)| {
             let prefix = prefixes.get(name.as_str()).cloned().unwrap_or_default();
@@ -234,7 +238,8 @@ impl McpServers {
     #[must_use]
     pub fn with_switched_off(self, names: impl IntoIterator<Item = String>) -> Self {
         let with_prefix = |name: String| {
-            let prefix = toolkit::server_prefixes([name.as_str()]).remove(name.as_str()).unwrap_or_default();
+            let prefix =
+                toolkit::text::server_prefixes([name.as_str()]).remove(name.as_str()).unwrap_or_default();
             (name, prefix)
         };
         let off = self.0.off.iter().cloned().chain(names.into_iter().map(with_prefix)).collect();

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, DuplexStream};
 use tokio_util::sync::CancellationToken;
-use toolkit::{McpCommand, McpSandbox, Secret, escape_line};
+use toolkit::{
+    config::{McpCommand, McpSandbox, Secret},
+    text::escape_line,
+};
 use toolkit_sandbox::{Command, Input, Job, Mode, Output, Sandbox, Stdin};
 
 /// The variables that a server gets from this process; all others are the configuration's to give.

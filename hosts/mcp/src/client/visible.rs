@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use toolkit::{escape_hidden, escape_line};
+use toolkit::text::{escape_hidden, escape_line};
 
 /// The keywords of a schema that are text for readers.
 const TEXTS: [&str; 3] = ["title", "description", "$comment"];

@@ -2,7 +2,7 @@
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};
-use toolkit::{AllowScope, Answer, DeniedBy, PendingAsk, Question};
+use toolkit::approval::{AllowScope, Answer, DeniedBy, PendingAsk, Question};
 
 /// Name of the form's only field: the scope of the approval.
 const FOR: &str = "allow";
@@ -69,7 +69,10 @@ pub(super) fn answer(ask: &PendingAsk, result: ElicitResult) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolkit::{Ask, Elicitation, Origin};
+    use toolkit::{
+        Ask,
+        approval::{Elicitation, Origin},
+    };
 
     fn approve(ask: Ask) -> PendingAsk {
         PendingAsk::detached(Origin::new("1", "x"), Question::Approve(ask))

@@ -8,7 +8,10 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use tokio::runtime::Handle;
-use toolkit::{Answer, Answering, Approver, DeniedBy, PendingAsk, Question};
+use toolkit::{
+    Approver,
+    approval::{Answer, Answering, DeniedBy, PendingAsk, Question},
+};
 
 impl Shared {
     /// Returns the approver of a call: the client's own approval if the server relies on it, else `approver`.

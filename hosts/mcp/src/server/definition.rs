@@ -3,7 +3,7 @@
 use rmcp::model::{ErrorData, ListToolsResult, Tool, ToolAnnotations};
 use serde_json::Value;
 use std::sync::Arc;
-use toolkit::{Definition, Toolbox};
+use toolkit::{Toolbox, descriptor::Definition};
 
 /// The tools behind the one that the cursor names, by name, so that no change of the list shows one twice.
 pub(super) fn page(

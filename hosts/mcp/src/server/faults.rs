@@ -9,7 +9,7 @@ use rmcp::model::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use toolkit::escape_line;
+use toolkit::text::escape_line;
 
 /// The method with which a session begins.
 pub(crate) const INITIALIZE: &str = "initialize";

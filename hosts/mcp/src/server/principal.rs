@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
-use toolkit::SharedReads;
+use toolkit::files::SharedReads;
 
 /// Maximum number of sessions that are kept of principals of the protocol without sessions. The one that was not used for the
 /// longest time is ended first.

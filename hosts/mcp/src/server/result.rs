@@ -3,7 +3,10 @@
 use super::ToolServer;
 use data_encoding::BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use toolkit::{Bytes, Content, Cut, Kept, Resource, ResourceBody, ToolResult, Toolbox};
+use toolkit::{
+    Content, ToolResult, Toolbox,
+    output::{Bytes, Cut, Kept, Resource, ResourceBody},
+};
 
 /// A failure of the tool is a result too, for the model to read.
 pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult) -> CallToolResult {

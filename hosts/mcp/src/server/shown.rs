@@ -5,7 +5,7 @@ use super::{Shared, ToolServer};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use std::sync::{MutexGuard, PoisonError};
-use toolkit::{ToolWatch, Toolbox};
+use toolkit::{Toolbox, registry::ToolWatch};
 
 /// The tools that a client was last shown.
 ///

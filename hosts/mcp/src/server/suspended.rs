@@ -29,8 +29,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use toolkit::{
-    Answer, Answering, Approver, CallOptions, CancellationToken, DeniedBy, PendingAsk, Question, ToolCall,
-    ToolResult, Toolbox,
+    Approver, CallOptions, CancellationToken, ToolCall, ToolResult, Toolbox,
+    approval::{Answer, Answering, DeniedBy, PendingAsk, Question},
 };
 
 /// Maximum number of questions of one call at once; further ones wait.

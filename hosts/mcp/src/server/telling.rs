@@ -10,7 +10,7 @@ use rmcp::service::{Peer, RequestContext};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
-use toolkit::{Event, Events, LogLevel, LogMessage, Progress};
+use toolkit::events::{Event, Events, LogLevel, LogMessage, Progress};
 
 /// The notifications that a client wants for a call.
 #[derive(Debug)]

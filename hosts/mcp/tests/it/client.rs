@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolkit::{
-    Builder, Caller, McpServerSettings, ScriptedApprover, Tool, ToolCall, ToolResult, Toolbox, Toolkit,
+    Builder, Caller, Tool, ToolCall, ToolResult, Toolbox, Toolkit, approval::ScriptedApprover,
+    config::McpServerSettings,
 };
 use toolkit_mcp::{ClientOptions, McpServers, ServerState};
 
@@ -109,7 +110,7 @@ fn names(toolbox: &Toolbox) -> Vec<&str> {
     toolbox.tools().map(Tool::name).collect()
 }
 
-fn asking(answers: impl IntoIterator<Item = toolkit::Answer>) -> impl FnOnce(Builder) -> Builder {
+fn asking(answers: impl IntoIterator<Item = toolkit::approval::Answer>) -> impl FnOnce(Builder) -> Builder {
     let approver = ScriptedApprover::new(answers);
     move |builder| builder.approver(approver)
 }

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolkit::prelude::*;
 use toolkit::{
-    Answer as Reply, Builder, Configuration, LoadOptions, MemoryHistory, Redactor, ScriptedApprover, Toolbox,
+    Builder, Toolbox,
+    approval::{Answer as Reply, ScriptedApprover},
+    config::{Configuration, LoadOptions},
+    history::MemoryHistory,
+    text::Redactor,
 };
 use toolkit_loopback::{Answer, Loopback, Request};
 

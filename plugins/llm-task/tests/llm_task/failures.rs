@@ -4,7 +4,7 @@ use super::bench::{Bench, completion, endpoint, failed, task};
 use serde_json::json;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{CallOptions, CancellationToken, Retry, ToolErrorKind};
+use toolkit::{CallOptions, CancellationToken, ToolErrorKind, output::Retry};
 use toolkit_loopback::{Answer, Loopback};
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use super::bench::{Bench, KEY, completion, failed};
 use serde_json::json;
 use toolkit::prelude::*;
-use toolkit::{Answer as Reply, HistoryQuery, Secret};
+use toolkit::{approval::Answer as Reply, config::Secret, history::HistoryQuery};
 use toolkit_llm_task::{LlmTaskSettings, Model, ResponseFormat};
 use toolkit_loopback::{Answer, Loopback};
 

@@ -3,7 +3,11 @@
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use toolkit::prelude::*;
-use toolkit::{Answer, Configuration, LoadOptions, ScriptedApprover, Toolbox};
+use toolkit::{
+    Toolbox,
+    approval::{Answer, ScriptedApprover},
+    config::{Configuration, LoadOptions},
+};
 use toolkit_memory::{Memory, MemorySettings};
 
 pub(super) const ALLOWED: &str = "permission.memory=allow";

@@ -4,7 +4,7 @@ use super::bench::{ALLOWED, error, file_of, found, store, told, toolbox};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
-use toolkit::{Retry, ToolErrorKind};
+use toolkit::{ToolErrorKind, output::Retry};
 
 #[tokio::test]
 async fn a_writer_elsewhere_is_waited_for_and_then_told() {

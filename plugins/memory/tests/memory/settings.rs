@@ -6,7 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toolkit::lint::Lint;
 use toolkit::prelude::*;
-use toolkit::{Configuration, LoadOptions, Source, ToolErrorKind};
+use toolkit::{
+    ToolErrorKind,
+    config::{Configuration, LoadOptions},
+    descriptor::Source,
+};
 
 #[tokio::test]
 async fn agents_see_nothing_of_each_other() {

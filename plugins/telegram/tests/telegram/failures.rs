@@ -4,7 +4,7 @@ use super::bench::{Bench, poll, refused, token};
 use serde_json::{Value, json};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Answer as Reply, CallOptions, CancellationToken, Retry, ToolErrorKind};
+use toolkit::{CallOptions, CancellationToken, ToolErrorKind, approval::Answer as Reply, output::Retry};
 use toolkit_loopback::{Answer, Loopback};
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use super::bench::{Bench, TOKEN, poll};
 use serde_json::json;
 use toolkit::prelude::*;
-use toolkit::{Answer as Reply, HistoryQuery, Secret};
+use toolkit::{approval::Answer as Reply, config::Secret, history::HistoryQuery};
 use toolkit_loopback::{Answer, Loopback, Request};
 use toolkit_telegram::{BotApi, TelegramSettings};
 

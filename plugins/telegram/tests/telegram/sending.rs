@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, CHAT, bot_api, poll, with};
 use serde_json::{Value, json};
-use toolkit::{Retry, ToolErrorKind};
+use toolkit::{ToolErrorKind, output::Retry};
 use toolkit_loopback::Loopback;
 
 #[tokio::test]

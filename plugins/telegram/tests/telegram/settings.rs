@@ -4,7 +4,12 @@ use super::bench::{Bench, bot_api, poll, token, with};
 use serde_json::json;
 use toolkit::lint::Lint;
 use toolkit::prelude::*;
-use toolkit::{Answer as Reply, Configuration, LoadOptions, Source, ToolErrorKind};
+use toolkit::{
+    ToolErrorKind,
+    approval::Answer as Reply,
+    config::{Configuration, LoadOptions},
+    descriptor::Source,
+};
 use toolkit_loopback::Loopback;
 
 #[tokio::test]

@@ -4,7 +4,11 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer as Reply, Builder, Configuration, LoadOptions, MemoryHistory, Redactor, ScriptedApprover, Toolbox,
+    Builder, Toolbox,
+    approval::{Answer as Reply, ScriptedApprover},
+    config::{Configuration, LoadOptions},
+    history::MemoryHistory,
+    text::Redactor,
 };
 use toolkit_loopback::{Answer, Request};
 

@@ -3,7 +3,11 @@
 use super::bench::{Bench, NUMBER_ID, TOKEN, contact, refused};
 use serde_json::json;
 use toolkit::prelude::*;
-use toolkit::{Answer as Reply, HistoryQuery, LoadOptions, Secret};
+use toolkit::{
+    approval::Answer as Reply,
+    config::{LoadOptions, Secret},
+    history::HistoryQuery,
+};
 use toolkit_loopback::{Answer, Loopback, Request};
 use toolkit_whatsapp::{CloudApi, WhatsAppSettings};
 

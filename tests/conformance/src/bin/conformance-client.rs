@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
-use toolkit::{Answer, CallbackApprover, Caller, McpServerSettings, Question, ToolCall, Toolkit};
+use toolkit::{
+    Caller, ToolCall, Toolkit,
+    approval::{Answer, CallbackApprover, Question},
+    config::McpServerSettings,
+};
 use toolkit_mcp::{ClientOptions, McpServers, ServerState, SignIn, SigningIn};
 
 #[tokio::main(flavor = "current_thread")]

@@ -18,7 +18,7 @@ const FLAGS: [&str; 3] = [
 /// script that needs them. No backslash is doubled, so text that is escaped already is unchanged.
 ///
 /// ```
-/// use toolkit::escape_hidden;
+/// use toolkit::text::escape_hidden;
 ///
 /// assert_eq!(escape_hidden("naïve 👩‍🚒 C:\\temp\n"), "naïve 👩‍🚒 C:\\temp\n");
 /// assert_eq!(escape_hidden("a\u{202e}b \u{e0041}\u{1b}[2J"), "a\\u{202e}b \\u{e0041}\\u{1b}[2J");

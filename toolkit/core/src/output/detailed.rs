@@ -14,7 +14,7 @@ use crate::error::ToolError;
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::Detailed;
+/// use toolkit::output::Detailed;
 ///
 /// #[toolkit::args]
 /// struct Lines {
@@ -73,7 +73,7 @@ impl<T: JsonOutput> IntoToolOutput for Detailed<T> {
 ///
 /// ```
 /// use toolkit::prelude::*;
-/// use toolkit::Structured;
+/// use toolkit::output::Structured;
 ///
 /// #[toolkit::args]
 /// struct Size {

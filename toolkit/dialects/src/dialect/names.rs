@@ -19,7 +19,7 @@ impl Dialect {
     /// letter or `_` first. The Model Context Protocol also has `.`, and up to 128 characters.
     ///
     /// ```
-    /// use toolkit::Dialect;
+    /// use toolkit::dialects::Dialect;
     ///
     /// assert!(Dialect::Gemini.takes_name("files.read") && !Dialect::Anthropic.takes_name("files.read"));
     /// ```

@@ -24,7 +24,7 @@ impl Dialect {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolkit::{Content, Dialect};
+    /// use toolkit::{Content, dialects::Dialect};
     ///
     /// let content = [Content::text("What is this?"), Content::image(*b"abc", "image/png")];
     /// assert_eq!(

@@ -95,7 +95,7 @@ impl Dialect {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolkit::Dialect;
+    /// use toolkit::dialects::Dialect;
     ///
     /// let own = json!({
     ///     "type": "object",

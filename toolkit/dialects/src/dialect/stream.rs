@@ -26,7 +26,7 @@ const MAX_BLOCKS: usize = 100_000;
 /// ```
 /// use serde_json::json;
 /// # use toolkit::prelude::*;
-/// use toolkit::Dialect;
+/// use toolkit::dialects::Dialect;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let toolbox = Toolkit::empty().build()?.toolbox(&Caller::new()).await;

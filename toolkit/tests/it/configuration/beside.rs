@@ -3,7 +3,13 @@
 use super::Place;
 use serde_json::json;
 use toolkit::prelude::*;
-use toolkit::{Configuration, PermissionSettings, Permissions, Policy, Refusal, Tool, tool_ref};
+use toolkit::{
+    Tool,
+    config::Configuration,
+    permission::{PermissionSettings, Permissions},
+    policy::{Policy, Refusal},
+    tool_ref,
+};
 
 /// Releases.
 #[tool(permission = "release")]
@@ -129,6 +135,6 @@ async fn no_tool_writes_where_trust_is_remembered() {
 /// Wants to write a file.
 #[tool(read_only)]
 async fn put(ctx: &ToolContext, path: &Path) -> Result<&'static str, ToolError> {
-    ctx.check_file_access(path, toolkit::Access::Write).await?;
+    ctx.check_file_access(path, toolkit::approval::Access::Write).await?;
     Ok("may")
 }

@@ -1,7 +1,7 @@
 //! What is kept elsewhere, and what a type refuses that its schema takes.
 
 use super::sections::{AcmeSettings, GreetSettings, SearchSettings};
-use toolkit::{ConfigSection, Configuration, LoadOptions, McpServerSettings};
+use toolkit::config::{ConfigSection, Configuration, LoadOptions, McpServerSettings};
 
 #[test]
 fn what_is_kept_elsewhere_is_fetched_wherever_it_may_stand() {

@@ -2,7 +2,7 @@
 
 use super::Place;
 use std::fs;
-use toolkit::{Configuration, LoadOptions};
+use toolkit::config::{Configuration, LoadOptions};
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {

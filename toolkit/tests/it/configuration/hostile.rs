@@ -2,7 +2,11 @@
 
 use super::Place;
 use std::fs;
-use toolkit::{Configuration, Decision, PermissionRule, PolicySettings, TrustStore};
+use toolkit::{
+    config::{Configuration, TrustStore},
+    permission::{Decision, PermissionRule},
+    policy::PolicySettings,
+};
 
 const HOSTILE: &str = r#"{
   $schema: "https://example.com/schema.json",
@@ -148,7 +152,9 @@ fn once_trusted_all_of_it_counts() {
     store.trust(&configuration.workspace_files()[0].file).unwrap();
     // The secrets that it names are needed now.
     let servers = place.load().mcp();
-    let toolkit::McpServerSettings::Unavailable(evil) = &servers["evil"] else { panic!("{servers:?}") };
+    let toolkit::config::McpServerSettings::Unavailable(evil) = &servers["evil"] else {
+        panic!("{servers:?}")
+    };
     let reason = "mcp.evil.env.KEY: the variable `AWS_SECRET_ACCESS_KEY` of the environment is not set";
     assert!(evil.reason.contains(reason), "{}", evil.reason);
     let configuration =

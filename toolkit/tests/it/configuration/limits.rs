@@ -3,7 +3,7 @@
 use super::Place;
 use std::fs;
 use std::time::{Duration, Instant};
-use toolkit::{Configuration, Toolkit};
+use toolkit::{Toolkit, config::Configuration};
 
 /// A file in each of so many directories, one within the other; the last is the workspace.
 fn nested(count: usize, text: &str) -> (Place, String) {

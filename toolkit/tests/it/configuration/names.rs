@@ -1,7 +1,7 @@
 //! Names that nobody can read: refused wherever they stand, since in a list that denies they would deny nothing.
 
 use super::Place;
-use toolkit::{Configuration, LoadOptions};
+use toolkit::config::{Configuration, LoadOptions};
 
 #[test]
 fn one_that_nobody_can_read_stops_the_host_with_its_place() {

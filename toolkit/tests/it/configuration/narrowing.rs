@@ -1,7 +1,11 @@
 //! What counts of a file that nobody trusts, key by key.
 
 use super::Place;
-use toolkit::{Configuration, Decision, PermissionRule, PermissionSettings, PolicySettings, ToolRules};
+use toolkit::{
+    config::Configuration,
+    permission::{Decision, PermissionRule, PermissionSettings},
+    policy::{PolicySettings, ToolRules},
+};
 
 /// Loads the text as that of a workspace.
 fn load(text: &str) -> Configuration {

@@ -9,7 +9,12 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use toolkit::prelude::*;
-use toolkit::{Answer, Answering, Approver, Configuration, LoadOptions, PendingAsk, tool_ref};
+use toolkit::{
+    Approver,
+    approval::{Answer, Answering, PendingAsk},
+    config::{Configuration, LoadOptions},
+    tool_ref,
+};
 
 /// Changes something.
 #[tool(group = "mine", permission = "change", alias = "alter")]

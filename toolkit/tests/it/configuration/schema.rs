@@ -1,7 +1,7 @@
 //! The schema and what is loaded say the same, both ways.
 
 use serde_json::{Map, Value, json};
-use toolkit::{Configuration, LoadOptions};
+use toolkit::config::{Configuration, LoadOptions};
 
 /// Numbers that look random, the same each time.
 struct Numbers(u64);

@@ -3,8 +3,8 @@
 use super::Place;
 use serde_json::json;
 use std::collections::BTreeMap;
+use toolkit::config::{ConfigError, ConfigGate, ConfigSection, Configuration, LoadOptions, Secret};
 use toolkit::prelude::*;
-use toolkit::{ConfigError, ConfigGate, ConfigSection, Configuration, LoadOptions, Secret};
 
 /// A section like that of a tool for commands.
 #[toolkit::args]

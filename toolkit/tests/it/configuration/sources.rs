@@ -2,7 +2,11 @@
 
 use super::Place;
 use serde_json::json;
-use toolkit::{Configuration, Decision, LoadOptions, PermissionRule, Toolkit, TrustedFile};
+use toolkit::{
+    Toolkit,
+    config::{Configuration, LoadOptions, TrustedFile},
+    permission::{Decision, PermissionRule},
+};
 
 #[test]
 fn a_later_source_goes_before_an_earlier_one() {

@@ -2,7 +2,7 @@
 
 use super::{Place, real};
 use std::fs;
-use toolkit::{Configuration, TrustStore, TrustedFile};
+use toolkit::config::{Configuration, TrustStore, TrustedFile};
 
 const TEXT: &str = "{ enableToolCalls: true }";
 

@@ -3,7 +3,10 @@
 use super::Place;
 use super::sections::{AcmeSettings, GreetSettings, SearchSettings};
 use serde_json::{Value, json};
-use toolkit::{Configuration, McpServerSettings, Toolkit};
+use toolkit::{
+    Toolkit,
+    config::{Configuration, McpServerSettings},
+};
 
 /// A configuration with one owner that needs what is not there, and others that do not.
 fn load(user: &str) -> Configuration {

@@ -4,7 +4,7 @@ use super::Place;
 use serde_json::json;
 use std::fs;
 use toolkit::prelude::*;
-use toolkit::{Access, Configuration, PathDecision, tool_ref};
+use toolkit::{approval::Access, config::Configuration, permission::PathDecision, tool_ref};
 
 /// Says under which kind writing is asked.
 #[tool(read_only)]

@@ -3,7 +3,11 @@
 use super::properties::definition;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolkit::{CallArguments, CallFormatError, Definitions, Dialect, MAX_CALLS, ToolCall};
+use toolkit::{
+    ToolCall,
+    arguments::CallArguments,
+    dialects::{CallFormatError, Definitions, Dialect, MAX_CALLS},
+};
 
 pub(crate) fn definitions(dialect: Dialect) -> Definitions {
     let schema =
@@ -298,7 +302,7 @@ fn what_one_answer_may_hold_is_bounded() {
     let block = json!({"type": "tool_use", "name": "read", "input": {}});
     let many = Value::Array(vec![block; MAX_CALLS + 1]);
     assert_eq!(parse(Dialect::Anthropic, &many), Err(CallFormatError::TooManyCalls));
-    let long = json!({"tool_calls": [{"function": {"name": "read", "arguments": "x".repeat(toolkit::MAX_ARGUMENT_BYTES + 1)}}]});
+    let long = json!({"tool_calls": [{"function": {"name": "read", "arguments": "x".repeat(toolkit::dialects::MAX_ARGUMENT_BYTES + 1)}}]});
     assert_eq!(parse(Dialect::OpenAiChat, &long), Err(CallFormatError::TooLong));
 }
 

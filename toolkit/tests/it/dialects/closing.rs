@@ -2,7 +2,7 @@
 
 use super::properties::hold_of;
 use serde_json::{Map, Value, json};
-use toolkit::Dialect::{self, Anthropic, Gemini, OpenAiChat, OpenAiChatStrict};
+use toolkit::dialects::Dialect::{self, Anthropic, Gemini, OpenAiChat, OpenAiChatStrict};
 
 fn named(names: &[&str]) -> Value {
     names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect::<Map<_, _>>().into()
@@ -210,7 +210,7 @@ fn a_circle_through_variants_is_cut_as_any_is() {
             "pair": {"type": "object", "properties": {"left": {"$ref": "#/$defs/node"}}, "required": ["left"], "additionalProperties": false}}});
     for dialect in [Gemini, Anthropic, OpenAiChat] {
         let said = dialect.schema(&tree).schema.to_string();
-        assert_eq!(said.matches("\"left\":").count(), toolkit::MAX_RECURSION, "{dialect}: {said}");
+        assert_eq!(said.matches("\"left\":").count(), toolkit::dialects::MAX_RECURSION, "{dialect}: {said}");
     }
     let mut value = json!("leaf");
     for _ in 0..6 {

@@ -1,7 +1,7 @@
 //! Definitions for providers that find tools themselves.
 
 use serde_json::{Value, json};
-use toolkit::{Caller, Dialect, Discovery, Tool, Toolbox, Toolkit};
+use toolkit::{Caller, Tool, Toolbox, Toolkit, dialects::Dialect, discovery::Discovery};
 
 async fn toolbox(most: usize) -> Toolbox {
     let mut builder = Toolkit::empty().discovery(Discovery::new().max_tools(most).show(["send_mail"]));

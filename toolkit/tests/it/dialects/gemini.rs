@@ -2,7 +2,7 @@
 
 use super::properties::definition;
 use serde_json::{Value, json};
-use toolkit::{CallFormatError, Dialect};
+use toolkit::dialects::{CallFormatError, Dialect};
 
 fn names(answer: &Value) -> Result<Vec<String>, CallFormatError> {
     let definitions = Dialect::Gemini.definitions([definition("t", &json!({"type": "object"}))]);

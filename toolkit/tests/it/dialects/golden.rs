@@ -4,7 +4,11 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use toolkit::prelude::*;
-use toolkit::{CallOptions, Dialect, Strictness, ToolErrorKind, tool_ref};
+use toolkit::{
+    CallOptions, ToolErrorKind,
+    dialects::{Dialect, Strictness},
+    tool_ref,
+};
 
 /// Where something stands.
 #[toolkit::args]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
-use toolkit::Dialect;
+use toolkit::dialects::Dialect;
 
 /// An object with one required property `a`.
 fn closed(property: &Value) -> Value {

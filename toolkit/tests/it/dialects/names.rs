@@ -4,7 +4,7 @@ use super::properties::definition;
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::HashSet;
-use toolkit::{Definition, Dialect};
+use toolkit::{descriptor::Definition, dialects::Dialect};
 
 fn tools(names: &[&str]) -> Vec<Definition> {
     names.iter().map(|name| definition(name, &json!({"type": "object"}))).collect()

@@ -5,7 +5,7 @@ use super::subset;
 use jsonschema::{Draft, Validator};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolkit::{CallArguments, Definition, Dialect};
+use toolkit::{arguments::CallArguments, descriptor::Definition, dialects::Dialect};
 
 fn validator(schema: &Value) -> Validator {
     jsonschema::options().with_draft(Draft::Draft202012).build(schema).unwrap()

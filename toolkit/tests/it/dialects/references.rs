@@ -2,7 +2,7 @@
 
 use super::properties::hold_of;
 use serde_json::{Value, json};
-use toolkit::Dialect::{self, Anthropic, Gemini, OpenAiChat, OpenAiChatStrict};
+use toolkit::dialects::Dialect::{self, Anthropic, Gemini, OpenAiChat, OpenAiChatStrict};
 
 /// A closed object in which `x` is optional.
 fn optional(x: &Value) -> Value {

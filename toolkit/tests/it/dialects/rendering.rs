@@ -2,7 +2,7 @@
 
 use super::calls::definitions;
 use serde_json::{Value, json};
-use toolkit::{Dialect, ToolResult};
+use toolkit::{ToolResult, dialects::Dialect};
 
 fn result(id: &str, content: &Value) -> ToolResult {
     serde_json::from_value(json!({"id": id, "name": "files.read", "isError": false, "content": content}))

@@ -1,7 +1,7 @@
 //! How each part of a schema is said in each dialect.
 
 use serde_json::{Value, json};
-use toolkit::Dialect::{self, Anthropic, Gemini, OpenAiChat, OpenAiChatStrict};
+use toolkit::dialects::Dialect::{self, Anthropic, Gemini, OpenAiChat, OpenAiChatStrict};
 
 /// An object with one required property `a`.
 fn closed(property: &Value) -> Value {
@@ -304,7 +304,7 @@ fn references_are_replaced_and_circles_cut() {
     let said = Anthropic.schema(&tree);
     let mut node = &said.schema["properties"]["a"];
     assert_eq!(node["description"], "The root.");
-    for _ in 1..toolkit::MAX_RECURSION {
+    for _ in 1..toolkit::dialects::MAX_RECURSION {
         node = &node["properties"]["next"];
         assert_eq!(node["description"], "A node.");
     }

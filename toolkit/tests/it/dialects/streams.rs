@@ -3,7 +3,11 @@
 use super::calls::definitions;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolkit::{CallArguments, CallFormatError, Dialect, JsonEvents, MAX_ARGUMENT_BYTES, MAX_CALLS, ToolCall};
+use toolkit::{
+    ToolCall,
+    arguments::CallArguments,
+    dialects::{CallFormatError, Dialect, JsonEvents, MAX_ARGUMENT_BYTES, MAX_CALLS},
+};
 
 /// A text in pieces that end at these places.
 fn pieces(text: &str, cuts: &[usize]) -> Vec<String> {

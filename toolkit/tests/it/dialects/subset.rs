@@ -1,7 +1,7 @@
 //! What each provider documents that a schema may be, held against what is written: knows nothing of how it is written.
 
 use serde_json::{Map, Value};
-use toolkit::Dialect;
+use toolkit::dialects::Dialect;
 
 /// Why a provider would refuse the schema of a tool.
 pub(crate) fn fault(dialect: Dialect, schema: &Value, is_strict: bool) -> Option<String> {

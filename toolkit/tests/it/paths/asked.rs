@@ -6,7 +6,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, PendingAsk, PermissionSettings, Permissions, Question, ScriptedApprover, ToolErrorKind, tool_ref,
+    ToolErrorKind,
+    approval::{Answer, PendingAsk, Question, ScriptedApprover},
+    permission::{PermissionSettings, Permissions},
+    tool_ref,
 };
 
 fn told(asked: &PendingAsk) -> String {

@@ -4,8 +4,11 @@ use crate::paths::Places;
 use serde_json::json;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, PermissionSettings, Permissions, ScriptedApprover, ToolErrorKind, Toolbox, is_path_contained,
-    sandbox_boundary, tool_ref,
+    ToolErrorKind, Toolbox,
+    approval::{Answer, ScriptedApprover},
+    files::{is_path_contained, sandbox_boundary},
+    permission::{PermissionSettings, Permissions},
+    tool_ref,
 };
 
 /// Reads without asking.

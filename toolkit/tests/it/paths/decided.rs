@@ -5,7 +5,11 @@ use serde_json::json;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use toolkit::prelude::*;
-use toolkit::{Access, ScriptedApprover, ToolErrorKind, protected_paths, sensitive_paths};
+use toolkit::{
+    ToolErrorKind,
+    approval::{Access, ScriptedApprover},
+    permission::{protected_paths, sensitive_paths},
+};
 
 #[tokio::test]
 async fn what_is_decided_without_any_rule() {

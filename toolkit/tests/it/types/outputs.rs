@@ -6,7 +6,10 @@ use super::{result, text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use toolkit::prelude::*;
-use toolkit::{Detailed, Structured, tool_ref};
+use toolkit::{
+    output::{Detailed, Structured},
+    tool_ref,
+};
 
 /// A size.
 #[toolkit::args]

@@ -7,7 +7,11 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Config, Configuration, LoadOptions, tool_ref};
+use toolkit::{
+    Config,
+    config::{Configuration, LoadOptions},
+    tool_ref,
+};
 
 #[toolkit::args]
 #[derive(Debug)]

@@ -5,7 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use toolkit::prelude::*;
-use toolkit::{AllowAll, Expected, FileChange, Toolkit, tool_ref};
+use toolkit::{
+    AllowAll, Toolkit,
+    files::{Expected, FileChange},
+    tool_ref,
+};
 
 /// Changes a file.
 #[tool(asks)]

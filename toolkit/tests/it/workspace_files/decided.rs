@@ -2,7 +2,7 @@
 
 use super::Places;
 use toolkit::prelude::*;
-use toolkit::{Access, PathDecision, Workspace};
+use toolkit::{approval::Access, files::Workspace, permission::PathDecision};
 
 /// `allow`, `deny: …`, or the kind of permission that is asked for, with why.
 fn said(workspace: &Workspace, path: &str, follows_links: bool) -> String {
@@ -79,8 +79,8 @@ async fn a_denial_counts_before_a_question() {
         .write("inside/asked/a.pem", "key");
     let rules = r#"{ permission: { read: [{ match: "**/denied.txt", do: "deny" }] } }"#;
     places.write("user/toolkit.json5", rules);
-    let options = toolkit::LoadOptions::new().user_file(places.path("user/toolkit.json5"));
-    let configuration = toolkit::Configuration::load(options).unwrap();
+    let options = toolkit::config::LoadOptions::new().user_file(places.path("user/toolkit.json5"));
+    let configuration = toolkit::config::Configuration::load(options).unwrap();
     let toolkit =
         Toolkit::empty().tool(toolkit::tool_ref!(reads)).configuration(configuration).build().unwrap();
     let caller = Caller::new().with_workspace(places.path("inside"));

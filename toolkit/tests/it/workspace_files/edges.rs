@@ -4,7 +4,9 @@ use crate::workspace_files::{Places, content};
 use serde_json::json;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, Before, Expected, FileVersion, Left, Opened, PermissionSettings, Permissions, Refused, Seen,
+    approval::Answer,
+    files::{Before, Expected, FileVersion, Left, Opened, Refused, Seen},
+    permission::{PermissionSettings, Permissions},
 };
 
 /// As the other, with the tools of this file.
@@ -141,7 +143,7 @@ fn a_path_may_have_4096_bytes() {
     let root = tempfile::tempdir().unwrap();
     for (bytes, is_contained) in [(4_096, true), (4_097, false)] {
         let path = "a/".repeat(bytes / 2) + &"b".repeat(bytes % 2);
-        assert_eq!(toolkit::is_path_contained(root.path(), &path), is_contained, "{bytes}");
+        assert_eq!(toolkit::files::is_path_contained(root.path(), &path), is_contained, "{bytes}");
     }
 }
 

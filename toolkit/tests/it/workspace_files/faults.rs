@@ -7,7 +7,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolkit::prelude::*;
 use toolkit::testing::{FileSystems, at_fault_points, take_file_systems_for};
-use toolkit::{Answer, Expected, ScriptedApprover};
+use toolkit::{
+    approval::{Answer, ScriptedApprover},
+    files::Expected,
+};
 
 /// In the child: at which step it dies, what it does, and where.
 const AT: &str = "TOOLKIT_TEST_FAULT_AT";

@@ -4,7 +4,10 @@ use crate::workspace_files::{Places, asked, content};
 use serde_json::json;
 use std::fs;
 use toolkit::prelude::*;
-use toolkit::{Answer, FileKind, Opened, Refused};
+use toolkit::{
+    approval::Answer,
+    files::{FileKind, Opened, Refused},
+};
 
 fn places() -> Places {
     let places = Places::new();

@@ -3,7 +3,10 @@
 use crate::workspace_files::Places;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Answer, Expected, FileVersion, ScriptedApprover, Seen, Target};
+use toolkit::{
+    approval::{Answer, ScriptedApprover},
+    files::{Expected, FileVersion, Seen, Target},
+};
 
 const WRITERS: usize = 64;
 
@@ -38,7 +41,7 @@ async fn all_land(sessions: usize, toolkits: usize, locked: bool) {
         let toolkit = Toolkit::empty()
             .tool(toolkit::tool_ref!(add_line))
             .approver(ScriptedApprover::always(Answer::allow()))
-            .loop_guard(toolkit::LoopGuard::off())
+            .loop_guard(toolkit::inspection::LoopGuard::off())
             .default_workspace(places.base.join("inside"))
             .build()
             .unwrap();
@@ -126,7 +129,7 @@ async fn a_session_knows_what_it_saw_last() {
     places.write("inside/file", "one");
     let workspace = places.workspace();
     let path = places.base.join("inside/file");
-    let now = |workspace: &toolkit::Workspace| workspace.try_open("file").unwrap().version();
+    let now = |workspace: &toolkit::files::Workspace| workspace.try_open("file").unwrap().version();
     assert_eq!(workspace.seen(&path, &now(&workspace)), Seen::Never);
     workspace.saw(&path, now(&workspace));
     assert_eq!(workspace.seen(&path, &now(&workspace)), Seen::Same);

@@ -3,7 +3,7 @@
 use crate::workspace_files::{Places, asked, content};
 use serde_json::json;
 use std::path::Path;
-use toolkit::Answer;
+use toolkit::approval::Answer;
 
 #[tokio::test]
 async fn one_repair_is_used_and_said() {

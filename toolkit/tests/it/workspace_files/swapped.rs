@@ -12,7 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use toolkit::prelude::*;
-use toolkit::{Answer, Expected, Opened, Question, ScriptedApprover, Workspace};
+use toolkit::{
+    approval::{Answer, Question, ScriptedApprover},
+    files::{Expected, Opened, Workspace},
+};
 
 /// How often the directory is swapped for each operation, unless `TOOLKIT_SWAPS` says otherwise.
 const SWAPS: u64 = 1_000;
@@ -67,7 +70,7 @@ async fn write(ctx: &ToolContext, workspace: &Workspace, path: &str) -> Result<S
     ctx.blocking(move |_| target.write(b"inside", &Expected::Any).map(|_| "written".to_owned())).await
 }
 
-fn names(directory: &toolkit::OpenedDirectory) -> Result<String, ToolError> {
+fn names(directory: &toolkit::files::OpenedDirectory) -> Result<String, ToolError> {
     let (entries, _) = directory.entries(100, || true)?;
     let names: Vec<String> = entries.iter().map(|entry| entry.name.to_string_lossy().into_owned()).collect();
     Ok(names.join(" "))
@@ -152,14 +155,14 @@ async fn nothing_outside_is_touched() {
         places.write("inside/dir/file", "inside").write("outside/dir/file", "canary");
         places.write("outside/dir/gone", "canary").write("outside/dir/from", "canary");
         let (inside, outside) = (places.base.join("inside"), places.base.join("outside/dir"));
-        let is_within = |ask: &toolkit::PendingAsk| match ask.question() {
+        let is_within = |ask: &toolkit::approval::PendingAsk| match ask.question() {
             Question::Approve(ask) => ask.kind == "edit" && !ask.title.contains("outside"),
             _ => false,
         };
         let toolkit = Toolkit::empty()
             .tool(toolkit::tool_ref!(operate))
             .approver(ScriptedApprover::new([]).with_rule(is_within, Answer::allow()))
-            .loop_guard(toolkit::LoopGuard::off())
+            .loop_guard(toolkit::inspection::LoopGuard::off())
             .default_workspace(&inside)
             .build()
             .unwrap();

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
-use toolkit::{McpOAuth, McpUrl};
+use toolkit::config::{McpOAuth, McpUrl};
 
 /// Maximum number of sign-ins for one request. A server that still refuses the request will not accept another sign-in.
 pub(super) const MAX_IN_VAIN: u32 = 3;

@@ -10,7 +10,7 @@ use rmcp::transport::auth::{
 };
 use std::time::Duration;
 use tokio::time::timeout;
-use toolkit::{McpGrant, escape_line};
+use toolkit::{config::McpGrant, text::escape_line};
 
 /// Time limit for the user to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);

@@ -5,8 +5,9 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use toolkit::{
-    Answer, CallOptions, CancellationToken, Content, Event, LogLevel, ScriptedApprover, ToolCall,
-    ToolErrorKind,
+    CallOptions, CancellationToken, Content, ToolCall, ToolErrorKind,
+    approval::{Answer, ScriptedApprover},
+    events::{Event, LogLevel},
 };
 use toolkit_mcp::ServerState;
 

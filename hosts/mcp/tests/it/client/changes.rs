@@ -3,7 +3,10 @@
 use crate::client::{Host, command, names, served, shell};
 use serde_json::json;
 use std::sync::Arc;
-use toolkit::{Answer, ScriptedApprover, ToolErrorKind};
+use toolkit::{
+    ToolErrorKind,
+    approval::{Answer, ScriptedApprover},
+};
 
 #[tokio::test]
 async fn a_changed_list_is_followed_in_both_generations() {

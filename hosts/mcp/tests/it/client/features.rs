@@ -5,8 +5,10 @@ use rmcp::model::GetPromptRequestParams;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit::{
-    Answer, Builder, Caller, Content, PolicySettings, ResourceBody, ScriptedApprover, ToolCall,
-    ToolErrorKind, ToolPolicy, ToolRules,
+    Builder, Caller, Content, ToolCall, ToolErrorKind,
+    approval::{Answer, ScriptedApprover},
+    output::ResourceBody,
+    policy::{PolicySettings, ToolPolicy, ToolRules},
 };
 use toolkit_mcp::{ServerOptions, ToolServer};
 

@@ -3,7 +3,7 @@
 use crate::client::{Host, asking, command, example, names, served, shell};
 use serde_json::{Value, json};
 use std::time::Duration;
-use toolkit::{Answer, CallOptions, CancellationToken, ToolCall, ToolErrorKind};
+use toolkit::{CallOptions, CancellationToken, ToolCall, ToolErrorKind, approval::Answer};
 use toolkit_mcp::ServerState;
 
 fn hostile(how: &str) -> Value {

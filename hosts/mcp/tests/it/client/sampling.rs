@@ -3,7 +3,7 @@
 use crate::client::{Host, shell};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use toolkit::{Answer, ScriptedApprover};
+use toolkit::approval::{Answer, ScriptedApprover};
 use toolkit_mcp::{Sampling, SamplingAnswer};
 
 /// A server whose tool says what the model answered.

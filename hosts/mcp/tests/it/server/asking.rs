@@ -10,7 +10,12 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Answer, Ask, Builder, Configuration, LoadOptions, tool_ref};
+use toolkit::{
+    Ask, Builder,
+    approval::Answer,
+    config::{Configuration, LoadOptions},
+    tool_ref,
+};
 use toolkit_mcp::ServerOptions;
 
 type Log = Mutex<Vec<String>>;
@@ -340,7 +345,7 @@ async fn a_call_that_nobody_comes_back_for_is_over() {
     let (_, state, name) = begin(&connected, "a").await;
     let finished = tokio::time::timeout(Duration::from_secs(10), async {
         while let Some(event) = events.next().await {
-            if let toolkit::Event::Finished { result, .. } = event.event {
+            if let toolkit::events::Event::Finished { result, .. } = event.event {
                 return result.error().map(toolkit::ToolError::kind);
             }
         }

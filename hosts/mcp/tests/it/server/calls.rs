@@ -8,7 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use toolkit::prelude::*;
-use toolkit::{Builder, Content, Detailed, Progress, Resource, Structured, tool_ref};
+use toolkit::{
+    Builder, Content,
+    events::Progress,
+    output::{Detailed, Resource, Structured},
+    tool_ref,
+};
 
 /// Adds two numbers.
 #[tool(read_only)]

@@ -5,7 +5,7 @@ use rmcp::model::{GetPromptRequestParams, PaginatedRequestParams};
 use serde_json::{Value, json};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Builder, Discovery, DynamicArgs, Tool, tool_ref};
+use toolkit::{Builder, Tool, descriptor::DynamicArgs, discovery::Discovery, tool_ref};
 use toolkit_mcp::ServerOptions;
 
 /// Adds two numbers.

@@ -12,7 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Access, Builder, Configuration, Content, LoadOptions};
+use toolkit::{
+    Builder, Content,
+    approval::Access,
+    config::{Configuration, LoadOptions},
+};
 use toolkit_mcp::ToolServer;
 
 /// Reads a file.

@@ -12,13 +12,13 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 ///
 /// ```
 /// use serde_json::json;
-/// use toolkit::JsonEvents;
+/// use toolkit::dialects::JsonEvents;
 ///
 /// let mut events = JsonEvents::default();
 /// assert!(events.push(b"data: {\"a\":")?.is_empty());
 /// assert_eq!(events.push(b"1}\n\ndata: [DONE]\n\n")?, [json!({"a": 1})]);
 /// assert!(events.is_done());
-/// # Ok::<(), toolkit::CallFormatError>(())
+/// # Ok::<(), toolkit::dialects::CallFormatError>(())
 /// ```
 ///
 /// The end of a line is a line feed, a carriage return or both. Comments and fields other than `data` are passed over; the field `error`,

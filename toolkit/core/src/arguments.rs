@@ -95,6 +95,16 @@ pub fn check_document(compiled: &Compiled, document: &mut Value) -> Vec<Problem>
     if compiled.validator.is_valid(document) { Vec::new() } else { explain::find(compiled, document) }
 }
 
+/// Returns the validation errors of structured output, at most one more than is reported.
+#[doc(hidden)]
+pub fn check_output(compiled: &Compiled, output: &Value) -> Vec<Problem> {
+    if compiled.validator.is_valid(output) {
+        Vec::new()
+    } else {
+        explain::find_in(compiled, output, "fields")
+    }
+}
+
 /// Returns the arguments for the function, and the repairs made: aliases are replaced, then the schema is applied, and if the
 /// arguments do not match, unambiguous repairs are made. In the end the arguments have to match the schema.
 ///

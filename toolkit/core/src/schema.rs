@@ -12,21 +12,23 @@ mod root;
 pub mod secret;
 mod signature;
 mod tighten;
+mod validator;
 
+pub(crate) use check::circle_within;
+pub use check::drop_unfitting_examples;
 pub(crate) use check::rules_fault;
-pub use check::{drop_unfitting_examples, validator};
 pub use foreign::{foreign_fault, output_fault};
 pub use root::root_fault;
+pub(crate) use validator::{Kind, Violation};
+pub use validator::{Validator, missing_feature};
 
 use crate::error::ToolError;
 use crate::parameter::Input;
 use crate::parameter::{ParameterDef, Rule, Shown};
-use jsonschema::Validator;
 use plain::Plain;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
-use std::sync::LazyLock;
 use tighten::{Side, holds_values, tighten};
 
 /// An annotation of a property: its aliases. Removed from the schema that is shown.
@@ -58,9 +60,7 @@ pub struct Compiled {
     pub has_secrets: bool,
     /// A fast check in front of the validator, if the schema is simple enough.
     pub(crate) plain: Option<Plain>,
-    /// Created when it is first needed, if the schema is plain throughout: the first validator of a process is
-    /// expensive, because the meta-schema is compiled for it.
-    pub validator: LazyLock<Validator, Box<dyn FnOnce() -> Validator + Send>>,
+    pub validator: Validator,
     /// Names of bound arguments: rejected in calls, even if the schema accepts any.
     pub bound: Box<[String]>,
 }
@@ -101,28 +101,19 @@ impl Compiled {
         if let Some(definition) = check::circle(&schema) {
             return Err(fault(format!("the type `{definition}` leads back to itself and nothing ends it")));
         }
-        let plain = Plain::of(&schema);
-        let validator: Box<dyn FnOnce() -> Validator + Send> = if plain.as_ref().is_some_and(Plain::is_whole)
-        {
-            let schema = schema.clone();
-            Box::new(move || check::validator(&schema).expect("a schema that is plain throughout is valid"))
-        } else {
-            let validator = check::validator(&schema).map_err(fault)?;
-            Box::new(|| validator)
-        };
-        let validator = LazyLock::new(validator);
+        let validator = Validator::new(&schema).map_err(fault)?;
         if let (Writer::Types, Some(shown)) = (writer, check::shown_fault(&schema)) {
             return Err(fault(shown));
         }
         let Found { aliases: has_aliases, secrets: has_secrets, .. } = found;
         Ok(Self {
             name: name.to_owned(),
+            plain: Plain::of(&schema),
             schema,
             shown,
             annotated,
             has_aliases,
             has_secrets,
-            plain,
             validator,
             bound: Box::default(),
         })

@@ -8,6 +8,7 @@ use crate::search::{stems_of, words_of};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use toolkit_core::escape::escape_line;
+use toolkit_core::schema::Validator;
 
 /// The maximum nesting of objects and lists in the strict modes of providers.
 const DEEPEST: usize = 10;
@@ -193,7 +194,7 @@ fn default_fits(parameter: &Value, default: &Value, root: &Value) -> bool {
             members.insert(key.to_owned(), shared.clone());
         }
     }
-    jsonschema::validator_for(&schema).map_or(true, |validator| validator.is_valid(default))
+    Validator::new(&schema).map_or(true, |validator| validator.is_valid(default))
 }
 
 fn place(pointer: &str, name: &str) -> String {

@@ -1,5 +1,6 @@
 use super::*;
 use serde_json::json;
+use toolkit_core::schema::Validator;
 use toolkit_core::schema::validator;
 
 /// The combined schema accepts exactly the values that both accept, and is written as simply as possible.
@@ -44,7 +45,7 @@ fn narrowing_takes_what_both_take() {
         json!({"properties": {"a": {}}, "unevaluatedProperties": false}),
         json!({"prefixItems": [{}], "unevaluatedItems": false}),
     ];
-    let accepts = |schema: &Value, value: &Value| validator(schema).unwrap().is_valid(value);
+    let accepts = |schema: &Value, value: &Value| Validator::new(schema).unwrap().is_valid(value);
     for schema in &schemas {
         for also in &schemas {
             let mut both = schema.clone();

@@ -50,6 +50,8 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
     {
         faults.push(format!("{}: {fault}", place_of(tool)));
     }
+    let missing = guard(name, || schema::missing_feature(&schema::of_input(input))).unwrap_or_default();
+    faults.extend(missing.map(|missing| format!("the schema of {}: {missing}", place_of(tool))));
     for parameter in tool.def().map_or(&[][..], |def| def.parameters()) {
         if let Some(error) =
             guard(name, || parameter.default_fault()).unwrap_or_else(|panic| Some(panic.to_string()))

@@ -1,4 +1,4 @@
-//! Converts a validator's errors to problems that a model can correct.
+//! Converts a validator's violations to problems that a model can correct.
 
 use super::known::{add_properties, place_within, property_of};
 use super::repair::only_match;
@@ -9,9 +9,7 @@ use crate::invalid_arguments::{MAX_TOLD, Problem};
 use crate::name::nearest;
 use crate::pointer::escape;
 use crate::schema::describe::{alternatives, cut_list, join, literals, plain};
-use crate::schema::{Compiled, resolve};
-use jsonschema::ValidationError;
-use jsonschema::error::ValidationErrorKind as Kind;
+use crate::schema::{Compiled, Kind, Violation, resolve};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -20,35 +18,42 @@ const LONGEST_NAME: usize = 80;
 
 /// Returns the problems of `arguments`, at most one more than is reported; empty if they are valid.
 pub(super) fn find(compiled: &Compiled, arguments: &Value) -> Vec<Problem> {
-    let errors: Vec<ValidationError<'_>> =
-        compiled.validator.iter_errors(arguments).take(MAX_TOLD + 1).collect();
-    let mut explanation = Explanation { compiled, problems: Vec::new() };
+    find_in(compiled, arguments, "arguments")
+}
+
+/// Same as [`find`], for a value whose members are called `members`.
+pub(super) fn find_in(compiled: &Compiled, value: &Value, members: &'static str) -> Vec<Problem> {
+    let mut errors = compiled.validator.violations(value);
+    errors.truncate(MAX_TOLD + 1);
+    let mut explanation = Explanation { compiled, members, problems: Vec::new() };
     explanation.add_all(&errors, "");
     explanation.problems
 }
 
 struct Explanation<'a> {
     compiled: &'a Compiled,
+    /// The name of the members of the root.
+    members: &'static str,
     problems: Vec<Problem>,
 }
 
 impl Explanation<'_> {
     /// Adds the errors of one validation; `base` is the pointer that their own pointers are relative to.
-    fn add_all(&mut self, errors: &[ValidationError<'_>], base: &str) {
-        let at = |is_kind: fn(&Kind) -> bool| -> HashSet<&str> {
-            let found = errors.iter().filter(|error| is_kind(error.kind()));
-            found.map(|error| error.instance_path().as_str()).collect()
+    fn add_all(&mut self, errors: &[Violation<'_>], base: &str) {
+        let at = |is_kind: fn(&Kind<'_>) -> bool| -> HashSet<&str> {
+            let found = errors.iter().filter(|error| is_kind(&error.kind));
+            found.map(|error| error.instance_path.as_str()).collect()
         };
-        let mistyped = at(|kind| matches!(kind, Kind::Type { .. }));
+        let mistyped = at(|kind| matches!(kind, Kind::Type));
         let unfit = at(|kind| {
-            matches!(kind, Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } | Kind::OneOfMultipleValid { .. })
+            matches!(kind, Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } | Kind::OneOfMultipleValid)
         });
         for error in errors {
             if self.problems.len() > MAX_TOLD {
                 return;
             }
-            let pointer = error.instance_path().as_str();
-            let follows = match error.kind() {
+            let pointer = error.instance_path.as_str();
+            let follows = match &error.kind {
                 // A value of the wrong type matches no variant either.
                 Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => mistyped.contains(pointer),
                 // If no variant matches, the properties of variants are unknown.
@@ -61,15 +66,15 @@ impl Explanation<'_> {
         }
     }
 
-    fn add(&mut self, error: &ValidationError<'_>, base: &str) {
-        let pointer = format!("{base}{}", error.instance_path().as_str());
-        let path = error.schema_path().as_str();
-        match error.kind() {
+    fn add(&mut self, error: &Violation<'_>, base: &str) {
+        let pointer = format!("{base}{}", error.instance_path.as_str());
+        let path = error.schema_path.as_str();
+        match &error.kind {
             Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
                 self.add_unknown(error, &pointer, unexpected);
             }
             Kind::Required { property } => {
-                let name = property.as_str().unwrap_or_default();
+                let name = property.as_str();
                 let property = self
                     .compiled
                     .schema_around(path)
@@ -82,19 +87,19 @@ impl Explanation<'_> {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
                 self.add_unfit(error, context, &pointer, base);
             }
-            Kind::OneOfMultipleValid { .. } => {
+            Kind::OneOfMultipleValid => {
                 self.push(error, pointer, "a value that fits only one of the allowed forms".to_owned(), None);
             }
             Kind::PropertyNames { error: inner } => {
-                let expected = self.compiled.describe_around(inner.schema_path().as_str());
-                let name = cut(inner.instance().as_str().unwrap_or_default(), LONGEST_NAME);
+                let expected = self.compiled.describe_around(&inner.schema_path);
+                let name = cut(inner.instance.as_str().unwrap_or_default(), LONGEST_NAME);
                 let expected = format!("{} as a name", expected.unwrap_or_else(|| "another text".to_owned()));
                 let pointer = format!("{pointer}/{}", escape(&name));
                 self.problems.push(Problem::new(pointer, expected, format!("the name `{name}`")));
             }
             Kind::FalseSchema => self.push(error, pointer, "nothing".to_owned(), None),
             Kind::Enum { options } => {
-                let near = options.as_array().and_then(|options| nearest_value(error.instance(), options));
+                let near = nearest_value(&error.instance, options);
                 let expected = self.expected(error);
                 self.push(error, pointer, expected, near);
             }
@@ -106,26 +111,26 @@ impl Explanation<'_> {
     }
 
     /// Returns what the schema around a keyword allows.
-    fn expected(&self, error: &ValidationError<'_>) -> String {
-        let described = self.compiled.describe_around(error.schema_path().as_str());
-        described.unwrap_or_else(|| format!("a value that fits the rule `{}`", error.kind().keyword()))
+    fn expected(&self, error: &Violation<'_>) -> String {
+        let described = self.compiled.describe_around(error.schema_path.as_str());
+        described.unwrap_or_else(|| format!("a value that fits the rule `{}`", error.kind.keyword()))
     }
 
-    fn push(&mut self, error: &ValidationError<'_>, pointer: String, expected: String, near: Option<String>) {
+    fn push(&mut self, error: &Violation<'_>, pointer: String, expected: String, near: Option<String>) {
         let problem = if is_secret(self.compiled, &pointer) {
             Problem::new(pointer, expected, KEPT_SECRET)
         } else {
-            Problem::new(pointer, expected, short(error.instance())).near(near)
+            Problem::new(pointer, expected, short(&error.instance)).near(near)
         };
         self.problems.push(problem);
     }
 
-    fn add_unknown(&mut self, error: &ValidationError<'_>, pointer: &str, unexpected: &[String]) {
-        let what = if pointer.is_empty() { "arguments" } else { "fields" };
-        let schema = self.compiled.schema_around(error.schema_path().as_str());
+    fn add_unknown(&mut self, error: &Violation<'_>, pointer: &str, unexpected: &[String]) {
+        let what = if pointer.is_empty() { self.members } else { "fields" };
+        let schema = self.compiled.schema_around(error.schema_path.as_str());
         let mut known = Vec::new();
         if let Some(schema) = schema {
-            add_properties(&mut known, schema, &self.compiled.schema, error.instance(), 0);
+            add_properties(&mut known, schema, &self.compiled.schema, &error.instance, 0);
         }
         if let Some(schema) = schema
             && self.add_optional_variant(schema, error, pointer, unexpected)
@@ -147,7 +152,7 @@ impl Explanation<'_> {
             if self.problems.len() > MAX_TOLD {
                 return;
             }
-            let is_missing = |known: &&str| error.instance().get(*known).is_none();
+            let is_missing = |known: &&str| error.instance.get(*known).is_none();
             let given = known.iter().copied().filter(|known| !is_missing(known));
             if let Some(given) = only_match(name, given) {
                 let name = cut(name, LONGEST_NAME);
@@ -173,20 +178,20 @@ impl Explanation<'_> {
     fn add_optional_variant(
         &mut self,
         schema: &Value,
-        error: &ValidationError<'_>,
+        error: &Violation<'_>,
         pointer: &str,
         unexpected: &[String],
     ) -> bool {
         let Some(choices) = schema.get("anyOf").and_then(Value::as_array) else { return false };
         for options in choices.iter().filter_map(|choice| choice.get("oneOf")?.as_array()) {
             let Some((tag, values)) = shared_tag(options, &self.compiled.schema) else { continue };
-            let Some(members) = error.instance().as_object() else { continue };
+            let Some(members) = error.instance.as_object() else { continue };
             let Some(given) = members.get(tag).filter(|_| unexpected.iter().any(|name| name == tag)) else {
                 continue;
             };
             match values.iter().position(|value| *value == given).and_then(|place| options.get(place)) {
                 None => self.add_wrong_tag(pointer, tag, &values, members),
-                Some(option) => return self.add_variant(option, error.instance(), pointer),
+                Some(option) => return self.add_variant(option, &error.instance, pointer),
             }
             return true;
         }
@@ -202,7 +207,7 @@ impl Explanation<'_> {
             document.insert("$defs".into(), definitions.clone());
         }
         let Ok(variant) = Compiled::new(&self.compiled.name, document) else { return false };
-        let found = find(&variant, value);
+        let found = find_in(&variant, value, self.members);
         let told = self.problems.len();
         self.problems.extend(found.into_iter().map(|problem| {
             let pointer = format!("{pointer}{}", problem.pointer);
@@ -219,16 +224,16 @@ impl Explanation<'_> {
     /// variants.
     fn add_unfit(
         &mut self,
-        error: &ValidationError<'_>,
-        context: &[Vec<ValidationError<'static>>],
+        error: &Violation<'_>,
+        context: &[Vec<Violation<'_>>],
         pointer: &str,
         base: &str,
     ) {
         let compiled = self.compiled;
-        let (root, path) = (&compiled.schema, error.schema_path().as_str());
+        let (root, path) = (&compiled.schema, error.schema_path.as_str());
         // A documented enum has one `const` for each variant.
         if let Some(values) = compiled.schema_around(path).and_then(literals) {
-            let near = nearest_value(error.instance(), &values);
+            let near = nearest_value(&error.instance, &values);
             self.push(error, pointer.to_owned(), format!("one of {}", join(&values)), near);
             return;
         }
@@ -236,22 +241,21 @@ impl Explanation<'_> {
             self.push(error, pointer.to_owned(), "one of the allowed forms".to_owned(), None);
             return;
         };
-        let is_compound = error.instance().is_object() || error.instance().is_array();
-        let meant = meant_option(error.instance(), options, root).filter(|_| is_compound);
+        let is_compound = error.instance.is_object() || error.instance.is_array();
+        let meant = meant_option(&error.instance, options, root).filter(|_| is_compound);
         let place = meant
             .and_then(|meant| options.iter().position(|option| std::ptr::eq(resolve(option, root), meant)));
         if let Some(errors) = place.and_then(|place| context.get(place)).filter(|errors| !errors.is_empty()) {
             self.add_all(errors, base);
             return;
         }
-        if let (Some(members), Some((tag, values))) =
-            (error.instance().as_object(), shared_tag(options, root))
+        if let (Some(members), Some((tag, values))) = (error.instance.as_object(), shared_tag(options, root))
         {
             self.add_wrong_tag(pointer, tag, &values, members);
             return;
         }
         if let Some(names) = external_names(options, root) {
-            let near = nearest_name(error.instance(), &names);
+            let near = nearest_name(&error.instance, &names);
             let words = names.iter().map(|name| match name {
                 Name::Unit(name) => plain(&Value::from(*name)),
                 Name::Key(name) => format!("{{{}: …}}", plain(&Value::from(*name))),

@@ -2,22 +2,9 @@
 
 use super::describe::describe;
 use super::tighten::holds_values;
-use super::{apply, plain};
+use super::{Validator, apply, plain};
 use crate::parameter::Rule;
-use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value};
-
-/// Builds a validator that accesses nothing outside the document.
-#[doc(hidden)]
-pub fn validator(schema: &Value) -> Result<Validator, String> {
-    let options = jsonschema::options().offline();
-    // A schema that names its draft is validated by that draft.
-    let options = match schema.get("$schema") {
-        Some(_) => options,
-        None => options.with_draft(Draft::Draft202012),
-    };
-    options.build(schema).map_err(|error| error.to_string())
-}
 
 /// Returns the reason why `value` violates one of a parameter's own rules, if it does.
 pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
@@ -39,7 +26,7 @@ pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
         apply(*rule, &mut schema);
     }
     let schema = Value::Object(schema);
-    match validator(&schema) {
+    match Validator::new(&schema) {
         Ok(validator) if validator.is_valid(value) => None,
         Ok(_) => Some(format!("its rules ask for {}, and it is {value}", describe(&schema, &schema))),
         Err(error) => Some(error),
@@ -87,7 +74,7 @@ fn validator_within(part: &Value, root: &Value) -> Option<Validator> {
     if let (Some(document), Some(definitions)) = (document.as_object_mut(), root.get("$defs")) {
         document.insert("$defs".into(), definitions.clone());
     }
-    validator(&document).ok()
+    Validator::new(&document).ok()
 }
 
 fn property_fault(name: &str, property: &Value, root: &Value) -> Option<String> {
@@ -125,7 +112,7 @@ pub(super) fn circle(schema: &Value) -> Option<String> {
 }
 
 /// Same as [`circle`], for any place in the document.
-pub(super) fn circle_within(schema: &Value) -> Option<String> {
+pub(crate) fn circle_within(schema: &Value) -> Option<String> {
     let mut done = Vec::new();
     let mut path = Vec::new();
     let mut left = vec![schema];

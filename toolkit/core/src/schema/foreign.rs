@@ -1,6 +1,7 @@
 //! Schemas without Rust types: written by hand, or sent by another process.
 
-use super::check::{circle_within, validator};
+use super::Validator;
+use super::check::circle_within;
 use super::root::is_object;
 use super::tighten::holds_values;
 use serde_json::Value;
@@ -31,7 +32,7 @@ pub fn foreign_fault(schema: &Value) -> Option<String> {
 /// Returns the reason why `schema` cannot be the schema of a tool's output, if there is one.
 #[doc(hidden)]
 pub fn output_fault(schema: &Value) -> Option<String> {
-    shape_fault(schema).or_else(|| validator(schema).err())
+    shape_fault(schema).or_else(|| Validator::new(schema).err())
 }
 
 fn shape_fault(schema: &Value) -> Option<String> {

@@ -10,7 +10,9 @@ use super::same::{is_annotation, same};
 use super::variant::{apart, is_another, listed, split};
 use serde_json::{Map, Value};
 use toolkit_core::schema::describe::{cut, describe, join};
+use toolkit_core::schema::describe::{cut, describe, join};
 use toolkit_core::schema::resolve;
+use toolkit_core::schema::{Validator, resolve};
 
 /// The maximum number of pairs of schemas that are compared; further pairs are reported as unknown.
 const MAX_STEPS: usize = 20_000;
@@ -390,7 +392,7 @@ fn strings(given: &Map<String, Value>, demand: &Map<String, Value>, at: &At<'_>,
     }
 }
 
-fn validator(schema: &Value, root: &Value) -> Option<jsonschema::Validator> {
+fn validator(schema: &Value, root: &Value) -> Option<Validator> {
     let mut document = schema.clone();
     if let (Some(document), Some(definitions)) = (document.as_object_mut(), root.get("$defs")) {
         document.insert("$defs".into(), definitions.clone());
@@ -399,7 +401,7 @@ fn validator(schema: &Value, root: &Value) -> Option<jsonschema::Validator> {
     if refers_elsewhere(&document) {
         return None;
     }
-    jsonschema::options().with_draft(jsonschema::Draft::Draft202012).offline().build(&document).ok()
+    Validator::new(&document).ok()
 }
 
 fn refers_elsewhere(schema: &Value) -> bool {

@@ -9,8 +9,7 @@ use super::{Repair, RepairKind};
 use crate::excerpt::cut;
 use crate::pointer::Pointer;
 use crate::schema::describe::literals;
-use crate::schema::{Compiled, DEEPEST, resolve};
-use jsonschema::Validator;
+use crate::schema::{Compiled, DEEPEST, Validator, circle_within, resolve};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -232,7 +231,11 @@ impl Compiled {
         if let (Some(document), Some(definitions)) = (document.as_object_mut(), self.annotated.get("$defs")) {
             document.insert("$defs".into(), definitions.clone());
         }
-        crate::schema::validator(&document).ok()
+        // A reference to the root of the tool's schema leads back to the part here.
+        if circle_within(&document).is_some() {
+            return None;
+        }
+        Validator::new(&document).ok()
     }
 }
 
@@ -272,6 +275,20 @@ mod tests {
         ] {
             assert_eq!(weight(&value), expected, "{value}");
         }
+    }
+
+    #[test]
+    fn a_schema_that_contains_itself_is_followed() {
+        for next in [json!({"$ref": "#"}), json!({"anyOf": [{"$ref": "#"}, {"type": "null"}]})] {
+            let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}, "next": next}});
+            let given = json!({"n": "1", "next": {"n": 2, "next": {"n": "x"}}});
+            let expected = json!({"n": 1, "next": {"n": 2, "next": {"n": "x"}}});
+            assert_eq!(mended(&schema, &given, MAX_LOOKED_AT), expected, "{schema}");
+        }
+        let schema =
+            json!({"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#"}}});
+        let given = json!({"n": 1, "next": {"next": {"n": "5"}}});
+        assert_eq!(mended(&schema, &given, MAX_LOOKED_AT), json!({"n": 1, "next": {"next": {"n": 5}}}));
     }
 
     #[test]

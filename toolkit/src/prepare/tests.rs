@@ -1,7 +1,6 @@
 use super::*;
 use serde_json::json;
 use toolkit_core::schema::Validator;
-use toolkit_core::schema::validator;
 
 /// The combined schema accepts exactly the values that both accept, and is written as simply as possible.
 #[test]

@@ -8,7 +8,6 @@ use toolkit_core::arguments::check_output;
 use toolkit_core::error::ToolError;
 use toolkit_core::output::ToolOutput;
 use toolkit_core::schema::Compiled;
-use toolkit_core::schema::validator;
 
 /// The maximum number of problems in an error.
 const MAX_PROBLEMS: usize = 5;

@@ -10,8 +10,6 @@ use super::same::{is_annotation, same};
 use super::variant::{apart, is_another, listed, split};
 use serde_json::{Map, Value};
 use toolkit_core::schema::describe::{cut, describe, join};
-use toolkit_core::schema::describe::{cut, describe, join};
-use toolkit_core::schema::resolve;
 use toolkit_core::schema::{Validator, resolve};
 
 /// The maximum number of pairs of schemas that are compared; further pairs are reported as unknown.

@@ -39,10 +39,10 @@
 mod agent;
 mod approvals;
 mod context;
-mod delegate;
 mod events;
 mod limits;
 mod own;
+mod profile;
 mod prompt;
 mod request;
 mod result;
@@ -52,10 +52,11 @@ mod session;
 mod steering;
 mod transcript;
 
-pub use agent::{Agent, AgentBuilder, AgentProfile};
+pub use agent::{Agent, AgentBuilder};
 pub use context::ContextSettings;
 pub use events::{AgentEvent, Compaction, Observer};
 pub use limits::Limits;
+pub use profile::AgentProfile;
 pub use prompt::FinalAnswer;
 pub use request::DelegationRequest;
 pub use result::{RunUsage, StopReason, ToolAgentResult, ToolAgentStep};

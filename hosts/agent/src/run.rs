@@ -2,11 +2,13 @@
 
 mod answer;
 mod calls;
+mod context;
+mod delegate;
 mod repeats;
+mod start;
 mod steps;
 
 use crate::agent::Inner;
-use crate::context::Room;
 use crate::events::{AgentEvent, Observer};
 use crate::limits::Clock;
 use crate::own::{Account, DELEGATE, FINISH};
@@ -17,6 +19,7 @@ use crate::rewind::note_turn;
 use crate::session::{RunOptions, Session};
 use crate::steering::Queued;
 use crate::transcript::{Kind, Record, TranscriptError, now};
+use context::Room;
 use repeats::Repeats;
 use std::collections::BTreeSet;
 use std::sync::Arc;

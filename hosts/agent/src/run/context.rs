@@ -4,10 +4,10 @@
 //! replaced by a summary that the model writes. The current task and what the user added stay as they are, and no call is parted
 //! from its result. What cannot be shortened any more ends the run; the transcript keeps everything.
 
+use super::{Ending, Run};
 use crate::events::{AgentEvent, Compaction};
 use crate::prompt::{SUMMARISE, SUMMARY_HEADING};
 use crate::result::StopReason;
-use crate::run::{Ending, Run};
 use crate::transcript::{Item, Kind, Record, tokens_of};
 use std::sync::Arc;
 use toolkit::dialects::Definitions;
@@ -31,38 +31,6 @@ const MAX_TRIES: u32 = 3;
 const MAX_IN_A_ROW: u32 = 3;
 /// The tokens that are left free for an answer, at most a quarter of the window.
 const ANSWER_TOKENS: u64 = 8_192;
-
-/// How a conversation is kept within the context window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ContextSettings {
-    /// The size of the context window in tokens, instead of the model's configured one. Without either, the conversation is shortened
-    /// when the provider says that it is too long.
-    pub window_tokens: Option<u64>,
-    /// The most tokens of one answer, instead of the model's configured number.
-    pub max_answer_tokens: Option<u32>,
-}
-
-impl ContextSettings {
-    /// Returns the defaults: all by the configuration of the model.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the size of the context window in tokens.
-    #[must_use]
-    pub fn window_tokens(mut self, tokens: u64) -> Self {
-        self.window_tokens = Some(tokens);
-        self
-    }
-
-    /// Sets the most tokens of one answer.
-    #[must_use]
-    pub fn max_answer_tokens(mut self, tokens: u32) -> Self {
-        self.max_answer_tokens = Some(tokens);
-        self
-    }
-}
 
 /// The state of a run's context window.
 #[derive(Debug)]

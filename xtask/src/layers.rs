@@ -85,7 +85,6 @@ const CYCLIC: Listed = &[
         ],
     ),
     ("sandbox", &["command", "group", "host", "input", "inside", "job", "probe", "supervisor"]),
-    ("http", &["body", "client", "domain", "error", "guard", "proxy", "refused", "tls"]),
     (
         "hosts/cli",
         &[

@@ -101,7 +101,6 @@ const CYCLIC: Listed = &[
             "trust",
         ],
     ),
-    ("plugins/telegram", &["api", "fault", "settings"]),
     ("plugins/whatsapp", &["fault", "graph", "settings"]),
     ("plugins/llm-task", &["chat", "settings"]),
 ];

@@ -101,7 +101,6 @@ const CYCLIC: Listed = &[
             "trust",
         ],
     ),
-    ("plugins/whatsapp", &["fault", "graph", "settings"]),
     ("plugins/llm-task", &["chat", "settings"]),
 ];
 

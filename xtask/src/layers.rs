@@ -101,7 +101,6 @@ const CYCLIC: Listed = &[
             "trust",
         ],
     ),
-    ("plugins/llm-task", &["chat", "settings"]),
 ];
 
 /// Layers of modules, by the folder of their crate.

@@ -84,7 +84,6 @@ const CYCLIC: Listed = &[
             "wrappers",
         ],
     ),
-    ("sandbox", &["command", "group", "host", "input", "inside", "job", "probe", "supervisor"]),
     (
         "hosts/cli",
         &[

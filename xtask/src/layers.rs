@@ -64,27 +64,6 @@ const CYCLIC: Listed = &[
     ("toolkit/core", &["arg", "arguments", "parameter", "schema"]),
     ("toolkit", &["context", "prepare", "tool", "tool_def"]),
     (
-        "shell-verdict",
-        &[
-            "builtin",
-            "command",
-            "environment",
-            "facts",
-            "forbidden",
-            "git",
-            "guards",
-            "listed",
-            "options",
-            "scripts",
-            "special",
-            "starters",
-            "state",
-            "walk",
-            "words",
-            "wrappers",
-        ],
-    ),
-    (
         "hosts/cli",
         &[
             "config",

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::layers::graph::Graph;
 use crate::manifest::Manifest;
-use crate::tidy::{Fault, ROOT_MANIFEST, SourceFile, dependencies, members};
+use crate::source::{Fault, ROOT_MANIFEST, SourceFile, dependencies, members};
 
 /// The folders of the crates that are published, from the lowest layer up. A crate depends on crates of lower layers alone; tests and examples
 /// may use all.

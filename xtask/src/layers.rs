@@ -63,22 +63,6 @@ const MODULES: Ordered = &[(
 const CYCLIC: Listed = &[
     ("toolkit/core", &["arg", "arguments", "parameter", "schema"]),
     ("toolkit", &["context", "prepare", "tool", "tool_def"]),
-    (
-        "hosts/cli",
-        &[
-            "config",
-            "describe",
-            "docs",
-            "doctor",
-            "explain",
-            "lint",
-            "mcp",
-            "new",
-            "options",
-            "permission",
-            "trust",
-        ],
-    ),
 ];
 
 /// Layers of modules, by the folder of their crate.

@@ -6,7 +6,9 @@ use crate::config::{self, ConfigRequest};
 use crate::docs;
 use crate::exit::{Exit, Stop};
 use crate::explain::{self, ExplainRequest};
+use crate::format::Format;
 use crate::lint::{self, LintRequest};
+use crate::matched::{required, text};
 #[cfg(feature = "mcp")]
 use crate::mcp::{self, McpRequest};
 use crate::new::{self, NewRequest};
@@ -28,13 +30,6 @@ pub(crate) struct Options {
     pub(crate) caller: Caller,
     pub(crate) load: LoadOptions,
     pub(crate) request: Request,
-}
-
-/// Output format of results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    Text,
-    Json,
 }
 
 /// A subcommand.
@@ -385,12 +380,4 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
         "agent" => Request::Agent(agent::request(matches)),
         other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),
     })
-}
-
-pub(crate) fn text(matches: &mut ArgMatches, id: &str) -> Option<String> {
-    matches.remove_one(id)
-}
-
-pub(crate) fn required<T>(value: Option<T>) -> Result<T, Stop> {
-    value.ok_or_else(|| Stop::usage("an argument is missing; `--help` shows the usage"))
 }

@@ -3,6 +3,8 @@
 #[cfg(feature = "agent")]
 use crate::agent;
 use crate::call;
+#[cfg(feature = "mcp")]
+use crate::call::CallRequest;
 use crate::completions;
 use crate::config;
 use crate::console::Console;
@@ -22,8 +24,6 @@ use crate::mcp;
 #[cfg(feature = "mcp")]
 use crate::mcp::McpRequest;
 use crate::new;
-#[cfg(feature = "mcp")]
-use crate::options::CallRequest;
 use crate::options::{self, Options, Request};
 use crate::permission;
 use crate::signals;

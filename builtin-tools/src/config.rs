@@ -293,6 +293,66 @@ pub enum BrowserDialogs {
     Dismiss,
 }
 
+/// An endpoint with the HTTP API of OpenAI.
+#[toolkit::args]
+#[derive(Debug, Clone)]
+#[serde(rename_all = "camelCase")]
+pub struct MediaProvider {
+    /// Name in approval prompts, permission rules and errors. Default: the host of `baseUrl`.
+    #[arg(length(1..=100))]
+    pub name: Option<String>,
+    /// Base URL with the version of the API. It may be on a private network.
+    #[arg(default = "https://api.openai.com/v1", pattern = "^https?://[^?#]+$")]
+    pub base_url: String,
+    /// API key, sent as a bearer token.
+    pub api_key: Option<Secret>,
+    /// Model, by the name that the endpoint uses.
+    #[arg(length(1..=200))]
+    pub model: Option<String>,
+}
+
+/// Settings of `image`.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+pub struct ImageSettings {
+    /// Endpoints that make and change pictures. If one refuses a request, the next is used.
+    #[arg(default)]
+    pub providers: Vec<MediaProvider>,
+    /// Endpoints whose models describe pictures. If one refuses a request, the next is used. Each needs a `model`.
+    #[arg(default)]
+    pub vision: Vec<MediaProvider>,
+    /// Maximum duration of a request in seconds, from 1 to 600.
+    #[arg(default = 300, range(1..=600))]
+    pub timeout_seconds: u64,
+}
+
+/// Settings of `tts`.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+pub struct TtsSettings {
+    /// Endpoints that speak. If one refuses a request, the next is used. Default: none; the program `espeak-ng` speaks.
+    #[arg(default)]
+    pub providers: Vec<MediaProvider>,
+    /// Default voice: for `espeak-ng` such as `en`, `de` or `en-us+f3`, for an endpoint such as `alloy`.
+    #[arg(pattern = "^[A-Za-z][A-Za-z0-9_+-]{0,63}$")]
+    pub voice: Option<String>,
+    /// Maximum duration of a request in seconds, from 1 to 600.
+    #[arg(default = 120, range(1..=600))]
+    pub timeout_seconds: u64,
+}
+
+/// Settings of `transcribe`.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+pub struct TranscribeSettings {
+    /// Endpoints that transcribe speech. If one refuses a request, the next is used.
+    #[arg(default)]
+    pub providers: Vec<MediaProvider>,
+    /// Maximum duration of a request in seconds, from 1 to 600.
+    #[arg(default = 300, range(1..=600))]
+    pub timeout_seconds: u64,
+}
+
 /// Settings of `message`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
@@ -333,6 +393,9 @@ toolkit::config_section!(
         .tool("web_fetch")
         .gates(&[ConfigGate::Narrows { key: "blockedDomains" }])
 );
+toolkit::config_section!(ConfigSection::at::<ImageSettings>("tools.image").tool("image"));
+toolkit::config_section!(ConfigSection::at::<TtsSettings>("tools.tts").tool("tts"));
+toolkit::config_section!(ConfigSection::at::<TranscribeSettings>("tools.transcribe").tool("transcribe"));
 toolkit::config_section!(
     ConfigSection::at::<BrowserSettings>("tools.browser")
         .tool("browser")

@@ -10,7 +10,6 @@ mod fold;
 pub mod fuzzing;
 mod glob;
 mod grep;
-mod hard_links;
 mod interrupted;
 mod leave;
 mod nearest;
@@ -24,10 +23,10 @@ mod splice;
 mod telling;
 mod text;
 mod threads;
-mod unread;
 mod walk;
 mod write;
-mod written;
+
+use crate::files::{hard_links, unread, written};
 
 pub use apply_patch::{PatchStatus, PatchedFile, PatchedFiles, apply_patch};
 pub use edit::{Edit, EditedFile, MadeReplacement, edit};

@@ -10,7 +10,9 @@
 //!
 //! | feature | tools |
 //! |---|---|
+//! | `canvas` | [`canvas`](canvas::canvas()) |
 //! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()), [`glob`](fs::glob()), [`grep`](fs::grep()), [`skill`](fs::skill()) |
+//! | `media` | [`image`](media::image()), [`tts`](media::tts()), [`transcribe`](media::transcribe()) |
 //! | `runtime` | [`exec`](runtime::exec()), [`process`](runtime::process()) |
 //! | `browser` | [`browser`](browser::browser()) |
 //! | `web` | [`web_fetch`](web::web_fetch()), [`web_search`](web::web_search()) |
@@ -23,7 +25,8 @@
 //! | `group:fs` | `read`, `write`, `edit`, `apply_patch`, `glob`, `grep`, `skill` |
 //! | `group:runtime` | `exec`, `process` |
 //! | `group:web` | `web_search`, `web_fetch` |
-//! | `group:ui` | `browser` |
+//! | `group:ui` | `browser`, `canvas` |
+//! | `group:media` | `image`, `tts`, `transcribe` |
 //! | `group:sessions` | `sessions_list`, `sessions_history`, `sessions_send`, `sessions_spawn`, `session_status` |
 //! | `group:messaging` | `message` |
 //! | profile `minimal` | `session_status` |
@@ -33,35 +36,54 @@
 //! | `bash`, `shell` | other names of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 //!
-//! Lists may also name `agents_list`, `canvas`, `cron`, `gateway`, `image`, `nodes` and `tts`: tools with these names are
-//! planned, so the names are not reported as unknown.
+//! Lists may also name `agents_list`, `cron`, `gateway` and `nodes`: tools with these names are planned, so the names are not
+//! reported as unknown.
 //!
 //! # Reserved names
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
-//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `browser`, `edit`,
-//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `web_fetch`, `web_search`, `write`, and for planned tools: `agents_list`,
-//! `canvas`, `cron`, `delegate`, `gateway`, `image`, `message`, `nodes`, `session_status`, `sessions_history`, `sessions_list`,
-//! `sessions_send`, `sessions_spawn`, `tts`. A program that links a plugin with a tool or an id of the name of a planned tool does not
+//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `browser`, `canvas`, `edit`,
+//! `exec`, `glob`, `grep`, `image`, `process`, `read`, `shell`, `skill`, `transcribe`, `tts`, `web_fetch`, `web_search`, `write`, and for
+//! planned tools: `agents_list`, `cron`, `delegate`, `gateway`, `message`, `nodes`, `session_status`, `sessions_history`, `sessions_list`,
+//! `sessions_send`, `sessions_spawn`. A program that links a plugin with a tool or an id of the name of a planned tool does not
 //! start, and says so: what a configuration says of the name must mean the same once the tool is there.
 
 #[cfg(feature = "browser")]
 pub mod browser;
+#[cfg(feature = "canvas")]
+pub mod canvas;
 pub mod config;
 #[cfg(feature = "fs")]
 pub mod fs;
+#[cfg(feature = "media")]
+pub mod media;
 #[cfg(feature = "runtime")]
 pub mod runtime;
 #[cfg(feature = "web")]
 pub mod web;
 
-#[cfg(any(feature = "browser", feature = "web"))]
+#[cfg(any(feature = "media", feature = "web"))]
+mod clients;
+#[cfg(any(feature = "canvas", feature = "fs", feature = "media"))]
+mod files;
+#[cfg(any(feature = "browser", feature = "media", feature = "web"))]
 mod network;
+#[cfg(any(feature = "canvas", feature = "fs", feature = "media"))]
+mod picture;
 mod policy;
+#[cfg(any(feature = "media", feature = "web"))]
+mod program;
 #[cfg(any(feature = "browser", feature = "runtime"))]
 mod scratch;
 mod steps;
-#[cfg(any(feature = "browser", feature = "fs", feature = "runtime", feature = "web"))]
+#[cfg(any(
+    feature = "browser",
+    feature = "canvas",
+    feature = "fs",
+    feature = "media",
+    feature = "runtime",
+    feature = "web"
+))]
 mod titles;
 #[cfg(any(feature = "browser", feature = "web"))]
 mod untrusted;

@@ -7,7 +7,6 @@
 mod cache;
 mod extract;
 mod fetch;
-mod network;
 mod reader;
 mod search;
 

@@ -72,6 +72,8 @@ fn every_registered_name_is_known_though_its_tool_is_not_there() {
         "group:runtime",
         "group:web",
         "group:ui",
+        "group:media",
+        "transcribe",
         "group:sessions",
         "group:messaging",
         "group:plugins",

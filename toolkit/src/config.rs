@@ -14,6 +14,7 @@ mod core;
 mod directories;
 mod error;
 mod file;
+mod instructions;
 mod load;
 mod merge;
 mod names;
@@ -39,6 +40,7 @@ pub use self::core::{
 pub use crate::data_dir::DataDir;
 pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};
 pub use error::{ConfigError, ConfigProblem};
+pub use instructions::Instructions;
 pub use narrow::IgnoredKey;
 pub use options::LoadOptions;
 pub use secret::Secret;

@@ -1,6 +1,5 @@
 //! File access by handle: the file that was decided about is the file that is opened, even if its path changes meanwhile.
 
-mod change_hook;
 mod decide;
 mod fault;
 mod handle;
@@ -18,14 +17,14 @@ mod seen;
 mod stale;
 mod taken;
 mod target;
+mod tell_change;
 mod together;
 mod tree;
 mod unfinished;
 mod version;
 
+pub use crate::change_hook::{FileBefore, FileChange};
 pub use crate::workspace::{is_path_contained, sandbox_boundary};
-pub use change_hook::FileChange;
-pub(crate) use change_hook::{ChangeHook, ChangeHooks};
 pub use handle::{DirectoryEntry, FileKind};
 pub use locks::FileLock;
 pub use opened::{Opened, OpenedDirectory, OpenedFile, Refused, Repaired};

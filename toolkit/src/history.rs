@@ -2,7 +2,7 @@
 //!
 //! The call path hands each call over as a [`Record`] and goes on: it copies at most about 64 KiB of each part, and
 //! neither formats nor writes anything. A reader gets a [`HistoryEntry`]; there is no other way to look into a record.
-//! An entry is made with a [`Redactor`], which removes named secrets, the values of `#[arg(secret)]` parameters and
+//! An entry is made with a [`Redactor`](crate::text::Redactor), which removes named secrets, the values of `#[arg(secret)]` parameters and
 //! texts that look like keys from arguments, outputs and errors.
 //!
 //! A call that finishes at once is one record. A call that has to wait is recorded when it starts to wait and again

@@ -1,11 +1,11 @@
 //! Hooks of a host around its tools' functions: inspectors, the approval before a tool runs, result hooks, and the loop
 //! guard.
 
-use crate::files::ChangeHooks;
+use crate::change_hook::ChangeHooks;
 use crate::inspector::Inspector;
 use crate::loop_guard::LoopGuard;
+use crate::named_hook::Named;
 use crate::result_hook::ResultHook;
-use std::sync::Arc;
 
 /// The hooks that run around every call.
 #[derive(Clone, Default)]
@@ -17,16 +17,4 @@ pub(crate) struct Hooks {
     pub(crate) loop_guard: LoopGuard,
     /// True if tools run without approval, unless a rule asks.
     pub(crate) without_asking_first: bool,
-}
-
-/// A hook with the name used in its errors.
-pub(crate) struct Named<T: ?Sized> {
-    pub(crate) name: Arc<str>,
-    pub(crate) hook: Arc<T>,
-}
-
-impl<T: ?Sized> Clone for Named<T> {
-    fn clone(&self) -> Self {
-        Self { name: Arc::clone(&self.name), hook: Arc::clone(&self.hook) }
-    }
 }

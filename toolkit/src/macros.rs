@@ -71,7 +71,7 @@
 /// | `prepare` | path of an `async fn(&Caller, &mut Preparation)`, with or without a `Result<(), E>` | prepares it for a caller, once per toolbox: see [`Preparation`](crate::descriptor::Preparation) and [For each caller](#for-each-caller) |
 /// | `timeout` | `"30s"`, `"250ms"`, `"5m"`, `"1h"` | the time limit of a call; default: the host's, [10 minutes](crate::Builder::timeout). See [Time](#time-cancelling-and-panics) |
 /// | `concurrency` | `4` | the maximum number of simultaneous calls in one toolkit, over all sessions; further calls wait their turn, which does not count toward the time limit; default: no maximum |
-/// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | the limits of the text for the model; unspecified limits are the host's, [2,000 lines and 51,200 bytes](toolkit_core::output::OutputLimits). `keep` is `"head"`, `"tail"` or `"ends"`. The whole text is saved to a file whose path the model gets. `"off"` applies to the returned output, not to errors and text written to [`ToolContext::output`](crate::ToolContext::output) |
+/// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | the limits of the text for the model; unspecified limits are the host's, [2,000 lines and 51,200 bytes](crate::output::OutputLimits). `keep` is `"head"`, `"tail"` or `"ends"`. The whole text is saved to a file whose path the model gets. `"off"` applies to the returned output, not to errors and text written to [`ToolContext::output`](crate::ToolContext::output) |
 /// | `format_error` | path of a `fn(&InvalidArguments) -> String` | formats the error for invalid arguments, instead of the list of problems |
 /// | `icon` | `"file"` | an icon for user interfaces |
 /// | `deprecated` | `"use read"` | the reason why it should no longer be used |
@@ -169,12 +169,12 @@
 /// | `{"arguments": {…}}`, all arguments as a string, or in a code fence | the arguments themselves |
 ///
 /// A valid value is never changed, an ambiguous value is rejected, and the repaired arguments match the schema. Each
-/// [`Repair`](toolkit_core::arguments::Repair) is listed in the result's metadata, under `repairs`. All remaining problems are reported
-/// to the model at once, as [`InvalidArguments`](toolkit_core::arguments::InvalidArguments).
+/// [`Repair`](crate::arguments::Repair) is listed in the result's metadata, under `repairs`. All remaining problems are reported
+/// to the model at once, as [`InvalidArguments`](crate::arguments::InvalidArguments).
 ///
 /// # What it returns
 ///
-/// Any type that [converts into an output](toolkit_core::output::IntoToolOutput), where a table lists all types: `()`, strings,
+/// Any type that [converts into an output](crate::output::IntoToolOutput), where a table lists all types: `()`, strings,
 /// numbers, `bool`, structs and enums with [`#[toolkit::args]`](macro@args), `Vec`, `Option` and maps of these,
 /// [`Json<T>`](crate::Json) for other structured data, [`Image`](crate::Image), [`ToolOutput`](crate::ToolOutput), and
 /// a `Result` of these.

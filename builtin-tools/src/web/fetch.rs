@@ -6,10 +6,10 @@ mod details;
 mod pdf;
 mod robots;
 
+use super::cache;
 use super::reader::{PageQuestion, PageReader};
-use super::{cache, network};
 use crate::config::WebFetchSettings;
-use crate::{titles, untrusted};
+use crate::{clients, titles, untrusted};
 use content::{Document, Shown};
 pub use details::{PageDetails, PagePicture, PageText};
 use std::fmt::Write as _;
@@ -79,7 +79,7 @@ pub async fn web_fetch(
 ) -> Result<Detailed<PageDetails>, ToolError> {
     titles::begin(ctx, "Fetch", url);
     let settings: WebFetchSettings = ctx.config()?;
-    let client = network::page_client(ctx, &settings)?;
+    let client = clients::page_client(ctx, &settings)?;
     let fetched = fetched(ctx, &client, &settings, url, format).await?;
     let max_chars = max_chars.clamp(1, MAX_CHARS);
     match &fetched.document.shown {
@@ -109,7 +109,7 @@ async fn fetched(
     format: PageFormat,
 ) -> Result<Arc<Fetched>, ToolError> {
     // A caller that may not reach the page does not get it from the cache either.
-    let target = client.guard().check_url(url).map_err(|refused| network::tool_error(&refused.into()))?;
+    let target = client.guard().check_url(url).map_err(|refused| clients::tool_error(&refused.into()))?;
     if !client.guard().is_named(&target) {
         let ask = Ask::new("web_fetch", format!("Fetch {} from {}", target.url(), target.host()));
         ctx.ask(ask.with_pattern(target.url().as_str())).await?;
@@ -119,7 +119,7 @@ async fn fetched(
         PageFormat::Text => "text",
         PageFormat::Html => "html",
     };
-    let key = format!("page {format_name} {} {}", network::allowances(ctx, settings)?, target.url());
+    let key = format!("page {format_name} {} {}", clients::allowances(ctx, settings)?, target.url());
     if let Some(kept) = cache::shared().get::<Fetched>(&key) {
         ctx.set_metadata("cached", true);
         return Ok(kept);
@@ -128,7 +128,7 @@ async fn fetched(
         robots::check(client, target.url()).await?;
     }
     let request = Request::get(target.url().as_str()).with_header(ACCEPT, HeaderValue::from_static(ACCEPTED));
-    let response = client.send(request).await.map_err(|error| network::tool_error(&error))?;
+    let response = client.send(request).await.map_err(|error| clients::tool_error(&error))?;
     if !response.status.is_success() {
         return Err(error_page(ctx, response, format).await);
     }

@@ -5,7 +5,8 @@ mod perplexity;
 mod provider;
 mod searxng;
 
-use super::{cache, network};
+use super::cache;
+use crate::clients;
 use crate::config::WebSearchSettings;
 use crate::titles;
 use provider::{Chosen, Query};
@@ -143,7 +144,7 @@ async fn searched(
     query: &Query<'_>,
 ) -> Result<SearchResults, ToolError> {
     let name = chosen.provider.name();
-    let client = network::provider_client(ctx, Duration::from_secs(settings.timeout_seconds))?;
+    let client = clients::provider_client(ctx, Duration::from_secs(settings.timeout_seconds))?;
     let request = chosen.provider.request(&chosen.base_url, chosen.key.as_deref(), query)?;
     let response = client.send(request).await.map_err(|error| unreachable(chosen, &error))?;
     let Response { status, headers, body, .. } = response;

@@ -109,6 +109,7 @@ pub(crate) fn others() -> Vec<Tool> {
 /// The arguments of a call that a document writes in one line.
 pub(crate) fn arguments(tool: &str, argument: &str) -> Value {
     match tool {
+        "image" => json!({ "prompt": argument }),
         "read" => json!({ "file_path": argument }),
         "write" => json!({ "file_path": argument, "content": "new" }),
         "edit" => json!({ "file_path": argument, "old_string": "old", "new_string": "new" }),

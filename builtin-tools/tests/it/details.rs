@@ -26,6 +26,15 @@ fn answer(request: &Request) -> Answer {
             .with_header("content-type", "text/html"),
         "/picture" => Answer::bytes(200, BASE64.decode(PNG.as_bytes()).unwrap())
             .with_header("content-type", "image/png"),
+        "/v1/audio/transcriptions" => Answer::json(200, &json!({ "text": "Hello." })),
+        "/v1/audio/speech" => {
+            let wav = b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x02\0\0\0\x04\0\0\0\x02\0\x10\0data\x04\0\0\0abcd";
+            Answer::bytes(200, wav.as_slice()).with_header("content-type", "audio/wav")
+        }
+        "/v1/images/generations" => Answer::json(200, &json!({ "data": [{ "b64_json": PNG }] })),
+        "/v1/chat/completions" => {
+            Answer::json(200, &json!({ "choices": [{ "message": { "content": "A dot." } }] }))
+        }
         _ => Answer::json(
             200,
             &json!({ "web": { "results": [{ "title": "A", "url": "https://example.com/a", "description": "b" }] } }),
@@ -83,7 +92,14 @@ async fn details_are_as_stated() {
         "network": { "allowedRanges": ["127.0.0.0/8"] },
         "search": { "provider": "brave", "baseUrl": url, "apiKey": "key" },
     });
-    let house = House::new(json!({ "tools": { "web": web } })).await;
+    let providers = json!([{ "name": "studio", "baseUrl": format!("{url}/v1"), "model": "one" }]);
+    let tools = json!({
+        "web": web,
+        "image": { "providers": providers, "vision": providers },
+        "tts": { "providers": providers },
+        "transcribe": { "providers": providers },
+    });
+    let house = House::new(json!({ "tools": tools })).await;
     let put = |path: &str, content: &[u8]| {
         let path = house.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -210,6 +226,27 @@ async fn details_are_as_stated() {
             r#"{"url":"URL/picture","mediaType":"image/png","bytes":70}"#,
         ),
         (
+            "canvas",
+            json!({ "width": 2, "height": 1, "commands": [{ "type": "circle", "x": 1, "y": 1, "radius": 1 }] }),
+            r#"{"width":2,"height":1,"bytes":72}"#,
+        ),
+        (
+            "tts",
+            json!({ "text": "Hello.", "save_as": "said.wav" }),
+            r#"{"path":"said.wav","format":"wav","mimeType":"audio/wav","durationSeconds":1.0,"bytes":48,"pieces":1,"provider":"studio"}"#,
+        ),
+        ("transcribe", json!({ "audio": "said.wav" }), r#"{"text":"Hello.","provider":"studio","bytes":48}"#),
+        (
+            "image",
+            json!({ "prompt": "A dot" }),
+            r#"{"images":[{"path":"images/a-dot.png","width":1,"height":1,"bytes":73}],"provider":"studio"}"#,
+        ),
+        (
+            "image",
+            json!({ "action": "describe", "image": "dot.png" }),
+            r#"{"image":"dot.png","width":1,"height":1,"provider":"studio"}"#,
+        ),
+        (
             "web_search",
             json!({ "query": "a" }),
             r#"{"results":[{"title":"A","url":"https://example.com/a","description":"b","age":null}]}"#,
@@ -243,6 +280,10 @@ fn models_are_shown_no_details_that_say_less_than_the_text() {
         ("write", false),
         ("edit", false),
         ("apply_patch", false),
+        ("canvas", false),
+        ("image", false),
+        ("tts", false),
+        ("transcribe", false),
     ] {
         assert_eq!(stated(name), expected, "{name}");
     }

@@ -2,6 +2,7 @@
 
 mod apply_patch;
 mod browser;
+mod canvas;
 mod commands;
 mod config;
 mod details;
@@ -13,6 +14,7 @@ mod hosts;
 mod in_place;
 mod lint;
 mod listing;
+mod media;
 mod own_paths;
 mod patch_asked;
 mod patch_faults;

@@ -36,6 +36,7 @@
 //!   interrupted, and never repeated.
 //! * All calls go through [`Toolbox::call_with`](toolkit::Toolbox::call_with): policy, approval and history are those of every host.
 
+pub mod acp;
 mod agent;
 mod approvals;
 mod context;

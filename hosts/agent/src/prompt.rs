@@ -26,6 +26,10 @@ Otherwise go on with it.";
 pub(crate) const MISSING_JSON: &str = "You stopped without a final answer. If the task is done, or cannot be done, answer with one \
 JSON object: { \"success\": true or false, \"summary\": \"…\", \"details\": \"…\" }. Otherwise go on with it.";
 
+/// The same in a conversation.
+pub(crate) const MISSING_TEXT: &str =
+    "You stopped without an answer. Answer in words, or go on with tool calls.";
+
 /// The words after an answer that was cut off.
 pub(crate) const CUT_OFF: &str =
     "Your last answer was cut off at the limit of its length. Go on, in smaller parts.";
@@ -39,6 +43,11 @@ pub enum FinalAnswer {
     Tool,
     /// By a text that the provider holds to a JSON Schema, for small models that handle tools badly.
     Json,
+    /// By any text without tool calls, in a conversation with a person. Such a run ends as [`StopReason::Answered`], and states no
+    /// success.
+    ///
+    /// [`StopReason::Answered`]: crate::StopReason::Answered
+    Text,
 }
 
 /// The parts of a system prompt.
@@ -53,9 +62,17 @@ pub(crate) struct Prompt<'a> {
 impl Prompt<'_> {
     /// The system prompt. It has no time and nothing else that differs from turn to turn.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::from(
-            "You are an agent that does a task by calling tools. Work on until the task is done or you know that it cannot be done.\n\
-             \n\
+        let mut text = String::from(match self.final_answer {
+            FinalAnswer::Text => {
+                "You are an agent that works with a person: you answer, and you do tasks by calling tools. Work on until what the person \
+                 asked for is done or you know that it cannot be done, then answer in words.\n"
+            }
+            _ => {
+                "You are an agent that does a task by calling tools. Work on until the task is done or you know that it cannot be done.\n"
+            }
+        });
+        text.push_str(
+            "\n\
              - Look before you change: read what you rely on, and check what you did, with tools rather than from memory.\n\
              - Independent calls that only read belong into one answer: they run at once.\n\
              - A call that fails says what to do about it. Do not repeat a call that gave the same answer before.\n\
@@ -69,6 +86,9 @@ impl Prompt<'_> {
             FinalAnswer::Json => {
                 "- When you are done, answer without tool calls, with one JSON object: `success` (true only if the expected outcome is \
                  reached and you have checked it), `summary` and, if needed, `details`.\n"
+            }
+            FinalAnswer::Text => {
+                "- An answer without tool calls ends your turn. Say plainly what was not done or not checked.\n"
             }
         };
         text.push_str(ending);

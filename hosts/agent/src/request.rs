@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
+use toolkit::Content;
 
 /// A task for an agent.
 ///
@@ -25,6 +26,9 @@ pub struct DelegationRequest {
     /// The state in which the task is done. The agent succeeds only if it states that this is reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<String>,
+    /// Pictures, sounds and documents that go with the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Content>,
     /// The session of the toolkit that the tool calls belong to, with its approvals and its state. Without one the run has its own
     /// session, which ends with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +56,13 @@ impl DelegationRequest {
     /// Returns the request to do this task.
     pub fn new(task: impl Into<String>) -> Self {
         Self { task: task.into(), ..Self::default() }
+    }
+
+    /// Adds a picture, a sound or a document.
+    #[must_use]
+    pub fn with_attachment(mut self, attachment: Content) -> Self {
+        self.attachments.push(attachment);
+        self
     }
 
     setters! {

@@ -51,6 +51,8 @@ pub struct ToolAgentResult {
 pub enum StopReason {
     /// The model gave its final answer.
     Finished,
+    /// The model answered in words, in a conversation with a person ([`FinalAnswer::Text`](crate::FinalAnswer::Text)).
+    Answered,
     /// The model stopped without a final answer, also after it was asked for one.
     NoFinalAnswer,
     /// The run was cancelled.

@@ -99,7 +99,7 @@ impl Checkpoints {
     fn keep(&self, turn: &Turn, change: &FileChange<'_>) -> io::Result<()> {
         let directory = self.transcripts.copies(&turn.transcript).map_err(io::Error::other)?;
         let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = change.before.map(|before| (before.bytes.as_slice(), before.executable == Some(true)));
+        let before = change.before.map(|before| (before.bytes, before.executable == Some(true)));
         let before = before.map(|(bytes, executable)| store(&directory, bytes, executable)).transpose()?;
         let change = Change {
             turn: Some(turn.turn),

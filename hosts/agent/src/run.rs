@@ -4,28 +4,29 @@ mod answer;
 mod calls;
 mod context;
 mod delegate;
+mod ending;
 mod repeats;
 mod start;
 mod steps;
+mod tools;
 
 use crate::agent::Inner;
 use crate::events::{AgentEvent, Observer};
 use crate::limits::Clock;
-use crate::own::{Account, DELEGATE, FINISH};
-use crate::prompt::{CUT_OFF, FinalAnswer, MISSING_FINISH, MISSING_JSON};
+use crate::own::FINISH;
+use crate::prompt::{CUT_OFF, FinalAnswer, MISSING_FINISH, MISSING_JSON, MISSING_TEXT};
 use crate::request::DelegationRequest;
 use crate::result::{RunUsage, StopReason, ToolAgentResult};
-use crate::rewind::note_turn;
 use crate::session::{RunOptions, Session};
 use crate::steering::Queued;
-use crate::transcript::{Kind, Record, TranscriptError, now};
+use crate::transcript::{Kind, Record, now};
 use context::Room;
+pub(crate) use ending::{Ending, limit_text, model_failed};
 use repeats::Repeats;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use steps::StepLog;
-use toolkit::{Caller, CancellationToken, ToolCall, Toolbox, dialects::Dialect, text::estimated_tokens};
-use toolkit_models::{Answer, Message, ModelError, StopReason as AnswerEnd, ToolChoice, ToolOutput};
+use toolkit::{Caller, CancellationToken, ToolCall, Toolbox};
+use toolkit_models::{Answer, Message, StopReason as AnswerEnd, UserMessage};
 
 /// How often a model is reminded that a final answer is missing, or that its answer was cut off.
 const MAX_REMINDERS: u32 = 2;
@@ -55,44 +56,6 @@ pub(crate) struct Run<'s> {
     repeats: Repeats,
     is_resumed: bool,
     pub(crate) room: Room,
-}
-
-/// Why and how a run ends.
-#[derive(Debug)]
-pub(crate) struct Ending {
-    pub(crate) reason: StopReason,
-    account: Option<Account>,
-    /// Why, where no account says it.
-    message: String,
-    is_error: bool,
-}
-
-impl Ending {
-    pub(crate) fn of(reason: StopReason, message: impl Into<String>) -> Self {
-        Self { reason, account: None, message: message.into(), is_error: false }
-    }
-
-    pub(crate) fn error(reason: StopReason, message: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::of(reason, message) }
-    }
-
-    fn cancelled() -> Self {
-        Self::of(StopReason::Cancelled, "The run was cancelled.")
-    }
-
-    fn timeout() -> Self {
-        Self::of(StopReason::Timeout, "The limit of time was reached.")
-    }
-
-    fn finished(account: Account) -> Self {
-        Self { account: Some(account), ..Self::of(StopReason::Finished, "") }
-    }
-}
-
-impl From<TranscriptError> for Ending {
-    fn from(error: TranscriptError) -> Self {
-        Self::error(StopReason::TranscriptError, error.to_string())
-    }
 }
 
 /// The step that follows an answer.
@@ -142,7 +105,7 @@ impl<'s> Run<'s> {
         self.end(ending).await
     }
 
-    fn begin(&mut self, request: Option<DelegationRequest>) -> Result<(), Ending> {
+    fn begin(&mut self, mut request: Option<DelegationRequest>) -> Result<(), Ending> {
         self.observer.send(AgentEvent::Started {
             transcript: self.session.header.id.clone(),
             model: self.agent.model.name().to_owned(),
@@ -153,15 +116,20 @@ impl<'s> Run<'s> {
         if let Some(message) = request.as_ref().and_then(|request| request.message_id.clone()) {
             self.caller.message_id = Some(message);
         }
-        let text = request.as_ref().map(DelegationRequest::to_text);
+        let message = request.as_mut().map(|request| {
+            let text = toolkit::Content::text(request.to_text());
+            // The message has them: the line of the run need not repeat them.
+            let attachments = std::mem::take(&mut request.attachments);
+            Message::User(UserMessage { content: std::iter::once(text).chain(attachments).collect() })
+        });
         self.session.journal.record(&Record::Run {
             request: request.map(Box::new),
             model: self.agent.model.name().to_owned(),
             system: self.system.clone(),
             at: now(),
         })?;
-        if let Some(text) = text {
-            let id = self.session.journal.say(Kind::Task, Message::user(text))?;
+        if let Some(message) = message {
+            let id = self.session.journal.say(Kind::Task, message)?;
             self.room.task = Some(id);
         }
         Ok(())
@@ -263,7 +231,7 @@ impl<'s> Run<'s> {
         }
         let how = match self.agent.final_answer {
             FinalAnswer::Tool => "Call `finish` now",
-            FinalAnswer::Json => "Give your final answer now",
+            _ => "Give your final answer now",
         };
         let text = format!(
             "[{} {how}, with what is done and what is open. Other tool calls are not run any more.]",
@@ -280,19 +248,6 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    /// The tools of this turn.
-    async fn toolbox(&mut self) -> Result<Toolbox, Ending> {
-        let agent = Arc::clone(&self.agent);
-        let turn = self.session.journal.conversation.turns;
-        note_turn(&mut self.caller, &self.session.header.id, turn);
-        let caller = self.caller.clone();
-        let toolbox = self.or_stop(agent.toolkit.toolbox(&caller)).await?;
-        if self.session.events.is_none() {
-            self.session.events = Some(toolbox.events());
-        }
-        Ok(toolbox)
-    }
-
     /// Awaits something, unless the run is cancelled or its time is over.
     pub(crate) async fn or_stop<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Ending> {
         tokio::select! {
@@ -301,34 +256,6 @@ impl<'s> Run<'s> {
             () = self.clock.run_out() => Err(Ending::timeout()),
             value = work => Ok(value),
         }
-    }
-
-    fn offers_delegate(&self, toolbox: &Toolbox) -> bool {
-        self.caller.depth < self.agent.limits.max_depth
-            && self.agent.within.as_ref().is_none_or(|within| within.contains(DELEGATE))
-            && toolbox.admits(self.agent.own.delegate()).is_ok()
-    }
-
-    /// The names of the tools that the agent may use.
-    pub(crate) fn usable(&self, toolbox: &Toolbox) -> BTreeSet<String> {
-        let mut names: BTreeSet<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
-        if let Some(within) = &self.agent.within {
-            names.retain(|name| within.contains(name));
-        }
-        if self.offers_delegate(toolbox) {
-            names.insert(DELEGATE.to_owned());
-        }
-        names
-    }
-
-    /// The definitions for the model: the loop's own first, so that what is found later only follows.
-    fn definitions(&self, toolbox: &Toolbox) -> toolkit::dialects::Definitions {
-        let with_finish = self.agent.final_answer == FinalAnswer::Tool;
-        let own = self.agent.own.definitions(with_finish, self.offers_delegate(toolbox));
-        let within = |name: &str| self.agent.within.as_ref().is_none_or(|within| within.contains(name));
-        let others = toolbox.definitions().into_iter().filter(|definition| within(&definition.name));
-        let dialect: Dialect = self.agent.model.dialect();
-        dialect.definitions(own.into_iter().chain(others))
     }
 
     /// Goes on after an answer without calls.
@@ -344,7 +271,7 @@ impl<'s> Run<'s> {
         }
         let account = match self.agent.final_answer {
             FinalAnswer::Json => crate::own::account_in(&text),
-            FinalAnswer::Tool => None,
+            _ => None,
         };
         self.drain_events();
         if self.session.steering.is_waiting() {
@@ -352,6 +279,12 @@ impl<'s> Run<'s> {
         }
         if let Some(account) = account {
             return Ok(Next::End(Ending::finished(account)));
+        }
+        if self.agent.final_answer == FinalAnswer::Text
+            && answer.stop != AnswerEnd::MaxTokens
+            && !text.trim().is_empty()
+        {
+            return Ok(Next::End(Ending::of(StopReason::Answered, text.trim())));
         }
         if let Some(reason) = self.closing {
             return Ok(Next::End(Ending::of(reason, summary_of(&text, limit_text(reason)))));
@@ -365,6 +298,7 @@ impl<'s> Run<'s> {
             (AnswerEnd::MaxTokens, _) => CUT_OFF,
             (_, FinalAnswer::Tool) => MISSING_FINISH,
             (_, FinalAnswer::Json) => MISSING_JSON,
+            (_, FinalAnswer::Text) => MISSING_TEXT,
         };
         self.tell(reminder)?;
         Ok(Next::Turn)
@@ -391,107 +325,14 @@ impl<'s> Run<'s> {
         Ok(Next::Turn)
     }
 
-    /// How the model is to choose among its tools: once reminded in vain, it has to finish.
-    fn choice(&self) -> ToolChoice {
-        let must_finish = self.reminders >= MAX_REMINDERS || self.closing.is_some() && self.turns > 1;
-        match self.agent.final_answer {
-            FinalAnswer::Tool if must_finish => ToolChoice::Named(FINISH.to_owned()),
-            FinalAnswer::Json if must_finish => ToolChoice::None,
-            _ => ToolChoice::Auto,
-        }
-    }
-
-    /// The estimated tokens of what every request has beside the conversation.
-    pub(crate) fn fixed_tokens(&self, tools: &toolkit::dialects::Definitions) -> u64 {
-        (estimated_tokens(&self.system) + estimated_tokens(&tools.to_json().to_string())) as u64
-    }
-
     /// Counts a request of unknown usage.
     pub(crate) fn count_unknown(&mut self, estimate: u64) {
         self.usage.count(None, None);
         self.unknown_tokens = self.unknown_tokens.saturating_add(estimate);
-    }
-
-    /// Ends the run: every call gets its result, and the account is written.
-    async fn end(mut self, ending: Ending) -> ToolAgentResult {
-        self.stop_calls.cancel();
-        self.settle(ending.reason);
-        self.drain_events();
-        let Ending { reason, account, message, is_error } = ending;
-        if is_error {
-            self.errors.push(message.clone());
-        }
-        let (success, summary, details) = match account {
-            Some(Account { success, summary, details }) => (success, summary, details),
-            None => (false, message, None),
-        };
-        let result = ToolAgentResult {
-            success,
-            summary,
-            details,
-            files_modified: self.session.files.clone(),
-            errors: std::mem::take(&mut self.errors),
-            tool_call_count: self.calls,
-            execution_time: self.clock.elapsed(),
-            steps: self.steps.take(),
-            usage: self.usage,
-            stop_reason: reason,
-        };
-        let record =
-            Record::End { result: Box::new(ToolAgentResult { steps: Vec::new(), ..result.clone() }) };
-        self.session.journal.record_anyway(&record);
-        if reason != StopReason::Cancelled {
-            self.session.journal.sync().await;
-        }
-        self.observer.send(AgentEvent::Finished { result: Box::new(result.clone()) });
-        result
-    }
-
-    /// Gives every call without a result one: the run ends before it does.
-    fn settle(&mut self, reason: StopReason) {
-        let Some(pending) = self.session.journal.conversation.pending().cloned() else { return };
-        let why = match reason {
-            StopReason::Cancelled => "the user cancelled the run",
-            StopReason::Timeout => "the limit of time was reached",
-            _ => "the run ended",
-        };
-        for (place, call) in
-            pending.calls.iter().enumerate().filter(|(place, _)| pending.results[*place].is_none())
-        {
-            let text = if pending.started.contains(&place) {
-                format!("interrupted: {why} while the call ran. Parts of it may have been done")
-            } else {
-                format!("not run: {why} before the call began")
-            };
-            let output = ToolOutput::error(call, text);
-            let record =
-                Record::Result { answer: pending.answer, call: place, output, files_modified: Vec::new() };
-            self.session.journal.record_anyway(&record);
-        }
-        self.abandon_steps(why);
     }
 }
 
 /// The text of a model, or else a reason.
 fn summary_of(text: &str, otherwise: &str) -> String {
     if text.trim().is_empty() { otherwise.to_owned() } else { text.trim().to_owned() }
-}
-
-fn limit_text(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::MaxTurns => "The limit of turns is reached.",
-        StopReason::MaxToolCalls => "The limit of tool calls is reached.",
-        StopReason::MaxTokens => "The limit of tokens is reached.",
-        StopReason::MaxCost => "The limit of cost is reached.",
-        _ => "A limit is reached.",
-    }
-}
-
-/// The message of a failure that ends the run.
-pub(crate) fn model_failed(error: &ModelError) -> Ending {
-    match error {
-        ModelError::Cancelled { .. } => Ending::cancelled(),
-        ModelError::Refused { .. } => Ending::error(StopReason::Refused, error.to_string()),
-        _ => Ending::error(StopReason::ModelError, error.to_string()),
-    }
 }

@@ -165,6 +165,11 @@ impl Session {
         self.steering.clone()
     }
 
+    /// Goes on with another agent from the next run on: another model, another approver, other limits.
+    pub fn set_agent(&mut self, agent: Agent) {
+        self.agent = agent;
+    }
+
     /// Returns the conversation as the model reads it.
     pub fn messages(&self) -> Vec<TranscriptMessage> {
         let items = self.journal.conversation.items().iter();

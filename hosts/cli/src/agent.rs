@@ -1,5 +1,6 @@
 //! `agent`: a task for a model with the tools of the toolkit.
 
+mod setup;
 mod show;
 
 use crate::console::Console;
@@ -9,7 +10,9 @@ use crate::matched::text;
 use crate::signals::Watch;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
-use show::Show;
+use setup::place;
+pub(crate) use setup::{LATEST, builder, named, stop, transcripts};
+pub(crate) use show::Show;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::Read as _;
@@ -20,13 +23,10 @@ use std::task::Poll;
 use tokio::runtime::Runtime;
 use toolkit::{Builder, Caller, CancellationToken, Toolkit, approval::TerminalApprover, text::escape_line};
 use toolkit_agent::{
-    Agent, AgentEvent, AgentProfile, Checkpoints, DelegationRequest, Limits, RunOptions, Session, StopReason,
-    ToolAgentResult, TranscriptError, Transcripts,
+    Agent, AgentEvent, Checkpoints, DelegationRequest, RunOptions, Session, StopReason, ToolAgentResult,
+    Transcripts,
 };
-use toolkit_models::{ModelError, Models};
 
-/// The directory of transcripts in the data directory.
-const DIRECTORY: &str = "agents";
 /// The most bytes of a task from standard input.
 const MAX_TASK_BYTES: u64 = 1 << 20;
 
@@ -51,9 +51,6 @@ enum Action {
     Messages,
     Rewind,
 }
-
-/// The word for the latest transcript of the workspace.
-const LATEST: &str = "latest";
 
 /// The subcommand.
 pub(crate) fn command() -> Command {
@@ -201,7 +198,8 @@ pub(crate) fn run(
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     let transcripts = transcripts(data_dir)?;
-    let agent = agent(request, toolkit, &transcripts, caller.clone())?;
+    let builder = builder(toolkit, &transcripts, caller.clone(), request.max_turns)?;
+    let agent = builder.approver(TerminalApprover::new()).build();
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
     let task = request.task.as_deref().map(read_task).transpose()?.map(|task| {
@@ -260,55 +258,6 @@ fn exit(result: &ToolAgentResult, signal: Option<Exit>) -> Exit {
     }
 }
 
-fn agent(
-    request: &AgentRequest,
-    toolkit: &Toolkit,
-    transcripts: &Transcripts,
-    mut caller: Caller,
-) -> Result<Agent, Stop> {
-    let configuration = toolkit.configuration();
-    let models = Models::new(configuration).map_err(no_model)?;
-    let settings = configuration.tool_agent();
-    let model = match (&caller.model, &caller.agent) {
-        (Some(model), _) => models.get(Some(model)),
-        (None, Some(agent)) if configuration.agent(agent).model.is_some() => models.for_agent(agent),
-        (None, _) => models.get(settings.model.as_deref()),
-    };
-    let model = model.map_err(no_model)?;
-    caller.model = Some(model.name().to_owned());
-    // A conversation is a session of its own.
-    caller.session_id = None;
-    let document = configuration.document();
-    let is_named = |key: &str| document.pointer(&format!("/toolAgent/{key}")).is_some();
-    let mut builder = Agent::builder(toolkit.clone(), model)
-        .caller(caller)
-        .settings(&settings)
-        .approver(TerminalApprover::new())
-        .transcripts(transcripts.clone());
-    #[cfg(any(feature = "fs", feature = "runtime", feature = "web"))]
-    {
-        builder = builder.step_types(builtin_tools::step_types());
-    }
-    let mut limits = Limits::from(&settings);
-    // A person watches: unless the configuration says otherwise, the limits are those of turns.
-    if !is_named("maxToolCalls") {
-        limits.max_tool_calls = None;
-    }
-    if !is_named("timeoutMs") {
-        limits.timeout = None;
-    }
-    if let Some(turns) = request.max_turns {
-        limits = limits.max_turns(turns);
-    }
-    builder = builder.limits(limits);
-    for id in configuration.agents() {
-        let name = configuration.agent(&id).name.unwrap_or_else(|| id.clone());
-        let model = models.for_agent(&id).map_err(no_model)?;
-        builder = builder.profile(id, AgentProfile::new(name).model(model));
-    }
-    Ok(builder.build())
-}
-
 /// The conversation: a new one, one that goes on, or a copy.
 fn open(
     request: &AgentRequest,
@@ -330,16 +279,6 @@ fn open(
             agent.session(&task).map_err(stop)
         }
     }
-}
-
-/// A transcript and a message in it: `ID@MESSAGE`.
-fn place(text: &str) -> Result<(&str, Option<u64>), Stop> {
-    let Some((id, message)) = text.split_once('@') else { return Ok((text, None)) };
-    let number = message.parse().map_err(|_| {
-        let message = escape_line(message);
-        Stop::usage(format!("`{message}` is not the number of a message; `--messages={id}` lists them"))
-    })?;
-    Ok((id, Some(number)))
 }
 
 /// Puts files back, and says which ones.
@@ -374,25 +313,6 @@ fn rewind(
     Ok(exit)
 }
 
-/// The id of a transcript: as it is given, or of the latest one.
-fn named(id: &str, transcripts: &Transcripts, caller: &Caller) -> Result<String, Stop> {
-    if id != LATEST {
-        return Ok(id.to_owned());
-    }
-    let workspace = caller.workspace_dir();
-    let latest = transcripts.latest(workspace);
-    latest.map(|info| info.id).ok_or_else(|| {
-        Stop::failed(format!("there is no transcript of the workspace {} yet", workspace.display()))
-    })
-}
-
-fn transcripts(data_dir: Option<&Path>) -> Result<Transcripts, Stop> {
-    let data_dir = data_dir.ok_or_else(|| {
-        Stop::failed("there is no directory for transcripts: set `TOOLKIT_DATA_DIR`".to_owned())
-    })?;
-    Ok(Transcripts::new(data_dir.join(DIRECTORY)))
-}
-
 fn read_task(task: &str) -> Result<String, Stop> {
     if task != "-" {
         return Ok(task.to_owned());
@@ -403,14 +323,4 @@ fn read_task(task: &str) -> Result<String, Stop> {
         return Err(Stop::usage("the task from standard input is empty"));
     }
     Ok(text)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
-fn stop(error: TranscriptError) -> Stop {
-    Stop::failed(error.to_string())
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
-fn no_model(error: ModelError) -> Stop {
-    Stop::cannot_start(error.to_string())
 }

@@ -4,7 +4,7 @@ use crate::arguments;
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop, for_people};
-use crate::flags::Flags;
+use crate::flags::{Flags, Given};
 use crate::format::Format;
 use crate::live::{Live, Shown};
 use crate::matched::{required, text};
@@ -34,7 +34,9 @@ pub(crate) fn command(program: &str) -> Command {
     Command::new("call")
         .about("Calls a tool")
         .long_about(
-            "Calls a tool.\n\nOptions of this command precede the tool's name; everything after it belongs to the tool, and `NAME --help` lists the tool's flags.",
+            "Calls a tool.\n\nOptions of this command precede the tool's name; everything after it belongs to the tool, and \
+             `NAME --help` lists the tool's flags. `--args` and `--save` can also follow the name, unless the tool has a flag \
+             of that name.",
         )
         .override_usage(format!("{program} call [OPTIONS] <NAME> [--FLAG <VALUE>]..."))
         .after_help(Exit::help())
@@ -90,10 +92,13 @@ pub(crate) fn run(
 ) -> Result<Exit, Stop> {
     let CallRequest { name, flags, args, save } = request;
     // An unknown tool has no flags, and the toolbox reports that it is unknown.
-    let flags = match toolbox.tool(&name) {
+    let late = match toolbox.tool(&name) {
         Some(tool) => Flags::of(tool).parse(program, flags)?,
-        None => Vec::new(),
+        None => Given::default(),
     };
+    let flags = late.values;
+    let args = once("args", args, late.args)?;
+    let save = once("save", save, late.save)?;
     let given = args.as_deref().map(arguments::read).transpose()?;
     let call = ToolCall::new("1", name.clone(), arguments::merge(given, &flags)?);
 
@@ -120,6 +125,16 @@ pub(crate) fn run(
         console.error(shown.rest(&for_people(error, toolbox, &name)));
     }
     saving.map(|()| exit)
+}
+
+/// An option that may stand before or after the tool's name, but not twice.
+fn once<T>(name: &str, before: Option<T>, after: Option<T>) -> Result<Option<T>, Stop> {
+    match (before, after) {
+        (Some(_), Some(_)) => {
+            Err(Stop::usage(format!("`--{name}` stands before the tool's name and after it; give it once")))
+        }
+        (before, after) => Ok(before.or(after)),
+    }
 }
 
 fn print(

@@ -1,10 +1,14 @@
 //! The command line program, from its arguments to the exit code.
 
 #[cfg(feature = "agent")]
+use crate::acp;
+#[cfg(feature = "agent")]
 use crate::agent;
 use crate::call;
 #[cfg(feature = "mcp")]
 use crate::call::CallRequest;
+#[cfg(feature = "agent")]
+use crate::chat;
 use crate::completions;
 use crate::config;
 use crate::console::Console;
@@ -25,6 +29,8 @@ use crate::mcp;
 use crate::mcp::McpRequest;
 use crate::new;
 use crate::options::{self, Options, Request};
+#[cfg(all(feature = "agent", feature = "web"))]
+use crate::page_reader;
 use crate::permission;
 use crate::signals;
 use crate::trust;
@@ -52,7 +58,7 @@ use toolkit_mcp::{ClientOptions, McpServers};
 /// Meant as the whole `main` of a program: it handles Ctrl-C while a tool runs, and does not wait for a blocking tool when
 /// the process ends. If this process was started to supervise commands, it does only that.
 pub fn main() -> ExitCode {
-    #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "browser", feature = "media", feature = "runtime", feature = "web"))]
     toolkit_sandbox::init();
     Cli::new().run(std::env::args_os())
 }
@@ -169,29 +175,23 @@ impl Cli {
                     return config::run(*request, toolkit, load, options.format, &cannot_build, console);
                 }
                 Request::Trust(request) => {
-                    return trust::run(
-                        request,
-                        load,
-                        options.caller.workspace_dir(),
-                        options.format,
-                        console,
-                    );
+                    let workspace = options.caller.workspace_dir();
+                    return trust::run(request, load, workspace, options.format, console);
                 }
                 Request::New(request) => {
                     // The configuration does not matter: none of its names are reserved by core.
                     let toolkit = toolkit.build().map_err(cannot_build)?;
-                    return new::run(
-                        request,
-                        &toolkit,
-                        options.caller.workspace_dir(),
-                        options.format,
-                        console,
-                    );
+                    let workspace = options.caller.workspace_dir();
+                    return new::run(request, &toolkit, workspace, options.format, console);
                 }
                 #[cfg(feature = "agent")]
                 Request::Agent(request) if !request.needs_toolkit() => {
                     let (data_dir, caller) = (load.data_dir_path(), &options.caller);
                     return agent::run_without_tools(request, data_dir, caller, options.format, console);
+                }
+                #[cfg(feature = "agent")]
+                Request::Acp(request) => {
+                    return acp::run(request, toolkit, load, options.caller.clone(), for_agent);
                 }
                 #[cfg(feature = "mcp")]
                 Request::Mcp(request) if !request.needs_toolkit() => {
@@ -209,6 +209,10 @@ impl Cli {
                         let only = only(request);
                         servers = mcp::servers_of(&configuration, &options.caller, &load, only);
                         toolkit = mcp::with(toolkit, &servers);
+                    }
+                    #[cfg(all(feature = "agent", feature = "web"))]
+                    {
+                        toolkit = page_reader::with(toolkit, &configuration);
                     }
                     toolkit = toolkit.configuration(configuration);
                     toolkit = for_request(toolkit, request, &options.load);
@@ -277,7 +281,7 @@ fn only(request: &Request) -> mcp::Only<'_> {
         Request::Lint(request) if !request.has_servers() => mcp::Only::None,
         Request::List { .. } | Request::Lint(_) | Request::Schema { .. } | Request::Mcp(_) => mcp::Only::All,
         #[cfg(feature = "agent")]
-        Request::Agent(_) => mcp::Only::All,
+        Request::Agent(_) | Request::Chat(_) => mcp::Only::All,
         _ => mcp::Only::None,
     }
 }
@@ -293,18 +297,29 @@ fn with_defaults(toolkit: Builder) -> Builder {
 
 /// The toolkit as a request needs it.
 fn for_request(toolkit: Builder, request: &Request, load: &LoadOptions) -> Builder {
-    // Beside the file stand secrets that it names.
-    let toolkit = match load.user_file_path().and_then(Path::parent) {
-        Some(directory) => toolkit.protect_path(directory),
-        None => toolkit,
-    };
+    let toolkit = with_protected(toolkit, load);
     match request {
         #[cfg(feature = "agent")]
-        Request::Agent(_) => agent::with_copies(toolkit.delegates_tasks(), load.data_dir_path()),
+        Request::Agent(_) | Request::Chat(_) => for_agent(toolkit, load),
         // The next command is the same session, and another process.
         Request::Call(_) => toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL),
         _ => toolkit,
     }
+}
+
+/// The toolkit with the user's own configuration protected.
+fn with_protected(toolkit: Builder, load: &LoadOptions) -> Builder {
+    // Beside the file stand secrets that it names.
+    match load.user_file_path().and_then(Path::parent) {
+        Some(directory) => toolkit.protect_path(directory),
+        None => toolkit,
+    }
+}
+
+/// The toolkit as an agent needs it.
+#[cfg(feature = "agent")]
+fn for_agent(toolkit: Builder, load: &LoadOptions) -> Builder {
+    agent::with_copies(with_protected(toolkit, load).delegates_tasks(), load.data_dir_path())
 }
 
 /// Returns true if all diagnostics are a part of the answer.
@@ -379,6 +394,13 @@ fn answer(
         Request::Agent(request) => {
             let data_dir = options.load.data_dir_path();
             return agent::run(&request, toolkit, data_dir, &options.caller, runtime, format, console);
+        }
+        #[cfg(feature = "agent")]
+        Request::Acp(_) => {}
+        #[cfg(feature = "agent")]
+        Request::Chat(request) => {
+            let host = chat::Host { toolkit, toolbox, data_dir: options.load.data_dir_path(), runtime };
+            return chat::run(&request, &host, &options.caller, format, console);
         }
         Request::Permission(request) => permission::run(&request, toolkit, format, console)?,
         Request::Call(request) => {

@@ -10,10 +10,11 @@ use crate::words::{first_sentence, is_boolean, plain, rules, value_name};
 use crate::wrap::MAX_COLUMNS;
 use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::{iter, mem};
 use toolkit::{
     Tool,
@@ -21,8 +22,11 @@ use toolkit::{
 };
 
 /// The options of `call` that a person may put after the tool's name by mistake.
-const BEFORE_THE_NAME: [&str; 9] =
-    ["args", "save", "output", "o", "workspace", "agent", "channel", "model", "session"];
+const BEFORE_THE_NAME: [&str; 7] = ["output", "o", "workspace", "agent", "channel", "model", "session"];
+
+/// The options of `call` that also count after the tool's name, where no flag of the tool is called so.
+const ARGS: &str = "args";
+const SAVE: &str = "save";
 
 /// ID of the flag that shows the help, which no parameter has.
 const HELP: &str = "--help";
@@ -38,6 +42,17 @@ pub(crate) struct Flags<'a> {
     unflagged: Vec<&'a str>,
     /// True if no parameter is called `help`.
     help_is_free: bool,
+}
+
+/// The values that follow the tool's name.
+#[derive(Debug, Default)]
+pub(crate) struct Given<'a> {
+    /// The JSON text of each parameter that has a value.
+    pub(crate) values: Vec<(&'a str, String)>,
+    /// `--args`, given after the name.
+    pub(crate) args: Option<String>,
+    /// `--save`, given after the name.
+    pub(crate) save: Option<PathBuf>,
 }
 
 struct Flag<'a> {
@@ -111,6 +126,14 @@ impl<'a> Flags<'a> {
         let help =
             Arg::new(HELP).short('h').action(ArgAction::HelpShort).help("Print help").help_heading(HEADING);
         command = command.arg(if self.help_is_free { help.long("help") } else { help });
+        if purpose == Purpose::Parsing {
+            let late = |name: &'static str| Arg::new(late_id(name)).long(name).num_args(1).hide(true);
+            let names = [ARGS, SAVE].into_iter().filter(|name| self.is_free(name));
+            command = names.fold(command, |command, name| {
+                let late = late(name).allow_hyphen_values(name == ARGS);
+                command.arg(if name == SAVE { late.value_parser(value_parser!(PathBuf)) } else { late })
+            });
+        }
         if purpose == Purpose::Parsing { command.no_binary_name(true) } else { command }
     }
 
@@ -118,19 +141,29 @@ impl<'a> Flags<'a> {
         self.list.iter().filter(move |flag| purpose == Purpose::Parsing || is_shell_word(&flag.long))
     }
 
-    /// Returns the JSON text of each parameter that the words after the tool's name set.
-    pub(crate) fn parse(&self, program: &str, words: Vec<OsString>) -> Result<Vec<(&'a str, String)>, Stop> {
+    /// Returns true if no flag of the tool has this name.
+    fn is_free(&self, name: &str) -> bool {
+        !self.list.iter().any(|flag| flag.long == name || flag.others.iter().any(|other| other == name))
+    }
+
+    /// Parses the words after the tool's name.
+    pub(crate) fn parse(&self, program: &str, words: Vec<OsString>) -> Result<Given<'a>, Stop> {
         let mut matches = self.command(program, Purpose::Parsing).try_get_matches_from(words).map_err(
             |error| match error.kind() {
                 ErrorKind::UnknownArgument => self.unknown(&error, program),
                 _ => Stop::Parse(error),
             },
         )?;
-        Ok(self
-            .list
-            .iter()
-            .filter_map(|flag| Some((flag.parameter.name, flag.value(&mut matches)?)))
-            .collect())
+        let mut given = Given::default();
+        if self.is_free(ARGS) {
+            given.args = matches.remove_one(late_id(ARGS));
+        }
+        if self.is_free(SAVE) {
+            given.save = matches.remove_one(late_id(SAVE));
+        }
+        let value = |flag: &Flag<'a>| Some((flag.parameter.name, flag.value(&mut matches)?));
+        given.values = self.list.iter().filter_map(value).collect();
+        Ok(given)
     }
 
     fn unknown(&self, error: &clap::Error, program: &str) -> Stop {
@@ -184,7 +217,10 @@ impl<'a> Flags<'a> {
         if !self.unflagged.is_empty() {
             let _ = writeln!(text, "Only in `--args`: {}", self.unflagged.join(", "));
         }
-        let _ = write!(text, "Options stand before the tool's name; `{program} call --help` shows them.");
+        let _ = write!(
+            text,
+            "Options stand before the tool's name, `--args` and `--save` also after it; `{program} call --help` shows them."
+        );
         text
     }
 }
@@ -244,6 +280,11 @@ impl Flag<'_> {
         let words: Vec<String> = matches.remove_many(self.parameter.name)?.collect();
         Some(value::to_json(&words, &self.parameter.ty))
     }
+}
+
+/// Returns the ID of an option that stands after the tool's name, which no parameter has.
+fn late_id(name: &str) -> &'static str {
+    if name == ARGS { "--args" } else { "--save" }
 }
 
 /// Returns true if a parameter of this name can be given as `--name`.

@@ -13,6 +13,8 @@
 //! toolkit permission list
 //! toolkit doctor
 //! toolkit agent "Fix the failing test"
+//! toolkit chat
+//! toolkit acp
 //! toolkit mcp serve
 //! toolkit mcp add docs -- docs-server --stdio
 //! toolkit call docs__search --query sandbox
@@ -79,12 +81,16 @@
 //! # Features
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin_tools`, `runtime` those for commands; `mcp` serves clients of the Model
-//! Context Protocol, and brings in the tools of its servers; `agent` gives tasks to a model. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
+//! Context Protocol, and brings in the tools of its servers; `agent` gives tasks to a model, talks with it, and serves it to editors. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
 
+#[cfg(feature = "agent")]
+mod acp;
 #[cfg(feature = "agent")]
 mod agent;
 mod arguments;
 mod call;
+#[cfg(feature = "agent")]
+mod chat;
 mod cli;
 mod completions;
 mod config;
@@ -107,6 +113,8 @@ mod matched;
 mod mcp;
 mod new;
 mod options;
+#[cfg(all(feature = "agent", feature = "web"))]
+mod page_reader;
 mod parameter_type;
 mod permission;
 mod render;
@@ -119,7 +127,7 @@ mod words;
 mod wrap;
 
 toolkit::link!(
-    #[cfg(any(feature = "browser", feature = "fs", feature = "runtime", feature = "web"))]
+    #[cfg(any(feature = "browser", feature = "canvas", feature = "fs", feature = "media", feature = "runtime", feature = "web"))]
     core: builtin_tools,
     #[cfg(feature = "llm-task")]
     toolkit_llm_task,

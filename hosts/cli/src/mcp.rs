@@ -153,6 +153,32 @@ pub(crate) fn servers_of(
     }
 }
 
+/// Returns the servers that an editor wants connected.
+#[cfg(feature = "agent")]
+pub(crate) fn servers_of_editor(servers: &[toolkit_agent::acp::AcpMcpServer], caller: &Caller) -> McpServers {
+    use toolkit_agent::acp::AcpMcpTransport;
+    let object = |pairs: &[(String, String)]| -> serde_json::Map<String, serde_json::Value> {
+        pairs.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect()
+    };
+    let settings = servers.iter().filter_map(|server| {
+        let settings = match &server.transport {
+            AcpMcpTransport::Stdio { command, args, env } => {
+                serde_json::json!({"command": command, "args": args, "env": object(env)})
+            }
+            AcpMcpTransport::Http { url, headers } => {
+                serde_json::json!({"url": url, "type": "http", "headers": object(headers)})
+            }
+            AcpMcpTransport::Sse { url, headers } => {
+                serde_json::json!({"url": url, "type": "sse", "headers": object(headers)})
+            }
+            _ => return None,
+        };
+        Some((server.name.clone(), serde_json::from_value(settings).ok()?))
+    });
+    let options = ClientOptions::new().workspace(caller.workspace_dir());
+    McpServers::new(&settings.collect(), options)
+}
+
 /// The servers that a command needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Only<'a> {

@@ -1,8 +1,12 @@
 //! The options and subcommands of the command: their clap definitions, and their parsed form.
 
 #[cfg(feature = "agent")]
+use crate::acp::{self, AcpRequest};
+#[cfg(feature = "agent")]
 use crate::agent::{self, AgentRequest};
 use crate::call::{self, CallRequest};
+#[cfg(feature = "agent")]
+use crate::chat::{self, ChatRequest};
 use crate::config::{self, ConfigRequest};
 use crate::docs;
 use crate::exit::{Exit, Stop};
@@ -64,6 +68,10 @@ pub(crate) enum Request {
     Mcp(McpRequest),
     #[cfg(feature = "agent")]
     Agent(AgentRequest),
+    #[cfg(feature = "agent")]
+    Acp(AcpRequest),
+    #[cfg(feature = "agent")]
+    Chat(ChatRequest),
 }
 
 impl Request {
@@ -74,6 +82,10 @@ impl Request {
             Self::Mcp(request) => request.profile(),
             #[cfg(feature = "agent")]
             Self::Agent(request) => request.profile.as_deref(),
+            #[cfg(feature = "agent")]
+            Self::Acp(request) => request.profile.as_deref(),
+            #[cfg(feature = "agent")]
+            Self::Chat(request) => request.profile.as_deref(),
             _ => None,
         }
     }
@@ -191,6 +203,10 @@ const SUBCOMMANDS: &[Subcommand] = &[
         command: |_| agent::command(),
         request: |matches| Ok(Request::Agent(agent::request(matches))),
     },
+    #[cfg(feature = "agent")]
+    Subcommand { command: |_| chat::command(), request: |matches| Ok(Request::Chat(chat::request(matches))) },
+    #[cfg(feature = "agent")]
+    Subcommand { command: |_| acp::command(), request: |matches| Ok(Request::Acp(acp::request(matches))) },
 ];
 
 /// Returns the command without the shared options and without the arguments of `call`.

@@ -5,9 +5,8 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
 use std::process;
-use std::sync::Arc;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::thread;
 use tokio::runtime::Builder;
@@ -31,17 +30,15 @@ struct State {
 impl Watch {
     /// Starts listening. Once this returns, no signal is missed.
     pub(crate) fn start(cancel: CancellationToken) -> Result<Self, Stop> {
-        let cannot = |error: io::Error| Stop::cannot_start(format!("signals cannot be listened to: {error}"));
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(cannot)?;
-        let mut signals = {
-            let _entered = runtime.enter();
-            Signals::listen().map_err(cannot)?
-        };
         let state = Arc::new(State { cancel, first: OnceLock::new(), call_ended: AtomicBool::new(false) });
         let stop = CancellationToken::new();
         let watch = Self { state: Arc::clone(&state), stop: stop.clone() };
-        let listen = move || runtime.block_on(listen(&mut signals, &state, &stop));
-        thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(cannot)?;
+        spawn(stop, move |signal| {
+            if state.call_ended.load(Ordering::SeqCst) || state.first.set(signal).is_err() {
+                process::exit(signal.code().into());
+            }
+            state.cancel.cancel();
+        })?;
         Ok(watch)
     }
 
@@ -58,7 +55,72 @@ impl Drop for Watch {
     }
 }
 
-async fn listen(signals: &mut Signals, state: &State, stop: &CancellationToken) {
+/// Signals in a conversation: each turn can be cancelled. Without a turn to cancel, the process ends.
+pub(crate) struct Interrupts {
+    state: Arc<Turns>,
+    stop: CancellationToken,
+}
+
+#[derive(Default)]
+struct Turns {
+    turn: Mutex<Option<CancellationToken>>,
+    /// Exit code for a signal that ends the conversation after its turn.
+    terminated: OnceLock<Exit>,
+}
+
+impl Interrupts {
+    /// Starts listening. Once this returns, no signal is missed.
+    pub(crate) fn start() -> Result<Self, Stop> {
+        let state = Arc::<Turns>::default();
+        let stop = CancellationToken::new();
+        let interrupts = Self { state: Arc::clone(&state), stop: stop.clone() };
+        spawn(stop, move |signal| {
+            let turn = state.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*turn {
+                Some(turn) if !turn.is_cancelled() => {
+                    if signal == Exit::Terminated {
+                        // Only the first one counts.
+                        let _ = state.terminated.set(signal);
+                    }
+                    turn.cancel();
+                }
+                _ => process::exit(signal.code().into()),
+            }
+        })?;
+        Ok(interrupts)
+    }
+
+    /// Sets the turn that the next signal cancels.
+    pub(crate) fn set(&self, turn: Option<CancellationToken>) {
+        *self.state.turn.lock().unwrap_or_else(PoisonError::into_inner) = turn;
+    }
+
+    /// Returns the exit code for a signal that ends the conversation.
+    pub(crate) fn terminated(&self) -> Option<Exit> {
+        self.state.terminated.get().copied()
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// Calls a function with each signal, on a thread of its own, until `stop` is cancelled.
+fn spawn(stop: CancellationToken, on_signal: impl Fn(Exit) + Send + 'static) -> Result<(), Stop> {
+    let cannot = |error: io::Error| Stop::cannot_start(format!("signals cannot be listened to: {error}"));
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(cannot)?;
+    let mut signals = {
+        let _entered = runtime.enter();
+        Signals::listen().map_err(cannot)?
+    };
+    let listen = move || runtime.block_on(listen(&mut signals, &on_signal, &stop));
+    thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(cannot)?;
+    Ok(())
+}
+
+async fn listen(signals: &mut Signals, on_signal: &impl Fn(Exit), stop: &CancellationToken) {
     let mut stopped = pin!(stop.cancelled());
     loop {
         let signal = poll_fn(|task| match stopped.as_mut().poll(task) {
@@ -66,10 +128,7 @@ async fn listen(signals: &mut Signals, state: &State, stop: &CancellationToken) 
             Poll::Pending => signals.poll(task).map(Some),
         });
         let Some(signal) = signal.await else { return };
-        if state.call_ended.load(Ordering::SeqCst) || state.first.set(signal).is_err() {
-            process::exit(signal.code().into());
-        }
-        state.cancel.cancel();
+        on_signal(signal);
     }
 }
 

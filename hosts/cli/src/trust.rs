@@ -14,9 +14,9 @@ use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use toolkit::{
-    config::{LoadOptions, TrustStore, TrustedFile},
+    config::{Instructions, LoadOptions, TrustStore, TrustedFile},
     skills::SkillFiles,
-    text::escape_line,
+    text::{escape_block, escape_line},
 };
 
 /// Arguments of `trust`.
@@ -42,7 +42,7 @@ pub(crate) fn command() -> Command {
     Command::new("trust")
         .about("Trusts the `toolkit.json5` of a workspace, after showing its changes")
         .long_about(
-            "Trusts the `toolkit.json5` of a workspace, after showing its changes.\n\nAn untrusted file can only restrict. A file that is changed or moved must be trusted again. The skills in the directory `skills` beside it are trusted too, until one is changed or added.",
+            "Trusts the `toolkit.json5` of a workspace, after showing its changes.\n\nAn untrusted file can only restrict. A file that is changed or moved must be trusted again. The skills in the directory `skills` and the `AGENTS.md` beside it are trusted too, until one is changed or added.",
         )
         .arg(
             Arg::new("path")
@@ -161,12 +161,17 @@ fn trust(
         // The shown content is the recorded content, and the skills are compared with it each time they are used.
         let directory = here.file.skills_dir();
         let beside = SkillFiles::read(&directory);
-        let file = here.file.clone().with_skills(&beside);
+        let instructions = here.file.path.parent().and_then(Instructions::read);
+        let file = here.file.clone().with_skills(&beside).with_instructions(instructions.as_ref());
         let are_other = file.skills != here.trusted_skills;
+        let is_instructed = file.instructions != here.trusted_instructions;
+        if is_instructed {
+            skills.push_str(&instructed(here.file.path.parent(), instructions.as_ref()));
+        }
         if are_other && !(beside.files.is_empty() && here.is_trusted) {
             skills.push_str(&told(&directory, &beside));
         }
-        if !here.is_trusted || are_other {
+        if !here.is_trusted || are_other || is_instructed {
             files.push(file);
         }
     }
@@ -205,6 +210,19 @@ fn told(directory: &Path, skills: &SkillFiles) -> String {
             }
             Err(reason) => writeln!(text, "  {}: {}", escape_line(&name), escape_line(reason)),
         };
+    }
+    text
+}
+
+/// The instructions that an agent would read, for a person who is to read them before.
+fn instructed(directory: Option<&Path>, instructions: Option<&Instructions>) -> String {
+    let directory = shown(directory.unwrap_or(Path::new(".")));
+    let Some(instructions) = instructions else {
+        return format!("The AGENTS.md in {directory} is gone, and would count no more.\n");
+    };
+    let mut text = format!("Agents would read the AGENTS.md in {directory}:\n");
+    for line in escape_block(&instructions.text).lines() {
+        let _ = writeln!(text, "  | {line}");
     }
     text
 }

@@ -140,7 +140,7 @@ fn requests(dialect: Dialect, answer: Option<AssistantMessage>) -> Vec<Request> 
 async fn the_libraries_of_the_providers_take_every_kind_of_request() {
     let mut bodies: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for (provider, dialect, events) in interfaces() {
-        let stream: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        let stream = events.iter().map(|event| format!("data: {event}\n\n")).collect::<Vec<_>>().concat();
         let server = Loopback::start(move |_| {
             Answer::bytes(200, stream.clone()).with_header("content-type", "text/event-stream")
         })

@@ -245,10 +245,9 @@ impl Ask {
 
     /// Returns the longest scope in which it can be allowed, if there is a place to remember the answer.
     ///
-    /// What is not shown whole is not remembered, and without a pattern there is nothing to match it by later: within
-    /// the session only the same question in every detail is. What holds secrets, runs commands or lifts bounds is asked
-    /// again in each session: what is in such a file is another thing tomorrow. Who wants it otherwise names the path in the
-    /// configuration.
+    /// A question that is not shown whole is not remembered. Without a pattern, only the same question in every detail is, within the
+    /// session. Files that hold secrets, run commands or lift limits are asked about again in each session, because their content can
+    /// change; a rule of the configuration for the path allows them for good.
     #[doc(hidden)]
     pub fn longest(&self) -> AllowScope {
         let is_long = |text: &String| text.chars().nth(MAX_LINE_CHARS).is_some();

@@ -4,6 +4,7 @@ use crate::config::core::{
     AgentSettings, LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings,
 };
 use crate::config::error::{ConfigError, ConfigProblem};
+use crate::config::instructions::Instructions;
 use crate::config::load::load;
 use crate::config::narrow::IgnoredKey;
 use crate::config::options::{FILE, LoadOptions};
@@ -111,6 +112,9 @@ pub struct WorkspaceFile {
     /// The digest that the skills beside the file must have to be used, as [`SkillFiles::sha256`](crate::skills::SkillFiles::sha256): the digest
     /// from when the file was trusted.
     pub trusted_skills: Option<String>,
+    /// The digest that the `AGENTS.md` beside the file must have to be used, as
+    /// [`Instructions::sha256`](crate::Instructions::sha256): the digest from when the file was trusted.
+    pub trusted_instructions: Option<String>,
 }
 
 /// Without values: they may be secret.
@@ -459,6 +463,16 @@ impl Configuration {
         let place = workspace.canonicalize().ok()?.join(FILE);
         let file = self.0.files.iter().find(|file| file.is_trusted && file.file.path == place)?;
         file.trusted_skills.clone()
+    }
+
+    /// Returns true if the user trusts the `AGENTS.md` of a workspace: the workspace's `toolkit.json5` is trusted, and these instructions
+    /// are those that were beside it then. Blocks briefly.
+    pub fn trusts_instructions(&self, workspace: &Path, instructions: &Instructions) -> bool {
+        let Ok(place) = workspace.canonicalize().map(|real| real.join(FILE)) else { return false };
+        let Some(file) = self.0.files.iter().find(|file| file.is_trusted && file.file.path == place) else {
+            return false;
+        };
+        file.trusted_instructions.as_deref() == Some(&*instructions.sha256())
     }
 
     /// Returns the directory of the user's own configuration, even if it does not exist; `None` if no configuration was loaded from one.

@@ -280,7 +280,13 @@ fn add_file(
     let is_trusted = kind != Kind::Workspace || known.is_some();
     if kind == Kind::Workspace {
         let trusted_skills = known.and_then(|known| known.skills.clone());
-        sources.files.push(WorkspaceFile { file: identity, is_trusted, trusted_skills });
+        let trusted_instructions = known.and_then(|known| known.instructions.clone());
+        sources.files.push(WorkspaceFile {
+            file: identity,
+            is_trusted,
+            trusted_skills,
+            trusted_instructions,
+        });
     }
     if is_trusted {
         sources.add(document, problems);

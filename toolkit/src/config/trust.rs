@@ -1,6 +1,7 @@
 //! The trust store: the workspace files that the user trusts, by path and content.
 
 use crate::approvals::{Lock, check_directory, open_own};
+use crate::config::instructions::Instructions;
 use crate::output_store::default_data_dir;
 use crate::skills::{DIRECTORY, SkillFiles};
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ pub struct TrustStore {
     file: PathBuf,
 }
 
-/// A file that is trusted with its content, and the skills beside it with theirs.
+/// A file that is trusted with its content, and the skills and the `AGENTS.md` beside it with theirs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -42,6 +43,9 @@ pub struct TrustedFile {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<String>,
+    /// The SHA-256 of the `AGENTS.md` beside the file, as [`Instructions::sha256`]; `None` if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -55,7 +59,7 @@ impl TrustedFile {
     /// Creates the identity of a file with this content.
     pub fn new(path: impl Into<PathBuf>, content: &[u8]) -> Self {
         let sha256 = data_encoding::HEXLOWER.encode(&Sha256::digest(content));
-        Self { path: path.into(), sha256, skills: None }
+        Self { path: path.into(), sha256, skills: None, instructions: None }
     }
 
     /// Adds the skills that were read from the directory `skills` beside the file.
@@ -64,12 +68,18 @@ impl TrustedFile {
         Self { skills: skills.sha256(), ..self }
     }
 
+    /// Adds the `AGENTS.md` that was read beside the file.
+    #[must_use]
+    pub fn with_instructions(self, instructions: Option<&Instructions>) -> Self {
+        Self { instructions: instructions.map(Instructions::sha256), ..self }
+    }
+
     /// Returns the directory of the skills beside the file.
     pub fn skills_dir(&self) -> PathBuf {
         self.path.with_file_name(DIRECTORY)
     }
 
-    /// Returns true if both are the same file with the same content, regardless of the skills.
+    /// Returns true if both are the same file with the same content, regardless of what is beside it.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         self.path == other.path && self.sha256 == other.sha256
     }

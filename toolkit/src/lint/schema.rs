@@ -129,12 +129,15 @@ impl<'a> Walk<'a, '_> {
         }
         for (name, parameter) in properties.into_iter().flatten() {
             let place = place(pointer, name);
-            self.parameter(name, parameter, &place);
+            // The tag of a variant has one value, so the variant's description describes it.
+            let is_described = parameter.get("const").is_some() && members.contains_key("description");
+            self.parameter(name, parameter, &place, is_described);
             self.part(parameter, place, depth, level + 1);
         }
     }
 
-    fn parameter(&mut self, name: &str, parameter: &'a Value, place: &str) {
+    /// Checks a parameter; `is_described` is true if it needs no description of its own.
+    fn parameter(&mut self, name: &str, parameter: &'a Value, place: &str, is_described: bool) {
         if !is_taken(name, "_-.") {
             let message = "providers take letters, digits, `_`, `-` and `.` in the name of a parameter, at most 64; rename it";
             self.findings.add("parameter-name-refused", place, message.to_owned());
@@ -146,11 +149,11 @@ impl<'a> Walk<'a, '_> {
         let text = |schema: &Value| schema.get("description").and_then(Value::as_str).map(str::to_owned);
         let description = text(parameter).or_else(|| target.and_then(text)).unwrap_or_default();
         let words = words_of(&description);
-        if words.is_empty() {
+        if words.is_empty() && !is_described {
             let message =
                 "it has no description; say what it is, its unit, and what happens without it".to_owned();
             self.findings.add("parameter-without-description", place, message);
-        } else if repeats(name, &description) {
+        } else if !words.is_empty() && repeats(name, &description) {
             let message = "its description says nothing but its name; say what it is, its unit, and what happens without it";
             self.findings.add("parameter-repeats-name", place, message.to_owned());
         }

@@ -1,10 +1,10 @@
 //! Hooks of a toolkit that is being built.
 
 use super::Builder;
-use crate::files::{ChangeHook, FileChange};
-use crate::hooks::Named;
+use crate::change_hook::{ChangeHook, FileChange};
 use crate::inspector::Inspector;
 use crate::loop_guard::LoopGuard;
+use crate::named_hook::Named;
 use crate::result_hook::{ResultHook, ResultReview};
 use std::sync::Arc;
 use toolkit_core::error::ToolError;

@@ -456,3 +456,82 @@ fn it_ends_whatever_the_schema_is() {
         !Lint::new().check([&with_schema("doubling_one", "Doubles at each level.", doubling)]).is_empty()
     );
 }
+
+/// A place, in one of two forms.
+#[toolkit::args]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Destination {
+    /// By a name that people gave it.
+    Name {
+        /// Name on the map.
+        name: String,
+    },
+    /// By two numbers.
+    Numbers {
+        /// Degrees from the equator.
+        north: f64,
+        /// Degrees from Greenwich.
+        east: f64,
+    },
+}
+
+/// Goes to a place, by its name or its numbers.
+#[toolkit::tool(group = "travel")]
+async fn travel(
+    /** Place to go to. */
+    to: Destination,
+) {
+    drop(to);
+}
+
+fn rules(tool: &Tool, max_tokens: usize) -> Vec<&'static str> {
+    Lint::new().max_tokens(max_tokens).check([tool]).iter().map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn each_further_variant_of_a_tagged_union_raises_the_budget_by_a_quarter() {
+    let tool = toolkit::tool_ref!(travel);
+    let tokens = tool.estimated_tokens();
+    let least = tokens * 4 / 5 + 4;
+    assert_eq!(rules(&tool, least), [""; 0]);
+    assert_eq!(rules(&tool, least - 16), ["over-budget"]);
+    // Variants that nothing distinguishes are no tagged union, and fields of one object are none either.
+    let object = |members: Value| json!({ "type": "object", "description": "Place.", "properties": members });
+    let field =
+        json!({ "type": "string", "description": "Text on the map, which can be long and in any language." });
+    let untagged = json!({ "type": "object", "properties": { "to": { "description": "Place to go to.", "oneOf": [
+        object(json!({ "north": field, "south": field })), object(json!({ "east": field, "west": field })),
+    ] } } });
+    let flat = json!({ "type": "object", "properties": { "north": field, "east": field, "south": field, "west": field } });
+    for (name, schema) in [("untagged_travel", untagged), ("flat_travel", flat)] {
+        let tool = with_schema(name, "Goes to a place.", schema);
+        let tokens = tool.estimated_tokens();
+        assert!(rules(&tool, tokens * 4 / 5 + 4).contains(&"over-budget"), "{name}");
+        assert!(!rules(&tool, tokens).contains(&"over-budget"), "{name}");
+    }
+}
+
+#[test]
+fn a_tag_needs_no_description_if_its_variant_has_one() {
+    let variant = |description: Option<&str>, tag: Value| {
+        let mut variant = json!({ "type": "object", "properties": { "kind": tag }, "required": ["kind"] });
+        if let Some(description) = description {
+            variant["description"] = json!(description);
+        }
+        json!({ "type": "object", "properties": { "to": { "description": "Place to go to.", "oneOf": [variant] } } })
+    };
+    let constant = json!({ "type": "string", "const": "home" });
+    for (schema, is_found) in [
+        (variant(Some("The place of the user."), constant.clone()), false),
+        (variant(None, constant), true),
+        (
+            variant(Some("The place of the user."), json!({ "type": "string", "enum": ["home", "work"] })),
+            true,
+        ),
+        (variant(Some("The place of the user."), json!({ "type": "string" })), true),
+    ] {
+        let tool = with_schema("travel_home", "Goes to a place.", schema.clone());
+        let found = rules(&tool, 1_500).contains(&"parameter-without-description");
+        assert_eq!(found, is_found, "{schema}");
+    }
+}

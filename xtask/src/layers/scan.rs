@@ -289,9 +289,11 @@ impl Scanner<'_> {
         prefix.truncate(length);
     }
 
-    /// Returns true if `crate` or `super` begins a path here, which it does not in `pub(crate)` and within `a::super`.
+    /// Returns true if `crate` or `super` begins a path here, which it does not in `pub(crate)`, within `a::super`, and
+    /// in the `$crate` of a macro, which is resolved where the macro is used.
     fn path_starts_here(&self) -> bool {
-        self.is_separator(self.at + 1) && !(self.at > 0 && self.is_separator(self.at - 1))
+        self.is_separator(self.at + 1)
+            && !(self.at > 0 && (self.is_separator(self.at - 1) || self.is_sign(self.at - 1, '$')))
     }
 
     fn expression_path(&mut self, line: usize) {
@@ -356,7 +358,6 @@ mod tests {
             ("use self::c;", &["1:a::b::c"]),
             ("mod c { use super::super::d; } use super::e;", &["1:a::d", "1:a::e"]),
             ("fn f() -> crate::x::Y<super::Z> { crate::y::g() }", &["1:x::Y", "1:a::Z", "1:y::g"]),
-            ("macro_rules! m { () => { $crate::x::Y } }", &["1:x::Y"]),
             ("fn f<'a>(x: &'a str) { g('x', '\\'', b'\"', crate::x::y) }", &["1:x::y"]),
             ("use crate::*;", &["1:*"]),
             ("let r#use = r#\"crate::x\"#; crate::y::z();", &["1:y::z"]),
@@ -376,6 +377,7 @@ mod tests {
             "pub(crate) fn f() {} pub(super) fn g() {}",
             "use std::fmt; use other::crate_name::x;",
             "/// [`crate::x::Y`]\nfn f() {}",
+            "macro_rules! m { () => { $crate::x::Y } }",
         ] {
             assert_eq!(imports(text), [""; 0], "{text}");
         }

@@ -1,6 +1,7 @@
 //! `robots.txt` (RFC 9309), if the configuration respects it.
 
-use super::super::{cache, network};
+use super::super::cache;
+use crate::clients;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
@@ -39,7 +40,7 @@ pub(super) async fn check(client: &Client, url: &Url) -> Result<(), ToolError> {
 
 async fn fetched(client: &Client, origin: &str) -> Result<Rules, ToolError> {
     let response = client.send(Request::get(format!("{origin}/robots.txt"))).await;
-    let response = response.map_err(|error| network::tool_error(&error))?;
+    let response = response.map_err(|error| clients::tool_error(&error))?;
     if response.status.is_success() {
         let body = &response.body[..response.body.len().min(MAX_BYTES)];
         return Ok(Rules::parse(&String::from_utf8_lossy(body)));

@@ -23,6 +23,20 @@ fn calls() -> BTreeMap<&'static str, (Value, &'static str)> {
             "browser",
             (json!({ "action": "navigate", "url": "http://127.0.0.1:9/" }), "Open http://127.0.0.1:9/"),
         ),
+        #[cfg(feature = "media")]
+        ("image", (json!({ "action": "describe", "image": "a.png" }), "Describe a.png")),
+        #[cfg(feature = "media")]
+        ("tts", (json!({ "text": "Hello.", "voice": "zz" }), "Speak Hello.")),
+        #[cfg(feature = "media")]
+        ("transcribe", (json!({ "audio": "a.wav" }), "Transcribe a.wav")),
+        #[cfg(feature = "canvas")]
+        (
+            "canvas",
+            (
+                json!({ "width": 8, "height": 4, "commands": [{ "type": "circle", "x": 4, "y": 2, "radius": 2 }] }),
+                "Draw 8 × 4",
+            ),
+        ),
         #[cfg(feature = "web")]
         ("web_fetch", (json!({ "url": "http://127.0.0.1:9/" }), "Fetch http://127.0.0.1:9/")),
         #[cfg(feature = "web")]

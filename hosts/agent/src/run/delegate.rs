@@ -4,6 +4,7 @@ use super::Run;
 use crate::agent::{Agent, Inner};
 use crate::events::Observer;
 use crate::own::{Delegation, Own};
+use crate::prompt::FinalAnswer;
 use crate::request::DelegationRequest;
 use crate::result::{StopReason, ToolAgentResult};
 use crate::session::RunOptions;
@@ -90,6 +91,10 @@ impl Above {
         let mut inner = Inner::clone(&self.agent);
         inner.caller = self.caller.clone();
         inner.caller.depth += 1;
+        if inner.final_answer == FinalAnswer::Text {
+            // Nobody talks to a sub-agent: it gives an account.
+            inner.final_answer = FinalAnswer::Tool;
+        }
         // A session of its own: its calls do not wait for those of the agent above.
         inner.caller.session_id = None;
         inner.parent = Some(self.transcript.clone());

@@ -2,12 +2,35 @@
 
 use crate::common::{Log, agent, assert_messages_whole, builder, call, finish, log, results, scripted};
 use serde_json::json;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use toolkit::CancellationToken;
 use toolkit_agent::{Agent, AgentEvent, ContextSettings, DelegationRequest, RunOptions, StopReason};
 use toolkit_models::{Answer, Message, ModelEvent, Scripted, ScriptedReply};
+
+/// The longest that a run may take to end: much more than the 100 ms that are aimed at, since the machine may be busy.
+const MAX_END: Duration = Duration::from_secs(2);
+
+/// The time of a cancellation.
+#[derive(Clone, Default)]
+struct Cancelled(Arc<Mutex<Option<Instant>>>);
+
+impl Cancelled {
+    fn now(&self, cancel: &CancellationToken) {
+        self.0.lock().unwrap().get_or_insert_with(Instant::now);
+        cancel.cancel();
+    }
+
+    /// Prints how long the run took to end, and checks it.
+    #[track_caller]
+    #[expect(clippy::print_stdout, reason = "the figure is of interest, and depends on the machine")]
+    fn ended(&self, place: &str) {
+        let took = self.0.lock().unwrap().expect("it was cancelled").elapsed();
+        println!("cancelled {place}: ended after {took:?}");
+        assert!(took < MAX_END, "{place}: {took:?}");
+    }
+}
 
 /// Runs until `when` says so, cancels, and returns the conversation.
 async fn cancelled(
@@ -16,15 +39,17 @@ async fn cancelled(
     when: impl Fn(&AgentEvent) -> bool + Send + Sync + 'static,
 ) -> Vec<Message> {
     let cancel = CancellationToken::new();
-    let at = cancel.clone();
+    let (at, cancelled) = (cancel.clone(), Cancelled::default());
+    let noted = cancelled.clone();
     let options = RunOptions::new().cancel(cancel).observer(move |event: AgentEvent| {
         if when(&event) {
-            at.cancel();
+            noted.now(&at);
         }
     });
     let request = DelegationRequest::new("do it");
     let mut session = agent.session(&request).unwrap();
     let result = tokio::time::timeout(Duration::from_secs(10), session.run(request, options)).await.unwrap();
+    cancelled.ended(std::thread::current().name().unwrap_or_default());
     assert_eq!(result.stop_reason, StopReason::Cancelled);
     assert!(!result.success);
     assert_messages_whole(&session.messages());
@@ -64,10 +89,12 @@ async fn within_a_call() {
         let options = RunOptions::new().cancel(cancel.clone());
         let request = DelegationRequest::new("do it");
         let mut session = agent.session(&request).unwrap();
+        let cancelled = Cancelled::default();
         let (result, ()) = tokio::join!(session.run(request, options), async {
             stalled.cancelled().await;
-            cancel.cancel();
+            cancelled.now(&cancel);
         });
+        cancelled.ended(stall);
         assert_eq!(result.stop_reason, StopReason::Cancelled);
         assert_messages_whole(&session.messages());
         assert_eq!(log.running.load(Ordering::SeqCst), 0);
@@ -112,13 +139,14 @@ async fn while_a_person_is_asked() {
 async fn while_the_conversation_is_summarised() {
     let log = log();
     let cancel = CancellationToken::new();
-    let at = cancel.clone();
+    let (at, cancelled) = (cancel.clone(), Cancelled::default());
+    let noted = cancelled.clone();
     let model = Arc::new(Scripted::with(move |request| {
         let is_summary = request.messages.last().is_some_and(
             |message| matches!(message, Message::User(message) if message.content[0].as_text().unwrap().contains("has to be shortened")),
         );
         if is_summary {
-            at.cancel();
+            noted.now(&at);
             return ScriptedReply::Stall;
         }
         let number = request.messages.len();
@@ -130,6 +158,7 @@ async fn while_the_conversation_is_summarised() {
     let mut session = agent.session(&request).unwrap();
     let run = session.run(request, RunOptions::new().cancel(cancel));
     let result = tokio::time::timeout(Duration::from_secs(10), run).await.unwrap();
+    cancelled.ended("within a summary");
     assert_eq!(result.stop_reason, StopReason::Cancelled);
     assert_messages_whole(&session.messages());
 }

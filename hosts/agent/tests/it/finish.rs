@@ -2,7 +2,7 @@
 
 use crate::common::{agent, assert_requests_whole, builder, call, finish, log, results, scripted};
 use serde_json::json;
-use toolkit_agent::{DelegationRequest, FinalAnswer, Observer, StopReason};
+use toolkit_agent::{DelegationRequest, FinalAnswer, Observer, RunOptions, StopReason};
 use toolkit_models::{Answer, Message, ModelError, ScriptedReply, StopReason as AnswerEnd, ToolChoice};
 
 fn request() -> DelegationRequest {
@@ -137,4 +137,42 @@ async fn an_answer_that_broke_off_is_asked_for_again_and_its_usage_is_unknown() 
     let model = scripted([broken(), broken(), broken()]);
     let result = agent(&crate::common::log(), &model).run(request(), Observer::none()).await;
     assert_eq!((result.stop_reason, result.usage.unknown_requests), (StopReason::ModelError, 3));
+}
+
+#[tokio::test]
+async fn in_a_conversation_a_text_is_the_answer() {
+    let log = log();
+    let model = scripted([
+        Answer::calls([call("1", "look", json!({"text": "a"}))]),
+        Answer::text("It is an a."),
+        Answer::text(" "),
+        Answer::text("Yes."),
+    ]);
+    let agent = builder(&log, &model).final_answer(FinalAnswer::Text).build();
+    let mut session = agent.session(&DelegationRequest::default()).unwrap();
+    let result = session.run(DelegationRequest::new("Look"), RunOptions::new()).await;
+    // It states no success: nobody asked for that.
+    let found = (result.stop_reason, result.success, &*result.summary);
+    assert_eq!(found, (StopReason::Answered, false, "It is an a."));
+    // An empty answer is none.
+    let result = session.run(DelegationRequest::new("Sure?"), RunOptions::new()).await;
+    assert_eq!((result.stop_reason, &*result.summary), (StopReason::Answered, "Yes."));
+    let requests = model.requests();
+    assert_eq!(requests.len(), 4);
+    let has_finish = requests[0].tools.as_ref().unwrap().tools().iter().any(|tool| tool.name == "finish");
+    assert!(!has_finish && !requests[0].system.contains("finish"), "{}", requests[0].system);
+}
+
+#[tokio::test]
+async fn attachments_go_along_with_the_task() {
+    let model = scripted([finish("seen")]);
+    let picture = toolkit::Content::Image {
+        data: toolkit::output::Bytes(vec![1, 2, 3]),
+        mime_type: "image/png".into(),
+    };
+    let request = DelegationRequest::new("What is it?").with_attachment(picture.clone());
+    builder(&log(), &model).build().run(request, Observer::none()).await;
+    let requests = model.requests();
+    let toolkit_models::Message::User(message) = &requests[0].messages[0] else { panic!() };
+    assert_eq!(message.content, [toolkit::Content::text("What is it?"), picture]);
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod acp;
 mod approvals;
 mod calls;
 mod cancel;

@@ -89,9 +89,19 @@ async fn instructions_of_a_workspace_count_only_where_it_is_trusted() {
     let text = system(before).await;
     assert!(text.contains("Be brief."), "{text}");
     assert!(!text.contains("pirate"), "{text}");
+    // Who trusted the file alone has not seen the instructions.
+    let after = toolkit::config::Configuration::load(load().trusting(file.clone())).unwrap();
+    let text = system(after).await;
+    assert!(!text.contains("pirate"), "{text}");
+    let seen = toolkit::config::Instructions::read(&workspace);
+    let file = file.with_instructions(seen.as_ref());
     let after = toolkit::config::Configuration::load(load().trusting(file)).unwrap();
     let text = system(after.clone()).await;
     assert!(text.contains("Speak like a pirate."), "{text}");
+    // A change counts only once it is trusted.
+    std::fs::write(workspace.join("AGENTS.md"), "Speak like a parrot.").unwrap();
+    let text = system(after.clone()).await;
+    assert!(!text.contains("parrot") && !text.contains("pirate"), "{text}");
     // A link could lead anywhere.
     std::fs::remove_file(workspace.join("AGENTS.md")).unwrap();
     std::fs::write(directory.path().join("secret"), "Speak like a ghost.").unwrap();

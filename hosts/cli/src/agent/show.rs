@@ -105,6 +105,22 @@ impl Show {
         }
     }
 
+    /// Ends an answer in a conversation: it is printed on standard output, unless the same terminal has shown it as it came.
+    pub(crate) fn answered(
+        &mut self,
+        result: &ToolAgentResult,
+        console: &mut Console<'_>,
+    ) -> Result<(), Stop> {
+        self.lines("", console);
+        match result.stop_reason {
+            StopReason::Answered if self.streams && console.out_is_terminal => {}
+            StopReason::Answered => console.print_said(&format!("{}\n", result.summary.trim_end()))?,
+            StopReason::Cancelled => console.note("Cancelled; the conversation goes on."),
+            _ => console.error(&result.summary),
+        }
+        Ok(())
+    }
+
     /// Prints the account of the run: the model's answer on standard output, the rest on standard error.
     pub(crate) fn end(
         &mut self,

@@ -135,6 +135,7 @@ const CORE: &[&str] = &[
     "sessions_spawn",
     "skill",
     "tool_search",
+    "transcribe",
     "tts",
     "web_fetch",
     "web_search",

@@ -13,13 +13,13 @@ use std::sync::Mutex;
 use toolkit_loopback::{Answer, Loopback};
 
 /// A server that gives these answers, and its workspace.
-struct Bench {
-    server: Loopback,
-    directory: tempfile::TempDir,
+pub(crate) struct Bench {
+    pub(crate) server: Loopback,
+    pub(crate) directory: tempfile::TempDir,
 }
 
 /// An answer of Chat Completions with one call.
-fn call(id: &str, name: &str, arguments: &Value) -> Answer {
+pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Answer {
     let function = json!({"name": name, "arguments": arguments.to_string()});
     let calls = json!([{"index": 0, "id": id, "type": "function", "function": function}]);
     chunks(&json!({"role": "assistant", "tool_calls": calls}), "tool_calls")
@@ -29,7 +29,7 @@ fn done(summary: &str) -> Answer {
     call("end", "finish", &json!({"success": true, "summary": summary}))
 }
 
-fn chunks(delta: &Value, reason: &str) -> Answer {
+pub(crate) fn chunks(delta: &Value, reason: &str) -> Answer {
     let chunk = |choice: Value| {
         let chunk = json!({"id": "1", "object": "chat.completion.chunk", "model": "m", "choices": [choice]});
         format!("data: {chunk}\n\n")
@@ -42,7 +42,16 @@ fn chunks(delta: &Value, reason: &str) -> Answer {
 }
 
 impl Bench {
-    async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub(crate) async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::with(answers, "permission: { edit: \"allow\" }").await
+    }
+
+    /// One where changes are asked for.
+    pub(crate) async fn asking(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::with(answers, "").await
+    }
+
+    async fn with(answers: impl IntoIterator<Item = Answer>, further: &str) -> Self {
         let answers = Mutex::new(answers.into_iter().collect::<std::collections::VecDeque<_>>());
         let server = Loopback::start(move |_| {
             answers.lock().unwrap().pop_front().unwrap_or_else(|| Answer::json(400, &json!({})))
@@ -53,7 +62,7 @@ impl Bench {
             fs::create_dir(directory.path().join(name)).unwrap();
         }
         let config = format!(
-            "{{ models: {{ local: {{ baseUrl: \"{}/v1\", model: \"m\" }} }}, permission: {{ edit: \"allow\" }} }}",
+            "{{ models: {{ local: {{ baseUrl: \"{}/v1\", model: \"m\" }} }}, {further} }}",
             server.url()
         );
         fs::write(directory.path().join("user/toolkit.json5"), config).unwrap();
@@ -62,12 +71,21 @@ impl Bench {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = command([&["agent"], args].concat());
+        self.any_command(&[&["agent"], args].concat())
+    }
+
+    pub(crate) fn any_command(&self, args: &[&str]) -> Command {
+        let mut command = command(args);
+        self.prepare(&mut command);
+        command
+    }
+
+    /// Gives a command the configuration and the directory.
+    pub(crate) fn prepare(&self, command: &mut Command) {
         command
             .current_dir(self.work())
             .env("TOOLKIT_CONFIG_DIR", self.directory.path().join("user"))
             .env("TOOLKIT_DATA_DIR", self.directory.path().join("data"));
-        command
     }
 
     /// Runs the command beside the server.
@@ -76,7 +94,7 @@ impl Bench {
         tokio::task::spawn_blocking(move || finish(&mut command)).await.unwrap()
     }
 
-    fn work(&self) -> std::path::PathBuf {
+    pub(crate) fn work(&self) -> std::path::PathBuf {
         self.directory.path().join("work")
     }
 }
@@ -173,4 +191,32 @@ async fn ctrl_c_cancels_the_run_and_keeps_its_transcript() {
 fn transcript(directory: &Path) -> String {
     let name = fs::read_dir(directory).unwrap().next().unwrap().unwrap().file_name();
     name.to_str().unwrap().strip_suffix(".jsonl").unwrap().to_owned()
+}
+
+/// A tool that blocks its thread cannot be cancelled, so one signal is not enough.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_ctrl_c_ends_the_program_at_once() {
+    use std::io::{BufRead as _, BufReader};
+    let bench = Bench::new([call("1", "hog", &json!({}))]).await;
+    let mut child = bench.command(&["hog it"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let ended = tokio::task::spawn_blocking(move || {
+        let mut err = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("waiting") {
+            line.clear();
+            assert_ne!(err.read_line(&mut line).unwrap(), 0, "it waits");
+        }
+        // Signals that are not yet taken up are merged into one, so the second may have to be sent again.
+        while child.try_wait().unwrap().is_none() {
+            assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+            std::thread::yield_now();
+        }
+        child.wait().unwrap().code()
+    });
+    assert_eq!(ended.await.unwrap(), Some(130));
+    // The call had begun: whoever resumes is told so.
+    let id = transcript(&bench.directory.path().join("data/agents"));
+    let path = bench.directory.path().join(format!("data/agents/{id}.jsonl"));
+    assert!(fs::read_to_string(path).unwrap().contains("\"started\""));
 }

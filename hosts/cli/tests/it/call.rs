@@ -128,6 +128,14 @@ fn answers_are_saved() {
         assert_eq!(fs::read(&path).unwrap(), content, "{args:?}");
     }
 
+    // After the name, too, but not twice.
+    let late = directory.path().join("late");
+    let run = fixture(["call", "say", "--args", r#"{"text": "late"}"#, "--save", late.to_str().unwrap()]);
+    assert_eq!(run.ok(), "late\n");
+    assert_eq!(fs::read(&late).unwrap(), b"late");
+    let error = fixture(["call", "--save", "a", "say", "--text", "x", "--save", "b"]).fails(2);
+    assert!(error.contains("`--save` stands before the tool's name and after it; give it once"), "{error}");
+
     let error = fixture(["call", "--save", path.to_str().unwrap(), "end", "--kind", "failed"]).fails(1);
     assert_eq!(error, "error: as you wish\n");
     assert_eq!(fs::read(&path).unwrap(), b"no newline", "a failed call saves nothing");

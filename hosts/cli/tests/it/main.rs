@@ -1,8 +1,12 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
 #[cfg(feature = "agent")]
+mod acp;
+#[cfg(feature = "agent")]
 mod agent;
 mod call;
+#[cfg(feature = "agent")]
+mod chat;
 mod commands;
 mod config;
 mod docs;
@@ -22,6 +26,7 @@ mod mcp_python_servers;
 mod mcp_reference_servers;
 mod mcp_servers;
 mod mcp_sign_in;
+mod media;
 mod memory;
 mod new;
 mod outputs;

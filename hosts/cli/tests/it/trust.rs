@@ -198,3 +198,18 @@ fn several_at_once_are_all_remembered() {
         assert!(listed.contains(&format!("{}\n", path(number).display())), "{listed}");
     }
 }
+
+#[test]
+fn instructions_are_shown_and_trusted_as_they_are() {
+    let user = User::new();
+    let agents = user.path("work/AGENTS.md");
+    user.run(&["trust", "--yes"]).ok();
+    fs::write(&agents, "Be brief.\u{1b}[2J\n").unwrap();
+    let shown = user.run(&["trust", "--yes"]).ok();
+    assert!(shown.contains("AGENTS.md") && shown.contains("  | Be brief.\\u{1b}[2J"), "{shown}");
+    assert!(user.run(&["trust", "--yes"]).ok().contains("trusted already"));
+    fs::write(&agents, "Be long.\n").unwrap();
+    assert!(user.run(&["trust", "--yes"]).ok().contains("Be long."));
+    fs::remove_file(&agents).unwrap();
+    assert!(user.run(&["trust", "--yes"]).ok().contains("is gone"));
+}

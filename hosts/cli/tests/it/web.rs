@@ -45,7 +45,25 @@ fn answer(mut stream: &TcpStream, own: &str, seen: &Mutex<Vec<String>>) -> std::
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    let (media_type, body) = if path.starts_with("/search?") {
+    let (media_type, body) = if path == "/v1/chat/completions" {
+        let length = head
+            .lines()
+            .find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
+        let mut request = vec![0; length.and_then(|length| length.parse().ok()).unwrap_or_default()];
+        stream.read_exact(&mut request)?;
+        let request = String::from_utf8_lossy(&request);
+        let is_whole = request.contains("Who moves it?") && request.contains("The moon moves the **sea**.");
+        let answer = if is_whole { "The moon does." } else { "The question or the page is missing." };
+        let chunk = |delta: Value, reason: Value| {
+            json!({ "id": "1", "object": "chat.completion.chunk", "model": "m",
+                "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }] })
+        };
+        let (said, ended) = (
+            chunk(json!({ "role": "assistant", "content": answer }), Value::Null),
+            chunk(json!({}), "stop".into()),
+        );
+        ("text/event-stream", format!("data: {said}\n\ndata: {ended}\n\ndata: [DONE]\n\n"))
+    } else if path.starts_with("/search?") {
         let found = json!({ "results": [{ "title": "Tides", "url": format!("{own}/tides"), "content": "About tides" }] });
         ("application/json", found.to_string())
     } else {
@@ -99,6 +117,31 @@ fn a_fetch_from_loopback_needs_the_key_that_the_error_names() {
     let text = String::from_utf8_lossy(&fetched.stdout).into_owned();
     assert!(fetched.status.success() && text.contains("The moon moves the **sea**."), "{fetched:?}");
     assert_eq!(server.seen(), ["/tides"]);
+}
+
+#[test]
+#[cfg(feature = "agent")]
+fn a_question_about_a_page_is_answered_by_the_default_model() {
+    let server = Server::start();
+    let network = "tools: { web: { network: { allowedRanges: ['127.0.0.0/8'] } } }";
+    let url = format!("{}/tides", server.url);
+    let call = ["call", "web_fetch", "--url", &url, "--prompt", "Who moves it?"];
+    let without = toolkit(&user(&format!("{{ {network} }}")), &call).output().unwrap();
+    let text = String::from_utf8_lossy(&without.stdout).into_owned();
+    assert!(
+        text.contains("no model is configured") && text.contains("The moon moves the **sea**."),
+        "{without:?}"
+    );
+    let models = format!("models: {{ local: {{ baseUrl: '{}/v1', model: 'm' }} }}", server.url);
+    let with = toolkit(&user(&format!("{{ {network}, {models} }}")), &call).output().unwrap();
+    let text = String::from_utf8_lossy(&with.stdout).into_owned();
+    assert!(text.contains("The moon does.") && text.contains("Answered by: a model"), "{with:?}");
+    assert!(!text.contains("The moon moves"), "{text}");
+    assert_eq!(server.seen(), ["/tides", "/tides", "/v1/chat/completions"]);
+    let gone = "{ models: { local: { baseUrl: 'http://127.0.0.1:2/v1', model: 'm' } }, ";
+    let failed = toolkit(&user(&format!("{gone}{network} }}")), &call).output().unwrap();
+    let told = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert!(!failed.status.success() && told.contains("fetch it without `prompt`"), "{told}");
 }
 
 #[test]

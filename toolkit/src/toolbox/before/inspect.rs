@@ -3,8 +3,8 @@
 use super::note_asked;
 use crate::context::ToolContext;
 use crate::history;
-use crate::hooks::Named;
 use crate::inspector::{Inspecting, Inspection, Inspector, MAX_ROUNDS, Verdict};
+use crate::named_hook::Named;
 use crate::timer::timer;
 use serde_json::{Value, json};
 use std::future::poll_fn;

@@ -33,7 +33,7 @@ async fn run(directory: &Path, calls: &[(&str, &str)], fails: bool) -> (Seen, Ve
         let seen = Arc::clone(&seen);
         move |change: &FileChange<'_>| {
             assert_eq!((change.tool, change.caller.agent.as_deref()), ("change", Some("ada")));
-            let before = change.before.map(|before| before.bytes.clone());
+            let before = change.before.map(|before| before.bytes.to_vec());
             seen.lock().unwrap().push((change.call_id.to_owned(), change.path.to_owned(), before));
             if fails { Err(ToolError::failed("no room for a copy")) } else { Ok(()) }
         }

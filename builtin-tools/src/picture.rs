@@ -1,21 +1,24 @@
-//! Pictures, at a size that models take.
+//! Pictures: decoded within limits, and made as small as models take them.
 
 use image::codecs::jpeg::JpegEncoder;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
+#[cfg(feature = "fs")]
 use std::fs::File;
-use std::io::{self, Cursor, Read as _, Seek as _};
+use std::io::{self, Cursor};
+#[cfg(feature = "fs")]
+use std::io::{Read as _, Seek as _};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
 use toolkit::prelude::*;
 
 /// Maximum number of pixels per side of a returned image.
-pub(super) const MAX_SIDE: u32 = 2_000;
+pub(crate) const MAX_SIDE: u32 = 2_000;
 /// Maximum number of bytes of a returned image.
-pub(super) const MAX_BYTES: usize = 5_000_000;
+pub(crate) const MAX_BYTES: usize = 5_000_000;
 /// Maximum size of a file in bytes.
-const MAX_FILE_BYTES: u64 = 64 << 20;
+pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Maximum number of pixels per side of an image that is decoded.
 const MAX_DECODED_SIDE: u32 = 30_000;
 /// Maximum number of bytes that decoding may take.
@@ -27,19 +30,19 @@ const QUALITIES: [u8; 3] = [85, 70, 50];
 
 /// An image in the form for the model.
 #[derive(Debug)]
-pub(super) struct Picture {
-    pub(super) data: Vec<u8>,
-    pub(super) mime_type: &'static str,
+pub(crate) struct Picture {
+    pub(crate) data: Vec<u8>,
+    pub(crate) mime_type: &'static str,
     /// Width and height of the file.
-    pub(super) original: (u32, u32),
+    pub(crate) original: (u32, u32),
     /// Width and height as they are now.
-    pub(super) size: (u32, u32),
+    pub(crate) size: (u32, u32),
     /// True if the data differs from the file.
-    pub(super) is_changed: bool,
+    pub(crate) is_changed: bool,
 }
 
 /// The format of a picture of this type.
-pub(super) fn format(found: infer::Type) -> Option<ImageFormat> {
+pub(crate) fn format(found: infer::Type) -> Option<ImageFormat> {
     match found.mime_type() {
         "image/png" => Some(ImageFormat::Png),
         "image/jpeg" => Some(ImageFormat::Jpeg),
@@ -49,8 +52,73 @@ pub(super) fn format(found: infer::Type) -> Option<ImageFormat> {
     }
 }
 
+/// Decodes an untrusted picture, upright, with at most `side` pixels per side. Metadata of the file beside its
+/// pixels, such as the place of a photo, is dropped. `check` fails if the call no longer waits.
+///
+/// # Errors
+///
+/// If the format is not known, or the picture is too large.
+#[cfg(any(feature = "canvas", feature = "media"))]
+pub(crate) fn decoded(
+    shown: &str,
+    data: &[u8],
+    side: u32,
+    check: &impl Fn() -> io::Result<()>,
+) -> Result<DynamicImage, ToolError> {
+    let cannot = |error: &dyn std::fmt::Display| ToolError::failed(format!("cannot read {shown}: {error}"));
+    if data.len() as u64 > MAX_FILE_BYTES {
+        return Err(cannot(&format_args!("it has more than {MAX_FILE_BYTES} bytes; make it smaller first")));
+    }
+    let format = infer::get(data).and_then(format).ok_or_else(|| {
+        cannot(&"it is not a PNG, JPEG, GIF or WebP picture; convert it with another program first")
+    })?;
+    let _turn = turn(check).map_err(|error| cannot(&error))?;
+    let (mut picture, orientation) = decode(data, format).map_err(|error| {
+        cannot(&format_args!("it looks like a {} picture, but cannot be decoded: {error}", name(format)))
+    })?;
+    check().map_err(|error| cannot(&error))?;
+    if picture.width().max(picture.height()) > side {
+        picture = picture.thumbnail(side, side);
+    }
+    picture.apply_orientation(orientation);
+    Ok(picture)
+}
+
+/// A picture as a PNG file.
+#[cfg(any(feature = "canvas", feature = "media"))]
+pub(crate) fn png(picture: &DynamicImage) -> Result<Vec<u8>, ToolError> {
+    let mut data = Cursor::new(Vec::new());
+    let is_plain = matches!(picture.color(), image::ColorType::Rgb8 | image::ColorType::Rgba8);
+    let written = if is_plain {
+        picture.write_to(&mut data, ImageFormat::Png)
+    } else {
+        DynamicImage::from(picture.to_rgba8()).write_to(&mut data, ImageFormat::Png)
+    };
+    written.map_err(|error| ToolError::failed(format!("the picture cannot be written as PNG: {error}")))?;
+    Ok(data.into_inner())
+}
+
+/// Returns a picture that a tool made, in the form for the model: unchanged, or scaled down.
+///
+/// # Errors
+///
+/// If it cannot be made small enough.
+#[cfg(any(feature = "canvas", feature = "media"))]
+pub(crate) fn for_model(
+    shown: &str,
+    data: Vec<u8>,
+    check: &impl Fn() -> io::Result<()>,
+) -> Result<Picture, ToolError> {
+    let format = infer::get(&data)
+        .and_then(format)
+        .ok_or_else(|| ToolError::failed(format!("{shown} is not a PNG, JPEG, GIF or WebP picture")))?;
+    let _turn = turn(check).map_err(|error| ToolError::failed(format!("cannot read {shown}: {error}")))?;
+    fitted(shown, data, format, check)
+}
+
 /// Reads an image and scales it down as needed. `check` fails if the call no longer waits.
-pub(super) fn read(
+#[cfg(feature = "fs")]
+pub(crate) fn read(
     shown: &str,
     mut file: File,
     format: ImageFormat,
@@ -66,6 +134,17 @@ pub(super) fn read(
             "{shown} is a picture of more than {MAX_FILE_BYTES} bytes; make it smaller with another program first"
         )));
     }
+    fitted(shown, data, format, check)
+}
+
+/// Makes an encoded picture small enough.
+fn fitted(
+    shown: &str,
+    data: Vec<u8>,
+    format: ImageFormat,
+    check: &impl Fn() -> io::Result<()>,
+) -> Result<Picture, ToolError> {
+    let cannot = |error: &io::Error| ToolError::failed(format!("cannot read {shown}: {error}"));
     let (picture, orientation) = decode(&data, format).map_err(|error| {
         let name = name(format);
         ToolError::failed(format!("{shown} looks like a {name} picture, but cannot be shown: {error}"))
@@ -84,7 +163,7 @@ pub(super) fn read(
 }
 
 /// Returns the name of a format.
-pub(super) fn name(format: ImageFormat) -> &'static str {
+pub(crate) fn name(format: ImageFormat) -> &'static str {
     match format {
         ImageFormat::Png => "PNG",
         ImageFormat::Jpeg => "JPEG",

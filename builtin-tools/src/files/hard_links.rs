@@ -3,7 +3,7 @@
 use toolkit::Ask;
 
 /// Returns the note on a file that had other names when it was replaced.
-pub(super) fn note(shown: &str, other_names: u64) -> Option<String> {
+pub(crate) fn note(shown: &str, other_names: u64) -> Option<String> {
     let had = match other_names {
         0 => return None,
         1 => "1 other name, a hard link, which keeps".to_owned(),
@@ -13,7 +13,7 @@ pub(super) fn note(shown: &str, other_names: u64) -> Option<String> {
 }
 
 /// Adds to a question the consequence for the other names of a file.
-pub(super) fn with_warning(ask: Ask, shown: &str, other_names: u64) -> Ask {
+pub(crate) fn with_warning(ask: Ask, shown: &str, other_names: u64) -> Ask {
     let keep = match other_names {
         0 => return ask,
         1 => "1 other name keeps".to_owned(),

@@ -1,7 +1,7 @@
 //! Removes old outputs while a host runs.
 
+use super::Toolkit;
 use crate::output_store::{EVERY, OutputStore, Swept};
-use crate::registry::Toolkit;
 use std::time::SystemTime;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;

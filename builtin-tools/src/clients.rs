@@ -1,4 +1,4 @@
-//! Clients for web tools, and their errors for a model.
+//! Guarded clients for tools that fetch an address of a model or a configuration, and their errors for a model.
 
 use crate::config::{WebFetchSettings, WebNetworkSettings};
 use crate::network::{SECTION, advice, parsed, settings};
@@ -10,8 +10,8 @@ use toolkit_http::{
     AddressRange, Client, ConnectError, FetchError, Guard, GuardSettings, Limits, Phase, Refused,
 };
 
-/// A client for pages that a model names.
-pub(super) fn page_client(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<Client, ToolError> {
+/// Returns a client for pages that a model names.
+pub(crate) fn page_client(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<Client, ToolError> {
     let network: WebNetworkSettings = ctx.config_section(SECTION)?;
     let mut settings = settings(ctx, &network)?;
     settings.allowed_ranges = parsed(&network.allowed_ranges, "tools.web.network.allowedRanges")?;
@@ -25,9 +25,17 @@ pub(super) fn page_client(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result
     Ok(client(settings, limits, &network, "web_fetch"))
 }
 
+/// Returns a client for a picture that a model or an endpoint names.
+#[cfg(feature = "media")]
+pub(crate) fn picture_client(ctx: &ToolContext, max_bytes: usize) -> Result<Client, ToolError> {
+    let fetch: WebFetchSettings = ctx.config_section("tools.web.fetch")?;
+    page_client(ctx, &WebFetchSettings { max_bytes, ..fetch })
+}
+
 /// Returns a client for a search provider, whose address the user configured: it may be on a private network. Redirects are not
 /// followed, since they would forward the key.
-pub(super) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Client, ToolError> {
+#[cfg(feature = "web")]
+pub(crate) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Client, ToolError> {
     let network: WebNetworkSettings = ctx.config_section(SECTION)?;
     let mut settings = settings(ctx, &network)?;
     let all =
@@ -38,7 +46,8 @@ pub(super) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Cl
 }
 
 /// Returns the settings that determine which addresses a caller may reach, as part of a cache key.
-pub(super) fn allowances(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<String, ToolError> {
+#[cfg(feature = "web")]
+pub(crate) fn allowances(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<String, ToolError> {
     let network: WebNetworkSettings = ctx.config_section(SECTION)?;
     let parts = (
         &network.allowed_ranges,
@@ -62,7 +71,7 @@ fn client(settings: GuardSettings, limits: Limits, network: &WebNetworkSettings,
 }
 
 /// Converts the error of a request to an error for the model: the failure, the reason, and the setting that controls it.
-pub(super) fn tool_error(error: &FetchError) -> ToolError {
+pub(crate) fn tool_error(error: &FetchError) -> ToolError {
     let (kind, advice) = match error {
         FetchError::Refused(refused) | FetchError::RedirectRefused { refused, .. } => {
             return refusal(error, refused);

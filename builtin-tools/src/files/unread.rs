@@ -5,12 +5,12 @@ use toolkit::files::{Extent, FileContent, Workspace};
 use toolkit::prelude::*;
 
 /// Returns true if the session knows the whole content of a file, or the file is empty.
-pub(super) fn is_read(workspace: &Workspace, path: &Path, content: &FileContent) -> bool {
+pub(crate) fn is_read(workspace: &Workspace, path: &Path, content: &FileContent) -> bool {
     content.bytes.is_empty() || workspace.extent(path, &content.version) == Extent::Whole
 }
 
 /// Refuses to replace a file of which the session does not know everything.
-pub(super) fn check_read(
+pub(crate) fn check_read(
     workspace: &Workspace,
     path: &Path,
     shown: &str,

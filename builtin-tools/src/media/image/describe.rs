@@ -1,0 +1,74 @@
+//! Pictures described: `POST /chat/completions` with a model that sees.
+
+use super::super::endpoint::{self, Body, Endpoint, Failure, Turns};
+use super::details::{DescribedPicture, ImageDetails};
+use super::{ImageRequest, endpoints, input, needed};
+use crate::config::{ImageSettings, MediaProvider};
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+use toolkit::output::Detailed;
+use toolkit::prelude::*;
+
+/// The question where none is given.
+const QUESTION: &str = "Describe this picture: what it shows, and the text in it.";
+/// Maximum number of bytes of an answer.
+const MAX_ANSWER_BYTES: usize = 4 << 20;
+
+/// Looks at a picture and answers a question about it.
+pub(super) async fn describe(
+    ctx: &ToolContext,
+    settings: &ImageSettings,
+    request: &ImageRequest,
+) -> Result<Detailed<ImageDetails>, ToolError> {
+    let place = needed(request, "image", request.image.as_deref())?;
+    let models: Vec<MediaProvider> =
+        settings.vision.iter().filter(|provider| provider.model.is_some()).cloned().collect();
+    if models.is_empty() {
+        return Err(ToolError::unavailable(
+            "no model is configured that looks at pictures: a person has to set `tools.image.vision`, such as \
+             [{ model: \"gpt-5-mini\", apiKey: \"${env:OPENAI_API_KEY}\" }]",
+        ));
+    }
+    let endpoints = endpoints(settings, &models)?;
+    let picture = input::file_or_address(ctx, place).await?;
+    let (width, height) = picture.size;
+    let title =
+        format!("Send {} ({width} × {height} pixels) to {}", picture.shown, endpoint::names(&endpoints));
+    let question = request.prompt.as_deref().unwrap_or(QUESTION);
+    ctx.ask(endpoint::ask("image", title, &endpoints).with_text("prompt", question)).await?;
+    let address = format!("data:image/png;base64,{}", BASE64.encode(&picture.png));
+    let mut turns = Turns::new(&endpoints);
+    let (text, provider) = loop {
+        let endpoint = turns.next()?;
+        match turns.wait(ctx, by(endpoint, question, &address)).await {
+            Ok(text) => break (text, endpoint.name.clone()),
+            Err(failure) => turns.failed(failure)?,
+        }
+    };
+    let output =
+        ToolOutput::text(text).with_title(format!("Described {}", crate::titles::short(&picture.shown)));
+    let details = DescribedPicture { image: picture.shown, width, height, provider };
+    Ok(Detailed::new(output, ImageDetails::Described(details)))
+}
+
+/// Returns the description of a picture by an endpoint's model.
+async fn by(endpoint: &Endpoint, question: &str, address: &str) -> Result<String, Failure> {
+    let body = json!({
+        "model": endpoint.model(""),
+        "messages": [{ "role": "user", "content": [
+            { "type": "text", "text": question },
+            { "type": "image_url", "image_url": { "url": address } },
+        ] }],
+    });
+    let answer = endpoint.post("chat/completions", Body::Json(body), MAX_ANSWER_BYTES).await?;
+    let value: Value =
+        serde_json::from_slice(&answer.body).map_err(|_| endpoint.unusable("it is not JSON"))?;
+    let message = value.pointer("/choices/0/message");
+    let said = |name: &str| message.and_then(|message| message.get(name)).and_then(Value::as_str);
+    if let Some(refusal) = said("refusal").filter(|refusal| !refusal.is_empty()) {
+        return Err(endpoint.unusable(&format!("the model refused: {}", toolkit::text::escape_line(refusal))));
+    }
+    let text = said("content").map(str::trim).filter(|text| !text.is_empty());
+    let text = text.ok_or_else(|| endpoint.unusable("the model said nothing"))?;
+    Ok(endpoint.without_key(text))
+}

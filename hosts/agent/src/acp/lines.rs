@@ -1,0 +1,162 @@
+//! Messages as lines: read with a bound, and written from a queue with a bound.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::Notify;
+use toolkit::CancellationToken;
+
+/// The most bytes of one message.
+const MAX_LINE_BYTES: usize = 64 << 20;
+/// The most bytes that wait for an editor that does not read.
+const MAX_QUEUED_BYTES: usize = 256 << 20;
+
+/// A line that was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    Text(Vec<u8>),
+    /// It was longer than a message may be, and is left out.
+    TooLong,
+    End,
+}
+
+/// Reads lines. A read that is dropped loses nothing.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    reader: R,
+    most: usize,
+    line: Vec<u8>,
+    is_too_long: bool,
+}
+
+impl<R: AsyncBufRead + Unpin> Lines<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, most: MAX_LINE_BYTES, line: Vec::new(), is_too_long: false }
+    }
+
+    /// Reads a line without its end.
+    pub(super) async fn next(&mut self) -> io::Result<Line> {
+        loop {
+            let available = self.reader.fill_buf().await?;
+            let is_end = available.is_empty();
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let part = &available[..end.unwrap_or(available.len())];
+            self.is_too_long |= self.line.len() + part.len() > self.most;
+            if self.is_too_long {
+                self.line = Vec::new();
+            } else {
+                self.line.extend_from_slice(part);
+            }
+            let count = end.map_or(available.len(), |end| end + 1);
+            self.reader.consume(count);
+            if end.is_none() && !is_end {
+                continue;
+            }
+            let line = std::mem::take(&mut self.line);
+            return Ok(match std::mem::take(&mut self.is_too_long) {
+                true => Line::TooLong,
+                false if is_end && line.is_empty() => Line::End,
+                false => Line::Text(line),
+            });
+        }
+    }
+}
+
+/// The lines that wait to be written. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outbox(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    arrived: Notify,
+    closed: CancellationToken,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    lines: VecDeque<String>,
+    bytes: usize,
+}
+
+impl Outbox {
+    /// Queues a line. An editor that reads nothing for very long is left.
+    pub(super) fn send(&self, mut line: String) {
+        line.push('\n');
+        let mut queue = self.queue();
+        queue.bytes += line.len();
+        if queue.bytes > MAX_QUEUED_BYTES {
+            *queue = Queue::default();
+            self.0.closed.cancel();
+        }
+        if !self.0.closed.is_cancelled() {
+            queue.lines.push_back(line);
+        }
+        drop(queue);
+        self.0.arrived.notify_one();
+    }
+
+    /// Is cancelled once nothing can be written any more.
+    pub(super) fn closed(&self) -> &CancellationToken {
+        &self.0.closed
+    }
+
+    /// Writes the lines that wait, until `last` is cancelled and none waits.
+    pub(super) async fn write(&self, writer: &mut (impl AsyncWrite + Unpin), last: &CancellationToken) {
+        loop {
+            while let Some(line) = self.next() {
+                if writer.write_all(line.as_bytes()).await.is_err() {
+                    self.0.closed.cancel();
+                    return;
+                }
+            }
+            if writer.flush().await.is_err() {
+                self.0.closed.cancel();
+                return;
+            }
+            tokio::select! {
+                biased;
+                () = self.0.arrived.notified() => {}
+                () = self.0.closed.cancelled() => return,
+                () = last.cancelled() => {
+                    if self.queue().lines.is_empty() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn next(&self) -> Option<String> {
+        let mut queue = self.queue();
+        let line = queue.lines.pop_front()?;
+        queue.bytes -= line.len();
+        Some(line)
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_left_out_and_the_next_one_read() {
+        let mut reader = Lines { most: 5, ..Lines::new(&b"short\n0123456789\n\nlast"[..]) };
+        let mut lines = Vec::new();
+        loop {
+            let line = reader.next().await.unwrap();
+            let is_end = line == Line::End;
+            lines.push(line);
+            if is_end {
+                break;
+            }
+        }
+        let text = |text: &[u8]| Line::Text(text.to_vec());
+        assert_eq!(lines, [text(b"short"), Line::TooLong, text(b""), text(b"last"), Line::End]);
+    }
+}

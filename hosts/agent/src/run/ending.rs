@@ -1,0 +1,127 @@
+//! The end of a run: why, what becomes of calls without a result, and the account.
+
+use super::Run;
+use crate::events::AgentEvent;
+use crate::own::Account;
+use crate::result::{StopReason, ToolAgentResult};
+use crate::transcript::{Record, TranscriptError};
+use toolkit_models::{ModelError, ToolOutput};
+
+/// Why and how a run ends.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    pub(crate) reason: StopReason,
+    account: Option<Account>,
+    /// Why, where no account says it.
+    message: String,
+    is_error: bool,
+}
+
+impl Ending {
+    pub(crate) fn of(reason: StopReason, message: impl Into<String>) -> Self {
+        Self { reason, account: None, message: message.into(), is_error: false }
+    }
+
+    pub(crate) fn error(reason: StopReason, message: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::of(reason, message) }
+    }
+
+    pub(super) fn cancelled() -> Self {
+        Self::of(StopReason::Cancelled, "The run was cancelled.")
+    }
+
+    pub(super) fn timeout() -> Self {
+        Self::of(StopReason::Timeout, "The limit of time was reached.")
+    }
+
+    pub(super) fn finished(account: Account) -> Self {
+        Self { account: Some(account), ..Self::of(StopReason::Finished, "") }
+    }
+}
+
+impl From<TranscriptError> for Ending {
+    fn from(error: TranscriptError) -> Self {
+        Self::error(StopReason::TranscriptError, error.to_string())
+    }
+}
+
+impl Run<'_> {
+    /// Ends the run: every call gets its result, and the account is written.
+    pub(super) async fn end(mut self, ending: Ending) -> ToolAgentResult {
+        self.stop_calls.cancel();
+        self.settle(ending.reason);
+        self.drain_events();
+        let Ending { reason, account, message, is_error } = ending;
+        if is_error {
+            self.errors.push(message.clone());
+        }
+        let (success, summary, details) = match account {
+            Some(Account { success, summary, details }) => (success, summary, details),
+            None => (false, message, None),
+        };
+        let result = ToolAgentResult {
+            success,
+            summary,
+            details,
+            files_modified: self.session.files.clone(),
+            errors: std::mem::take(&mut self.errors),
+            tool_call_count: self.calls,
+            execution_time: self.clock.elapsed(),
+            steps: self.steps.take(),
+            usage: self.usage,
+            stop_reason: reason,
+        };
+        let record =
+            Record::End { result: Box::new(ToolAgentResult { steps: Vec::new(), ..result.clone() }) };
+        self.session.journal.record_anyway(&record);
+        if reason != StopReason::Cancelled {
+            self.session.journal.sync().await;
+        }
+        self.observer.send(AgentEvent::Finished { result: Box::new(result.clone()) });
+        result
+    }
+
+    /// Gives every call without a result one: the run ends before it does.
+    fn settle(&mut self, reason: StopReason) {
+        let Some(pending) = self.session.journal.conversation.pending().cloned() else { return };
+        let why = match reason {
+            StopReason::Cancelled => "the user cancelled the run",
+            StopReason::Timeout => "the limit of time was reached",
+            _ => "the run ended",
+        };
+        for (place, call) in
+            pending.calls.iter().enumerate().filter(|(place, _)| pending.results[*place].is_none())
+        {
+            let text = if pending.started.contains(&place) {
+                format!("interrupted: {why} while the call ran. Parts of it may have been done")
+            } else {
+                format!("not run: {why} before the call began")
+            };
+            let output = ToolOutput::error(call, text);
+            let record =
+                Record::Result { answer: pending.answer, call: place, output, files_modified: Vec::new() };
+            self.session.journal.record_anyway(&record);
+        }
+        self.abandon_steps(why);
+    }
+}
+
+/// The words for a limit.
+pub(crate) fn limit_text(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::MaxTurns => "The limit of turns is reached.",
+        StopReason::MaxToolCalls => "The limit of tool calls is reached.",
+        StopReason::MaxTokens => "The limit of tokens is reached.",
+        StopReason::MaxCost => "The limit of cost is reached.",
+        _ => "A limit is reached.",
+    }
+}
+
+/// The message of a failure that ends the run.
+pub(crate) fn model_failed(error: &ModelError) -> Ending {
+    match error {
+        ModelError::Cancelled { .. } => Ending::cancelled(),
+        ModelError::Refused { .. } => Ending::error(StopReason::Refused, error.to_string()),
+        _ => Ending::error(StopReason::ModelError, error.to_string()),
+    }
+}

@@ -1,0 +1,68 @@
+//! The tools of a turn, and how the model chooses among them.
+
+use super::{Ending, MAX_REMINDERS, Run};
+use crate::own::{DELEGATE, FINISH};
+use crate::prompt::FinalAnswer;
+use crate::rewind::note_turn;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use toolkit::{Toolbox, dialects::Dialect, text::estimated_tokens};
+use toolkit_models::ToolChoice;
+
+impl Run<'_> {
+    /// The tools of this turn.
+    pub(super) async fn toolbox(&mut self) -> Result<Toolbox, Ending> {
+        let agent = Arc::clone(&self.agent);
+        let turn = self.session.journal.conversation.turns;
+        note_turn(&mut self.caller, &self.session.header.id, turn);
+        let caller = self.caller.clone();
+        let toolbox = self.or_stop(agent.toolkit.toolbox(&caller)).await?;
+        if self.session.events.is_none() {
+            self.session.events = Some(toolbox.events());
+        }
+        Ok(toolbox)
+    }
+
+    fn offers_delegate(&self, toolbox: &Toolbox) -> bool {
+        self.caller.depth < self.agent.limits.max_depth
+            && self.agent.within.as_ref().is_none_or(|within| within.contains(DELEGATE))
+            && toolbox.admits(self.agent.own.delegate()).is_ok()
+    }
+
+    /// The names of the tools that the agent may use.
+    pub(crate) fn usable(&self, toolbox: &Toolbox) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
+        if let Some(within) = &self.agent.within {
+            names.retain(|name| within.contains(name));
+        }
+        if self.offers_delegate(toolbox) {
+            names.insert(DELEGATE.to_owned());
+        }
+        names
+    }
+
+    /// The definitions for the model: the loop's own first, so that what is found later only follows.
+    pub(super) fn definitions(&self, toolbox: &Toolbox) -> toolkit::dialects::Definitions {
+        let with_finish = self.agent.final_answer == FinalAnswer::Tool;
+        let own = self.agent.own.definitions(with_finish, self.offers_delegate(toolbox));
+        let within = |name: &str| self.agent.within.as_ref().is_none_or(|within| within.contains(name));
+        let others = toolbox.definitions().into_iter().filter(|definition| within(&definition.name));
+        let dialect: Dialect = self.agent.model.dialect();
+        dialect.definitions(own.into_iter().chain(others))
+    }
+
+    /// How the model is to choose among its tools: once reminded in vain, it has to finish.
+    pub(super) fn choice(&self) -> ToolChoice {
+        let must_finish = self.reminders >= MAX_REMINDERS || self.closing.is_some() && self.turns > 1;
+        match self.agent.final_answer {
+            FinalAnswer::Tool if must_finish => ToolChoice::Named(FINISH.to_owned()),
+            FinalAnswer::Json | FinalAnswer::Text if must_finish => ToolChoice::None,
+            _ => ToolChoice::Auto,
+        }
+    }
+
+    /// The estimated tokens of what every request has beside the conversation.
+    pub(crate) fn fixed_tokens(&self, tools: &toolkit::dialects::Definitions) -> u64 {
+        (estimated_tokens(&self.system) + estimated_tokens(&tools.to_json().to_string())) as u64
+    }
+}

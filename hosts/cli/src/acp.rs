@@ -1,0 +1,131 @@
+//! `acp`: the agent for editors, over the Agent Client Protocol on standard input and output.
+
+use crate::agent;
+use crate::config;
+use crate::exit::{Exit, Stop};
+#[cfg(feature = "mcp")]
+use crate::mcp;
+use crate::options::text;
+use crate::signals::Watch;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use tokio::io::{BufReader, stdin, stdout};
+use tokio::runtime::Builder as RuntimeBuilder;
+use toolkit::{Builder, Caller, CancellationToken, config::LoadOptions};
+use toolkit_agent::Transcripts;
+use toolkit_agent::acp::{AcpAgent, AcpHost, AcpOpening, AcpSetup, serve};
+
+/// The arguments after `acp`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AcpRequest {
+    pub(crate) profile: Option<String>,
+    max_turns: Option<u32>,
+}
+
+/// The subcommand.
+pub(crate) fn command() -> Command {
+    Command::new("acp")
+        .about("Serves the agent to an editor, over the Agent Client Protocol")
+        .long_about(
+            "Serves the agent to an editor, over the Agent Client Protocol on standard input and output.\n\nThe editor starts this \
+             command. Each session has the configuration of its workspace, and asks for approval in the editor. Sessions are kept as \
+             transcripts, so that they can be loaded again, also with `agent --resume`.",
+        )
+        .arg(
+            Arg::new("profile")
+                .long("profile")
+                .value_name("PROFILE")
+                .help("The profile of tools, as --set tools.profile=PROFILE"),
+        )
+        .arg(
+            Arg::new("max-turns")
+                .long("max-turns")
+                .value_name("NUMBER")
+                .value_parser(value_parser!(u32).range(1..))
+                .help("The most answers of the model to one prompt [default: 100]"),
+        )
+}
+
+/// Reads the arguments.
+pub(crate) fn request(matches: &mut ArgMatches) -> AcpRequest {
+    AcpRequest { profile: text(matches, "profile"), max_turns: matches.remove_one("max-turns") }
+}
+
+/// Serves until the editor closes its end, or until an interrupt. `toolkit` is the toolkit without a configuration.
+pub(crate) fn run(
+    request: &AcpRequest,
+    toolkit: Builder,
+    load: LoadOptions,
+    caller: Caller,
+    prepare: Prepare,
+) -> Result<Exit, Stop> {
+    let transcripts = agent::transcripts(load.data_dir_path())?;
+    let host = Host { toolkit, load, caller, transcripts, max_turns: request.max_turns, prepare };
+    let stop = CancellationToken::new();
+    let watch = Watch::start(stop.clone())?;
+    let runtime = RuntimeBuilder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
+    let outcome = runtime.block_on(serve(BufReader::new(stdin()), stdout(), host, stop));
+    // A thread may still wait for standard input.
+    runtime.shutdown_background();
+    let signal = watch.call_ended();
+    outcome.map_err(|error| Stop::failed(format!("the editor cannot be read from: {error}")))?;
+    Ok(signal.unwrap_or(Exit::Success))
+}
+
+/// Makes the toolkit of the command one for an agent.
+type Prepare = fn(Builder, &LoadOptions) -> Builder;
+
+struct Host {
+    toolkit: Builder,
+    load: LoadOptions,
+    caller: Caller,
+    transcripts: Transcripts,
+    max_turns: Option<u32>,
+    prepare: Prepare,
+}
+
+impl Host {
+    fn agent(&self, setup: &AcpSetup) -> Result<AcpAgent, Stop> {
+        let load = self.load.clone().workspace(&setup.workspace);
+        let configuration = config::load(load.clone())?;
+        let mut caller = self.caller.clone().with_workspace(&setup.workspace);
+        caller.session_id = None;
+        let mut toolkit = (self.prepare)(self.toolkit.clone(), &load).change_hook(setup.unsaved_guard());
+        #[cfg(feature = "mcp")]
+        let servers = [
+            mcp::servers_of(&configuration, &caller, &load, mcp::Only::All),
+            mcp::servers_of_editor(&setup.mcp_servers, &caller),
+        ];
+        #[cfg(feature = "mcp")]
+        for servers in &servers {
+            toolkit = mcp::with(toolkit, servers);
+        }
+        toolkit = toolkit.configuration(configuration);
+        let toolkit = toolkit.build().map_err(|error| Stop::cannot_start(error.to_string()))?;
+        let agent = AcpAgent::new(agent::builder(&toolkit, &self.transcripts, caller, self.max_turns)?);
+        #[cfg(feature = "mcp")]
+        let agent = agent.until_end(servers);
+        Ok(agent)
+    }
+}
+
+impl AcpHost for Host {
+    fn open(&self, setup: AcpSetup) -> AcpOpening<'_> {
+        Box::pin(async move {
+            self.agent(&setup).map_err(|stop| match stop {
+                Stop::Error { message, .. } => message,
+                Stop::Parse(error) => error.to_string(),
+            })
+        })
+    }
+
+    fn transcripts(&self) -> &Transcripts {
+        &self.transcripts
+    }
+
+    fn program(&self) -> (String, String) {
+        ("toolkit".to_owned(), env!("CARGO_PKG_VERSION").to_owned())
+    }
+}

@@ -1,0 +1,127 @@
+//! The messages of the person: from a line editor on a terminal, or from the lines of standard input.
+
+use super::complete::{Helper, Words, joined};
+use crate::console::Console;
+use crate::exit::Stop;
+use crate::options::Format;
+use rustyline::error::ReadlineError;
+use rustyline::history::DefaultHistory;
+use rustyline::{Behavior, Config, Editor};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+use std::path::PathBuf;
+
+/// The most bytes of a line of standard input.
+const MAX_LINE_BYTES: u64 = 1 << 20;
+/// The most lines that are remembered.
+const MAX_HISTORY: usize = 1_000;
+const PROMPT: &str = "> ";
+
+/// Something that the person did.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    Text(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or the end of standard input.
+    End,
+}
+
+/// The source of messages.
+pub(super) enum Input {
+    /// It is `None` while it reads, on a thread of its own.
+    Terminal(Option<Box<Lines>>),
+    Lines,
+}
+
+/// The line editor.
+pub(super) struct Lines {
+    editor: Editor<Helper, DefaultHistory>,
+    history: Option<PathBuf>,
+}
+
+impl Input {
+    /// A line editor where there is a terminal to type on and to read on.
+    pub(super) fn new(
+        format: Format,
+        console: &Console<'_>,
+        words: Words,
+        history: Option<PathBuf>,
+    ) -> Result<Self, Stop> {
+        if format == Format::Json || !console.err_is_terminal || !io::stdin().is_terminal() {
+            return Ok(Self::Lines);
+        }
+        let cannot = |error: ReadlineError| Stop::failed(format!("the terminal cannot be used: {error}"));
+        let config = Config::builder()
+            .behavior(Behavior::PreferTerm)
+            .auto_add_history(true)
+            .history_ignore_space(true)
+            .max_history_size(MAX_HISTORY)
+            .map_err(cannot)?
+            .build();
+        let mut editor = Editor::with_config(config).map_err(cannot)?;
+        editor.set_helper(Some(Helper(words)));
+        if let Some(history) = &history {
+            // The first time, there is none.
+            let _ = editor.load_history(history);
+        }
+        Ok(Self::Terminal(Some(Box::new(Lines { editor, history }))))
+    }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        matches!(self, Self::Terminal(_))
+    }
+
+    /// Reads the next message. What runs in the background goes on meanwhile.
+    pub(super) async fn next(&mut self) -> Result<Entry, Stop> {
+        match self {
+            Self::Lines => {
+                let read = tokio::task::spawn_blocking(read_lines).await;
+                read.map_err(|error| Stop::failed(error.to_string()))?
+            }
+            Self::Terminal(lines) => {
+                let Some(mut reading) = lines.take() else { return Ok(Entry::End) };
+                let read = tokio::task::spawn_blocking(move || {
+                    let entry = reading.read();
+                    (reading, entry)
+                });
+                let (back, entry) = read.await.map_err(|error| Stop::failed(error.to_string()))?;
+                *lines = Some(back);
+                entry
+            }
+        }
+    }
+}
+
+impl Lines {
+    fn read(&mut self) -> Result<Entry, Stop> {
+        match self.editor.readline(PROMPT) {
+            Ok(line) => {
+                if let Some(history) = &self.history {
+                    // A chat without a history is better than none.
+                    let _ = self.editor.append_history(history);
+                }
+                Ok(Entry::Text(joined(&line)))
+            }
+            Err(ReadlineError::Interrupted) => Ok(Entry::Interrupted),
+            Err(ReadlineError::Eof) => Ok(Entry::End),
+            Err(error) => Err(Stop::failed(format!("the terminal cannot be read from: {error}"))),
+        }
+    }
+}
+
+/// Reads a message of standard input: a line, with those after it if it ends with `\`.
+fn read_lines() -> Result<Entry, Stop> {
+    let mut message = String::new();
+    loop {
+        let mut line = String::new();
+        let count = io::stdin().lock().take(MAX_LINE_BYTES).read_line(&mut line)?;
+        let is_end = count == 0;
+        message.push_str(&line);
+        if is_end && message.is_empty() {
+            return Ok(Entry::End);
+        }
+        if is_end || !message.trim_end_matches(['\r', '\n']).ends_with('\\') {
+            return Ok(Entry::Text(joined(message.trim_end_matches(['\r', '\n']))));
+        }
+    }
+}

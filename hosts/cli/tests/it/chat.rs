@@ -1,0 +1,214 @@
+//! `chat`, at a terminal and from the lines of standard input.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use crate::agent::{Bench, call, chunks};
+use crate::fixture::terminal::Terminal;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+use std::sync::Arc;
+use toolkit_loopback::Answer;
+
+/// The sign of the line editor that it reads: it asks for pasted text to be marked.
+const READY: &str = "\u{1b}[?2004h";
+
+fn text(text: &str) -> Answer {
+    chunks(&json!({"role": "assistant", "content": text}), "stop")
+}
+
+/// Runs `chat` on a terminal of its own, with `script` as the person at it.
+async fn at_a_terminal(
+    bench: &Bench,
+    args: &str,
+    script: impl FnOnce(Terminal) -> Terminal + Send + 'static,
+) -> (String, Option<i32>) {
+    let line = format!("'{}' chat {args}", env!("CARGO_BIN_EXE_toolkit"));
+    let mut environment = std::process::Command::new("true");
+    bench.prepare(&mut environment);
+    let variables: Vec<_> = environment
+        .get_envs()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+        .collect();
+    let work = bench.work();
+    let ended = tokio::task::spawn_blocking(move || {
+        let terminal = Terminal::running(&line, |mut command| {
+            command.current_dir(work).envs(variables).env("TERM", "xterm").env("NO_COLOR", "1");
+            command
+        });
+        script(terminal).end()
+    });
+    ended.await.unwrap()
+}
+
+/// The texts of the user in a request.
+fn said(request: &Value) -> Vec<String> {
+    let messages = request["messages"].as_array().unwrap().iter();
+    messages.filter(|message| message["role"] == "user").map(|message| text_of(&message["content"])).collect()
+}
+
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        parts => parts.as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_line_of_standard_input_is_a_message() {
+    let bench = Bench::new([
+        text("Good day."),
+        call("1", "read", &json!({"file_path": "notes.txt"})),
+        text("The milk."),
+        text("You are welcome."),
+    ])
+    .await;
+    let input = "Hello\n\nWhat do I have \\\nto remember?\n/tools\n/nothing\n/new\nThanks\n";
+    let mut command = bench.any_command(&["chat"]);
+    let output = tokio::task::spawn_blocking(move || {
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    });
+    let output = output.await.unwrap();
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{err}");
+    assert_eq!(out, "Good day.\nThe milk.\nYou are welcome.\n");
+    assert!(err.contains("read") && err.contains("no command `/nothing`"), "{err}");
+    let requests = bench.server.requests();
+    assert_eq!(said(&requests[1].json()), ["Hello", "What do I have \nto remember?"]);
+    assert_eq!(said(&requests[3].json()), ["Thanks"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_resumed() {
+    let bench = Bench::new([text("one"), text("two")]).await;
+    for (args, line) in [(&["chat"][..], "first\n"), (&["chat", "--resume"], "second")] {
+        let mut command = bench.any_command(args);
+        let output = tokio::task::spawn_blocking(move || {
+            let mut child =
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+            child.wait_with_output().unwrap()
+        });
+        assert!(output.await.unwrap().status.success());
+    }
+    assert_eq!(said(&bench.server.requests()[1].json()), ["first", "second"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_fails_is_the_exit_code_at_the_end() {
+    let bench = Bench::new([Answer::json(400, &json!({"error": {"message": "no such model"}}))]).await;
+    let mut command = bench.any_command(&["chat"]);
+    let output = tokio::task::spawn_blocking(move || {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"Hello\n").unwrap();
+        child.wait_with_output().unwrap()
+    });
+    let output = output.await.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("no such model"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_talks_completes_and_leaves() {
+    let bench = Bench::new([text("Good day."), text("As you wish.")]).await;
+    let (seen, code) = at_a_terminal(&bench, "", |terminal| {
+        terminal
+            .then(READY)
+            .type_in("/he\t\r")
+            .then("/session")
+            .then(READY)
+            .type_in("Look at not\t\r")
+            .then("Good day.")
+            .then(READY)
+            .type_in("two \\\rlines\r")
+            .then("As you wish.")
+            .then(READY)
+            .type_in("\u{4}")
+    })
+    .await;
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("--resume="), "{seen}");
+    let requests = bench.server.requests();
+    assert_eq!(said(&requests[1].json()), ["Look at notes.txt", "two \nlines"]);
+    // The lines are remembered, for their owner alone.
+    let history = bench.directory.path().join("data/chat_history");
+    assert!(std::fs::read_to_string(&history).unwrap().contains("Look at notes.txt"));
+    assert_eq!(std::fs::metadata(&history).unwrap().permissions().mode() & 0o077, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_cancels_the_turn_and_keeps_the_conversation() {
+    let bench = Arc::new(Bench::new([Answer::Hang, text("Still here.")]).await);
+    let waiting = Arc::clone(&bench);
+    let runtime = tokio::runtime::Handle::current();
+    let (seen, code) = at_a_terminal(&bench, "", move |terminal| {
+        let terminal = terminal.then(READY).type_in("wait\r");
+        runtime.block_on(waiting.server.received(1));
+        terminal
+            .type_in("\u{3}")
+            .then("the conversation goes on")
+            .then(READY)
+            .type_in("and now?\r")
+            .then("Still here.")
+            .then(READY)
+            .type_in("\u{3}")
+            .then("again ends the chat")
+            .then(READY)
+            .type_in("\u{3}")
+    })
+    .await;
+    assert_eq!(code, Some(130), "{seen}");
+    assert_eq!(said(&bench.server.requests()[1].json()), ["wait\nand now?"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_is_typed_while_the_model_works_reaches_it() {
+    let bench = Bench::new([
+        call("1", "exec", &json!({"command": "until test -e go; do sleep 0.05; done; echo went"})),
+        text("Both."),
+    ])
+    .await;
+    let work = bench.work();
+    let (seen, code) = at_a_terminal(&bench, "--set permission.exec=allow", move |terminal| {
+        let terminal =
+            terminal.then(READY).type_in("wait for it\r").then("▸").type_in("and hurry\r").then("and hurry");
+        // The line is read within a moment, and the command ends only then.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::fs::write(work.join("go"), "").unwrap();
+        terminal.then("Both.").then(READY).type_in("/exit\r")
+    })
+    .await;
+    assert_eq!(code, Some(0), "{seen}");
+    let requests = bench.server.requests();
+    assert_eq!(said(&requests[1].json()), ["wait for it", "and hurry"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_answered_at_the_same_terminal() {
+    let bench = Bench::asking([
+        call("1", "write", &json!({"file_path": "new.txt", "content": "new\n"})),
+        text("Written."),
+    ])
+    .await;
+    let file = bench.work().join("new.txt");
+    let (seen, code) = at_a_terminal(&bench, "", |terminal| {
+        terminal
+            .then(READY)
+            .type_in("write it\r")
+            .then("y once")
+            .type_in("y\r")
+            .then("Written.")
+            .then(READY)
+            .type_in("\u{4}")
+    })
+    .await;
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("+new"), "{seen}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "new\n");
+}

@@ -1,0 +1,30 @@
+//! Tells the hooks of a host of a change.
+
+use super::target::Target;
+use crate::change_hook::{FileBefore, FileChange};
+use toolkit_core::error::ToolError;
+
+/// The largest file whose content a hook gets.
+const MAX_BYTES: u64 = 256 << 20;
+
+impl Target {
+    /// Tells the host's hooks that the file is about to change. One that fails keeps it from changing. Blocks.
+    pub(super) fn tell_change(&self) -> Result<(), ToolError> {
+        let ctx = &self.workspace.ctx;
+        let hooks = &ctx.scope().toolkit.settings.hooks.changes.0;
+        if hooks.is_empty() {
+            return Ok(());
+        }
+        let before = self.read(MAX_BYTES)?;
+        let change = FileChange {
+            caller: ctx.caller(),
+            call_id: ctx.call_id(),
+            tool: ctx.tool_name(),
+            path: &self.real,
+            before: before
+                .as_ref()
+                .map(|content| FileBefore { bytes: &content.bytes, executable: content.executable }),
+        };
+        hooks.iter().try_for_each(|hook| hook(&change))
+    }
+}

@@ -11,9 +11,6 @@ use std::fmt;
 use std::sync::Arc;
 use url::Url;
 
-/// Maximum number of headers of a response.
-pub(crate) const MAX_HEADERS: usize = 200;
-
 /// Sends requests to addresses that the [`Guard`] allows. Cheap to clone; connections are not kept.
 #[derive(Clone)]
 pub struct Client {

@@ -1,6 +1,6 @@
 //! Rules about domains: `example.com`, `=example.com`, `*.example.com`, `example.com:8443`.
 
-use crate::guard::Host;
+use crate::target::Host;
 use std::fmt;
 use std::str::FromStr;
 

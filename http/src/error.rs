@@ -1,5 +1,6 @@
 //! Errors of connecting and fetching.
 
+use crate::limits::MAX_HEADERS;
 use crate::{Host, Refused};
 use std::time::Duration;
 
@@ -97,10 +98,7 @@ pub enum FetchError {
     #[error("the answer is incomplete: the connection ended before the whole body came")]
     Incomplete,
     /// The response has too many or too long headers.
-    #[error(
-        "the answer's headers are larger than {limit} bytes, or more than {} of them",
-        crate::client::MAX_HEADERS
-    )]
+    #[error("the answer's headers are larger than {limit} bytes, or more than {} of them", MAX_HEADERS)]
     HeadersTooLarge {
         /// The limit.
         limit: usize,

@@ -78,6 +78,8 @@ mod secrets;
 #[cfg(feature = "guard")]
 mod special;
 #[cfg(feature = "guard")]
+mod target;
+#[cfg(feature = "guard")]
 mod tls;
 
 #[cfg(feature = "guard")]
@@ -89,7 +91,7 @@ pub use error::{ConnectError, FetchError, Phase};
 #[cfg(feature = "forward-proxy")]
 pub use forward::{Explain, ForwardLimits, ForwardProxy, Refusal};
 #[cfg(feature = "guard")]
-pub use guard::{Guard, GuardSettings, Host, Target};
+pub use guard::{Guard, GuardSettings};
 pub use http;
 #[cfg(feature = "guard")]
 pub use limits::Limits;
@@ -107,5 +109,7 @@ pub use retry_after::{LONGEST_WAIT, retry_after};
 pub use secrets::{REDACTED, without_secret};
 #[cfg(feature = "guard")]
 pub use special::{SPECIAL_RANGES, SpecialRange};
+#[cfg(feature = "guard")]
+pub use target::{Host, Target};
 #[cfg(feature = "guard")]
 pub use url::Url;

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Maximum number of headers of a response.
+pub(crate) const MAX_HEADERS: usize = 200;
+
 /// Limits of one request, redirects included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -3,13 +3,14 @@
 use crate::answer::Answer;
 use crate::error::ModelError;
 use crate::fault::Fault;
+use crate::format;
 use crate::message::{AssistantMessage, AssistantPart};
 use crate::model::{Model, ModelEvent, Price, Responding};
 use crate::quirks::{Quirk, Quirks};
 use crate::request::Request;
 use crate::server::{Received, Server};
 use crate::settings::{ModelSettings, Provider};
-use crate::wire::{AnswerReader, Constraint, Draft, constraint};
+use crate::wire::{AnswerReader, Constraint, Draft};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -98,7 +99,7 @@ impl Client {
             thinking: request.thinking.or(self.settings.thinking),
             quirks,
             is_openai: self.server.is_openai(),
-            constraint: constraint(
+            constraint: format::constraint(
                 request,
                 self.provider,
                 self.settings.response_format,
@@ -162,8 +163,7 @@ impl Client {
         };
         let model = model.map_err(Failed::before)?;
         let draft = self.draft(request, &model, quirks);
-        let body = draft
-            .body()
+        let body = format::body(&draft)
             .map_err(|message| Failed::before(ModelError::Request { model: self.name.clone(), message }))?;
         let received = tokio::select! {
             biased;
@@ -186,7 +186,7 @@ impl Client {
             Some(Constraint::Schema { read_back, .. }) => read_back.as_deref(),
             _ => None,
         };
-        let mut reading = Reading { client: self, reader: draft.reader(), begun: false, events };
+        let mut reading = Reading { client: self, reader: format::reader(&draft), begun: false, events };
         let read = reading.run(received, request).await;
         let Reading { reader, begun, .. } = reading;
         let failed = |error| Failed { error, is_fresh: !begun, may_retry: true, quirk: None };

@@ -74,6 +74,7 @@ mod conversation;
 mod error;
 mod fallback;
 mod fault;
+mod format;
 mod gemini;
 mod message;
 mod model;

@@ -1,14 +1,12 @@
-//! The interface of all providers' clients: a request is written, and its answer is read.
+//! The parts that all providers' formats share: the request to write, and the reader of its answer.
 
 use crate::answer::{StopReason, Usage};
 use crate::conversation::{Turn, turns};
 use crate::fault::Fault;
 use crate::message::{AssistantMessage, AssistantPart, RawMessage};
 use crate::model::ModelEvent;
-use crate::quirks::{Quirk, Quirks};
-use crate::request::{Request, Thinking, ToolChoice};
-use crate::settings::{Provider, ResponseFormat};
-use crate::{anthropic, chat, gemini, responses};
+use crate::quirks::Quirks;
+use crate::request::{Request, Thinking};
 use serde_json::Value;
 use std::sync::Arc;
 use toolkit::{
@@ -76,75 +74,6 @@ impl Draft<'_> {
             )),
         }
     }
-
-    pub(crate) fn body(&self) -> Result<Value, String> {
-        if let ToolChoice::Named(name) = &self.request.tool_choice {
-            self.named(name)?;
-        }
-        match self.dialect() {
-            Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::body(self),
-            Dialect::Anthropic => anthropic::body(self),
-            Dialect::Gemini => gemini::body(self),
-            _ => chat::body(self),
-        }
-    }
-
-    /// The reader of the answer.
-    pub(crate) fn reader(&self) -> Box<dyn AnswerReader> {
-        let calls = Calls::new(&self.tools);
-        match self.dialect() {
-            Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => {
-                Box::new(responses::Reader::new(calls))
-            }
-            Dialect::Anthropic => Box::new(anthropic::Reader::new(calls)),
-            Dialect::Gemini => Box::new(gemini::Reader::new(calls)),
-            _ => Box::new(chat::Reader::new(calls)),
-        }
-    }
-}
-
-/// Returns how a server is told of the schema of an answer.
-pub(crate) fn constraint(
-    request: &Request,
-    provider: Provider,
-    format: ResponseFormat,
-    wants_strict: bool,
-    quirks: Quirks,
-) -> Option<Constraint> {
-    let schema = request.response_schema.clone()?;
-    if quirks.has(Quirk::NoSchema) || format == ResponseFormat::None {
-        return Some(Constraint::Prompt(schema));
-    }
-    if format == ResponseFormat::JsonObject {
-        return Some(Constraint::Object(schema));
-    }
-    let strict =
-        || Some(Dialect::OpenAiChatStrict.schema(&schema)).filter(|strict| strict.not_strict.is_none());
-    match provider {
-        Provider::OpenAiChat | Provider::OpenAiResponses => {
-            let strict = (wants_strict || provider == Provider::OpenAiResponses).then(strict).flatten();
-            Some(match strict {
-                Some(strict) => Constraint::Schema {
-                    schema: strict.schema.clone(),
-                    is_strict: true,
-                    read_back: Some(Box::new(strict)),
-                },
-                None => Constraint::Schema { schema, is_strict: false, read_back: None },
-            })
-        }
-        Provider::Anthropic => Some(match strict() {
-            Some(strict) => {
-                let mut schema = strict.schema.clone();
-                anthropic::without_bounds(&mut schema);
-                Constraint::Schema { schema, is_strict: true, read_back: Some(Box::new(strict)) }
-            }
-            None => Constraint::Prompt(schema),
-        }),
-        Provider::Gemini => {
-            let schema = Dialect::Gemini.schema(&schema).schema;
-            Some(Constraint::Schema { schema, is_strict: true, read_back: None })
-        }
-    }
 }
 
 /// Reads an answer from its events.
@@ -204,7 +133,7 @@ pub(crate) struct Calls {
 pub(crate) type Whole = Vec<Option<ToolCall>>;
 
 impl Calls {
-    fn new(definitions: &Arc<Definitions>) -> Self {
+    pub(crate) fn new(definitions: &Arc<Definitions>) -> Self {
         Self { definitions: Arc::clone(definitions), stream: definitions.stream(), told: Vec::new() }
     }
 

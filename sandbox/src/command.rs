@@ -1,12 +1,13 @@
 //! A command to be run.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Job, Limits, Sandbox, SpawnError};
+use crate::sys::MAX_GIVEN;
+use crate::{Limits, Sandbox};
 
 /// Source of a command's standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,7 +16,7 @@ pub enum Stdin {
     /// No input: reading returns the end of the file.
     #[default]
     Null,
-    /// A pipe that [`Job::stdin`] writes to.
+    /// A pipe that [`Job::stdin`](crate::Job::stdin) writes to.
     Pipe,
 }
 
@@ -28,7 +29,7 @@ pub enum Output {
     /// Standard output and standard error, interleaved, into this file, which must be open for appending. The supervisor writes to
     /// it, not the command, so that output written before a host is killed is complete.
     File(File),
-    /// Standard output and standard error each into a pipe that [`Job::take_stdout`] and [`Job::take_stderr`] read.
+    /// Standard output and standard error each into a pipe that [`Job::take_stdout`](crate::Job::take_stdout) and [`Job::take_stderr`](crate::Job::take_stderr) read.
     Pipes,
 }
 
@@ -63,7 +64,7 @@ pub struct Command {
 
 impl Command {
     /// The most descriptors that a command can be given beside its standard streams.
-    pub const MAX_DESCRIPTORS: usize = 4;
+    pub const MAX_DESCRIPTORS: usize = MAX_GIVEN;
 
     /// Creates a command that runs `program` in `/`, with no arguments, no environment, no input and no output. A name without a
     /// slash is searched for in the `PATH` of the command's own environment.
@@ -160,7 +161,7 @@ impl Command {
         self
     }
 
-    /// Sets the time that the processes get between TERM and KILL when the [`Job`] is dropped; none by default.
+    /// Sets the time that the processes get between TERM and KILL when the [`Job`](crate::Job) is dropped; none by default.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
@@ -179,27 +180,5 @@ impl Command {
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
-    }
-
-    /// Starts the command. Any runtime may be used, and several at once; the job does not depend on it afterwards.
-    ///
-    /// # Errors
-    ///
-    /// [`SpawnError`] with the reason; then nothing was started.
-    pub async fn spawn(self) -> Result<Job, SpawnError> {
-        let nul = |text: &OsStr| text.as_encoded_bytes().contains(&0);
-        let names = self.environment.iter().map(|(name, _)| name);
-        for (what, found) in [
-            ("the program's name", nul(&self.program) || self.arg0.as_deref().is_some_and(nul)),
-            ("an argument", self.arguments.iter().any(|argument| nul(argument))),
-            ("a variable's name", names.into_iter().any(|name| nul(name))),
-            ("a variable's value", self.environment.iter().any(|(_, value)| nul(value))),
-            ("the directory", nul(self.directory.as_os_str())),
-        ] {
-            if found {
-                return Err(SpawnError::Nul { what });
-            }
-        }
-        Job::start(self).await
     }
 }

@@ -14,9 +14,9 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_p
 use tokio::sync::watch;
 
 use crate::host::control::State;
-use crate::supervisor::output::Pump;
-use crate::supervisor::tree::{self, Identity};
+use crate::pump::Pump;
 use crate::sys;
+use crate::tree::{self, Identity};
 use crate::{
     Command, Containment, Drained, End, Exit, Limit, Output, Part, Process, SpawnError, Stdin, Stopped,
 };

@@ -2,15 +2,14 @@
 //!
 //! 1. New namespaces ([`identity`]: the user keeps its number in them; [`loopback`]: all that there is of a network).
 //! 2. Mounts ([`mounts`]): everything is read-only except the writable paths; hidden paths are covered.
-//! 3. With its own process ids, a first process ([`init`]) that stays, and connects sockets ([`broker`]).
+//! 3. With its own process ids, a first process ([`init`](crate::supervisor::init)) that stays, and connects sockets ([`broker`]).
 //! 4. No new privileges, Landlock ([`landlock`]), no capabilities ([`capabilities`]), filtered system calls ([`seccomp`]).
 
-mod broker;
-mod capabilities;
+pub(crate) mod broker;
+pub(crate) mod capabilities;
 pub(crate) mod identity;
-pub(crate) mod init;
 mod landlock;
-mod loopback;
+pub(crate) mod loopback;
 pub(crate) mod most;
 pub(crate) mod mounts;
 mod placeholder;
@@ -24,7 +23,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use crate::Mode;
-use crate::supervisor::child::{Failure, Step};
+use crate::failure::{Failure, Step};
 use placeholder::Placeholder;
 
 /// A plan to contain one command, computed before the fork. Its paths contain no symbolic links.
@@ -55,6 +54,16 @@ impl Plan {
     /// Returns true if the first process stays as the init of a PID namespace.
     pub(crate) fn has_init(&self) -> bool {
         self.namespaces & libc::CLONE_NEWPID != 0
+    }
+
+    /// Returns true if the command's system calls are filtered.
+    pub(crate) fn has_filter(&self) -> bool {
+        self.seccomp
+    }
+
+    /// Restricts this process to abstract sockets of the processes that it starts. Returns true if the restriction is in effect.
+    pub(crate) fn scope_abstract_sockets(&self) -> bool {
+        !self.has_loopback() && landlock::scope_abstract_sockets(self.landlock)
     }
 
     /// Returns true if the command has a network of its own that contains only a loopback.

@@ -1,6 +1,7 @@
 //! A started command, and all processes that descend from it.
 
 mod refused;
+mod spawn;
 
 use std::ffi::OsString;
 use std::io;
@@ -13,8 +14,8 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::sync::watch;
 
 use crate::group::{Ends, Group};
-use crate::host::control::{Control, State};
-use crate::supervisor::tree;
+use crate::host::control::{Control, PATIENCE, State};
+use crate::tree;
 use crate::wire::{self, OutputKind, Reader, Run, to_supervisor};
 use crate::{
     Command, Conflict, Containment, Drained, Exit, Guarantee, Input, Output, Process, Progress, Quarantined,
@@ -61,9 +62,6 @@ impl Backend {
     }
 }
 
-/// Time without a message after which the host checks whether the sending processes are stopped.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-
 /// Time limit for the search through directories.
 const SWEEPING: Duration = Duration::from_mins(1);
 
@@ -86,7 +84,7 @@ fn supervisor(step: &'static str) -> impl Fn(io::Error) -> SpawnError {
 }
 
 impl Job {
-    pub(crate) async fn start(command: Command) -> Result<Self, SpawnError> {
+    async fn start(command: Command) -> Result<Self, SpawnError> {
         if command.terminal.is_some() && matches!(command.output, Output::Pipes) {
             return Err(SpawnError::Contradiction {
                 conflict: Conflict::TerminalWithPipes,

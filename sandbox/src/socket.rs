@@ -11,7 +11,7 @@ use rustix::net::{
 };
 
 /// No message carries more descriptors.
-const MAX_DESCRIPTORS: usize = 4 + crate::Command::MAX_DESCRIPTORS;
+const MAX_DESCRIPTORS: usize = 4 + crate::sys::MAX_GIVEN;
 
 /// Two ends of a stream.
 pub(crate) fn stream() -> Result<(OwnedFd, OwnedFd)> {

@@ -3,14 +3,14 @@
 pub(crate) mod cgroup;
 pub(crate) mod child;
 mod ending;
+pub(crate) mod init;
 mod launch;
 mod next;
-pub(crate) mod output;
 mod owner;
 mod quarantine;
 mod ready;
 pub(crate) mod spawner;
-pub(crate) mod tree;
+mod trials;
 mod usage;
 
 use std::ffi::OsStr;

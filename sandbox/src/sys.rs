@@ -260,10 +260,13 @@ pub(crate) fn close_on_execute() -> io::Result<()> {
 /// From this number on descriptors are copied that must not be in the way of those that a command is given.
 pub(crate) const ABOVE_GIVEN: RawFd = 16;
 
+/// The most descriptors that a program is given beside its standard streams.
+pub(crate) const MAX_GIVEN: usize = 4;
+
 /// Gives the program that is executed next these descriptors, with the numbers from 3 on. What had such a number before is closed.
 /// Allocates nothing.
 pub(crate) fn give(descriptors: &[OwnedFd]) -> io::Result<()> {
-    let mut copies = [-1; crate::Command::MAX_DESCRIPTORS];
+    let mut copies = [-1; MAX_GIVEN];
     for (copy, descriptor) in copies.iter_mut().zip(descriptors) {
         // SAFETY: it makes another descriptor of one that is open.
         *copy = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, ABOVE_GIVEN) };

@@ -204,7 +204,7 @@ pub(crate) struct Run {
     pub(crate) output: OutputKind,
     pub(crate) terminal: Option<(u16, u16)>,
     pub(crate) sandbox: Option<Sandbox>,
-    /// The features found on this system, as [`crate::probe::Offered`] writes them.
+    /// The features found on this system, as [`crate::probe::offered`] returns them.
     pub(crate) offered: u64,
     pub(crate) missing: Vec<String>,
     pub(crate) limits: Limits,

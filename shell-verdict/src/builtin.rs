@@ -4,7 +4,6 @@ mod test;
 mod variables;
 
 use crate::class::Class;
-use crate::command;
 use crate::situation::{Access, Shell};
 use crate::state::Variable;
 use crate::verdict::Part;
@@ -273,7 +272,7 @@ fn with_program(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) -> bool 
         part.has(Class::Unknown, "command gets an option that is not known");
         return true;
     }
-    command::nested(judge, &values(words), part);
+    judge.nested(&values(words), part);
     true
 }
 
@@ -294,7 +293,7 @@ fn exec(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
     if words.first().is_some_and(|word| word.value.may_be_option()) {
         part.has(Class::Unknown, "exec gets an option that is not known");
     }
-    command::nested(judge, &values(words), part);
+    judge.nested(&values(words), part);
     judge.loses_env = loses_env;
 }
 
@@ -309,7 +308,7 @@ fn eval(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
         }
         None => {
             part.has(Class::Code, "eval runs a text that is not known before it runs");
-            crate::forbidden::look(&part.text.clone(), part);
+            crate::never::look(&part.text.clone(), part);
             if let Some(text) = judge.guessed(&values(words)) {
                 crate::wrappers::forbidden_text(judge, &text, Shell::Bash, part);
             }

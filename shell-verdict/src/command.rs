@@ -2,10 +2,11 @@
 
 use crate::class::Class;
 use crate::lookup::Lookup;
+use crate::names::base;
 use crate::verdict::Part;
-use crate::walk::{Judge, Word};
+use crate::walk::{Judge, Judges, Word};
 use crate::words::Value;
-use crate::{builtin, environment, forbidden, git, options, scripts, special, starters, wrappers};
+use crate::{builtin, environment, forbidden, git, never, options, scripts, special, starters, wrappers};
 use std::path::{Path, PathBuf};
 
 /// Directories of the system, which no workspace makes its own.
@@ -20,8 +21,11 @@ const SYSTEM: &[&str] = &[
     "/usr/libexec",
 ];
 
+/// The judges of commands that a walk needs.
+pub(crate) const JUDGES: Judges = Judges { simple: judge, nested };
+
 /// Judges a simple command.
-pub(crate) fn judge(judge: &mut Judge<'_>, words: Vec<Word>, part: &mut Part) {
+fn judge(judge: &mut Judge<'_>, words: Vec<Word>, part: &mut Part) {
     let Some(first) = words.first() else { return };
     part.words = words.iter().map(|word| word.value.text().map(str::to_owned)).collect();
     let Some(name) = first.value.text().map(str::to_owned) else {
@@ -48,7 +52,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, words: Vec<Word>, part: &mut Part) {
 }
 
 /// Judges a command of which the values are known, as one that a wrapper starts: no function or builtin.
-pub(crate) fn nested(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+fn nested(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let text: Vec<&str> = values.iter().map(|value| value.text().unwrap_or("…")).collect();
     let mut inner = Part::new(part.span.clone(), &text.join(" "));
     inner.words = values.iter().map(|value| value.text().map(str::to_owned)).collect();
@@ -64,10 +68,6 @@ pub(crate) fn nested(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         Some(_) => inner.has(Class::Code, "which program runs is not known before it does"),
     }
     part.add(inner);
-}
-
-pub(crate) fn base(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
 }
 
 fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
@@ -118,7 +118,7 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         || options::judge(judge, base, values, part);
     if !is_handled {
         part.is(Class::Unknown, format!("{base} is not known to only read"));
-        forbidden::hidden(values, part);
+        never::hidden(values, part);
     }
     // The program searches for these itself.
     for started in part.starts.clone() {

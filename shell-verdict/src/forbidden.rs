@@ -2,28 +2,14 @@
 
 mod harmless;
 mod machine;
-mod text;
 
 use crate::class::Class;
-use crate::command::base;
 use crate::names;
+use crate::never::{is_flag, is_never, is_recursive};
 use crate::verdict::Part;
 use crate::walk::{Judge, is_device};
 use crate::words::Value;
 use std::path::{Path, PathBuf};
-
-pub(crate) use text::{look, look_in_word};
-
-pub(crate) fn is_never(base: &str) -> bool {
-    names::is("never", base) || is_maker(base)
-}
-
-/// Returns true for a program that makes file systems: each kind has one of its own, on some systems by another name.
-fn is_maker(base: &str) -> bool {
-    ["mkfs", "newfs"].iter().any(|maker| {
-        base.strip_prefix(maker).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '_']))
-    })
-}
 
 /// Checkers and tuners of file systems have names of a kind, too.
 fn is_dangerous(base: &str) -> bool {
@@ -40,7 +26,7 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
         }
         part.is(Class::Forbidden, format!("{base} is never run here"));
         if !matches!(base, "cryptsetup" | "zpool" | "mdadm" | "hdparm" | "nvme") {
-            crate::wrappers::look_through(judge, values, part);
+            look_through(judge, values, part);
         }
         return;
     }
@@ -170,17 +156,6 @@ fn operands(values: &[Value]) -> impl Iterator<Item = &Value> {
         is_behind_end |= text == "--";
         is_operand
     })
-}
-
-fn is_recursive(words: &[&str]) -> bool {
-    words.iter().take_while(|word| **word != "--").any(|word| {
-        let is_long = word.starts_with("--r") && "--recursive".starts_with(word);
-        is_long || is_flag(word, 'r') || is_flag(word, 'R')
-    })
-}
-
-fn is_flag(word: &str, flag: char) -> bool {
-    word.starts_with('-') && !word.starts_with("--") && word.contains(flag)
 }
 
 /// The use that a program makes of a symlink among its operands.
@@ -313,10 +288,10 @@ fn is_deep_system(path: &Path) -> bool {
     })
 }
 
-/// Warns of forbidden programs among the words of an unknown program.
-pub(crate) fn hidden(values: &[Value], part: &mut Part) {
-    let mut words = values.iter().filter_map(Value::text);
-    if let Some(name) = words.find(|word| is_never(base(word))) {
-        part.has(Class::Dangerous, format!("it may run {}", base(name)));
+/// Judges the command after a forbidden wrapper, so that the verdict shows it.
+fn look_through(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    if let Some(at) = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-')))
+    {
+        judge.nested(&values[at..], part);
     }
 }

@@ -1,50 +1,21 @@
 //! `git`: the commands that only read, in a repository whose configuration cannot make them run something.
 
-mod config;
 mod content;
 mod danger;
-mod index;
 mod lines;
-mod listing;
 mod pathspec;
 mod shown;
-mod tracked;
-
-pub(crate) use config::Repositories;
-pub(crate) use index::tracked;
 
 use crate::class::Class;
 use crate::guards;
 use crate::names;
 use crate::options;
+use crate::repository::{self, Looks};
 use crate::situation::{Access, Decision};
 use crate::verdict::{Ground, Part};
 use crate::walk::Judge;
 use crate::words::Value;
-use config::Looks;
 use std::path::Path;
-
-/// Variables that disable the programs that git would run by itself, and its writes while it reads. Each of the settings is in
-/// [`guards::GIT`] as an argument, too.
-pub(crate) const NEUTRAL: &[(&str, &str)] = &[
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_PAGER", "cat"),
-    ("GIT_CONFIG_COUNT", "6"),
-    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
-    ("GIT_CONFIG_VALUE_0", "false"),
-    ("GIT_CONFIG_KEY_1", "core.hooksPath"),
-    ("GIT_CONFIG_VALUE_1", "/dev/null"),
-    ("GIT_CONFIG_KEY_2", "diff.autoRefreshIndex"),
-    ("GIT_CONFIG_VALUE_2", "false"),
-    ("GIT_CONFIG_KEY_3", "log.showSignature"),
-    ("GIT_CONFIG_VALUE_3", "false"),
-    ("GIT_CONFIG_KEY_4", "safe.bareRepository"),
-    ("GIT_CONFIG_VALUE_4", "explicit"),
-    ("GIT_CONFIG_KEY_5", "core.pager"),
-    ("GIT_CONFIG_VALUE_5", "cat"),
-];
 
 /// Commands that an alias of the repository may take the place of.
 const REPLACEABLE: &[&str] = &["whatchanged", "pack-redundant"];
@@ -277,7 +248,7 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     let mut ask = |text: String| part.because(Class::Code, Class::Code.decision(), Ground::Detail, text);
     if let Some(home) = situation.home().filter(|home| home.starts_with(situation.workspace)) {
         for file in [home.join(".gitconfig"), home.join(".config/git/config")] {
-            if let Err(why) = config::check_file(&file, looks) {
+            if let Err(why) = repository::check_file(&file, looks) {
                 ask(why);
             }
         }

@@ -3,12 +3,6 @@
 //! Most are variables of its environment. A command can remove variables in many ways, so it is not proved read-only if it names one of
 //! them, and a program that has an argument with the same effect gets that, too.
 
-use crate::class::Class;
-use crate::environment;
-use crate::git;
-use crate::verdict::Part;
-use crate::walk::Judge;
-
 /// A restriction that keeps one program from doing more than it was judged to do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Guard {
@@ -18,8 +12,30 @@ pub(crate) struct Guard {
     pub(crate) arguments: &'static str,
 }
 
+/// Variables that disable the programs that git would run by itself, and its writes while it reads. Each of the settings is in
+/// [`GIT`] as an argument, too.
+const NEUTRAL: &[(&str, &str)] = &[
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_CONFIG_COUNT", "6"),
+    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "core.hooksPath"),
+    ("GIT_CONFIG_VALUE_1", "/dev/null"),
+    ("GIT_CONFIG_KEY_2", "diff.autoRefreshIndex"),
+    ("GIT_CONFIG_VALUE_2", "false"),
+    ("GIT_CONFIG_KEY_3", "log.showSignature"),
+    ("GIT_CONFIG_VALUE_3", "false"),
+    ("GIT_CONFIG_KEY_4", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_4", "explicit"),
+    ("GIT_CONFIG_KEY_5", "core.pager"),
+    ("GIT_CONFIG_VALUE_5", "cat"),
+];
+
 pub(crate) const GIT: Guard = Guard {
-    variables: git::NEUTRAL,
+    variables: NEUTRAL,
     arguments: "--no-optional-locks --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c diff.autoRefreshIndex=false \
                 -c log.showSignature=false -c safe.bareRepository=explicit -c core.pager=cat",
 };
@@ -89,45 +105,4 @@ const ALL: &[Guard] = &[GIT, SYSTEMD, DMESG, DPKG, LESS, GH, JAVA, CARGO, RUSTUP
 pub(crate) fn value(name: &str) -> Option<&'static str> {
     let variables = ALL.iter().flat_map(|guard| guard.variables);
     variables.copied().find(|(known, _)| *known == name).map(|(_, value)| value)
-}
-
-impl Judge<'_> {
-    /// Records a guard that a program needs for its verdict to hold.
-    pub(crate) fn needs(&mut self, guard: Guard, part: &mut Part) {
-        if self.loses_env {
-            part.has(
-                Class::Code,
-                "the variables are taken away that keep it from running what is configured",
-            );
-        }
-        for (name, value) in guard.variables {
-            if !self.env.iter().any(|(known, _)| known == name) {
-                self.env.push(((*name).to_owned(), (*value).to_owned()));
-            }
-        }
-        if let Some((program, end)) = &self.name_end
-            && part.program.as_ref() == Some(program)
-            && !guard.arguments.is_empty()
-        {
-            self.arguments.insert(*end, guard.arguments);
-        }
-    }
-
-    /// Judges a command that changes the attributes, the scope or the existence of a variable. Programs that are started later may not
-    /// get it.
-    pub(crate) fn reshape(&mut self, name: &str, part: &mut Part) {
-        let is_exported = self.situation().env.contains_key(name);
-        let used = if is_exported { environment::Use::Program } else { environment::Use::Shell };
-        if let Some(why) = environment::assignment(name, None, used) {
-            part.has(Class::Code, why);
-        }
-        self.state.seen.borrow_mut().reshaped(name);
-    }
-
-    /// Returns the first guard that the command may remove, whatever the order of its parts.
-    pub(crate) fn lost_guard(&self) -> Option<&str> {
-        let seen = self.state.seen.borrow();
-        let is_lost = |(name, value): &&(String, String)| seen.may_differ(name, value);
-        self.env.iter().find(is_lost).map(|(name, _)| name.as_str())
-    }
 }

@@ -45,11 +45,11 @@
 //! The parser panics on some texts that no shell accepts. The panic is caught, and the command needs approval, in programs whose panics
 //! unwind; a program built with `panic = "abort"` aborts.
 
+mod archive;
 mod builtin;
 mod class;
 mod command;
 mod environment;
-mod facts;
 mod forbidden;
 #[doc(hidden)]
 #[cfg(feature = "fuzzing")]
@@ -59,7 +59,9 @@ mod guards;
 mod listed;
 mod lookup;
 mod names;
+mod never;
 mod options;
+mod repository;
 mod scripts;
 mod situation;
 mod special;
@@ -83,11 +85,11 @@ use std::path::{Path, PathBuf};
 /// Never fails: a text that cannot be parsed, is longer than 64 KiB or nested too deep needs approval. An everyday command takes some
 /// microseconds; the file system is read as needed for patterns, programs and git repositories.
 pub fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
-    walk::judge(command, situation)
+    walk::judge(command, situation, command::JUDGES)
 }
 
 /// Returns the files that git tracks below a directory, by their real paths, from the index of its repository. `None` if the directory is
 /// in no repository, or the index cannot be parsed.
 pub fn tracked_files(directory: &Path) -> Option<Vec<PathBuf>> {
-    git::tracked(directory)
+    repository::tracked(directory)
 }

@@ -3,8 +3,8 @@
 
 mod find;
 
-use crate::git;
 use crate::guards;
+use crate::repository;
 use crate::situation::{Search, SearchedFiles, Situation};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -240,7 +240,7 @@ fn below(cwd: &Path, paths: &[&str], has_nul: bool) -> Option<Listed> {
     let is_plain = |path: &str| !path.contains(['?', '[', '\\']);
     let names_all = paths.is_empty() || !paths.iter().all(|path| is_plain(path));
     let mut names = Vec::new();
-    for file in git::tracked(&real)? {
+    for file in repository::tracked(&real)? {
         let name = file.strip_prefix(&real).ok()?.to_str()?;
         let is_meant = || {
             paths.iter().any(|path| {

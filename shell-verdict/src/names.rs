@@ -19,3 +19,8 @@ static NAMES: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock:
 pub(crate) fn is(kind: &str, name: &str) -> bool {
     NAMES.get(kind).is_some_and(|names| names.contains(name))
 }
+
+/// Returns the name of a program without its directory.
+pub(crate) fn base(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}

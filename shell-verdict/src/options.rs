@@ -6,7 +6,7 @@ mod spec;
 mod starts;
 
 use crate::class::Class;
-use crate::forbidden;
+use crate::never;
 use crate::situation::Access;
 use crate::verdict::Part;
 use crate::walk::{Judge, is_no_file};
@@ -365,7 +365,7 @@ impl Reading<'_, '_> {
             Takes::Runs => {
                 self.part.has(Class::Code, format!("{base} {name} runs a program"));
                 let words: Vec<&str> = [value].into_iter().chain(after).filter_map(Value::text).collect();
-                forbidden::look(&words.join(" "), self.part);
+                never::look(&words.join(" "), self.part);
             }
             Takes::Harm(class) => self.part.has(class, format!("{base} {name} {}", class.words())),
             Takes::Tree { follows_links } => {

@@ -50,7 +50,7 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
             if is_payload {
                 break;
             }
-            crate::forbidden::look(&part.text.clone(), part);
+            crate::never::look(&part.text.clone(), part);
             return part.has(Class::Code, format!("{base} gets a word that is not known before it runs"));
         };
         match text {
@@ -113,7 +113,7 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
                 crate::wrappers::forbidden_text(judge, &text, shell_of(base), part);
             });
         }
-        crate::forbidden::look(&part.text.clone(), part);
+        crate::never::look(&part.text.clone(), part);
         return part.has(Class::Code, format!("{base} runs a text that is not known before it runs"));
     };
     if is_login {
@@ -187,5 +187,5 @@ fn interpreter(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut P
     {
         judge.path(file, Access::Read, part);
     }
-    crate::forbidden::hidden(values, part);
+    crate::never::hidden(values, part);
 }

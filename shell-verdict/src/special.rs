@@ -1,12 +1,12 @@
 //! Programs whose words are more than options and operands.
 
-pub(crate) mod archive;
 mod files;
 mod find;
 mod network;
 pub(crate) mod packages;
 mod ps;
 
+use crate::archive;
 use crate::class::Class;
 use crate::guards;
 use crate::names;
@@ -107,7 +107,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             if network::fetches_or_publishes(base, values) {
                 part.is(Class::Network, format!("{base} {} with this command", Class::Network.words()));
             }
-            crate::forbidden::hidden(values, part);
+            crate::never::hidden(values, part);
         }
         _ => return false,
     }

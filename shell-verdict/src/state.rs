@@ -1,6 +1,9 @@
 //! The state at a position of a command: variables, the directory, functions.
 
-use crate::facts::Facts;
+mod facts;
+
+pub(crate) use facts::Facts;
+
 use crate::names;
 use crate::situation::Situation;
 use brush_parser::ast;

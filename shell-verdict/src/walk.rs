@@ -2,6 +2,7 @@
 
 mod brackets;
 mod compound;
+mod guarded;
 mod input;
 mod parse;
 mod paths;
@@ -16,12 +17,11 @@ pub(crate) use test::is_name;
 
 use crate::class::Class;
 use crate::environment;
-use crate::facts::Facts;
-use crate::forbidden;
-use crate::git::Repositories;
 use crate::listed::Listed;
+use crate::never;
+use crate::repository::Repositories;
 use crate::situation::{Decision, Shell, Situation};
-use crate::state::{Function, State, Variable};
+use crate::state::{Facts, Function, State, Variable};
 use crate::verdict::{Part, Verdict};
 use crate::words::{self, Found, Unclear, Value};
 use brush_parser::{SourceSpan, ast};
@@ -35,8 +35,18 @@ const DEEPEST: usize = 12;
 /// Maximum number of simple commands.
 const MAX_COMMANDS: usize = 2_000;
 
+/// The judges of commands that a walk meets, which need the walk themselves.
+#[derive(Clone, Copy)]
+pub(crate) struct Judges {
+    /// Judges a simple command by its words.
+    pub(crate) simple: fn(&mut Judge<'_>, Vec<Word>, &mut Part),
+    /// Judges a command of which the values are known, as one that a wrapper starts: no function or builtin.
+    pub(crate) nested: fn(&mut Judge<'_>, &[Value], &mut Part),
+}
+
 /// Judges one command.
 pub(crate) struct Judge<'a> {
+    judges: Judges,
     pub(crate) state: State<'a>,
     depth: usize,
     commands: usize,
@@ -104,12 +114,12 @@ impl Source {
 /// Maximum number of times that a command is judged again because a later part affects an earlier one.
 const MAX_LOOKS: usize = 5;
 
-pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
+pub(crate) fn judge(command: &str, situation: &Situation<'_>, judges: Judges) -> Verdict {
     let mut facts = Rc::new(Facts::default());
     let mut looks = 0;
     let repositories = Rc::new(Repositories::default());
     let (mut whole, judge) = loop {
-        let mut judge = Judge::new(situation, Rc::clone(&repositories));
+        let mut judge = Judge::new(situation, judges, Rc::clone(&repositories));
         judge.state.facts = Rc::clone(&facts);
         if facts.is_tangled && facts.changes_directory {
             judge.state.cwd = None;
@@ -142,7 +152,7 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
         );
     }
     if whole.decision < Decision::Deny && looks > 1 {
-        look_leniently(command, situation, repositories, &mut whole);
+        look_leniently(command, situation, judges, repositories, &mut whole);
     }
     Verdict {
         decision: whole.decision,
@@ -155,8 +165,14 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
 }
 
 /// Judges a command again as if everything that may happen before a part of it did, and keeps the forbidden commands found.
-fn look_leniently(command: &str, situation: &Situation<'_>, repositories: Rc<Repositories>, into: &mut Part) {
-    let mut judge = Judge::new(situation, repositories);
+fn look_leniently(
+    command: &str,
+    situation: &Situation<'_>,
+    judges: Judges,
+    repositories: Rc<Repositories>,
+    into: &mut Part,
+) {
+    let mut judge = Judge::new(situation, judges, repositories);
     judge.state.is_lenient = true;
     let mut whole = Part::new(0..command.len(), command);
     judge.text(command, &mut whole);
@@ -171,8 +187,9 @@ fn look_leniently(command: &str, situation: &Situation<'_>, repositories: Rc<Rep
 }
 
 impl<'a> Judge<'a> {
-    fn new(situation: &'a Situation<'a>, repositories: Rc<Repositories>) -> Self {
+    fn new(situation: &'a Situation<'a>, judges: Judges, repositories: Rc<Repositories>) -> Self {
         Self {
+            judges,
             state: State::new(situation),
             depth: 0,
             commands: 0,
@@ -193,6 +210,11 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Judges a command of which the values are known, as one that a wrapper starts: no function or builtin.
+    pub(crate) fn nested(&mut self, values: &[Value], part: &mut Part) {
+        (self.judges.nested)(self, values, part);
+    }
+
     pub(crate) fn situation(&self) -> &'a Situation<'a> {
         self.state.situation
     }
@@ -204,7 +226,7 @@ impl<'a> Judge<'a> {
             Ok(program) => program,
             Err(why) => {
                 into.has(Class::Unknown, why);
-                forbidden::look(text, into);
+                never::look(text, into);
                 return;
             }
         };
@@ -472,7 +494,7 @@ impl<'a> Judge<'a> {
 
 fn unclear(word: &str, why: Unclear, into: &mut Part) -> Value {
     into.has(Class::Unknown, format!("`{}` is not understood: {why}", shortened(word)));
-    forbidden::look_in_word(word, into);
+    never::look_in_word(word, into);
     Value::unknown()
 }
 

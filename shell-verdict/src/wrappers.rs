@@ -4,7 +4,6 @@ mod table;
 mod xargs;
 
 use crate::class::Class;
-use crate::command;
 use crate::environment::{self, Use};
 use crate::options;
 use crate::situation::{Access, Decision, Shell};
@@ -35,7 +34,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
                 forbidden_in(judge, line, values, 0, part);
             }
         }
-        command::nested(judge, values.get(at..).unwrap_or_default(), part);
+        judge.nested(values.get(at..).unwrap_or_default(), part);
         if !is_sure {
             forbidden_in(judge, line, values, *operands, part);
         }
@@ -44,7 +43,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     if let Some((_, line, operands)) = OTHER.iter().find(|(name, ..)| *name == base) {
         part.is(Class::Unknown, format!("{base} runs a command in another way"));
         let at = options::before_command(judge, line, values, part) + operands;
-        command::nested(judge, values.get(at..).unwrap_or_default(), part);
+        judge.nested(values.get(at..).unwrap_or_default(), part);
         // A text for a shell.
         let payload = values.iter().position(|value| matches!(value.text(), Some("-c" | "--command")));
         if let Some(text) = payload.and_then(|at| values.get(at + 1)).and_then(Value::text).map(str::to_owned)
@@ -52,7 +51,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             judge.payload(&text, Shell::Sh, part);
         }
         forbidden_in(judge, line, values, *operands, part);
-        crate::forbidden::hidden(values, part);
+        crate::never::hidden(values, part);
         return true;
     }
     match base {
@@ -97,7 +96,7 @@ pub(crate) fn forbidden_from(judge: &mut Judge<'_>, values: &[Value], part: &mut
     }
     judge.tries += 1;
     let mut tried = Part::new(part.span.clone(), "");
-    command::nested(judge, &values[..values.len().min(MAX_TRIED)], &mut tried);
+    judge.nested(&values[..values.len().min(MAX_TRIED)], &mut tried);
     denied(tried, part);
 }
 
@@ -203,7 +202,7 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             },
         }
     }
-    command::nested(judge, values.get(at..).unwrap_or_default(), part);
+    judge.nested(values.get(at..).unwrap_or_default(), part);
     if !is_sure {
         forbidden_in(judge, LINE, values, 0, part);
     }
@@ -224,12 +223,12 @@ fn split_string(judge: &mut Judge<'_>, text: Option<&str>, part: &mut Part) {
             if begins > 0 {
                 part.has(Class::Code, "env sets variables for the command");
             }
-            command::nested(judge, &words[begins..], part);
+            judge.nested(&words[begins..], part);
         }
         None => {
             part.has(Class::Code, "env takes a text apart into a command, in a way of its own");
             if let Some(text) = text {
-                crate::forbidden::look(text, part);
+                crate::never::look(text, part);
             }
         }
     }
@@ -275,7 +274,7 @@ fn watch(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     });
     let rest = values.get(at..).unwrap_or_default();
     if is_direct {
-        command::nested(judge, rest, part);
+        judge.nested(rest, part);
         return forbidden_in(judge, LINE, values, 0, part);
     }
     let words: Option<Vec<&str>> = rest.iter().map(Value::text).collect();
@@ -305,13 +304,5 @@ fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     // Some read the words after the file, or after `--`, as a command.
     for operands in 0..2 {
         forbidden_in(judge, "script | aefqE:I:O:B:T:m:o:c: | --command: | text", values, operands, part);
-    }
-}
-
-/// Judges the command after a forbidden wrapper, so that the verdict shows it.
-pub(crate) fn look_through(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    if let Some(at) = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-')))
-    {
-        command::nested(judge, &values[at..], part);
     }
 }

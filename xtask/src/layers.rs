@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::layers::graph::Graph;
 use crate::manifest::Manifest;
-use crate::tidy::{Fault, ROOT_MANIFEST, SourceFile, dependencies, members};
+use crate::source::{Fault, ROOT_MANIFEST, SourceFile, dependencies, members};
 
 /// The folders of the crates that are published, from the lowest layer up. A crate depends on crates of lower layers alone; tests and examples
 /// may use all.
@@ -65,49 +65,6 @@ const MODULES: Ordered = &[(
 const CYCLIC: Listed = &[
     ("toolkit/core", &["arg", "arguments", "parameter", "schema"]),
     ("toolkit", &["context", "prepare", "tool", "tool_def"]),
-    (
-        "shell-verdict",
-        &[
-            "builtin",
-            "command",
-            "environment",
-            "facts",
-            "forbidden",
-            "git",
-            "guards",
-            "listed",
-            "options",
-            "scripts",
-            "special",
-            "starters",
-            "state",
-            "walk",
-            "words",
-            "wrappers",
-        ],
-    ),
-    ("sandbox", &["command", "group", "host", "input", "inside", "job", "probe", "supervisor"]),
-    ("http", &["domain", "guard", "proxy", "refused"]),
-    (
-        "hosts/cli",
-        &[
-            "config",
-            "describe",
-            "docs",
-            "doctor",
-            "explain",
-            "lint",
-            "mcp",
-            "new",
-            "options",
-            "permission",
-            "trust",
-        ],
-    ),
-    ("plugins/memory", &["settings", "store"]),
-    ("plugins/telegram", &["api", "fault", "settings"]),
-    ("plugins/whatsapp", &["fault", "graph", "settings"]),
-    ("plugins/llm-task", &["chat", "settings"]),
 ];
 
 /// Layers of modules, by the folder of their crate.

@@ -14,6 +14,7 @@ mod layers;
 mod manifest;
 mod provision;
 mod root_names;
+mod source;
 mod suggest;
 mod tally;
 mod test;

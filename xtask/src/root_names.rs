@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::tidy::{Fault, SourceFile};
+use crate::source::{Fault, SourceFile};
 
 /// Limit of the names: modules, re-exports and exported macros. A further name belongs in the module of its subject.
 const MAX_NAMES: usize = 60;

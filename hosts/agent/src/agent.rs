@@ -1,19 +1,15 @@
 //! An agent: a model, a toolkit, and how they work together.
 
 use crate::context::ContextSettings;
-use crate::events::Observer;
 use crate::limits::{Limits, OpenQuestions};
 use crate::own::Own;
+use crate::profile::AgentProfile;
 use crate::prompt::{FinalAnswer, Prompt, instructions_of};
-use crate::request::DelegationRequest;
-use crate::result::{RunUsage, StopReason, ToolAgentResult};
-use crate::session::{RunOptions, Session};
-use crate::transcript::{TranscriptError, Transcripts};
+use crate::transcript::Transcripts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use toolkit::{Approver, Caller, Toolkit, config::ToolAgentSettings, views::StepTypes};
 use toolkit_models::{Model, Thinking};
 
@@ -64,54 +60,6 @@ pub(crate) struct Inner {
     pub(crate) questions: OpenQuestions,
     /// The transcript of the agent that delegated.
     pub(crate) parent: Option<String>,
-}
-
-/// An agent that tasks can be delegated to by its name.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct AgentProfile {
-    /// The tasks that it is for, as the delegating model reads it.
-    pub description: String,
-    /// Its model; that of the delegating agent without one.
-    pub model: Option<Arc<dyn Model>>,
-    /// Further instructions.
-    pub instructions: Option<String>,
-    /// The only tools that it may use, by name, of those that the delegating agent may; all of these without a list.
-    pub tools: Option<BTreeSet<String>>,
-}
-
-impl AgentProfile {
-    /// Returns a profile that differs from the delegating agent in nothing but its name.
-    pub fn new(description: impl Into<String>) -> Self {
-        Self { description: description.into(), model: None, instructions: None, tools: None }
-    }
-
-    /// Sets the model.
-    #[must_use]
-    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
-        self.model = Some(model);
-        self
-    }
-
-    /// Sets further instructions.
-    #[must_use]
-    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
-        self
-    }
-
-    /// Narrows its tools to these.
-    #[must_use]
-    pub fn tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.tools = Some(tools.into_iter().map(Into::into).collect());
-        self
-    }
-}
-
-impl fmt::Debug for AgentProfile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AgentProfile").field("description", &self.description).finish_non_exhaustive()
-    }
 }
 
 /// Puts an [`Agent`] together.
@@ -244,42 +192,6 @@ impl Agent {
         })
     }
 
-    /// Does a task to its end, in a conversation of its own.
-    pub async fn run(&self, request: DelegationRequest, events: impl Into<Observer>) -> ToolAgentResult {
-        self.run_with(request, RunOptions::new().observer(events)).await
-    }
-
-    /// Does a task to its end, in a conversation of its own, with a token that cancels it.
-    pub async fn run_with(&self, request: DelegationRequest, options: RunOptions) -> ToolAgentResult {
-        match self.session(&request) {
-            Ok(mut session) => {
-                let result = session.run(request, options).await;
-                session.close();
-                result
-            }
-            Err(error) => not_begun(&error),
-        }
-    }
-
-    /// Starts a conversation for this request. Nothing is asked yet; [`Session::run`] does the task.
-    ///
-    /// # Errors
-    ///
-    /// The transcript cannot be written.
-    pub fn session(&self, request: &DelegationRequest) -> Result<Session, TranscriptError> {
-        Session::start(self, request)
-    }
-
-    /// Opens a conversation to go on with it. Calls that had started when it was interrupted are reported to the model as interrupted,
-    /// and are not repeated.
-    ///
-    /// # Errors
-    ///
-    /// There is no such transcript, another run writes it, or it is damaged.
-    pub fn resume(&self, transcript: &str) -> Result<Session, TranscriptError> {
-        Session::resume(self, transcript)
-    }
-
     /// The directory that paths belong to.
     pub(crate) fn workspace(&self) -> PathBuf {
         let workspace = self.0.toolkit.workspace_of(&self.0.caller);
@@ -304,21 +216,5 @@ impl Agent {
 impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agent").field("model", &self.0.model.name()).finish_non_exhaustive()
-    }
-}
-
-/// The account of a run that could not begin.
-pub(crate) fn not_begun(error: &TranscriptError) -> ToolAgentResult {
-    ToolAgentResult {
-        success: false,
-        summary: format!("The task was not begun: {error}"),
-        details: None,
-        files_modified: Vec::new(),
-        errors: vec![error.to_string()],
-        tool_call_count: 0,
-        execution_time: Duration::ZERO,
-        steps: Vec::new(),
-        usage: RunUsage::default(),
-        stop_reason: StopReason::TranscriptError,
     }
 }

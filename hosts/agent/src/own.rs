@@ -1,6 +1,6 @@
 //! The tools of the loop itself: `finish` and `delegate`. They are checked like all tools, and are run by the loop.
 
-use crate::agent::AgentProfile;
+use crate::profile::AgentProfile;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -2,13 +2,15 @@
 
 mod answer;
 mod calls;
+mod context;
+mod delegate;
 mod ending;
 mod repeats;
+mod start;
 mod steps;
 mod tools;
 
 use crate::agent::Inner;
-use crate::context::Room;
 use crate::events::{AgentEvent, Observer};
 use crate::limits::Clock;
 use crate::own::FINISH;
@@ -18,6 +20,7 @@ use crate::result::{RunUsage, StopReason, ToolAgentResult};
 use crate::session::{RunOptions, Session};
 use crate::steering::Queued;
 use crate::transcript::{Kind, Record, now};
+use context::Room;
 pub(crate) use ending::{Ending, limit_text, model_failed};
 use repeats::Repeats;
 use std::sync::Arc;

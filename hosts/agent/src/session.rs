@@ -3,8 +3,6 @@
 use crate::agent::{Agent, Inner};
 use crate::events::Observer;
 use crate::request::DelegationRequest;
-use crate::result::ToolAgentResult;
-use crate::run::Run;
 use crate::steering::{Queued, Steering};
 use crate::transcript::{
     Conversation, Header, Kind, Record, TranscriptError, TranscriptMessage, VERSION, Writer, new_id, now,
@@ -49,6 +47,27 @@ impl RunOptions {
     }
 }
 
+impl Agent {
+    /// Starts a conversation for this request. Nothing is asked yet; [`Session::run`] does the task.
+    ///
+    /// # Errors
+    ///
+    /// The transcript cannot be written.
+    pub fn session(&self, request: &DelegationRequest) -> Result<Session, TranscriptError> {
+        Session::start(self, request)
+    }
+
+    /// Opens a conversation to go on with it. Calls that had started when it was interrupted are reported to the model as interrupted,
+    /// and are not repeated.
+    ///
+    /// # Errors
+    ///
+    /// There is no such transcript, another run writes it, or it is damaged.
+    pub fn resume(&self, transcript: &str) -> Result<Session, TranscriptError> {
+        Session::resume(self, transcript)
+    }
+}
+
 /// A conversation with an agent. Each run adds to it.
 pub struct Session {
     pub(crate) agent: Agent,
@@ -61,11 +80,11 @@ pub struct Session {
     pub(crate) files: Vec<PathBuf>,
     /// True if the toolkit's session ends with this one.
     is_owner: bool,
-    is_resumed: bool,
+    pub(crate) is_resumed: bool,
 }
 
 impl Session {
-    pub(crate) fn start(agent: &Agent, request: &DelegationRequest) -> Result<Self, TranscriptError> {
+    fn start(agent: &Agent, request: &DelegationRequest) -> Result<Self, TranscriptError> {
         let Inner { caller, transcripts, parent, .. } = &*agent.0;
         let id = new_id();
         let named = request.session_id.clone().or_else(|| caller.session_id.clone());
@@ -86,7 +105,7 @@ impl Session {
         Ok(Self::new(agent, journal, header, is_owner))
     }
 
-    pub(crate) fn resume(agent: &Agent, id: &str) -> Result<Self, TranscriptError> {
+    fn resume(agent: &Agent, id: &str) -> Result<Self, TranscriptError> {
         let transcripts = agent
             .0
             .transcripts
@@ -162,27 +181,6 @@ impl Session {
     /// Returns the files that tool calls of this conversation reported as changed.
     pub fn files_modified(&self) -> &[PathBuf] {
         &self.files
-    }
-
-    /// Does a task, with all that was said before.
-    pub async fn run(&mut self, request: DelegationRequest, options: RunOptions) -> ToolAgentResult {
-        self.run_to_end(Some(request), options).await
-    }
-
-    /// Goes on with the conversation as it is: after an interruption, or with the messages that wait.
-    pub async fn go_on(&mut self, options: RunOptions) -> ToolAgentResult {
-        self.run_to_end(None, options).await
-    }
-
-    async fn run_to_end(
-        &mut self,
-        request: Option<DelegationRequest>,
-        options: RunOptions,
-    ) -> ToolAgentResult {
-        let is_resumed = self.is_resumed || self.journal.conversation.turns > 0;
-        let result = Run::new(self, options, is_resumed).run(request).await;
-        self.is_resumed = true;
-        result
     }
 
     /// Waits until there is something to [go on](Self::go_on) with: a message of the user, or the end of a background job.

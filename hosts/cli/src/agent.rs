@@ -5,7 +5,8 @@ mod show;
 
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
-use crate::options::{Format, text};
+use crate::format::Format;
+use crate::matched::text;
 use crate::signals::Watch;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;

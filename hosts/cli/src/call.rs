@@ -5,14 +5,81 @@ use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop, for_people};
 use crate::flags::{Flags, Given};
+use crate::format::Format;
 use crate::live::{Live, Shown};
-use crate::options::{CallRequest, Format};
+use crate::matched::{required, text};
 use crate::render::{self, Saved};
 use crate::save;
 use crate::signals::Watch;
-use std::path::Path;
+use clap::builder::ValueHint;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 use toolkit::{CancellationToken, ToolCall, ToolOutput, ToolResult, Toolbox};
+
+/// Arguments of `call`.
+#[derive(Debug)]
+pub(crate) struct CallRequest {
+    /// JSON text, `@file`, or `-` for standard input.
+    pub(crate) args: Option<String>,
+    pub(crate) save: Option<PathBuf>,
+    pub(crate) name: String,
+    /// All arguments after the tool's name.
+    pub(crate) flags: Vec<OsString>,
+}
+
+/// The subcommand, without the tool's name and flags.
+pub(crate) fn command(program: &str) -> Command {
+    Command::new("call")
+        .about("Calls a tool")
+        .long_about(
+            "Calls a tool.\n\nOptions of this command precede the tool's name; everything after it belongs to the tool, and \
+             `NAME --help` lists the tool's flags. `--args` and `--save` can also follow the name, unless the tool has a flag \
+             of that name.",
+        )
+        .override_usage(format!("{program} call [OPTIONS] <NAME> [--FLAG <VALUE>]..."))
+        .after_help(Exit::help())
+        .args(options())
+}
+
+fn options() -> [Arg; 2] {
+    [
+        Arg::new("args")
+            .long("args")
+            .value_name("JSON")
+            .help("Arguments as a JSON object; `@FILE` reads them from a file, `-` from standard input"),
+        Arg::new("save")
+            .long("save")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .value_hint(ValueHint::FilePath)
+            .help("Writes the image or other bytes of the result, or else its text, to a file"),
+    ]
+}
+
+/// The tool's name and, untouched, everything after it.
+pub(crate) fn tool_and_flags() -> Arg {
+    Arg::new("tool")
+        .value_name("NAME")
+        .required(true)
+        .num_args(1..)
+        .trailing_var_arg(true)
+        .value_parser(value_parser!(OsString))
+        .help("The tool's name or alias, then its flags")
+}
+
+/// Returns the arguments of `call` in the matches.
+pub(crate) fn request(matches: &mut ArgMatches) -> Result<CallRequest, Stop> {
+    let mut words = matches.remove_many::<OsString>("tool").into_iter().flatten();
+    let name = required(words.next())?.to_string_lossy().into_owned();
+    Ok(CallRequest {
+        name,
+        flags: words.collect(),
+        args: text(matches, "args"),
+        save: matches.remove_one("save"),
+    })
+}
 
 /// Runs the call and prints its result.
 pub(crate) fn run(

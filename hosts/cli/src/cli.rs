@@ -5,6 +5,8 @@ use crate::acp;
 #[cfg(feature = "agent")]
 use crate::agent;
 use crate::call;
+#[cfg(feature = "mcp")]
+use crate::call::CallRequest;
 #[cfg(feature = "agent")]
 use crate::chat;
 use crate::completions;
@@ -26,8 +28,6 @@ use crate::mcp;
 #[cfg(feature = "mcp")]
 use crate::mcp::McpRequest;
 use crate::new;
-#[cfg(feature = "mcp")]
-use crate::options::CallRequest;
 use crate::options::{self, Options, Request};
 #[cfg(all(feature = "agent", feature = "web"))]
 use crate::page_reader;

@@ -3,7 +3,7 @@
 use crate::console::{Console, Paint};
 use crate::definitions::print_json;
 use crate::exit::Stop;
-use crate::options::Format;
+use crate::format::Format;
 use crate::parameter_type::{Parameter, parameters};
 use crate::shape;
 use crate::words::{rules, type_word};

@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::definitions::print_json;
 use crate::describe::{hints, whole};
 use crate::exit::Stop;
-use crate::options::Format;
+use crate::format::Format;
 use crate::parameter_type::{Parameter, members, parameters};
 use crate::words::{indented, rules, type_word};
 use clap::Command;

@@ -4,7 +4,7 @@
 use crate::console::Console;
 use crate::definitions::print_in_order;
 use crate::exit::Stop;
-use crate::options::Format;
+use crate::format::Format;
 #[cfg(feature = "browser")]
 use builtin_tools::browser::{BrowserState, browser_state};
 #[cfg(feature = "runtime")]

@@ -3,11 +3,11 @@
 
 use crate::exit::Stop;
 use crate::kinds::Kinds;
-use crate::options::MAX_COLUMNS;
 use crate::parameter_type::{Parameter, parameters};
 use crate::shape;
 use crate::value;
 use crate::words::{first_sentence, is_boolean, plain, rules, value_name};
+use crate::wrap::MAX_COLUMNS;
 use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};

@@ -103,10 +103,12 @@ mod doctor;
 mod exit;
 mod explain;
 mod flags;
+mod format;
 mod kinds;
 mod lint;
 mod list;
 mod live;
+mod matched;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod new;

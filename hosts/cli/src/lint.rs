@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
-use crate::options::Format;
+use crate::format::Format;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::fmt::Write as _;

@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::definitions::{note_missing, print_json};
 use crate::exit::Stop;
-use crate::options::Format;
+use crate::format::Format;
 use crate::words::first_sentence;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@
 //! Events that arrive during a prompt are shown after it.
 
 use crate::console::Console;
-use crate::options::Format;
+use crate::format::Format;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::pin;

@@ -11,7 +11,8 @@ mod token;
 
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
-use crate::options::{Format, text};
+use crate::format::Format;
+use crate::matched::text;
 use clap::{ArgMatches, Command};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -4,18 +4,22 @@
 use crate::acp::{self, AcpRequest};
 #[cfg(feature = "agent")]
 use crate::agent::{self, AgentRequest};
+use crate::call::{self, CallRequest};
 #[cfg(feature = "agent")]
 use crate::chat::{self, ChatRequest};
 use crate::config::{self, ConfigRequest};
 use crate::docs;
 use crate::exit::{Exit, Stop};
 use crate::explain::{self, ExplainRequest};
+use crate::format::Format;
 use crate::lint::{self, LintRequest};
+use crate::matched::{required, text};
 #[cfg(feature = "mcp")]
 use crate::mcp::{self, McpRequest};
 use crate::new::{self, NewRequest};
 use crate::permission::{self, PermissionRequest};
 use crate::trust::{self, TrustRequest};
+use crate::wrap::MAX_COLUMNS;
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
@@ -32,13 +36,6 @@ pub(crate) struct Options {
     pub(crate) caller: Caller,
     pub(crate) load: LoadOptions,
     pub(crate) request: Request,
-}
-
-/// Output format of results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    Text,
-    Json,
 }
 
 /// A subcommand.
@@ -94,17 +91,6 @@ impl Request {
     }
 }
 
-/// Arguments of `call`.
-#[derive(Debug)]
-pub(crate) struct CallRequest {
-    /// JSON text, `@file`, or `-` for standard input.
-    pub(crate) args: Option<String>,
-    pub(crate) save: Option<PathBuf>,
-    pub(crate) name: String,
-    /// All arguments after the tool's name.
-    pub(crate) flags: Vec<OsString>,
-}
-
 /// Returns the name under which the program was started, for help texts and completions.
 pub(crate) fn program_name(args: &[OsString]) -> String {
     let program =
@@ -120,7 +106,7 @@ pub(crate) fn command(program: &str) -> Command {
         let is_of_caller = option.get_help_heading() == Some(CALLER);
         option.global(true).hide(is_of_caller)
     });
-    let command = skeleton(program).mut_subcommand("call", |call| call.arg(tool_and_flags()));
+    let command = skeleton(program).mut_subcommand("call", |call| call.arg(call::tool_and_flags()));
     let command = command.mut_subcommands(|subcommand| with_pointer_to_caller(subcommand, program));
     command
         .args(inherited)
@@ -161,75 +147,113 @@ fn caller_help() -> String {
 
 /// Heading of the options that identify the caller.
 const CALLER: &str = "Caller";
-/// Maximum number of columns of a help text.
-pub(crate) const MAX_COLUMNS: usize = 100;
+
+/// A subcommand: its definition, given the program's name, and its parsed form.
+struct Subcommand {
+    command: fn(&str) -> Command,
+    request: fn(&mut ArgMatches) -> Result<Request, Stop>,
+}
+
+/// All subcommands, in the order in which the help lists them.
+const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand {
+        command: |_| list(),
+        request: |matches| {
+            Ok(Request::List { group: text(matches, "group"), diagnostics: matches.get_flag("diagnostics") })
+        },
+    },
+    Subcommand {
+        command: |_| describe(),
+        request: |matches| Ok(Request::Describe { name: required(text(matches, "name"))? }),
+    },
+    Subcommand {
+        command: |_| explain::command(),
+        request: |matches| Ok(Request::Explain(explain::request(matches)?)),
+    },
+    Subcommand { command: call::command, request: |matches| Ok(Request::Call(call::request(matches)?)) },
+    Subcommand {
+        command: |_| schema(),
+        request: |matches| Ok(Request::Schema { name: text(matches, "name") }),
+    },
+    Subcommand { command: |_| lint::command(), request: |matches| Ok(Request::Lint(lint::request(matches))) },
+    Subcommand { command: |_| docs::command(), request: |_| Ok(Request::Docs) },
+    Subcommand {
+        command: |_| completions(),
+        request: |matches| Ok(Request::Completions { shell: required(matches.remove_one("shell"))? }),
+    },
+    Subcommand {
+        command: |_| config::command(),
+        request: |matches| Ok(Request::Config(config::request(matches)?)),
+    },
+    Subcommand {
+        command: |_| trust::command(),
+        request: |matches| Ok(Request::Trust(trust::request(matches))),
+    },
+    Subcommand {
+        command: |_| permission::command(),
+        request: |matches| Ok(Request::Permission(permission::request(matches)?)),
+    },
+    Subcommand { command: |_| new::command(), request: |matches| Ok(Request::New(new::request(matches)?)) },
+    #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
+    Subcommand { command: |_| crate::doctor::command(), request: |_| Ok(Request::Doctor) },
+    #[cfg(feature = "mcp")]
+    Subcommand { command: |_| mcp::command(), request: |matches| Ok(Request::Mcp(mcp::request(matches)?)) },
+    #[cfg(feature = "agent")]
+    Subcommand {
+        command: |_| agent::command(),
+        request: |matches| Ok(Request::Agent(agent::request(matches))),
+    },
+    #[cfg(feature = "agent")]
+    Subcommand { command: |_| chat::command(), request: |matches| Ok(Request::Chat(chat::request(matches))) },
+    #[cfg(feature = "agent")]
+    Subcommand { command: |_| acp::command(), request: |matches| Ok(Request::Acp(acp::request(matches))) },
+];
 
 /// Returns the command without the shared options and without the arguments of `call`.
 pub(crate) fn skeleton(program: &str) -> Command {
-    let command = Command::new(program.to_owned())
+    Command::new(program.to_owned())
         .bin_name(program)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .after_help(Exit::help())
-        .subcommand(
-            Command::new("list")
-                .about("Lists the tools")
-                .arg(Arg::new("group").long("group").value_name("GROUP").help("Only the tools of this group"))
-                .arg(
-                    Arg::new("diagnostics")
-                        .long("diagnostics")
-                        .action(ArgAction::SetTrue)
-                        .conflicts_with("group")
-                        .help("Lists diagnostics of the tools instead of the tools"),
-                ),
+        .subcommands(SUBCOMMANDS.iter().map(|subcommand| (subcommand.command)(program)))
+}
+
+fn list() -> Command {
+    Command::new("list")
+        .about("Lists the tools")
+        .arg(Arg::new("group").long("group").value_name("GROUP").help("Only the tools of this group"))
+        .arg(
+            Arg::new("diagnostics")
+                .long("diagnostics")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("group")
+                .help("Lists diagnostics of the tools instead of the tools"),
         )
-        .subcommand(
-            Command::new("describe")
-                .about("Shows the full definition of a tool")
-                .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias")),
+}
+
+fn describe() -> Command {
+    Command::new("describe")
+        .about("Shows the full definition of a tool")
+        .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias"))
+}
+
+fn schema() -> Command {
+    Command::new("schema")
+        .about("Prints the tools' definitions as JSON, in MCP format")
+        .arg(Arg::new("name").value_name("NAME").help("Only this tool"))
+}
+
+fn completions() -> Command {
+    Command::new("completions")
+        .about("Prints a shell completion script for this command, its tools and their flags")
+        .arg(
+            Arg::new("shell")
+                .value_name("SHELL")
+                .required(true)
+                .value_parser(value_parser!(Shell))
+                .help("The shell"),
         )
-        .subcommand(explain::command())
-        .subcommand(
-            Command::new("call")
-                .about("Calls a tool")
-                .long_about(
-                    "Calls a tool.\n\nOptions of this command precede the tool's name; everything after it belongs to the tool, and \
-                     `NAME --help` lists the tool's flags. `--args` and `--save` can also follow the name, unless the tool has a flag \
-                     of that name.",
-                )
-                .override_usage(format!("{program} call [OPTIONS] <NAME> [--FLAG <VALUE>]..."))
-                .after_help(Exit::help())
-                .args(call_options()),
-        )
-        .subcommand(
-            Command::new("schema")
-                .about("Prints the tools' definitions as JSON, in MCP format")
-                .arg(Arg::new("name").value_name("NAME").help("Only this tool")),
-        )
-        .subcommand(lint::command())
-        .subcommand(docs::command())
-        .subcommand(
-            Command::new("completions")
-                .about("Prints a shell completion script for this command, its tools and their flags")
-                .arg(
-                    Arg::new("shell")
-                        .value_name("SHELL")
-                        .required(true)
-                        .value_parser(value_parser!(Shell))
-                        .help("The shell"),
-                ),
-        )
-        .subcommand(config::command())
-        .subcommand(trust::command())
-        .subcommand(permission::command())
-        .subcommand(new::command());
-    #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
-    let command = command.subcommand(crate::doctor::command());
-    #[cfg(feature = "mcp")]
-    let command = command.subcommand(mcp::command());
-    #[cfg(feature = "agent")]
-    let command = command.subcommand(agent::command()).subcommand(chat::command()).subcommand(acp::command());
-    command
 }
 
 /// Returns the options that may precede or follow every subcommand.
@@ -282,32 +306,6 @@ pub(crate) fn shared_options() -> Vec<Arg> {
             .value_parser(value_parser!(u32)),
         of_caller("session", "The session that the call belongs to [default: one for each workspace]"),
     ]
-}
-
-fn call_options() -> [Arg; 2] {
-    [
-        Arg::new("args")
-            .long("args")
-            .value_name("JSON")
-            .help("Arguments as a JSON object; `@FILE` reads them from a file, `-` from standard input"),
-        Arg::new("save")
-            .long("save")
-            .value_name("FILE")
-            .value_parser(value_parser!(PathBuf))
-            .value_hint(ValueHint::FilePath)
-            .help("Writes the image or other bytes of the result, or else its text, to a file"),
-    ]
-}
-
-/// The tool's name and, untouched, everything after it.
-fn tool_and_flags() -> Arg {
-    Arg::new("tool")
-        .value_name("NAME")
-        .required(true)
-        .num_args(1..)
-        .trailing_var_arg(true)
-        .value_parser(value_parser!(OsString))
-        .help("The tool's name or alias, then its flags")
 }
 
 impl Options {
@@ -366,49 +364,9 @@ fn load_options(caller: &Caller, matches: &mut ArgMatches) -> LoadOptions {
     matches.remove_many::<String>("set").into_iter().flatten().fold(load, LoadOptions::set)
 }
 
-fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> {
-    Ok(match subcommand {
-        "list" => {
-            Request::List { group: text(matches, "group"), diagnostics: matches.get_flag("diagnostics") }
-        }
-        "describe" => Request::Describe { name: required(text(matches, "name"))? },
-        "explain" => Request::Explain(explain::request(matches)?),
-        #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
-        "doctor" => Request::Doctor,
-        "call" => {
-            let mut words = matches.remove_many::<OsString>("tool").into_iter().flatten();
-            let name = required(words.next())?.to_string_lossy().into_owned();
-            Request::Call(CallRequest {
-                name,
-                flags: words.collect(),
-                args: text(matches, "args"),
-                save: matches.remove_one("save"),
-            })
-        }
-        "schema" => Request::Schema { name: text(matches, "name") },
-        "lint" => Request::Lint(lint::request(matches)),
-        "docs" => Request::Docs,
-        "permission" => Request::Permission(permission::request(matches)?),
-        "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },
-        "config" => Request::Config(config::request(matches)?),
-        "trust" => Request::Trust(trust::request(matches)),
-        "new" => Request::New(new::request(matches)?),
-        #[cfg(feature = "mcp")]
-        "mcp" => Request::Mcp(mcp::request(matches)?),
-        #[cfg(feature = "agent")]
-        "agent" => Request::Agent(agent::request(matches)),
-        #[cfg(feature = "agent")]
-        "acp" => Request::Acp(acp::request(matches)),
-        #[cfg(feature = "agent")]
-        "chat" => Request::Chat(chat::request(matches)),
-        other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),
-    })
-}
-
-pub(crate) fn text(matches: &mut ArgMatches, id: &str) -> Option<String> {
-    matches.remove_one(id)
-}
-
-pub(crate) fn required<T>(value: Option<T>) -> Result<T, Stop> {
-    value.ok_or_else(|| Stop::usage("an argument is missing; `--help` shows the usage"))
+fn request(name: &str, matches: &mut ArgMatches) -> Result<Request, Stop> {
+    match SUBCOMMANDS.iter().find(|subcommand| (subcommand.command)("").get_name() == name) {
+        Some(subcommand) => (subcommand.request)(matches),
+        None => Err(Stop::usage(format!("there is no subcommand `{name}`"))),
+    }
 }

@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::Stop;
-use crate::options::Format;
+use crate::format::Format;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use serde_json::json;
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@ use crate::config::{Line, lines, load};
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
-use crate::options::Format;
+use crate::format::Format;
 use clap::builder::ValueHint;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;

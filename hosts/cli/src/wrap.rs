@@ -6,7 +6,7 @@ use terminal_size::{Width, terminal_size_of};
 /// Minimum number of columns for wrapping; a terminal that reports fewer probably does not know its width.
 const LEAST: usize = 30;
 /// Maximum number of columns of a line of text. Longer lines are hard to read.
-const MAX_COLUMNS: usize = 100;
+pub(crate) const MAX_COLUMNS: usize = 100;
 
 /// Returns the maximum line length on standard output: `COLUMNS` if set, else the width of the terminal, at most 100. Without either,
 /// lines are not wrapped.

@@ -1,7 +1,8 @@
 //! A request and its answer, over a separate connection.
 
-use super::{Client, MAX_HEADERS, Request, authority};
+use super::{Client, Request, authority};
 use crate::body::{ACCEPT_ENCODING, Body};
+use crate::limits::MAX_HEADERS;
 use crate::{FetchError, Phase, Target, tls};
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING as ACCEPT_ENCODING_NAME, CONNECTION, HOST, USER_AGENT};

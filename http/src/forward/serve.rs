@@ -2,7 +2,8 @@
 
 use super::answer::{self, Answer};
 use super::{Explain, ForwardLimits, Refusal};
-use crate::client::{MAX_HEADERS, authority};
+use crate::client::authority;
+use crate::limits::MAX_HEADERS;
 use crate::{ConnectError, Guard, Refused, Target};
 use http::header::{CONNECTION, HOST, HeaderName, PROXY_AUTHORIZATION, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::time::Duration;
-use toolkit::config::Secret;
 use toolkit::prelude::*;
+use toolkit::{Config, config::Secret};
 
 /// Maximum number of bytes of an answer.
 const LONGEST_ANSWER: usize = 4 << 20;
@@ -75,6 +75,11 @@ struct ChoiceMessage {
 struct CompletionUsage {
     prompt_tokens: u64,
     completion_tokens: u64,
+}
+
+#[toolkit::service]
+fn model(settings: &Config<LlmTaskSettings>) -> Result<Model, ToolError> {
+    Model::new(settings)
 }
 
 impl Model {

@@ -1,8 +1,6 @@
 //! The configuration `plugins.llm-task`.
 
-use crate::chat::Model;
-use toolkit::prelude::*;
-use toolkit::{Config, config::Secret};
+use toolkit::config::Secret;
 
 /// Settings of LLM tasks (`plugins.llm-task`).
 #[toolkit::args]
@@ -39,9 +37,4 @@ pub enum ResponseFormat {
     JsonObject,
     /// Only in the prompt, for endpoints that support neither.
     None,
-}
-
-#[toolkit::service]
-fn model(settings: &Config<LlmTaskSettings>) -> Result<Model, ToolError> {
-    Model::new(settings)
 }

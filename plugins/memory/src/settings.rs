@@ -1,9 +1,5 @@
 //! The configuration `plugins.memory`.
 
-use crate::store::Memory;
-use toolkit::prelude::*;
-use toolkit::{Config, config::DataDir};
-
 /// Settings of memory (`plugins.memory`).
 #[toolkit::args]
 #[derive(Debug, Clone)]
@@ -15,9 +11,4 @@ pub struct MemorySettings {
     /// How long a call waits while another process writes, in milliseconds.
     #[arg(default = 5_000, range(0..=60_000))]
     pub wait_ms: u32,
-}
-
-#[toolkit::service]
-fn memory(settings: &Config<MemorySettings>, data: &State<DataDir>) -> Result<Memory, ToolError> {
-    Ok(Memory::new(data.directory("memory")?, settings))
 }

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use toolkit::prelude::*;
-use toolkit::{ToolErrorKind, output::Retry};
+use toolkit::{Config, ToolErrorKind, config::DataDir, output::Retry};
 
 /// Time to wait in cases in which SQLite itself does not.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -60,6 +60,11 @@ pub(crate) struct Found {
     pub(crate) tags: Vec<String>,
     /// Time of storing, as `2026-01-31T12:00:00Z`.
     pub(crate) stored: String,
+}
+
+#[toolkit::service]
+fn memory(settings: &Config<MemorySettings>, data: &State<DataDir>) -> Result<Memory, ToolError> {
+    Ok(Memory::new(data.directory("memory")?, settings))
 }
 
 impl Memory {

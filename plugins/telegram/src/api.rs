@@ -1,6 +1,6 @@
 //! Requests to the Bot API.
 
-use crate::fault;
+use crate::fault::{self, Parameters};
 use crate::settings::TelegramSettings;
 use reqwest::Client;
 use reqwest::header::CONTENT_TYPE;
@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
-use toolkit::config::Secret;
 use toolkit::prelude::*;
+use toolkit::{Config, config::Secret};
 
 /// Maximum number of bytes of an answer.
 const LONGEST_ANSWER: usize = 1 << 20;
@@ -32,11 +32,9 @@ struct Envelope<R> {
     parameters: Option<Parameters>,
 }
 
-/// Hints for handling a failed request.
-#[derive(Default, Deserialize)]
-pub(crate) struct Parameters {
-    pub(crate) retry_after: Option<u64>,
-    pub(crate) migrate_to_chat_id: Option<i64>,
+#[toolkit::service]
+fn bot(settings: &Config<TelegramSettings>) -> Result<BotApi, ToolError> {
+    BotApi::new(settings)
 }
 
 impl BotApi {

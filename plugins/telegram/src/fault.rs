@@ -1,7 +1,7 @@
 //! Error messages of failed requests: whether the message was sent, and whether to retry.
 
-use crate::api::Parameters;
 use reqwest::StatusCode;
+use serde::Deserialize;
 use std::time::Duration;
 use toolkit::{ToolError, ToolErrorKind, output::Retry, text::escape_line};
 use toolkit_http::LONGEST_WAIT;
@@ -13,6 +13,13 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Advice if it is unknown whether the request took effect.
 const MAYBE: &str =
     "It may have been done all the same: look into the chat, or ask, before it is tried again";
+
+/// Hints for handling a failed request.
+#[derive(Default, Deserialize)]
+pub(crate) struct Parameters {
+    pub(crate) retry_after: Option<u64>,
+    pub(crate) migrate_to_chat_id: Option<i64>,
+}
 
 /// A request that did not go out whole, or that was not answered.
 pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError {

@@ -1,8 +1,6 @@
 //! The configuration `plugins.telegram`.
 
-use crate::api::BotApi;
-use toolkit::prelude::*;
-use toolkit::{Config, config::Secret};
+use toolkit::config::Secret;
 
 /// Settings of Telegram (`plugins.telegram`).
 #[toolkit::args]
@@ -17,9 +15,4 @@ pub struct TelegramSettings {
     /// The timeout of a request, in seconds.
     #[arg(default = 30, range(1..=300))]
     pub timeout_seconds: u64,
-}
-
-#[toolkit::service]
-fn bot(settings: &Config<TelegramSettings>) -> Result<BotApi, ToolError> {
-    BotApi::new(settings)
 }

@@ -1,7 +1,7 @@
 //! Error messages of failed requests: whether the message was sent, and whether to retry.
 
-use crate::graph::GraphError;
 use reqwest::StatusCode;
+use serde::Deserialize;
 use std::time::Duration;
 use toolkit::{ToolError, ToolErrorKind, output::Retry, text::escape_line};
 
@@ -12,6 +12,21 @@ const PAUSE: Duration = Duration::from_mins(1);
 /// Advice if it is unknown whether the message was sent.
 const MAYBE: &str =
     "It may have been sent all the same: look into the conversation, or ask, before it is sent again";
+
+/// The contents of the Graph API's error object.
+#[derive(Default, Deserialize)]
+pub(crate) struct GraphError {
+    pub(crate) code: i64,
+    #[serde(default)]
+    pub(crate) message: String,
+    pub(crate) error_data: Option<ErrorData>,
+    pub(crate) fbtrace_id: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+pub(crate) struct ErrorData {
+    pub(crate) details: Option<String>,
+}
 
 /// A request that did not go out whole, or that was not answered.
 pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError {

@@ -1,6 +1,6 @@
 //! Requests to the Cloud API.
 
-use crate::fault;
+use crate::fault::{self, GraphError};
 use crate::recipient::Recipient;
 use crate::settings::WhatsAppSettings;
 use reqwest::Client;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
-use toolkit::config::Secret;
 use toolkit::prelude::*;
+use toolkit::{Config, config::Secret};
 
 /// Maximum number of bytes of an answer.
 const LONGEST_ANSWER: usize = 1 << 20;
@@ -75,20 +75,6 @@ struct Failure {
     error: GraphError,
 }
 
-#[derive(Default, Deserialize)]
-pub(crate) struct GraphError {
-    pub(crate) code: i64,
-    #[serde(default)]
-    pub(crate) message: String,
-    pub(crate) error_data: Option<ErrorData>,
-    pub(crate) fbtrace_id: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-pub(crate) struct ErrorData {
-    pub(crate) details: Option<String>,
-}
-
 /// The message that was sent.
 #[toolkit::args]
 pub(crate) struct SentMessageId {
@@ -96,6 +82,11 @@ pub(crate) struct SentMessageId {
     message_id: String,
     /// Whom it reached, as WhatsApp names the person.
     wa_id: Option<String>,
+}
+
+#[toolkit::service]
+fn cloud_api(settings: &Config<WhatsAppSettings>) -> Result<CloudApi, ToolError> {
+    CloudApi::new(settings)
 }
 
 impl CloudApi {

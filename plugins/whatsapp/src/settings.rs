@@ -1,8 +1,6 @@
 //! The configuration `plugins.whatsapp`.
 
-use crate::graph::CloudApi;
-use toolkit::prelude::*;
-use toolkit::{Config, config::Secret};
+use toolkit::config::Secret;
 
 /// Settings of WhatsApp (`plugins.whatsapp`).
 #[toolkit::args]
@@ -23,9 +21,4 @@ pub struct WhatsAppSettings {
     /// The timeout of a request, in seconds.
     #[arg(default = 30, range(1..=300))]
     pub timeout_seconds: u64,
-}
-
-#[toolkit::service]
-fn cloud_api(settings: &Config<WhatsAppSettings>) -> Result<CloudApi, ToolError> {
-    CloudApi::new(settings)
 }

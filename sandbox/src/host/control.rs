@@ -12,10 +12,12 @@ use rustix::net::{Shutdown, shutdown};
 use tokio::sync::{oneshot, watch};
 
 use super::thread::Heard;
-use crate::job::PATIENCE;
-use crate::supervisor::child::Failure;
+use crate::failure::Failure;
 use crate::wire::{self, Incoming, Reader, Run, Writer, to_host};
 use crate::{Containment, End, Exit, Limit, Progress, Quarantined, inside, socket};
+
+/// Time without a message after which the host checks whether the sending processes are stopped.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The known state of a job.
 #[derive(Debug, Default)]
@@ -187,7 +189,7 @@ impl Control {
             }
             to_host::FAILED => {
                 let failure = Failure {
-                    step: crate::supervisor::child::Step::from_number(reader.byte()?)?,
+                    step: crate::failure::Step::from_number(reader.byte()?)?,
                     error: reader.signed()?,
                     detail: reader.bytes()?.to_vec(),
                 };

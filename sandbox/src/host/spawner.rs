@@ -13,7 +13,8 @@ use super::control::Control;
 use super::thread::Heard;
 use crate::socket;
 use crate::supervisor::spawner::ask;
-use crate::supervisor::{NAME, TOKEN, tree};
+use crate::supervisor::{NAME, TOKEN};
+use crate::tree;
 use crate::wire::{Incoming, Reader, to_host};
 
 /// The spawner at work, if there is one.

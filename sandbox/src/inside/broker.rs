@@ -37,7 +37,7 @@ const MAX_GUESSED: i32 = 256;
 const UNHEARD: i32 = 3;
 
 /// Answers the calls of one sandbox.
-pub(super) struct Broker {
+pub(crate) struct Broker {
     listener: OwnedFd,
     /// True if the sandbox has its own network.
     own_network: bool,
@@ -64,7 +64,7 @@ struct Wanted {
 }
 
 impl Broker {
-    pub(super) fn new(listener: OwnedFd, plan: &Plan, abstract_names: bool) -> Self {
+    pub(crate) fn new(listener: OwnedFd, plan: &Plan, abstract_names: bool) -> Self {
         let own_network = plan.has_loopback();
         let given = plan.tmp.as_deref();
         // A directory given as `/tmp` belongs to the sandbox, unless it is the shared `/tmp`.
@@ -83,12 +83,12 @@ impl Broker {
         }
     }
 
-    pub(super) fn listener(&self) -> &OwnedFd {
+    pub(crate) fn listener(&self) -> &OwnedFd {
         &self.listener
     }
 
     /// Answers one call. A call that blocks gets a process that waits for it.
-    pub(super) fn serve(&mut self) {
+    pub(crate) fn serve(&mut self) {
         let Ok(notification) = sys::next_notification(self.listener.as_fd()) else { return };
         let wanted = match self.look_at(&notification) {
             Ok(wanted) => wanted,
@@ -107,7 +107,7 @@ impl Broker {
     }
 
     /// Records that a child of the first process has ended.
-    pub(super) fn ended(&mut self, pid: i32, status: i32) {
+    pub(crate) fn ended(&mut self, pid: i32, status: i32) {
         if let Some(socket) = self.helpers.remove(&pid)
             && status == UNHEARD << 8
         {

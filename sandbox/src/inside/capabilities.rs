@@ -7,14 +7,14 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
 };
 
-use crate::supervisor::child::{Failure, Step};
+use crate::failure::{Failure, Step};
 
 /// True once [`drop_bounds`] has run in this process, or in the process that forked it.
 static BOUNDED: AtomicBool = AtomicBool::new(false);
 
 /// Drops the bounding set, so that programs executed from here on have no capabilities, whatever their file or user would give them.
 /// This process keeps its own.
-pub(super) fn drop_bounds() -> Result<(), Failure> {
+pub(crate) fn drop_bounds() -> Result<(), Failure> {
     if BOUNDED.load(Ordering::Relaxed) {
         return Ok(());
     }
@@ -32,7 +32,7 @@ pub(super) fn drop_bounds() -> Result<(), Failure> {
 
 /// Drops all capabilities except those that the broker needs: to examine the processes of the sandbox, and to query what their sockets
 /// are bound to. The remaining ones also keep those processes, which have none, from examining this one.
-pub(super) fn keep_for_broker() -> Result<(), Failure> {
+pub(crate) fn keep_for_broker() -> Result<(), Failure> {
     let kept = CapabilitySet::SYS_PTRACE | CapabilitySet::NET_ADMIN;
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rustix::process::{getegid, geteuid};
 
-use crate::supervisor::child::{Failure, Step};
+use crate::failure::{Failure, Step};
 
 /// Writes the user and group mappings of a process in its own user namespace. Called from outside by the process that created it.
 ///

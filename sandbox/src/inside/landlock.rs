@@ -9,7 +9,7 @@ use landlock::{
 
 use super::Plan;
 use crate::Mode;
-use crate::supervisor::child::{Failure, Step};
+use crate::failure::{Failure, Step};
 
 /// Devices that can be written to.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];

@@ -8,7 +8,7 @@ use crate::sys;
 
 /// Switches the loopback on: a new network has one, but it is down. The process needs the administrator's rights for the network,
 /// which the first process of its namespaces has.
-pub(super) fn up() -> io::Result<()> {
+pub(crate) fn up() -> io::Result<()> {
     let any = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     sys::switch_on(any.as_fd(), c"lo")
 }

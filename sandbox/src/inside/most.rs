@@ -21,7 +21,7 @@ pub(crate) fn prefer_to_kill() {
 }
 
 /// Limits processes and threads, in the first process of a namespace of users and of process ids.
-pub(super) fn limit_processes(count: u32) {
+pub(crate) fn limit_processes(count: u32) {
     let count = count.saturating_add(OWN);
     let version = version();
     // Before, it would be the limit of the whole system.

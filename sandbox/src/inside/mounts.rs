@@ -17,7 +17,7 @@ use rustix::mount::{
 };
 
 use super::Plan;
-use crate::supervisor::child::{Failure, Step};
+use crate::failure::{Failure, Step};
 use crate::sys;
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
@@ -175,7 +175,7 @@ fn entries(plan: &Plan) -> Vec<Entry> {
 }
 
 /// Arranges all mounts. The process must be in its own mount namespace, with the privileges to change it.
-pub(super) fn arrange(plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn arrange(plan: &Plan) -> Result<(), Failure> {
     let root = Path::new("/");
     mount_change(root, MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(failed(root))?;
     let mut entries = entries(plan);
@@ -311,7 +311,7 @@ fn hide(path: &Path, is_directory: bool) -> Result<(), Failure> {
 
 /// Tests that these mounts are possible on this system.
 pub(crate) fn possible() -> Result<(), String> {
-    let words = |failure: Failure| crate::probe::words(&failure);
+    let words = |failure: Failure| crate::failure::words(&failure);
     let root = Path::new("/");
     mount_change(root, MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .map_err(|error| words(failed(root)(error)))?;
@@ -323,5 +323,5 @@ pub(crate) fn possible() -> Result<(), String> {
 /// Tests that a PID namespace is possible, which needs a `/proc` that shows its processes.
 pub(crate) fn own_processes_possible() -> Result<(), String> {
     possible()?;
-    processes().map_err(|failure| crate::probe::words(&failure))
+    processes().map_err(|failure| crate::failure::words(&failure))
 }

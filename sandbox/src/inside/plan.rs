@@ -6,8 +6,8 @@ use rustix::io::Errno;
 
 use super::Plan;
 use super::placeholder::Placeholder;
-use crate::probe::Feature;
-use crate::supervisor::child::{Failure, Step};
+use crate::failure::{Failure, Step};
+use crate::feature::Feature;
 use crate::wire::{self, Reader, Run, Writer};
 use crate::{Conflict, Containment, Mode, Part, Sandbox};
 

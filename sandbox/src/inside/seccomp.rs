@@ -10,7 +10,7 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-use crate::supervisor::child::{Failure, Step};
+use crate::failure::{Failure, Step};
 use crate::sys;
 
 /// `open_tree` that also changes attributes. It is newer than the list in `libc`, and has the same number on every architecture, as those

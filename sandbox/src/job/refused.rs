@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
-use crate::supervisor::child::{Failure, Step};
+use crate::failure::{Failure, Step};
 use crate::wire::Run;
 use crate::{Conflict, SpawnError};
 

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
-use super::tree;
 use crate::Process;
+use crate::tree;
 
 /// Time after which callers are told of processes that do not end.
 const STUBBORN: Duration = Duration::from_secs(3);

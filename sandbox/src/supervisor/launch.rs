@@ -10,12 +10,13 @@ use rustix::process::{Pid, Signal};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
 
 use super::cgroup::Cgroup;
-use super::child::{Child, Failure, Step, report};
+use super::child::{Child, report};
 use super::quarantine::Sweeper;
 use super::ready::Ready;
-use super::tree::{self, Identity};
+use crate::failure::{Failure, Step};
 use crate::inside::{Plan, most};
 use crate::sys::{self, Forked};
+use crate::tree::{self, Identity};
 use crate::wire::{OutputKind, Run};
 use crate::{Containment, Limits, Mode, Repositories, socket};
 

@@ -8,8 +8,10 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use super::child::{Failure, Step, report};
-use crate::inside::{Plan, identity, init};
+use super::child::report;
+use super::init;
+use crate::failure::{Failure, Step};
+use crate::inside::{Plan, identity};
 use crate::socket;
 use crate::sys::{self, Forked};
 use crate::wire::{Run, Writer};

@@ -28,10 +28,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, set_child_subreaper, setsid};
 
 use super::next::{Next, Waiting};
-use super::{owner, tree};
+use super::{owner, trials};
 use crate::sys::{self, Forked};
 use crate::wire::{Reader, Writer, to_host};
-use crate::{probe, socket};
+use crate::{socket, tree};
 
 /// Requests of the host to the spawner, in the first byte of a packet.
 pub(crate) mod ask {
@@ -180,13 +180,13 @@ impl Spawner {
                 let (host, own) = self.become_another();
                 match kind {
                     ask::JOB => owner::run(given, host, own),
-                    ask::PROBE => probe::run(&given),
+                    ask::PROBE => trials::run(&given),
                     _ => sys::leave(1),
                 }
             }
             Err(error) => {
                 let message = Writer::new(to_host::FAILED)
-                    .byte(super::child::Step::Fork as u8)
+                    .byte(crate::failure::Step::Fork as u8)
                     .signed(error.raw_os_error().unwrap_or(0))
                     .bytes(b"")
                     .finish();

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::getpid;
 
-use super::tree;
+use crate::tree;
 use crate::{Limit, Limits};
 
 /// Interval between measurements.

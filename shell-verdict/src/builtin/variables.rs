@@ -75,7 +75,7 @@ fn declared(judge: &mut Judge<'_>, assigned: &Assigned, flags: Flags, part: &mut
     if matches!(value, Variable::Text(text) if text.starts_with('(')) {
         part.has(Class::Code, "a value in parentheses may be evaluated as a list");
         if let Variable::Text(text) = value {
-            crate::forbidden::look(text, part);
+            crate::never::look(text, part);
         }
     }
     // An unknown value may begin with a parenthesis; and a variable assigned in several ways may be an array.

@@ -1,6 +1,7 @@
 //! Harmless uses of the forbidden programs: printing help, listing devices, or working on an image file.
 
 use crate::class::Class;
+use crate::never::is_maker;
 use crate::situation::Access;
 use crate::verdict::Part;
 use crate::walk::Judge;
@@ -48,7 +49,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         part.is(Class::Unknown, format!("{base} lists what is there"));
         return true;
     }
-    let writes_files = (WRITERS.contains(&base) || super::is_maker(base)) && names_files(judge, base, &words);
+    let writes_files = (WRITERS.contains(&base) || is_maker(base)) && names_files(judge, base, &words);
     if writes_files {
         part.is(Class::Dangerous, format!("{base} overwrites a file"));
         for word in words.iter().filter(|word| !word.starts_with('-')) {
@@ -67,7 +68,7 @@ fn tells_of_itself(base: &str, words: &[&str]) -> bool {
         ["--help" | "--version" | "--usage"] => true,
         // For programs that stop the machine, `-h` means halt.
         ["-h" | "-V"] => {
-            super::is_maker(base)
+            is_maker(base)
                 || WRITERS.contains(&base)
                 || matches!(base, "sudo" | "su" | "runuser" | "rtcwake" | "mdadm")
         }

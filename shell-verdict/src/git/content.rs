@@ -1,10 +1,9 @@
 //! The content of tracked files that a command of git shows: the same is decided of it as of a program that reads the files.
 
-use super::index::Entry;
 use super::pathspec::Pathspecs;
 use super::shown::{Shows, before_end, shows};
-use super::tracked::Tracked;
 use crate::class::Class;
+use crate::repository::{Entry, Tracked};
 use crate::situation::{Access, Decision};
 use crate::verdict::{Ground, Part};
 use crate::walk::Judge;

@@ -2,9 +2,9 @@
 
 use super::Reading;
 use super::spec::Kind;
+use crate::archive;
 use crate::class::Class;
 use crate::situation::Access;
-use crate::special::archive;
 use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
 

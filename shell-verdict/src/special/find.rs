@@ -1,7 +1,6 @@
 //! `find`: its starting points, its tests, and its actions.
 
 use crate::class::Class;
-use crate::command;
 use crate::names;
 use crate::situation::Access;
 use crate::verdict::Part;
@@ -169,9 +168,9 @@ fn runs(judge: &mut Judge<'_>, action: &str, words: &[Value], found: &Value, par
                 }
             })
             .collect();
-        command::nested(judge, &words, part);
+        judge.nested(&words, part);
     } else {
-        command::nested(judge, &replaced, part);
+        judge.nested(&replaced, part);
     }
     judge.state.cwd = cwd;
     end + 1

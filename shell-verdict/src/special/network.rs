@@ -21,7 +21,7 @@ pub(super) fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
                     part.has(Class::Code, format!("{base} runs a command of an option"));
                     let after = word.split_once(['=', ' ']).map(|(_, after)| after);
                     let after = after.or_else(|| words.get(index + 1).copied());
-                    crate::forbidden::look(after.unwrap_or_default(), part);
+                    crate::never::look(after.unwrap_or_default(), part);
                 }
             }
         }
@@ -39,7 +39,7 @@ pub(super) fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
             judge.path(&Value::Text(file.to_owned()), Access::Read, part);
         }
     }
-    crate::forbidden::hidden(values, part);
+    crate::never::hidden(values, part);
 }
 
 /// Build tools and package managers, with those of their commands that fetch or publish packages.
@@ -193,7 +193,7 @@ fn elsewhere(base: &str, words: &[&str], part: &mut Part) {
     };
     let never_runs = |words: &[&str]| {
         let mut trial = Part::new(0..0, "");
-        crate::forbidden::look(&words.join(" "), &mut trial);
+        crate::never::look(&words.join(" "), &mut trial);
         trial.decision == Decision::Deny
     };
     if words.iter().position(is_local).is_some_and(|at| never_runs(&words[at + 1..])) {

@@ -3,7 +3,7 @@
 use super::brackets::{Brackets, begins_as_arithmetic, brackets, is_arithmetic_for};
 use super::{Judge, Source};
 use crate::class::Class;
-use crate::command;
+use crate::names::base;
 use crate::situation::Decision;
 use crate::state::{Function, State, Variable};
 use crate::verdict::Part;
@@ -18,7 +18,7 @@ fn does_only(list: &ast::CompoundList, names: &[&str]) -> bool {
             && !and_or.first.bang
             && matches!(&and_or.first.seq[..], [ast::Command::Simple(simple)] if {
                 let name = simple.word_or_name.as_ref();
-                name.is_none_or(|name| names.contains(&command::base(&name.value)))
+                name.is_none_or(|name| names.contains(&base(&name.value)))
             })
     })
 }

@@ -2,10 +2,9 @@
 
 use super::{Judge, Source};
 use crate::class::Class;
-use crate::command;
-use crate::forbidden;
 use crate::listed::{self, Listed};
-use crate::names;
+use crate::names::{self, base};
+use crate::never;
 use crate::situation::Shell;
 use crate::verdict::Part;
 use crate::words::Value;
@@ -53,7 +52,7 @@ impl Judge<'_> {
     pub(super) fn may_run_input(&self, command: &ast::Command) -> bool {
         let ast::Command::Simple(simple) = command else { return true };
         simple.word_or_name.as_ref().is_none_or(|name| {
-            let base = command::base(&name.value).trim_matches(['\\', '"', '\'']);
+            let base = base(&name.value).trim_matches(['\\', '"', '\'']);
             matches!(base, "cat" | "tee" | "source" | ".")
                 || base.contains('$')
                 || names::is("shells", base)
@@ -229,7 +228,7 @@ impl Judge<'_> {
         }
         part.has(Class::Code, "it runs a text that is a part of the command");
         if text.len() > LONGEST {
-            forbidden::look(text, part);
+            never::look(text, part);
         } else {
             self.payload(text, shell, part);
         }

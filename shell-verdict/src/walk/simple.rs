@@ -3,7 +3,6 @@
 use super::place::{array_doubt, end_doubt, place, substitution_doubt};
 use super::{Judge, Source, is_name};
 use crate::class::Class;
-use crate::command;
 use crate::environment;
 use crate::state::Variable;
 use crate::verdict::Part;
@@ -86,7 +85,7 @@ impl Judge<'_> {
             let program = words[0].value.text().filter(|name| !self.state.functions.contains_key(*name));
             let program = program.map(str::to_owned);
             self.with_environment(assigned, program.as_deref(), &mut part, |judge, part| {
-                command::judge(judge, words, part);
+                (judge.judges.simple)(judge, words, part);
             });
             self.name_end = None;
             if let Some(before) = before {

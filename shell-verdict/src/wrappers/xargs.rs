@@ -2,7 +2,6 @@
 
 use super::{denied, forbidden_from, forbidden_in};
 use crate::class::Class;
-use crate::command;
 use crate::listed::{self, Split};
 use crate::options;
 use crate::situation::Decision;
@@ -76,10 +75,10 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         // As a warning, with all that may be its command.
         let begins = options::starts(LINE, values, 0);
         if let Some(begins) = begins.first() {
-            command::nested(judge, &values[*begins..], part);
+            judge.nested(&values[*begins..], part);
         }
         forbidden_in(judge, LINE, values, 0, part);
-        return crate::forbidden::hidden(values, part);
+        return crate::never::hidden(values, part);
     };
     let rest = &values[length..];
     let words = listed.zip(split).and_then(|(listed, split)| listed::words_of(&listed, split));
@@ -103,10 +102,10 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             rest.iter().map(replaced).collect()
         }
     };
-    command::nested(judge, &inner, part);
+    judge.nested(&inner, part);
     // A forbidden command is forbidden with any further words.
     let mut alone = Part::new(part.span.clone(), "");
-    command::nested(judge, rest, &mut alone);
+    judge.nested(rest, &mut alone);
     // If it reads nothing, the command runs without.
     if is_known && mark.is_none() && alone.decision == Decision::Ask {
         part.has(Class::Unknown, "xargs runs the command without a word if it reads none");

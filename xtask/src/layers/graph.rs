@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::layers::scan::{self, Scan};
-use crate::tidy::SourceFile;
+use crate::source::SourceFile;
 
 /// The imports between the modules at the root of one crate.
 pub(super) struct Graph {

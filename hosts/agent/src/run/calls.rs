@@ -3,9 +3,9 @@
 //! Calls that only read run together, sub-agents run together, and every other call runs alone. Before calls begin, the transcript
 //! says so; each result is written when it is there.
 
+use super::delegate::Delegated;
 use super::{Ending, Run, limit_text};
 use crate::approvals::AutoConfirm;
-use crate::delegate::Delegated;
 use crate::own::{Account, DELEGATE, FINISH};
 use crate::result::StopReason;
 use crate::session::{add_files, next};

@@ -2,7 +2,7 @@
 
 use crate::console::Console;
 use crate::exit::Stop;
-use crate::options::Format;
+use crate::format::Format;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use toolkit::{

@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::definitions::print_in_order;
 use crate::exit::{Exit, Stop};
-use crate::options::Format;
+use crate::format::Format;
 use builtin_tools::runtime::{ExplainedCommand, ExplainedPart};
 use std::fmt::Write as _;
 use tokio::runtime::Runtime;

@@ -5,7 +5,7 @@ use super::edit::{self, Changed};
 use super::installed::{Installed, Made};
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
-use crate::options::text;
+use crate::matched::text;
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 use super::token;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
-use crate::options::text;
+use crate::matched::text;
 use crate::signals::Watch;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::net::SocketAddr;

@@ -3,7 +3,8 @@
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
-use crate::options::{Format, required, text};
+use crate::format::Format;
+use crate::matched::{required, text};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 use std::fs::{self, OpenOptions};

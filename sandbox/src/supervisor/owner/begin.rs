@@ -6,9 +6,9 @@ use std::time::Instant;
 use rustix::process::{getpid, set_child_subreaper, setsid};
 
 use super::Owner;
-use crate::supervisor::child::Failure;
+use crate::failure::Failure;
+use crate::pump::Pump;
 use crate::supervisor::launch;
-use crate::supervisor::output::Pump;
 use crate::supervisor::ready::Ready;
 use crate::supervisor::usage::Usage;
 use crate::wire::{self, Incoming, Reader, Run, Writer, to_host, to_supervisor};

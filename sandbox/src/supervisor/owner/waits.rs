@@ -6,8 +6,8 @@ use rustix::process::getpid;
 
 use super::Owner;
 use crate::Process;
-use crate::supervisor::output::Pump;
-use crate::supervisor::tree::{self, Identity};
+use crate::pump::Pump;
+use crate::tree::{self, Identity};
 use crate::wire::{self, Writer, to_host};
 
 /// A request that waits for the output to be closed.

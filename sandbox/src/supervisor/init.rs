@@ -9,13 +9,13 @@ use std::os::fd::OwnedFd;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
 
-use super::broker::Broker;
-use super::{Plan, capabilities, landlock, loopback, most, mounts, seccomp};
-use crate::socket;
-use crate::supervisor::child::{Child, Failure, Step, ordered, report};
-use crate::supervisor::spawner::drain;
-use crate::sys;
+use super::child::{Child, ordered, report};
+use super::spawner::drain;
+use crate::failure::{Failure, Step};
+use crate::inside::broker::Broker;
+use crate::inside::{capabilities, loopback, most, mounts, seccomp};
 use crate::wire::Writer;
+use crate::{socket, sys};
 
 /// Runs in the process created in these new namespaces (`CLONE_NEW…`): waits for its order, arranges the mounts, then starts the command,
 /// or becomes it if the process is not the first of a PID namespace.
@@ -63,16 +63,12 @@ pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
 /// Prepares this process to connect sockets for the command. Returns the descriptor for the calls, and true if abstract sockets of others
 /// are blocked.
 fn brokers(child: &mut Child) -> Option<(OwnedFd, bool)> {
-    let plan = child.plan.as_ref().filter(|plan| plan.seccomp)?;
+    let plan = child.plan.as_ref().filter(|plan| plan.has_filter())?;
     let (ours, theirs) = socket::packets().ok()?;
     // The same mechanism blocks them for the command, in nested rules.
-    let abstract_names = !plan.has_loopback() && is_scoped(plan);
+    let abstract_names = plan.scope_abstract_sockets();
     child.broker = Some(theirs);
     Some((ours, abstract_names))
-}
-
-fn is_scoped(plan: &Plan) -> bool {
-    landlock::scope_abstract_sockets(plan.landlock)
 }
 
 /// Waits for the order, which may take until there is a job. The order contains everything that is needed; before it, the process has only

@@ -1,12 +1,12 @@
 //! Sub-agents: a task that an agent gives to another.
 
+use super::Run;
 use crate::agent::{Agent, Inner};
 use crate::events::Observer;
 use crate::own::{Delegation, Own};
 use crate::prompt::FinalAnswer;
 use crate::request::DelegationRequest;
 use crate::result::{StopReason, ToolAgentResult};
-use crate::run::Run;
 use crate::session::RunOptions;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

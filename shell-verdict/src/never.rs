@@ -1,13 +1,32 @@
-//! Search for forbidden commands in text that cannot be parsed.
+//! Programs that never run, and the search for them where a command cannot be judged.
 
-use super::{is_never, is_recursive};
 use crate::class::Class;
-use crate::command::base;
-use crate::names;
+use crate::names::{self, base};
 use crate::verdict::Part;
+use crate::words::Value;
 
 /// First of the characters that stand for quoted separators: a private use area, which commands do not contain.
 const QUOTED: u32 = 0xE000;
+
+/// Returns true for a program that never runs.
+pub(crate) fn is_never(base: &str) -> bool {
+    names::is("never", base) || is_maker(base)
+}
+
+/// Returns true for a program that makes file systems: each kind has one of its own, on some systems by another name.
+pub(crate) fn is_maker(base: &str) -> bool {
+    ["mkfs", "newfs"].iter().any(|maker| {
+        base.strip_prefix(maker).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '_']))
+    })
+}
+
+/// Warns of forbidden programs among the words of an unknown program.
+pub(crate) fn hidden(values: &[Value], part: &mut Part) {
+    let mut words = values.iter().filter_map(Value::text);
+    if let Some(name) = words.find(|word| is_never(base(word))) {
+        part.has(Class::Dangerous, format!("it may run {}", base(name)));
+    }
+}
 
 /// Searches a text that cannot be parsed for forbidden commands.
 pub(crate) fn look(text: &str, part: &mut Part) {
@@ -91,4 +110,17 @@ fn restored(c: char) -> char {
 
 fn is_quoted_separator(c: char) -> bool {
     (QUOTED..QUOTED + 128).contains(&u32::from(c))
+}
+
+/// Returns true if the words of a command have it act on all below a directory.
+pub(crate) fn is_recursive(words: &[&str]) -> bool {
+    words.iter().take_while(|word| **word != "--").any(|word| {
+        let is_long = word.starts_with("--r") && "--recursive".starts_with(word);
+        is_long || is_flag(word, 'r') || is_flag(word, 'R')
+    })
+}
+
+/// Returns true if a word is of options of one letter, this one among them.
+pub(crate) fn is_flag(word: &str, flag: char) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.contains(flag)
 }

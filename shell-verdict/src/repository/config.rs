@@ -31,13 +31,13 @@ type Checked = Result<Vec<PathBuf>, String>;
 
 /// The files that a git command reads in addition to the repository itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) struct Looks {
+pub(crate) struct Looks {
     /// True if the command looks into submodules.
-    pub(super) into_submodules: bool,
+    pub(crate) into_submodules: bool,
     /// True if the command compares files of the work tree with committed content, which runs filters.
-    pub(super) through_filters: bool,
+    pub(crate) through_filters: bool,
     /// True if git itself runs the command in a submodule. Restrictions on git may not apply there.
-    pub(super) as_submodule: bool,
+    pub(crate) as_submodule: bool,
 }
 
 /// Maximum nesting depth of submodules.
@@ -47,7 +47,7 @@ const MAX_SUBMODULES: usize = 256;
 
 impl Repositories {
     /// Checks each repository that git may use for a directory. Returns the directories of each.
-    pub(super) fn around(&self, cwd: &Path, looks: Looks) -> Vec<Checked> {
+    pub(crate) fn around(&self, cwd: &Path, looks: Looks) -> Vec<Checked> {
         let real = self.real(cwd);
         let is_real = |directory: &Path| real.as_ref().is_some_and(|real| real.starts_with(directory));
         // Through a link the way up is another.
@@ -66,7 +66,7 @@ impl Repositories {
 
     /// Returns the tracked files of the repository that a directory is in. If that is broken, those of the next repository above are
     /// included.
-    pub(super) fn tracked(&self, cwd: &Path) -> Vec<Rc<Tracked>> {
+    pub(crate) fn tracked(&self, cwd: &Path) -> Vec<Rc<Tracked>> {
         let mut found = Vec::new();
         let Some(real) = self.real(cwd) else { return found };
         for directory in real.ancestors() {
@@ -238,7 +238,7 @@ const HARMLESS_NAMED: &[(&str, &str)] = &[
 ];
 
 /// Returns the git directory of the work tree that begins in a directory, if one does. Symlinks in the path are not resolved.
-pub(super) fn git_dir(directory: &Path) -> Result<Option<PathBuf>, String> {
+pub(crate) fn git_dir(directory: &Path) -> Result<Option<PathBuf>, String> {
     let dot_git = directory.join(".git");
     let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return Ok(None) };
     if metadata.is_dir() {
@@ -383,7 +383,7 @@ struct Configured<'p> {
 }
 
 /// Checks a configuration file. An absent one is harmless.
-pub(super) fn check_file(file: &Path, looks: Looks) -> Result<(), String> {
+pub(crate) fn check_file(file: &Path, looks: Looks) -> Result<(), String> {
     check_configuration(file, Configured { looks, work_tree: None })
 }
 

@@ -1,7 +1,7 @@
 //! Facts about a command that hold anywhere in its text, in any order: the known value of a variable or of the directory
 //! at one position counts only if no other part may have changed it.
 
-use crate::state::Variable;
+use super::Variable;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts about a command at any place.

@@ -10,26 +10,26 @@ const MAX_FILES: usize = 20_000;
 
 /// The tracked files of a work tree.
 #[derive(Debug)]
-pub(super) struct Tracked {
+pub(crate) struct Tracked {
     /// Root of the work tree, without symlinks.
-    pub(super) root: PathBuf,
+    pub(crate) root: PathBuf,
     index: PathBuf,
     /// The tracked files, or the reason for which they are unknown.
-    pub(super) files: Result<Vec<Entry>, String>,
+    pub(crate) files: Result<Vec<Entry>, String>,
     /// Indexes of the files that need a decision other than allow.
     asked: OnceCell<Vec<usize>>,
 }
 
 impl Tracked {
     /// Reads the index of the repository whose work tree begins in a directory, if one does.
-    pub(super) fn of(root: &Path, read: &Cell<u64>) -> Option<Self> {
+    pub(crate) fn of(root: &Path, read: &Cell<u64>) -> Option<Self> {
         let git_dir = git_dir(root)?;
         let files = index::files(&git_dir, read);
         Some(Self { root: root.to_owned(), index: git_dir.join("index"), files, asked: OnceCell::new() })
     }
 
     /// Returns the files for which `is_asked` is true, in order. It is called once for each.
-    pub(super) fn asked(&self, is_asked: impl Fn(&Entry) -> bool) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn asked(&self, is_asked: impl Fn(&Entry) -> bool) -> impl Iterator<Item = &Entry> {
         let files = self.files.as_deref().unwrap_or_default();
         let find = || {
             let counts = |place: usize, file: &Entry| place < MAX_FILES || may_be_secret(&file.name);
@@ -42,7 +42,7 @@ impl Tracked {
 
     /// Returns true if git considers a file of the work tree equal to the one in the index without reading its content.
     #[cfg(unix)]
-    pub(super) fn is_unchanged(&self, entry: &Entry) -> bool {
+    pub(crate) fn is_unchanged(&self, entry: &Entry) -> bool {
         use std::os::unix::fs::MetadataExt as _;
         let Ok(found) = self.root.join(&entry.name).symlink_metadata() else { return false };
         let Ok(index) = self.index.metadata() else { return false };
@@ -57,13 +57,13 @@ impl Tracked {
     }
 
     #[cfg(not(unix))]
-    pub(super) fn is_unchanged(&self, _entry: &Entry) -> bool {
+    pub(crate) fn is_unchanged(&self, _entry: &Entry) -> bool {
         false
     }
 }
 
 /// Returns true if git takes a directory for the beginning of a work tree and looks no further up.
-pub(super) fn is_whole(root: &Path) -> bool {
+pub(crate) fn is_whole(root: &Path) -> bool {
     let Some(git_dir) = git_dir(root) else { return false };
     let has = |directory: &Path, name: &str| directory.join(name).symlink_metadata().is_ok();
     let common = fs::read_to_string(git_dir.join("commondir")).ok();

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Read as _;
 
 /// Judges a command that only lists or shows. Returns true if it is one; others are judged as unknown programs.
-pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
+pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
     let Some(words) = words else { return false };
     let Some(files) = (match base {

@@ -8,7 +8,7 @@ const MAX_ENTRIES: usize = 10_000;
 
 /// The names in a directory, as far as they can be relied on.
 #[derive(Debug)]
-pub(super) struct Listing {
+pub(crate) struct Listing {
     directory: PathBuf,
     /// `None` if there may be a file whose name is not among them; then each name is looked up.
     entries: Option<Vec<(String, FileType)>>,
@@ -23,22 +23,22 @@ enum Named {
 }
 
 impl Listing {
-    pub(super) fn of(directory: PathBuf) -> Self {
+    pub(crate) fn of(directory: PathBuf) -> Self {
         let entries = entries(&directory);
         Self { directory, entries }
     }
 
-    pub(super) fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
     /// Returns true if there may be an entry with this name.
-    pub(super) fn may_hold(&self, name: &str) -> bool {
+    pub(crate) fn may_hold(&self, name: &str) -> bool {
         !matches!(self.named(name), Named::Nothing)
     }
 
     /// Returns true if the entry with this name is a symlink. The name may have several components.
-    pub(super) fn is_link(&self, name: &str) -> bool {
+    pub(crate) fn is_link(&self, name: &str) -> bool {
         match self.named(name) {
             Named::Nothing => false,
             Named::Is(kind) => kind.is_symlink(),
@@ -47,7 +47,7 @@ impl Listing {
     }
 
     /// Returns true if one of the entries is a symlink, or there are too many.
-    pub(super) fn holds_link(&self) -> bool {
+    pub(crate) fn holds_link(&self) -> bool {
         match &self.entries {
             Some(entries) => entries.iter().any(|(_, kind)| kind.is_symlink()),
             None => holds_link(&self.directory),
@@ -82,7 +82,7 @@ fn entries(directory: &Path) -> Option<Vec<(String, FileType)>> {
 }
 
 /// Returns true if one of the entries of a directory is a symlink, or there are too many.
-pub(super) fn holds_link(directory: &Path) -> bool {
+pub(crate) fn holds_link(directory: &Path) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return false };
     for (count, entry) in entries.enumerate() {
         let is_link = entry.and_then(|entry| entry.file_type()).map_or(true, |kind| kind.is_symlink());

@@ -9,19 +9,19 @@ const MAX_OF_INDEXES: u64 = 64 << 20;
 
 /// A file that the index names.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// Path relative to the work tree.
-    pub(super) name: PathBuf,
+    pub(crate) name: PathBuf,
     /// Time of modification recorded by git, in seconds and nanoseconds.
-    pub(super) modified: (u32, u32),
+    pub(crate) modified: (u32, u32),
     /// File size recorded by git.
-    pub(super) size: u32,
+    pub(crate) size: u32,
     /// True if the entry has no conflict and no extended flags.
-    pub(super) is_plain: bool,
+    pub(crate) is_plain: bool,
 }
 
 /// The regular files that the index names, links and other repositories left out.
-pub(super) fn files(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<Entry>, String> {
+pub(crate) fn files(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<Entry>, String> {
     let Some(bytes) = bytes(git_dir, read)? else { return Ok(Vec::new()) };
     let mut files = Vec::new();
     let mut name: Vec<u8> = Vec::new();
@@ -57,7 +57,7 @@ fn unreadable(git_dir: &Path) -> String {
 }
 
 /// The names of the entries of an index that are other repositories.
-pub(super) fn submodules(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<String>, String> {
+pub(crate) fn submodules(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<String>, String> {
     let Some(bytes) = bytes(git_dir, read)? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     each_name(&bytes, &mut |name, kind| {

@@ -1,0 +1,68 @@
+//! The beginning of a run.
+
+use super::Run;
+use crate::agent::Agent;
+use crate::events::Observer;
+use crate::request::DelegationRequest;
+use crate::result::{RunUsage, StopReason, ToolAgentResult};
+use crate::session::{RunOptions, Session};
+use crate::transcript::TranscriptError;
+use std::time::Duration;
+
+impl Agent {
+    /// Does a task to its end, in a conversation of its own.
+    pub async fn run(&self, request: DelegationRequest, events: impl Into<Observer>) -> ToolAgentResult {
+        self.run_with(request, RunOptions::new().observer(events)).await
+    }
+
+    /// Does a task to its end, in a conversation of its own, with a token that cancels it.
+    pub async fn run_with(&self, request: DelegationRequest, options: RunOptions) -> ToolAgentResult {
+        match self.session(&request) {
+            Ok(mut session) => {
+                let result = session.run(request, options).await;
+                session.close();
+                result
+            }
+            Err(error) => not_begun(&error),
+        }
+    }
+}
+
+impl Session {
+    /// Does a task, with all that was said before.
+    pub async fn run(&mut self, request: DelegationRequest, options: RunOptions) -> ToolAgentResult {
+        self.run_to_end(Some(request), options).await
+    }
+
+    /// Goes on with the conversation as it is: after an interruption, or with the messages that wait.
+    pub async fn go_on(&mut self, options: RunOptions) -> ToolAgentResult {
+        self.run_to_end(None, options).await
+    }
+
+    async fn run_to_end(
+        &mut self,
+        request: Option<DelegationRequest>,
+        options: RunOptions,
+    ) -> ToolAgentResult {
+        let is_resumed = self.is_resumed || self.journal.conversation.turns > 0;
+        let result = Run::new(self, options, is_resumed).run(request).await;
+        self.is_resumed = true;
+        result
+    }
+}
+
+/// The account of a run that could not begin.
+fn not_begun(error: &TranscriptError) -> ToolAgentResult {
+    ToolAgentResult {
+        success: false,
+        summary: format!("The task was not begun: {error}"),
+        details: None,
+        files_modified: Vec::new(),
+        errors: vec![error.to_string()],
+        tool_call_count: 0,
+        execution_time: Duration::ZERO,
+        steps: Vec::new(),
+        usage: RunUsage::default(),
+        stop_reason: StopReason::TranscriptError,
+    }
+}

@@ -3,9 +3,9 @@
 use crate::agent;
 use crate::config;
 use crate::exit::{Exit, Stop};
+use crate::matched::text;
 #[cfg(feature = "mcp")]
 use crate::mcp;
-use crate::options::text;
 use crate::signals::Watch;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use tokio::io::{BufReader, stdin, stdout};

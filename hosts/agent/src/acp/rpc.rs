@@ -132,7 +132,7 @@ mod tests {
         ] {
             match parse(line.as_bytes()) {
                 Incoming::Invalid { id: found, fault } => {
-                    assert_eq!((found, fault.code), (id, code), "{line}")
+                    assert_eq!((found, fault.code), (id, code), "{line}");
                 }
                 other => panic!("{line}: {other:?}"),
             }

@@ -31,7 +31,7 @@ impl Unsaved {
         let Some(session) = self.session.get().filter(|_| self.client.abilities().read_text_file) else {
             return Ok(());
         };
-        let on_disk = change.before.map(|content| &content.bytes[..]);
+        let on_disk = change.before.map(|content| content.bytes);
         let Some(Ok(on_disk)) = on_disk.map(std::str::from_utf8) else { return Ok(()) };
         match self.text_of(session, change.path) {
             Some(text) if !is_same(&text, on_disk) => Err(ToolError::failed(format!(

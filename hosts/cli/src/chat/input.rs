@@ -3,7 +3,7 @@
 use super::complete::{Helper, Words, joined};
 use crate::console::Console;
 use crate::exit::Stop;
-use crate::options::Format;
+use crate::format::Format;
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{Behavior, Config, Editor};

@@ -165,42 +165,97 @@ fn a_key_of_the_environment_is_used_and_not_told() {
 #[test]
 fn a_client_of_mcp_searches_and_fetches_what_it_found() {
     let server = Server::start();
-    let config = json!({ "tools": { "web": {
-        "network": { "allowedRanges": ["127.0.0.0/8"] },
-        "search": { "provider": "searxng", "baseUrl": server.url },
-    } } });
-    let user = user(&config.to_string());
-    let mut serve = toolkit(&user, &["mcp", "serve"]);
-    let mut child = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut ask = |id: u32, method: &str, params: Value| {
-        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
-            .unwrap();
+    let mut client = Client::of(&server);
+    let url = client.search_and_fetch();
+    assert_eq!(url, format!("{}/tides", server.url));
+    assert_eq!(server.seen(), ["/search?q=tides&format=json&time_range=month", "/tides"]);
+    client.end();
+}
+
+#[test]
+#[cfg(feature = "browser")]
+#[ignore = "needs Chromium: cargo xtask test"]
+fn a_client_of_mcp_searches_fetches_and_takes_a_screenshot() {
+    let server = Server::start();
+    let mut client = Client::of(&server);
+    let url = client.search_and_fetch();
+    let opened = client.call("browser", json!({ "action": "navigate", "url": url }));
+    let text = opened["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{opened}"));
+    assert!(text.contains("Title: Tides"), "{opened}");
+    let shot = client.call("browser", json!({ "action": "screenshot" }));
+    let blocks = shot["content"].as_array().unwrap_or_else(|| panic!("{shot}"));
+    let picture = blocks.iter().find(|block| block["type"] == "image").unwrap_or_else(|| panic!("{shot}"));
+    assert_eq!(picture["mimeType"], "image/png");
+    // The signature of PNG in Base64.
+    let data = picture["data"].as_str().unwrap();
+    assert!(data.starts_with("iVBORw0KGgo") && data.len() > 1400, "{} characters", data.len());
+    assert!(server.seen().iter().filter(|path| *path == "/tides").count() >= 2, "{:?}", server.seen());
+    client.end();
+}
+
+/// A client of `mcp serve`, on standard streams, that cannot be asked.
+struct Client {
+    serve: std::process::Child,
+    input: std::process::ChildStdin,
+    output: BufReader<std::process::ChildStdout>,
+    last: u32,
+    // Removed when the server has ended.
+    _user: TempDir,
+}
+
+impl Client {
+    /// Starts a server that may use the loopback network, and searches with the double of `SearXNG`.
+    fn of(server: &Server) -> Self {
+        let config = json!({ "tools": { "web": {
+            "network": { "allowedRanges": ["127.0.0.0/8"] },
+            "search": { "provider": "searxng", "baseUrl": server.url },
+        } } });
+        let user = user(&config.to_string());
+        let mut serve = toolkit(&user, &["mcp", "serve"]);
+        let mut serve = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let input = serve.stdin.take().unwrap();
+        let output = BufReader::new(serve.stdout.take().unwrap());
+        let mut client = Self { serve, input, output, last: 0, _user: user };
+        let info = json!({ "name": "test", "version": "1" });
+        client.ask(
+            "initialize",
+            &json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info }),
+        );
+        client
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.last += 1;
+        let request = json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params });
+        writeln!(self.input, "{request}").unwrap();
         loop {
             let mut line = String::new();
-            assert!(output.read_line(&mut line).unwrap() > 0, "the server ended");
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
             let message: Value = serde_json::from_str(&line).unwrap();
-            if message["id"] == id {
+            if message["id"] == self.last {
                 return message["result"].clone();
             }
         }
-    };
-    let info = json!({ "name": "test", "version": "1" });
-    ask(0, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info }));
-    let found = ask(
-        1,
-        "tools/call",
-        json!({ "name": "web_search", "arguments": { "query": "tides", "freshness": "pm" } }),
-    );
-    let url = found["structuredContent"]["results"][0]["url"]
-        .as_str()
-        .unwrap_or_else(|| panic!("{found}"))
-        .to_owned();
-    let page = ask(2, "tools/call", json!({ "name": "web_fetch", "arguments": { "url": url } }));
-    let text = page["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("Title: Tides") && text.contains("The moon moves the **sea**."), "{page}");
-    assert_eq!(server.seen(), ["/search?q=tides&format=json&time_range=month", "/tides"]);
-    drop(input);
-    child.wait().unwrap();
+    }
+
+    fn call(&mut self, name: &str, arguments: Value) -> Value {
+        self.ask("tools/call", &json!({ "name": name, "arguments": arguments }))
+    }
+
+    /// Searches, fetches the first result, and returns its address.
+    fn search_and_fetch(&mut self) -> String {
+        let found = self.call("web_search", json!({ "query": "tides", "freshness": "pm" }));
+        let url = found["structuredContent"]["results"][0]["url"].as_str();
+        let url = url.unwrap_or_else(|| panic!("{found}")).to_owned();
+        let page = self.call("web_fetch", json!({ "url": url }));
+        let text = page["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("Title: Tides") && text.contains("The moon moves the **sea**."), "{page}");
+        url
+    }
+
+    fn end(self) {
+        let Self { mut serve, input, .. } = self;
+        drop(input);
+        serve.wait().unwrap();
+    }
 }

@@ -4,7 +4,7 @@ mod read;
 
 pub(crate) use read::Reader;
 
-use crate::conversation::{AssistantTurn, Turn, set_raw_call_ids};
+use crate::conversation::{AssistantTurn, Turn, mend_arguments, set_raw_call_ids};
 use crate::quirks::Quirk;
 use crate::request::{Thinking, ToolChoice};
 use crate::wire::{Constraint, Draft};
@@ -132,6 +132,9 @@ fn assistant(draft: &Draft<'_>, turn: &AssistantTurn<'_>) -> Option<Value> {
     let text = turn.texts().collect::<Vec<_>>().concat();
     let mut message =
         draft.tools.render_calls(&turn.calls).pop().unwrap_or_else(|| json!({"role": "assistant"}));
+    for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+        mend_arguments(&mut call["function"]["arguments"]);
+    }
     let has_calls = !turn.calls.is_empty();
     match text.is_empty() {
         true if !has_calls => return None,

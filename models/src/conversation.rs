@@ -3,7 +3,7 @@
 use crate::message::{AssistantMessage, AssistantPart, Message, Part, ToolOutput};
 use crate::request::Request;
 use data_encoding::BASE32_NOPAD;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -157,6 +157,16 @@ pub(crate) fn set_raw_call_ids(dialect: Dialect, raw: &mut Value, calls: &[ToolC
                 }
             }
         }
+    }
+}
+
+/// Puts an empty object in place of arguments that are not a JSON object. llama.cpp and vLLM parse the arguments of earlier calls, and
+/// refuse the whole conversation otherwise. The result of the call tells the model what was wrong.
+pub(crate) fn mend_arguments(arguments: &mut Value) {
+    if let Value::String(text) = arguments
+        && serde_json::from_str::<Map<String, Value>>(text).is_err()
+    {
+        *arguments = "{}".into();
     }
 }
 

@@ -5,7 +5,7 @@ mod read;
 pub(crate) use read::Reader;
 
 use crate::chat::{effort, float};
-use crate::conversation::{AssistantTurn, Turn, set_raw_call_ids};
+use crate::conversation::{AssistantTurn, Turn, mend_arguments, set_raw_call_ids};
 use crate::message::AssistantPart;
 use crate::quirks::Quirk;
 use crate::request::ToolChoice;
@@ -79,6 +79,14 @@ fn input(draft: &Draft<'_>) -> Vec<Value> {
 }
 
 fn assistant(draft: &Draft<'_>, turn: &AssistantTurn<'_>) -> Vec<Value> {
+    let mut items = items_of(draft, turn);
+    for item in items.iter_mut().filter(|item| item["type"] == "function_call") {
+        mend_arguments(&mut item["arguments"]);
+    }
+    items
+}
+
+fn items_of(draft: &Draft<'_>, turn: &AssistantTurn<'_>) -> Vec<Value> {
     if let Some(raw) = turn.raw {
         let mut raw = raw.clone();
         if turn.has_new_ids {

@@ -102,6 +102,11 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-'))
 }
 
+/// Returns true for a text that is a JSON object.
+pub(crate) fn is_object(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| serde_json::from_str::<serde_json::Map<String, Value>>(text).is_ok())
+}
+
 pub(crate) fn str_of<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }

@@ -2,8 +2,8 @@
 //! "Thinking mode" has it.
 
 use super::{
-    Faults, IMAGES, Issued, Received, Said, SaidPart, SaidStop, event, is_data_url, is_name, items, pieces,
-    str_of,
+    Faults, IMAGES, Issued, Received, Said, SaidPart, SaidStop, event, is_data_url, is_name, is_object,
+    items, pieces, str_of,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -47,8 +47,9 @@ pub(crate) fn check(request: &Received, issued: &Issued, faults: &mut Faults) {
                         call["type"] == "function" && is_name(str_of(&call["function"], "name")),
                         || format!("call {call}"),
                     );
+                    // As llama.cpp and vLLM read them.
                     faults
-                        .unless(call["function"]["arguments"].is_string(), || format!("arguments of {call}"));
+                        .unless(is_object(&call["function"]["arguments"]), || format!("arguments of {call}"));
                     let result = messages.get(place + 1 + offset).unwrap_or(&Value::Null);
                     faults.unless(result["role"] == "tool" && str_of(result, "tool_call_id") == id, || {
                         format!("`{id}` is followed by {result}")

@@ -1,8 +1,8 @@
 //! Responses, by OpenAI's reference ("Create a model response", "Streaming events") and its guide to reasoning ("Encrypted reasoning items").
 
 use super::{
-    Faults, IMAGES, Issued, Received, Said, SaidPart, SaidStop, event, is_data_url, is_name, items, pieces,
-    str_of,
+    Faults, IMAGES, Issued, Received, Said, SaidPart, SaidStop, event, is_data_url, is_name, is_object,
+    items, pieces, str_of,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -76,7 +76,7 @@ pub(crate) fn check(request: &Received, issued: &Issued, faults: &mut Faults) {
             "function_call" => {
                 let id = str_of(item, "call_id");
                 faults.unless(!id.is_empty() && called.insert(id.to_owned()), || format!("id of {item}"));
-                faults.unless(is_name(str_of(item, "name")) && item["arguments"].is_string(), || {
+                faults.unless(is_name(str_of(item, "name")) && is_object(&item["arguments"]), || {
                     format!("call {item}")
                 });
                 for (_, signature) in issued.reasoning.get(id).into_iter().flatten() {

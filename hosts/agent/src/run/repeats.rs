@@ -3,34 +3,57 @@
 //! The guard tells the model of a call that gives the same answer for the third time. Later it asks a person, and in the end it blocks the
 //! call. A blocked call ends the run; so does the second one that was kept back because nobody allowed it. The guard never blocks a call that
 //! is refused before it could run, so equal failures are counted here too.
+//!
+//! Equal calls of one answer count once: the model is told of them only with their results.
 
 use super::Run;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use toolkit::{ToolCall, ToolErrorKind, ToolResult, arguments::CallArguments};
 
-/// After how many equal failures, with no success in between, the run ends. The model is told from the third on.
+/// After how many answers with the same failing call, with no success in between, the run ends. The model is told from the third on.
 const MAX_FAILURES: u32 = 8;
-/// After how many calls that the guard kept back the run ends.
+/// After how many answers with a call that the guard kept back the run ends.
 const MAX_KEPT_BACK: u32 = 2;
 
 /// The counts of calls that lead nowhere.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     /// Failures since the last success, by call.
-    failures: HashMap<u64, u32>,
-    kept_back: u32,
+    failures: HashMap<u64, Turns>,
+    /// Answers with a call that the guard kept back or blocked.
+    kept_back: Turns,
     pub(super) is_looping: bool,
+}
+
+/// A number of turns.
+#[derive(Debug, Default)]
+struct Turns {
+    count: u32,
+    last: Option<u32>,
+}
+
+impl Turns {
+    /// Counts a turn, once.
+    fn note(&mut self, turn: u32) {
+        if self.last != Some(turn) {
+            self.count += 1;
+            self.last = Some(turn);
+        }
+    }
 }
 
 impl Run<'_> {
     /// Counts the result of a call.
     pub(super) fn note_repeat(&mut self, result: &ToolResult, call: &ToolCall) {
-        let repeats = &mut self.repeats;
+        let (turn, repeats) = (self.turns, &mut self.repeats);
         let Some(error) = result.error() else { return repeats.failures.clear() };
         match error.metadata("loopGuard").and_then(|guard| guard.as_str()) {
-            Some("blocked") => repeats.is_looping = true,
-            Some(_) => repeats.kept_back += 1,
+            Some(guard) => {
+                repeats.kept_back.note(turn);
+                // In the first such answer the model could not know.
+                repeats.is_looping |= guard == "blocked" && repeats.kept_back.count > 1;
+            }
             None if error.kind() == ToolErrorKind::Aborted => return,
             None => {}
         }
@@ -41,8 +64,8 @@ impl Run<'_> {
             CallArguments::Json(value) => value.to_string().hash(&mut key),
             _ => {}
         }
-        let count = repeats.failures.entry(key.finish()).or_default();
-        *count += 1;
-        repeats.is_looping |= *count >= MAX_FAILURES || repeats.kept_back >= MAX_KEPT_BACK;
+        let failures = repeats.failures.entry(key.finish()).or_default();
+        failures.note(turn);
+        repeats.is_looping |= failures.count >= MAX_FAILURES || repeats.kept_back.count >= MAX_KEPT_BACK;
     }
 }

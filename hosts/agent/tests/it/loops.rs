@@ -1,6 +1,6 @@
 //! A model that goes round in a circle: it is told first, and then the run ends.
 
-use crate::common::{builder, call, log, results};
+use crate::common::{builder, call, finish, log, results, scripted};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit_agent::{DelegationRequest, Limits, Observer, StopReason, ToolAgentResult};
@@ -33,6 +33,21 @@ async fn the_same_failure() {
         let (result, model) = repeat(name, arguments).await;
         assert_eq!(result.stop_reason, StopReason::Loop, "{name}");
         assert!(model.requests().len() <= 12, "{name}: {}", model.requests().len());
+    }
+}
+
+/// The model is told with the results, so it could not know before.
+#[tokio::test]
+async fn equal_calls_of_one_answer_end_no_run() {
+    for (name, arguments) in
+        [("look", json!({"text": "a"})), ("fail", json!({"text": "a"})), ("look", json!({"wrong": 1}))]
+    {
+        let calls: Vec<_> = (0..12).map(|id| call(&id.to_string(), name, arguments.clone())).collect();
+        let model = scripted([Answer::calls(calls), finish("done")]);
+        let agent = builder(&log(), &model).limits(Limits::none().max_turns(9)).build();
+        let result = agent.run(DelegationRequest::new("go round"), Observer::none()).await;
+        assert!(result.success, "{name}: {result:?}");
+        assert_eq!(model.requests().len(), 2, "{name}");
     }
 }
 

@@ -8,6 +8,7 @@ use crate::result::StopReason;
 use crate::transcript::Record;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 use toolkit::dialects::Definitions;
 use toolkit_models::{Answer, AssistantPart, ModelError, ModelEvent, Request, ToolChoice};
 
@@ -15,6 +16,8 @@ use toolkit_models::{Answer, AssistantPart, ModelError, ModelEvent, Request, Too
 const MAX_BROKEN: u32 = 2;
 /// How often a conversation that proved too long is shortened for one answer.
 const MAX_TOO_LONG: u32 = 3;
+/// How long a cancelled request may take to hand over what had arrived.
+const CANCELLING: Duration = Duration::from_millis(20);
 
 impl Run<'_> {
     /// Asks the model, and records its answer.
@@ -24,7 +27,9 @@ impl Run<'_> {
             self.make_room(tools, false).await?;
             let request = self.request(tools);
             let estimate = self.estimate(tools);
-            let error = match self.ask(&request).await? {
+            let observer = self.observer.clone();
+            let mut events = move |event| pass_on(&observer, event);
+            let error = match self.ask(&request, estimate, &mut events).await? {
                 Ok(answer) => {
                     self.room.learn(answer.usage.as_ref(), estimate);
                     return self.accept(answer, tools, estimate);
@@ -73,12 +78,40 @@ impl Run<'_> {
         request
     }
 
-    /// Sends one request, and passes on what arrives.
-    async fn ask(&mut self, request: &Request) -> Result<Result<Answer, ModelError>, Ending> {
+    /// Sends one request. If the run ends meanwhile, the request is ended, and its usage is unknown: the provider may charge for it.
+    pub(super) async fn ask(
+        &mut self,
+        request: &Request,
+        estimate: u64,
+        events: &mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Result<Result<Answer, ModelError>, Ending> {
         let model = Arc::clone(&self.agent.model);
-        let observer = self.observer.clone();
-        let mut events = move |event| pass_on(&observer, event);
-        self.or_stop(model.respond(request, &mut events)).await
+        let mut responding = model.respond(request, events);
+        let mut is_sent = false;
+        let sending = async {
+            is_sent = true;
+            (&mut responding).await
+        };
+        let ending = match self.or_stop(sending).await {
+            Ok(answer) => return Ok(answer),
+            Err(ending) => ending,
+        };
+        if !is_sent {
+            return Err(ending);
+        }
+        request.cancel.cancel();
+        let partial = match tokio::time::timeout(CANCELLING, responding).await {
+            Ok(Ok(answer)) => Some(answer.message),
+            Ok(Err(error)) => error.partial().cloned(),
+            Err(_) => None,
+        };
+        self.count_unknown(estimate);
+        self.session.journal.record(&Record::Failed {
+            turn: self.session.journal.conversation.turns,
+            error: "the run ended before the answer did".to_owned(),
+            partial: partial.map(Box::new),
+        })?;
+        Err(ending)
     }
 
     fn accept(&mut self, mut answer: Answer, tools: &Definitions, estimate: u64) -> Result<Answer, Ending> {

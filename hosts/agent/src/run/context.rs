@@ -285,9 +285,8 @@ impl Run<'_> {
         request.max_tokens = self.agent.context.max_answer_tokens;
         let estimate =
             self.room.scale(self.fixed_tokens(tools) + request.messages.iter().map(tokens_of).sum::<u64>());
-        let model = Arc::clone(&self.agent.model);
         // Nobody watches a summary being written.
-        let answer = match self.or_stop(model.respond(&request, &mut |_| {})).await? {
+        let answer = match self.ask(&request, estimate, &mut |_| {}).await? {
             Ok(answer) => answer,
             Err(error) => {
                 self.failed(&error, estimate)?;

@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use toolkit::CancellationToken;
-use toolkit_agent::{Agent, AgentEvent, ContextSettings, DelegationRequest, RunOptions, StopReason};
+use toolkit_agent::{
+    Agent, AgentEvent, ContextSettings, DelegationRequest, RunOptions, StopReason, ToolAgentResult,
+};
 use toolkit_models::{Answer, Message, ModelEvent, Scripted, ScriptedReply};
 
 /// The longest that a run may take to end: much more than the 100 ms that are aimed at, since the machine may be busy.
@@ -38,6 +40,15 @@ async fn cancelled(
     log: &Log,
     when: impl Fn(&AgentEvent) -> bool + Send + Sync + 'static,
 ) -> Vec<Message> {
+    ended(agent, log, when).await.0
+}
+
+/// The same, and its result.
+async fn ended(
+    agent: &Agent,
+    log: &Log,
+    when: impl Fn(&AgentEvent) -> bool + Send + Sync + 'static,
+) -> (Vec<Message>, ToolAgentResult) {
     let cancel = CancellationToken::new();
     let (at, cancelled) = (cancel.clone(), Cancelled::default());
     let noted = cancelled.clone();
@@ -54,14 +65,16 @@ async fn cancelled(
     assert!(!result.success);
     assert_messages_whole(&session.messages());
     assert_eq!(log.running.load(Ordering::SeqCst), 0, "a call runs on");
-    session.messages().into_iter().map(|message| message.message).collect()
+    (session.messages().into_iter().map(|message| message.message).collect(), result)
 }
 
 #[tokio::test]
 async fn before_the_request() {
     let (log, model) = (log(), scripted([finish("done")]));
-    cancelled(&agent(&log, &model), &log, |event| matches!(event, AgentEvent::Started { .. })).await;
+    let (_, result) =
+        ended(&agent(&log, &model), &log, |event| matches!(event, AgentEvent::Started { .. })).await;
     assert_eq!(model.requests().len(), 0);
+    assert_eq!((result.usage.requests, result.usage.unknown_requests), (0, 0));
 }
 
 #[tokio::test]
@@ -69,9 +82,10 @@ async fn within_an_answer() {
     let log = log();
     let begun = vec![ModelEvent::Started, ModelEvent::Text("I".into())];
     let model = scripted([ScriptedReply::Events(begun, Box::new(ScriptedReply::Stall))]);
-    let messages =
-        cancelled(&agent(&log, &model), &log, |event| matches!(event, AgentEvent::Text { .. })).await;
+    let (messages, result) =
+        ended(&agent(&log, &model), &log, |event| matches!(event, AgentEvent::Text { .. })).await;
     assert_eq!(messages.len(), 1);
+    assert_eq!((result.usage.requests, result.usage.unknown_requests), (1, 1), "it may be charged");
 }
 
 #[tokio::test]

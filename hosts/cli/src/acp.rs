@@ -6,6 +6,8 @@ use crate::exit::{Exit, Stop};
 use crate::matched::text;
 #[cfg(feature = "mcp")]
 use crate::mcp;
+#[cfg(feature = "web")]
+use crate::page_reader;
 use crate::signals::Watch;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use tokio::io::{BufReader, stdin, stdout};
@@ -101,6 +103,10 @@ impl Host {
         #[cfg(feature = "mcp")]
         for servers in &servers {
             toolkit = mcp::with(toolkit, servers);
+        }
+        #[cfg(feature = "web")]
+        {
+            toolkit = page_reader::with(toolkit, &configuration);
         }
         toolkit = toolkit.configuration(configuration);
         let toolkit = toolkit.build().map_err(|error| Stop::cannot_start(error.to_string()))?;

@@ -163,13 +163,18 @@ fn print(
     saving.map(|_| ())
 }
 
-/// Saves the first block with bytes, or else the text.
+/// Saves the first block with bytes, or the one file of an output whose bytes are too many for a block, or else the text.
 fn save_to(path: &Path, output: &ToolOutput, console: &mut Console<'_>) -> Result<Saved, Stop> {
     let block = output.content.iter().enumerate().find_map(|(index, block)| Some((index, block.as_bytes()?)));
-    let text;
-    let (saved, bytes) = match block {
-        Some((index, bytes)) => (Saved::Block(index), bytes),
-        None => {
+    let (file, text);
+    let (saved, bytes) = match (block, &output.attachments[..]) {
+        (Some((index, bytes)), _) => (Saved::Block(index), bytes),
+        (None, [path]) => {
+            file = std::fs::read(path)
+                .map_err(|error| Stop::failed(format!("{} cannot be read: {error}", path.display())))?;
+            (Saved::File, &file[..])
+        }
+        (None, _) => {
             text = output.to_text();
             (Saved::Text, text.as_bytes())
         }
@@ -178,4 +183,29 @@ fn save_to(path: &Path, output: &ToolOutput, console: &mut Console<'_>) -> Resul
         .map_err(|error| Stop::failed(format!("{} cannot be written: {error}", path.display())))?;
     console.note(&format!("saved {} bytes to {}", bytes.len(), path.display()));
     Ok(saved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn the_file_of_an_output_without_bytes_is_saved() {
+        let directory = tempfile::tempdir().unwrap();
+        let speech = directory.path().join("speech.wav");
+        fs::write(&speech, b"RIFF").unwrap();
+        let saved = directory.path().join("out");
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut console = Console::new(&mut out, &mut err);
+        let output = ToolOutput::text("spoke the text").with_attachment(&speech);
+        assert_eq!(save_to(&saved, &output, &mut console).unwrap(), Saved::File);
+        assert_eq!(fs::read(&saved).unwrap(), b"RIFF");
+        let two = output.clone().with_attachment(directory.path().join("other"));
+        assert_eq!(save_to(&saved, &two, &mut console).unwrap(), Saved::Text);
+        assert_eq!(fs::read(&saved).unwrap(), b"spoke the text");
+        fs::remove_file(&speech).unwrap();
+        assert!(save_to(&saved, &output, &mut console).is_err());
+        assert_eq!(fs::read(&saved).unwrap(), b"spoke the text");
+    }
 }

@@ -9,6 +9,8 @@ use toolkit::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Saved {
     Text,
+    /// The bytes of the attached file.
+    File,
     /// The bytes of the block at this place.
     Block(usize),
 }

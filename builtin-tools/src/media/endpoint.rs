@@ -248,7 +248,8 @@ impl Endpoint {
 
     /// Returns the failure for an answer with an error status.
     fn refused(&self, status: StatusCode, said: &[u8], wait: Option<Duration>) -> Failure {
-        let (told, code) = told(said);
+        // Before the message is cut, which could leave a part of the key.
+        let (told, code) = told(self.without_key(&String::from_utf8_lossy(said)).as_bytes());
         let (name, section) = (&self.name, self.section);
         let said = if told.is_empty() { "it says nothing of why".to_owned() } else { told };
         let told = format!("{name} answered {}: {said}", status.as_u16());
@@ -366,11 +367,13 @@ impl<'a> Turns<'a> {
         let mut request = pin!(request);
         loop {
             tokio::select! {
-                result = &mut request => return result,
+                biased;
+                // The first tick is due at once.
                 _ = ticks.tick() => if ctx.is_watched() {
                     let progress = Progress::new(self.began.elapsed().as_secs_f64());
                     ctx.progress(progress.with_message(format!("waiting for {name}")));
-                }
+                },
+                result = &mut request => return result,
             }
         }
     }

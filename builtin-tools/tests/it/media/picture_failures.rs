@@ -165,12 +165,17 @@ async fn a_cancelled_call_ends_the_request_and_its_progress_is_told() {
 
 #[tokio::test]
 async fn the_key_appears_in_no_error() {
-    let body =
-        error(&format!("Incorrect API key provided: {KEY}."), "invalid_request_error", "invalid_api_key");
-    for call in calls() {
-        let server = answering(Answer::json(401, &body)).await;
-        let outcome = one(server.url()).call(call).await;
-        let told = format!("{outcome:?}");
-        assert!(!told.contains(KEY) && told.contains("[redacted]"), "{told}");
+    // In a long message the key is where it is cut.
+    for before in 0..=KEY.len() {
+        let filler = if before == 0 { String::new() } else { "x".repeat(500 - before) };
+        let message = format!("Incorrect API key provided: {filler} {KEY}.");
+        let body = error(&message, "invalid_request_error", "invalid_api_key");
+        for call in calls() {
+            let server = answering(Answer::json(401, &body)).await;
+            let outcome = one(server.url()).call(call).await;
+            let told = format!("{outcome:?}");
+            assert!(!told.contains(&KEY[..8.min(KEY.len())]), "{told}");
+            assert!(before > 0 || told.contains("[redacted]"), "{told}");
+        }
     }
 }

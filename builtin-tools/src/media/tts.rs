@@ -168,8 +168,19 @@ pub async fn tts(
     };
     let (path, shown, mut notes) = match allowed {
         Some(allowed) => {
-            let saved = allowed.write(ctx, speech.data.clone()).await?;
-            (saved.path, Some(saved.shown), saved.notes)
+            // What was paid for is not lost because its place was taken.
+            match allowed.write(ctx, speech.data.clone()).await {
+                Ok(saved) => (saved.path, Some(saved.shown), saved.notes),
+                Err(error) => {
+                    let (context, data) = (ctx.clone(), speech.data.clone());
+                    let keep = move |_: &_| kept::keep(&context, wanted.extensions()[0], &data);
+                    let note = format!(
+                        "it could not be written to its place, and is kept for a week: {}",
+                        error.message()
+                    );
+                    (ctx.blocking(keep).await?, None, vec![note])
+                }
+            }
         }
         None => {
             let (context, data) = (ctx.clone(), speech.data.clone());

@@ -24,6 +24,19 @@ fn program() -> Result<PathBuf, ToolError> {
     })
 }
 
+/// Returns a text that is spoken as it is written: espeak-ng would speak the names of some control characters, stop at the first NUL, and
+/// read what follows `[[` as phonemes.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '[' && plain.ends_with('[') {
+            plain.push(' ');
+        }
+        plain.push(if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c });
+    }
+    plain
+}
+
 /// Fails early where the text could not be spoken in a format.
 pub(super) fn check(format: SpeechFormat) -> Result<(), ToolError> {
     program()?;
@@ -38,9 +51,7 @@ pub(super) async fn speak(
     format: SpeechFormat,
 ) -> Result<Speech, ToolError> {
     let (program, voice) = (program()?, voice.unwrap_or(VOICE));
-    // It would speak the names of some control characters, and stop at the first NUL.
-    let text: String =
-        text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c }).collect();
+    let text = plain(text);
     let pieces = sentences::pieces(&text, PIECE_CHARS);
     let mut whole = None;
     for (at, piece) in pieces.iter().enumerate() {
@@ -72,5 +83,22 @@ fn failed(fault: Fault, voice: &str) -> ToolError {
             ),
         ),
         fault => fault.tool_error("espeak-ng did not speak the text", "try another voice, or a shorter text"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_text_is_read_as_phonemes() {
+        for (text, expected) in [
+            ("if [[ -f a ]] then [b]", "if [ [ -f a ]] then [b]"),
+            ("[[[x", "[ [ [x"),
+            ("a\u{0}b\n\tc\u{7}", "a b\n\tc "),
+        ] {
+            assert_eq!(plain(text), expected);
+            assert!(!plain(text).contains("[["));
+        }
     }
 }

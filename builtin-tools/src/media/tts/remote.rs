@@ -4,6 +4,8 @@ use super::super::endpoint::{Answer, Body, Endpoint, Failure};
 use super::wav::Wav;
 use super::{MAX_AUDIO_BYTES, Speech, SpeechFormat, encode, join, sentences, tell};
 use serde_json::json;
+use std::time::Duration;
+use toolkit::output::Retry;
 use toolkit::prelude::*;
 
 /// Maximum number of characters that an endpoint takes at once.
@@ -12,6 +14,19 @@ const PIECE_CHARS: usize = 4_000;
 const MODEL: &str = "gpt-4o-mini-tts";
 /// The voice where none is named.
 const VOICE: &str = "alloy";
+/// The longest wait that an endpoint may ask for between two pieces of a text.
+const MAX_WAIT: Duration = Duration::from_mins(1);
+/// How often a piece is waited for.
+const MAX_WAITS: u32 = 3;
+
+/// Returns the failure of a piece after others were spoken: no other endpoint is asked, and nobody is invited to send them again.
+fn after_charge(error: ToolError, spoken: usize, pieces: usize) -> Failure {
+    let message = format!(
+        "{}\n{spoken} of {pieces} pieces of the text had been spoken and may have been charged; their audio is not kept",
+        error.message()
+    );
+    Failure { error: error.with_message(message).with_retry(Retry::Never), was_refused: false }
+}
 
 /// Returns true if a text is short enough for one request.
 pub(super) fn is_one_request(text: &str) -> bool {
@@ -50,10 +65,23 @@ pub(super) async fn speak(
             "voice": voice.unwrap_or(VOICE),
             "response_format": asked.name(),
         });
-        let sent = endpoint.post("audio/speech", Body::Json(body), MAX_AUDIO_BYTES).await;
-        // What was spoken before was charged.
-        let answer =
-            sent.map_err(|failure| Failure { was_refused: failure.was_refused && at == 0, ..failure })?;
+        let mut waits = 0;
+        let answer = loop {
+            let sent = endpoint.post("audio/speech", Body::Json(body.clone()), MAX_AUDIO_BYTES).await;
+            let failure = match sent {
+                Ok(answer) => break answer,
+                Err(failure) if at == 0 => return Err(failure),
+                Err(failure) => failure,
+            };
+            // Other pieces were charged: this one alone, which was refused and not charged, is sent again when the endpoint says so.
+            match failure.error.retry() {
+                Retry::After(wait) if failure.was_refused && wait <= MAX_WAIT && waits < MAX_WAITS => {
+                    waits += 1;
+                    tokio::time::sleep(wait).await;
+                }
+                _ => return Err(after_charge(failure.error, at, pieces.len())),
+            }
+        };
         check(endpoint, &answer, asked)?;
         if asked == SpeechFormat::Wav {
             let wav = Wav::read(&answer.body).map_err(|why| endpoint.unusable(why))?;

@@ -2,7 +2,9 @@
 
 use super::{KEY, audio, denying, documented, provider, speaking, wav};
 use serde_json::{Value, json};
-use toolkit::{CallOptions, CancellationToken, ToolErrorKind, tool_ref};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use toolkit::{CallOptions, CancellationToken, ToolErrorKind, output::Retry, tool_ref};
 use toolkit_loopback::{Answer, Loopback, Request};
 
 /// Speaks 100 frames for each request.
@@ -91,6 +93,49 @@ async fn a_long_text_is_joined_from_sentences() {
     assert_eq!(inputs.join(" "), text.trim());
     assert_eq!(audio(&call).0, wav(100 * requests.len(), 5));
     assert_eq!(call.details()["pieces"], requests.len());
+}
+
+#[tokio::test]
+async fn a_piece_that_has_to_wait_does_not_lose_those_before() {
+    let text = "A sentence of a long text. ".repeat(400);
+    for (limited, is_spoken) in [(1, true), (usize::MAX, false)] {
+        let asked = AtomicUsize::new(0);
+        let server = Loopback::start(move |_: &Request| match asked.fetch_add(1, Ordering::SeqCst) {
+            at if at >= 1 && at - 1 < limited => {
+                let error = json!({ "error": { "message": "slow down", "code": "rate_limit_exceeded" } });
+                Answer::json(429, &error).with_header("retry-after", "1")
+            }
+            _ => Answer::bytes(200, wav(100, 5)).with_header("content-type", "audio/wav"),
+        })
+        .await;
+        let outcome = speaking(server.url()).call(json!({ "text": text, "save_as": "long.wav" })).await;
+        if is_spoken {
+            outcome.expect_ok();
+        } else {
+            let error = outcome.expect_error(ToolErrorKind::Unavailable);
+            assert!(error.message().contains("1 of 3 pieces of the text had been spoken"), "{error}");
+            assert_eq!(error.retry(), Retry::Never);
+            assert_eq!(server.requests().len(), 1 + 4);
+        }
+    }
+}
+
+#[tokio::test]
+async fn speech_whose_place_was_taken_is_kept() {
+    let place = Arc::new(Mutex::new(None::<std::path::PathBuf>));
+    let taken = Arc::clone(&place);
+    let server = Loopback::start(move |_: &Request| {
+        std::fs::write(taken.lock().unwrap().as_ref().unwrap(), "of somebody else").unwrap();
+        Answer::bytes(200, wav(100, 5)).with_header("content-type", "audio/wav")
+    })
+    .await;
+    let toolbox = speaking(server.url());
+    *place.lock().unwrap() = Some(toolbox.workspace().path().join("race.wav"));
+    let call = toolbox.call(json!({ "text": "Hello.", "save_as": "race.wav" })).await;
+    let path = call.expect_ok().attachments[0].clone();
+    assert_eq!(std::fs::read(&path).unwrap(), wav(100, 5));
+    assert!(call.text().contains("is kept for a week"), "{}", call.text());
+    assert_eq!(toolbox.workspace().read_bytes("race.wav"), b"of somebody else");
 }
 
 #[tokio::test]

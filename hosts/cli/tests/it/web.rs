@@ -179,10 +179,10 @@ fn a_client_of_mcp_searches_fetches_and_takes_a_screenshot() {
     let server = Server::start();
     let mut client = Client::of(&server);
     let url = client.search_and_fetch();
-    let opened = client.call("browser", json!({ "action": "navigate", "url": url }));
+    let opened = client.call("browser", &json!({ "action": "navigate", "url": url }));
     let text = opened["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{opened}"));
     assert!(text.contains("Title: Tides"), "{opened}");
-    let shot = client.call("browser", json!({ "action": "screenshot" }));
+    let shot = client.call("browser", &json!({ "action": "screenshot" }));
     let blocks = shot["content"].as_array().unwrap_or_else(|| panic!("{shot}"));
     let picture = blocks.iter().find(|block| block["type"] == "image").unwrap_or_else(|| panic!("{shot}"));
     assert_eq!(picture["mimeType"], "image/png");
@@ -238,16 +238,16 @@ impl Client {
         }
     }
 
-    fn call(&mut self, name: &str, arguments: Value) -> Value {
+    fn call(&mut self, name: &str, arguments: &Value) -> Value {
         self.ask("tools/call", &json!({ "name": name, "arguments": arguments }))
     }
 
     /// Searches, fetches the first result, and returns its address.
     fn search_and_fetch(&mut self) -> String {
-        let found = self.call("web_search", json!({ "query": "tides", "freshness": "pm" }));
+        let found = self.call("web_search", &json!({ "query": "tides", "freshness": "pm" }));
         let url = found["structuredContent"]["results"][0]["url"].as_str();
         let url = url.unwrap_or_else(|| panic!("{found}")).to_owned();
-        let page = self.call("web_fetch", json!({ "url": url }));
+        let page = self.call("web_fetch", &json!({ "url": url }));
         let text = page["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("Title: Tides") && text.contains("The moon moves the **sea**."), "{page}");
         url

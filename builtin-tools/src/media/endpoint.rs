@@ -363,17 +363,14 @@ impl<'a> Turns<'a> {
     /// Waits for a request to the current endpoint, and reports progress meanwhile: the seconds since the first request.
     pub(super) async fn wait<T>(&self, ctx: &ToolContext, request: impl Future<Output = T>) -> T {
         let name = self.current.map(|endpoint| endpoint.name.as_str()).unwrap_or_default();
-        let mut ticks = tokio::time::interval(INTERVAL);
         let mut request = pin!(request);
         loop {
-            tokio::select! {
-                biased;
-                // The first tick is due at once.
-                _ = ticks.tick() => if ctx.is_watched() {
-                    let progress = Progress::new(self.began.elapsed().as_secs_f64());
-                    ctx.progress(progress.with_message(format!("waiting for {name}")));
-                },
-                result = &mut request => return result,
+            if ctx.is_watched() {
+                let progress = Progress::new(self.began.elapsed().as_secs_f64());
+                ctx.progress(progress.with_message(format!("waiting for {name}")));
+            }
+            if let Ok(result) = tokio::time::timeout(INTERVAL, &mut request).await {
+                return result;
             }
         }
     }

@@ -6,7 +6,10 @@ use rig_core::tool::{ContextValue, ToolContext, ToolErrorKind, ToolExecutionErro
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
-use toolkit::{Content, ToolError, ToolResult, output::{Resource, ResourceBody, Retry}};
+use toolkit::{
+    Content, ToolError, ToolResult,
+    output::{Resource, ResourceBody, Retry},
+};
 
 /// The part of a result for hosts, which the model does not see. Hooks of rig find it with
 /// [`ToolContext::result`](rig_core::tool::ToolContext::result).

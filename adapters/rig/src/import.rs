@@ -8,7 +8,11 @@ use rig_core::tool::ToolContext as RigContext;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use toolkit::{Tool, ToolBuilder, ToolContext, ToolError, ToolOutput, registry::{Diagnostic, Level}, descriptor::{DynamicArgs, InvalidTool}};
+use toolkit::{
+    Tool, ToolBuilder, ToolContext, ToolError, ToolOutput,
+    descriptor::{DynamicArgs, InvalidTool},
+    registry::{Diagnostic, Level},
+};
 
 /// A tool of rig as one of a toolkit: `import(RegisteredTool::from_tool(Adder))`.
 ///

@@ -16,8 +16,16 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{CallOptions, Content, approval::{Answer, ScriptedApprover}, history::{CallStatus, HistoryQuery, MemoryHistory}, text::Redactor};
-use toolkit::{Tool, ToolOutput, policy::{Policy, Refusal}};
+use toolkit::{
+    CallOptions, Content,
+    approval::{Answer, ScriptedApprover},
+    history::{CallStatus, HistoryQuery, MemoryHistory},
+    text::Redactor,
+};
+use toolkit::{
+    Tool, ToolOutput,
+    policy::{Policy, Refusal},
+};
 use toolkit_rig::{CallDetails, WithToolbox as _};
 
 /// What the model read in answer to each call, in order.

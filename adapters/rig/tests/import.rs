@@ -13,7 +13,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use toolkit::Toolbox;
 use toolkit::prelude::*;
-use toolkit::{Builder, CallOptions, Content, Tool, ToolBuilder, ToolErrorKind, approval::{Answer, ScriptedApprover}, registry::Level};
+use toolkit::{
+    Builder, CallOptions, Content, Tool, ToolBuilder, ToolErrorKind,
+    approval::{Answer, ScriptedApprover},
+    registry::Level,
+};
 use toolkit_rig::{import, import_set, import_with};
 
 /// Divides, as a typed tool of rig does.

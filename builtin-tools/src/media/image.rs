@@ -60,7 +60,7 @@ impl ImageSize {
     }
 }
 
-/// Arguments of [`image`].
+/// Arguments of [`image`](image()).
 #[toolkit::args]
 #[derive(Debug, Clone)]
 pub struct ImageRequest {

@@ -143,8 +143,8 @@ fn check_transcript(directory: &Path) {
     let messages = transcripts.messages(&info.id).unwrap();
     if directory.join("done").exists() {
         assert_messages_whole(&messages);
-        // A kill after the last answer, and before the test knew of it, makes the model answer once more.
-        assert!((TURNS + 1..=TURNS + 2).contains(&(info.turns as usize)), "{} turns", info.turns);
+        // Each kill after the last answer, and before the test knew of it, makes the model answer once more.
+        assert!(info.turns as usize > TURNS, "{} turns", info.turns);
         // A result that says so was done, and what is reported as not run was not.
         let texts = crate::common::results(messages.iter().map(|message| &message.message));
         for (id, text, is_error) in texts {

@@ -12,7 +12,7 @@ use crate::result_hook::ResultHook;
 pub(crate) struct Hooks {
     pub(crate) inspectors: Vec<Named<dyn Inspector>>,
     pub(crate) results: Vec<Named<ResultHook>>,
-    /// Who sees what a file has before it changes.
+    /// The hooks that see a file before it changes.
     pub(crate) changes: ChangeHooks,
     pub(crate) loop_guard: LoopGuard,
     /// True if tools run without approval, unless a rule asks.

@@ -65,7 +65,7 @@ async fn error(house: &House, action: &str, arguments: Value) -> ToolError {
     act(house, action, arguments).await.outcome.unwrap_err()
 }
 
-/// What the page said, between the marks.
+/// Returns the text of the page, between the marks.
 fn page(text: &str) -> &str {
     let (_, rest) = text.split_once("<untrusted-content-").expect("a mark");
     let (_, rest) = rest.split_once("\n\n").expect("an empty line after the explanation");

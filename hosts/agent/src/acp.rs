@@ -112,7 +112,7 @@ impl AcpSetup {
 pub struct AcpMcpServer {
     /// Its name.
     pub name: String,
-    /// How it is reached.
+    /// The connection.
     pub transport: AcpMcpTransport,
 }
 

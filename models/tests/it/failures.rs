@@ -1,4 +1,4 @@
-//! What goes wrong between a client and a server.
+//! Failures between a client and a server.
 
 use crate::clients::{KEY, Wire, ask, models, tools};
 use crate::servers::{End, Reply, Said, Server};

@@ -48,7 +48,7 @@ impl Numbers {
     }
 }
 
-/// What goes wrong in one answer.
+/// The fault of one answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Trouble {
     None,
@@ -64,7 +64,7 @@ enum Trouble {
     Cancel,
 }
 
-/// What a server does with the next request of a conversation.
+/// The action of a server on the next request of a conversation.
 struct Plan {
     said: Said,
     trouble: Trouble,

@@ -59,7 +59,7 @@ impl Said {
     }
 }
 
-/// What a server has sent in a conversation, and so expects back.
+/// The items that a server has sent in a conversation, and so expects back.
 #[derive(Debug, Default)]
 pub(crate) struct Issued {
     /// Reasoning by the id of the first call of the answer.

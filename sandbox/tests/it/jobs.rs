@@ -56,7 +56,7 @@ pub(crate) fn echoed(mut to_command: std::io::PipeWriter, mut from_command: std:
     text
 }
 
-/// What a command runs that echoes, and says which descriptors it has.
+/// A script that echoes its input, and prints its descriptors.
 pub(crate) const ECHO: &str = "cat <&3 >&4; ls /proc/self/fd | tr '\\n' ' ' >&4";
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Who is asked for what.
+//! Permission prompts of the browser.
 
 use super::site::{html, serve};
 use super::{allow, deny, error, house_with, page, text};

@@ -55,7 +55,7 @@ impl Private {
     }
 }
 
-/// What a page tries. `$` is the host and port of the private server.
+/// The requests that a page tries. `$` is the host and port of the private server.
 const TRIES: &str = "<!doctype html><title>Tries</title>
 <link rel=stylesheet href=http://$/style><link rel=prefetch href=http://$/prefetch><link rel=preconnect href=http://$><link rel=dns-prefetch href=//$>
 <iframe src=http://$/frame></iframe><img src=http://$/image><script src=http://$/script></script><video src=http://$/video autoplay></video>

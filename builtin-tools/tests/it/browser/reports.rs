@@ -1,4 +1,4 @@
-//! What happens beside what was asked for is reported by the call that caused it.
+//! Dialogs, downloads and new tabs are reported by the call that caused them.
 
 use super::site::{html, serve};
 use super::{act, error, house, house_with, page, text};

@@ -10,7 +10,7 @@ use toolkit_agent::{
 };
 use toolkit_models::{Answer, Message, Model, Request, Scripted, ScriptedReply};
 
-/// What the tools of a test did.
+/// The record of the calls of a test's tools.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) lines: Mutex<Vec<String>>,

@@ -16,6 +16,7 @@ def letters(text):
 class Writer:
     def __init__(self, rng, language):
         self.rng, self.language, self.written = rng, language, []
+        self.uses = {}
         other = LANGUAGES.get(language)
         self.words = other["words"] if other else english.WORDS
         self.rules = other["rules"] if other else english.RULES
@@ -27,7 +28,11 @@ class Writer:
         # A page of another language has one kind of main text.
         choices = self.rules.get(rule) or self.rules["main"]
         for _ in range(300):
-            text = self._fill(self.rng.choice(choices))
+            # The templates that were used least, so that a text does not repeat itself.
+            least = min(self.uses.get(choice, 0) for choice in choices)
+            template = self.rng.choice([choice for choice in choices if self.uses.get(choice, 0) == least])
+            self.uses[template] = least + 1
+            text = self._fill(template)
             plain = letters(re.sub(r"<[^>]+>", "", text))
             if not any(plain in other or other in plain for other in self.written):
                 self.written.append(plain)

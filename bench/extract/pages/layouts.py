@@ -427,4 +427,70 @@ class Builder(Layout):
                 f'<div class="elementor elementor-location-footer">{self.section(self.widget("icon-list", f"<ul>{self.links(8)}</ul>") + self.widget("text-editor", self.paragraphs("about", 2) + self.legal_links()))}</div>')
 
 
-LAYOUTS = {layout.name: layout for layout in (Semantic, Cms, Tables, SinglePage, Bare, Heavy, Builder)}
+class Wiki(Layout):
+    """A skin of a wiki: the content first, and portlets with links after it."""
+
+    name = "wiki"
+
+    def do_h(self, block):
+        return f'<h2><span class="hl" id="h{self.rng.randint(1, 999)}">{block.text}</span><span class="es">[<a href="/{self.slug()}">{self.page.label("share")[-1]}</a>]</span></h2>'
+
+    def do_figure(self, block):
+        return f'<div class="thumb tright"><div class="thumbinner"><a href="/{self.slug()}"><img src="/t.png"></a><div class="thumbcaption">{block.text}</div></div></div>'
+
+    def do_code(self, block):
+        return f'<div class="mw-highlight"><pre>{self.highlighted(block)}</pre></div>'
+
+    def do_post(self, block):
+        return f'<dl><dt>{block.text} ({self.date()})</dt><dd>{self.blocks(block.parts)}</dd></dl>'
+
+    def do_item(self, block):
+        return f'<dl><dt><a href="/{self.slug()}">{block.text}</a></dt><dd>{block.parts[0]}</dd></dl>'
+
+    def portlet(self, count):
+        return f'<div class="portlet"><h3>{self.rng.choice(self.page.writer.nav)}</h3><div class="pBody"><ul>{self.links(count)}</ul></div></div>'
+
+    def body(self):
+        page = self.page
+        contents = "".join(f'<li class="l1"><a href="#h{index}">{index} {block.text}</a></li>' for index, block in enumerate(page.blocks) if block.kind == "h")
+        contents = f'<table id="contents"><tr><td><ul>{contents}</ul></td></tr></table>' if contents else ""
+        return (f'<div id="globalWrapper"><div id="column-content"><div id="content"><div id="siteNotice">{self.paragraphs("newsletter", 1)}</div><h1 id="firstHeading">{page.title}</h1><div id="bodyContent">'
+                f'<h3 id="siteSub">{self.paragraphs("about", 1, "span")}</h3>\n{contents}{self.main()}\n<div id="catlinks"><span>{self.links(4, "span")}</span></div></div></div></div>\n'
+                f'<div id="column-one">{self.portlet(4)}{self.portlet(6)}{self.portlet(8)}{self.portlet(5)}</div>\n'
+                f'<div id="foot"><ul>{"".join(f"<li>{text}</li>" for text in page.other("about", 2))}<li>{self.legal_links()}</li></ul></div></div>')
+
+
+class Magazine(Layout):
+    """A publisher's page whose class names say little, with pictures and summaries of other stories between and after the text."""
+
+    name = "magazine"
+
+    def card(self):
+        title, *summary = self.page.other("teaser", 1) + self.page.other("ad", 1)
+        return f'<div class="m-unit"><a href="/{self.slug()}"><img src="/{self.slug()}.jpg" alt=""></a><div class="m-txt"><a href="/{self.slug()}">{title}</a><p>{" ".join(summary)}</p><span>{self.date()}</span></div></div>'
+
+    def do_p(self, block):
+        return f'<div class="para"><p>{self.sentences(block.parts)}</p></div>' if self.page.kind == "news" else super().do_p(block)
+
+    def do_post(self, block):
+        return f'<div class="u-row"><div class="u-who"><a href="/{self.slug()}">{block.text}</a></div><div class="u-say">{self.blocks(block.parts)}</div><div class="u-act"><a href="/{self.slug()}">{self.page.label("reply")}</a> <a href="/{self.slug()}">{self.page.label("share")[0]}</a></div></div>'
+
+    def do_item(self, block):
+        return f'<div class="u-row"><a href="/{self.slug()}"><img src="/{self.slug()}.jpg"></a><h3><a href="/{self.slug()}">{block.text}</a></h3><div>{block.parts[0]}</div><a href="/{self.slug()}">{self.page.label("share")[0]}</a></div>'
+
+    def main(self):
+        blocks = [self.block(block) for block in self.page.blocks]
+        blocks.insert(max(1, len(blocks) // 2), f'<div class="in-read"><span>{self.page.label("related")}: </span><a href="/{self.slug()}">{self.page.other("teaser", 1)[0]}</a></div>')
+        return "\n".join(blocks)
+
+    def body(self):
+        page = self.page
+        return (f'<div class="hd"><div class="logo"><a href="/">Example</a></div><div class="strip">{self.links(10, "div")}</div></div>\n'
+                f'<div class="wrap"><div class="col-a"><div class="kicker"><a href="/{self.slug()}">{page.writer.nav[3]}</a></div><h1>{page.title}</h1><div class="meta">{page.label("by")} {self.rng.choice(page.writer.words["person"])}, {self.date()}</div>\n'
+                f'<div class="copy">{self.main()}</div><div class="who"><p>{"".join(page.other("bio", 1))}</p></div></div>\n'
+                f'<div class="col-b"><div class="unit">{self.card()}{self.card()}</div><div class="unit"><h4>{page.label("popular")}</h4>{self.teasers(5, "div")}</div></div></div>\n'
+                f'<div class="strip-2"><h4>{page.label("related")}</h4>{self.card()}{self.card()}{self.card()}</div>\n'
+                f'<div class="ft"><div>{self.links(8, "span")}</div><div>{self.paragraphs("about", 2)}</div><div>{self.legal_links()}</div></div>')
+
+
+LAYOUTS = {layout.name: layout for layout in (Semantic, Cms, Tables, SinglePage, Bare, Heavy, Builder, Wiki, Magazine)}

@@ -39,8 +39,7 @@ async fn extract(pages: String, texts: &Path) -> Result<()> {
         Err(_) => Answer::bytes(404, ""),
     })
     .await;
-    let settings = ["tools.web.network.allowedRanges=['127.0.0.0/8']", "permission.web_fetch=allow"];
-    let options = settings.into_iter().fold(LoadOptions::new(), LoadOptions::set);
+    let options = LoadOptions::new().set("tools.web.network.allowedRanges=['127.0.0.0/8']");
     let toolkit = Toolkit::empty()
         .tool(tool_ref!(builtin_tools::web::web_fetch))
         .configuration(Configuration::load(options)?)

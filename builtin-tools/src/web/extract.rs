@@ -84,6 +84,7 @@ pub(super) fn extract(html: &str, url: &str, form: Form) -> ExtractedPage {
     links::make_absolute(&document, url);
     trim::trim(&document);
     shape::trim(&document);
+    tidy::unfold_tables(&document);
     // Readability changes its document, so each attempt gets a copy.
     let html = document.html().to_string();
     let trimmed = Candidate::of(document);

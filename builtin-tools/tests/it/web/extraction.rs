@@ -67,13 +67,16 @@ fn what_is_hidden_is_left_out() {
     assert!(text.contains("Shown to everybody") && !text.contains("secret"), "{text}");
 }
 
+fn repeated(numbers: std::ops::Range<usize>, part: impl Fn(usize) -> String) -> String {
+    numbers.map(part).collect::<Vec<_>>().concat()
+}
+
 #[test]
 fn pages_without_names_lose_what_is_around_their_text() {
     let sentence = "The water rose for three days, and nobody in the village had seen it as high.";
-    let text: String = (0..8).map(|number| format!("<p>Part {number}. {sentence}</p>")).collect();
-    let links = |name: &str| {
-        (0..5).map(|number| format!("<div><a href='/{number}'>{name} {number}</a></div>")).collect::<String>()
-    };
+    let text: String = repeated(0..8, |number| format!("<p>Part {number}. {sentence}</p>"));
+    let links =
+        |name: &str| repeated(0..5, |number| format!("<div><a href='/{number}'>{name} {number}</a></div>"));
     let foot = "<div><div>Published by the friends of the river, all rights reserved.</div><div><a href='/a'>Imprint of this site</a> \
                 <a href='/b'>Privacy on this site</a></div></div>";
     let around = ["Menu 1", "Related story", "friends of the river", "Privacy"];
@@ -103,11 +106,10 @@ fn pages_without_names_lose_what_is_around_their_text() {
 #[test]
 fn text_beside_the_longest_part_stays() {
     let sentence = "The water rose for three days, and nobody in the village had seen it as high.";
-    let long: String = (0..4).map(|number| format!("<p>Part {number}. {sentence}</p>")).collect();
+    let long: String = repeated(0..4, |number| format!("<p>Part {number}. {sentence}</p>"));
     let linked = "<p>See the <a href='/a'>map of all gauges</a> and the <a href='/b'>table of the levels</a> for what is meant.</p>";
-    let items: String = (0..9)
-        .map(|number| format!("<div><a href='/{number}'>The title of story {number}</a></div>"))
-        .collect();
+    let items: String =
+        repeated(0..9, |number| format!("<div><a href='/{number}'>The title of story {number}</a></div>"));
     for (html, expected) in [
         // A question in front of its answers.
         (
@@ -137,7 +139,7 @@ fn text_beside_the_longest_part_stays() {
 #[test]
 fn code_stays_in_elements_with_names_of_menus() {
     let sentence = "The water rose for three days, and nobody in the village had seen it as high.";
-    let text: String = (0..8).map(|number| format!("<p>Part {number}. {sentence}</p>")).collect();
+    let text: String = repeated(0..8, |number| format!("<p>Part {number}. {sentence}</p>"));
     for (open, close) in [
         ("<div class='code-toolbar'>", "</div>"),
         ("<aside>", "</aside>"),
@@ -163,7 +165,7 @@ fn comments_are_left_out_of_pages_in_any_script() {
         ("水在三天里不断上涨，村里没有人见过这么高的水位。", 8),
         ("The water rose for three days, higher than anybody had seen it.", 9),
     ] {
-        let text: String = (0..count).map(|number| format!("<p>{number} {sentence}</p>")).collect();
+        let text: String = repeated(0..count, |number| format!("<p>{number} {sentence}</p>"));
         let html = format!(
             "<body><div>{text}</div><div class='comments'><div class='comment-list'><p>Not main content.</p></div></div></body>"
         );

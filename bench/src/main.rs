@@ -5,6 +5,7 @@ mod command;
 mod compile;
 mod dispatch;
 mod exec;
+mod extract;
 mod files;
 mod machine;
 mod mcp;
@@ -33,6 +34,8 @@ benchmarks:
                --rounds N     repetitions, of which the median counts (15); half as many of the large outputs
                --only A,B     only these groups: starts, output, verdicts, memory
                --megabytes N  of an output (1000); memory is looked at with a tenth and with ten times of it, too
+  extract    how much of the main content of pages is extracted, beside Python libraries
+               --debug        build without optimisation
   files      what the file tools cost, beside programs that do the same work
                --rounds N     repetitions, of which the median counts (15)
                --only A,B     only these groups: search, read, calls
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Some("compile") => compile::Options::parse(arguments).and_then(|options| compile::run(&options)),
         Some("dispatch") => dispatch::Options::parse(arguments).and_then(|options| dispatch::run(&options)),
         Some("exec") => exec::Options::parse(arguments).and_then(|options| exec::run(&options)),
+        Some("extract") => extract::Options::parse(arguments).and_then(|options| extract::run(&options)),
         Some("files") => files::Options::parse(arguments).and_then(|options| files::run(&options)),
         Some("mcp") => mcp::Options::parse(arguments).and_then(|options| mcp::run(&options)),
         Some("search") => search::Options::parse(arguments).and_then(|options| search::run(&options)),

@@ -13,6 +13,10 @@ const BENCHES: &[Bench] = &[
     Bench { name: "compile", summary: "what a tool costs to compile, beside other libraries" },
     Bench { name: "dispatch", summary: "what a call of a tool costs, beside other libraries" },
     Bench { name: "exec", summary: "what running commands costs, beside doing it by hand" },
+    Bench {
+        name: "extract",
+        summary: "how much of the main content of pages is extracted, beside Python libraries",
+    },
     Bench { name: "mcp", summary: "what a call over MCP costs, beside other servers" },
     Bench { name: "search", summary: "what finding tools costs, and how often the right one is found" },
     Bench { name: "files", summary: "what the file tools cost, beside programs that do the same work" },

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! html → tidy      scripts, hidden parts and embedded objects out; links absolute; code in one form
-//!      → trimmed   the page without what pages have around their content
+//!      → trimmed   the page without what pages have around their content, by names and then by shape
 //!      → article   the part of it that readability finds
 //!      → choice    the article, unless it lost too much of the trimmed page or a block of code
 //! ```
@@ -10,6 +10,7 @@
 mod choice;
 mod links;
 mod parse;
+mod shape;
 mod tidy;
 mod trim;
 
@@ -82,6 +83,8 @@ pub(super) fn extract(html: &str, url: &str, form: Form) -> ExtractedPage {
     tidy::tidy(&document);
     links::make_absolute(&document, url);
     trim::trim(&document);
+    shape::trim(&document);
+    tidy::unfold_tables(&document);
     // Readability changes its document, so each attempt gets a copy.
     let html = document.html().to_string();
     let trimmed = Candidate::of(document);

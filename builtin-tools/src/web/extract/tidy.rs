@@ -65,6 +65,22 @@ pub(super) fn tidy(document: &Document) {
     }
 }
 
+/// Turns tables with blocks of code into plain groups: a cell of a Markdown table is one line, and its `|` are escaped.
+pub(super) fn unfold_tables(document: &Document) {
+    for table in document.select("table").nodes() {
+        let parts = table.descendants();
+        if parts.iter().any(|part| part.has_name("pre")) {
+            let is_part = |part: &&NodeRef<'_>| {
+                ["caption", "tbody", "td", "tfoot", "th", "thead", "tr"]
+                    .iter()
+                    .any(|name| part.has_name(name))
+            };
+            parts.iter().filter(is_part).for_each(|part| part.rename("div"));
+            table.rename("div");
+        }
+    }
+}
+
 /// A block of code: line breaks become characters, and its language a class that is known.
 fn tidy_code(pre: &NodeRef<'_>) {
     // Numbers of lines.

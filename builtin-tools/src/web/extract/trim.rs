@@ -1,6 +1,7 @@
 //! Removal of the elements around the content of a page.
 
-use dom_query::{Document, NodeRef};
+use dom_query::{Document, NodeId, NodeRef};
+use std::collections::HashSet;
 
 /// Elements that are around the content, by their meaning.
 const AROUND: &str = "nav, aside, footer, body > header, [role='navigation'], [role='banner'], [role='contentinfo'], \
@@ -51,8 +52,9 @@ const WORDS: &[&str] = &[
 const COMMENTS: &str =
     "#comments, #disqus_thread, .comments, .comment-list, .comments-area, section.comment-section";
 
-/// Minimum number of characters of a content beside which comments are left out.
-const MIN_CONTENT: usize = 500;
+/// Minimum number of bytes of a content beside which comments are left out. Bytes, because a character of Chinese says more than one of
+/// English.
+const MIN_CONTENT_BYTES: usize = 500;
 
 /// Removes the elements around the content.
 pub(super) fn trim(document: &Document) {
@@ -60,23 +62,38 @@ pub(super) fn trim(document: &Document) {
     let all = characters(document);
     remove(document.select(AROUND).nodes().iter(), all);
     remove(document.select("body *").nodes().iter().filter(|node| is_named_so(node)), all);
-    let of_readers: usize =
-        document.select(COMMENTS).nodes().iter().map(NodeRef::normalized_char_count).sum();
-    if characters(document).saturating_sub(of_readers) >= MIN_CONTENT {
-        document.select(COMMENTS).remove();
-    }
+    remove_comments(document);
     let left = characters(document);
     remove(document.select("ul, ol").nodes().iter().filter(|node| is_list_of_links(node)), left);
+}
+
+/// Removes comments of readers, unless they are most of the page.
+fn remove_comments(document: &Document) {
+    let comments = document.select(COMMENTS);
+    let ids: HashSet<NodeId> = comments.nodes().iter().map(|node| node.id).collect();
+    // Comments within comments count once.
+    let outermost =
+        comments.nodes().iter().filter(|node| !node.ancestors_it(None).any(|outer| ids.contains(&outer.id)));
+    let of_readers: usize = outermost.map(bytes).sum();
+    if bytes(&document.root()).saturating_sub(of_readers) >= MIN_CONTENT_BYTES {
+        comments.remove();
+    }
 }
 
 fn characters(document: &Document) -> usize {
     document.root().normalized_char_count()
 }
 
-/// Removes elements, except one that contains most of the text: then its name is misleading.
+/// The number of bytes of a text without white space.
+fn bytes(node: &NodeRef<'_>) -> usize {
+    node.text().split_whitespace().map(str::len).sum()
+}
+
+/// Removes elements, except those with a block of code, and one that contains most of the text: then its name is misleading.
 fn remove<'n, 'd: 'n>(nodes: impl Iterator<Item = &'n NodeRef<'d>>, all: usize) {
     for node in nodes {
-        if node.parent().is_some() && node.normalized_char_count() * 2 <= all {
+        let has_code = || node.descendants_it().any(|inner| inner.has_name("pre"));
+        if node.parent().is_some() && node.normalized_char_count() * 2 <= all && !has_code() {
             node.remove_from_parent();
         }
     }

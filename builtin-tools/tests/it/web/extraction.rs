@@ -67,6 +67,113 @@ fn what_is_hidden_is_left_out() {
     assert!(text.contains("Shown to everybody") && !text.contains("secret"), "{text}");
 }
 
+fn repeated(numbers: std::ops::Range<usize>, part: impl Fn(usize) -> String) -> String {
+    numbers.map(part).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn pages_without_names_lose_what_is_around_their_text() {
+    let sentence = "The water rose for three days, and nobody in the village had seen it as high.";
+    let text: String = repeated(0..8, |number| format!("<p>Part {number}. {sentence}</p>"));
+    let links =
+        |name: &str| repeated(0..5, |number| format!("<div><a href='/{number}'>{name} {number}</a></div>"));
+    let foot = "<div><div>Published by the friends of the river, all rights reserved.</div><div><a href='/a'>Imprint of this site</a> \
+                <a href='/b'>Privacy on this site</a></div></div>";
+    let around = ["Menu 1", "Related story", "friends of the river", "Privacy"];
+    for html in [
+        format!(
+            "<body><div>{}</div><div><h1>Floods</h1>{text}</div><div>{}</div>{foot}</body>",
+            links("Menu"),
+            links("Related story")
+        ),
+        format!(
+            "<body><table><tr><td>{}</td><td><h1>Floods</h1>{text}</td><td>{}</td></tr><tr><td colspan=3>{foot}</td></tr></table></body>",
+            links("Menu"),
+            links("Related story")
+        ),
+        format!(
+            "<body><div><div>{}</div><div><div><h1>Floods</h1><div>{text}</div></div><div>{}</div></div>{foot}</div></body>",
+            links("Menu"),
+            links("Related story")
+        ),
+    ] {
+        let got = extract_page(&html, "https://example.com/page").text;
+        assert_eq!(got.matches(sentence).count(), 8, "{html}\n{got}");
+        assert!(!around.iter().any(|around| got.contains(around)), "{html}\n{got}");
+    }
+}
+
+#[test]
+fn text_beside_the_longest_part_stays() {
+    let sentence = "The water rose for three days, and nobody in the village had seen it as high.";
+    let long: String = repeated(0..4, |number| format!("<p>Part {number}. {sentence}</p>"));
+    let linked = "<p>See the <a href='/a'>map of all gauges</a> and the <a href='/b'>table of the levels</a> for what is meant.</p>";
+    let items: String =
+        repeated(0..9, |number| format!("<div><a href='/{number}'>The title of story {number}</a></div>"));
+    for (html, expected) in [
+        // A question in front of its answers.
+        (
+            format!(
+                "<body><div><div>How high was the water of the river at the old mill, who measured it, and how often?</div>{linked}</div><div>{long}</div></body>"
+            ),
+            "map of all gauges",
+        ),
+        // Posts of one series.
+        (
+            format!("<body><div class=post>{long}</div><div class=post>{linked}</div></body>"),
+            "map of all gauges",
+        ),
+        (format!("<body><section>{long}</section><section>{linked}</section></body>"), "map of all gauges"),
+        // Links that the page consists of.
+        (format!("<body><div>{items}</div><p>All stories.</p></body>"), "The title of story 4"),
+        // Elements that say what they are.
+        (format!("<body><main>{long}<div>{items}</div></main></body>"), "The title of story 4"),
+        // Code.
+        (format!("<body><div>{long}</div><div>{linked}<pre>a < b</pre></div></body>"), "```\na < b\n```"),
+    ] {
+        let got = extract_page(&html, "https://example.com/page").text;
+        assert!(got.contains(expected), "{html}\n{got}");
+    }
+}
+
+#[test]
+fn code_stays_in_elements_with_names_of_menus() {
+    let sentence = "The water rose for three days, and nobody in the village had seen it as high.";
+    let text: String = repeated(0..8, |number| format!("<p>Part {number}. {sentence}</p>"));
+    for (open, close) in [
+        ("<div class='code-toolbar'>", "</div>"),
+        ("<aside>", "</aside>"),
+        ("<div class='promo'><div>", "</div></div>"),
+    ] {
+        let html = format!("<body><main>{text}{open}<pre>a &lt; b</pre>{close}{text}</main></body>");
+        let got = extract_page(&html, "https://example.com/page").text;
+        assert!(got.contains("```\na < b\n```"), "{got}");
+    }
+}
+
+#[test]
+fn code_in_a_layout_of_tables_is_unchanged() {
+    let html = "<body><table><tr><td><a href='/a'>Menu</a></td><td>Some text before the code.<pre>a | b > c</pre>Some text after it.</td></tr></table></body>";
+    let got = extract_page(html, "https://example.com/page").text;
+    assert!(got.contains("```\na | b > c\n```"), "{got}");
+}
+
+#[test]
+fn comments_are_left_out_of_pages_in_any_script() {
+    // Chinese says in 160 characters as much as English in 500.
+    for (sentence, count) in [
+        ("水在三天里不断上涨，村里没有人见过这么高的水位。", 8),
+        ("The water rose for three days, higher than anybody had seen it.", 9),
+    ] {
+        let text: String = repeated(0..count, |number| format!("<p>{number} {sentence}</p>"));
+        let html = format!(
+            "<body><div>{text}</div><div class='comments'><div class='comment-list'><p>Not main content.</p></div></div></body>"
+        );
+        let got = extract_page(&html, "https://example.com/page").text;
+        assert!(got.contains(sentence) && !got.contains("Not main"), "{got}");
+    }
+}
+
 #[test]
 fn pages_that_mean_harm() {
     let deep = format!("<p>text</p>{}text{}", "<div>".repeat(100_000), "</div>".repeat(100_000));

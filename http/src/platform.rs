@@ -21,7 +21,7 @@ pub fn streaming_client(connect: Duration) -> ClientBuilder {
     Client::builder().connect_timeout(connect).redirect(Policy::none())
 }
 
-/// Who has decided on a provider of cryptography before keeps it.
+/// Installs the provider of cryptography, unless the program has chosen one.
 fn choose_provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -5,7 +5,7 @@ use super::{
 };
 use serde_json::{Value, json};
 
-/// What stands for a signature that there is none of, by the guide's questions and answers.
+/// The placeholder for a missing signature, as the provider's documentation names it.
 const SKIP: &str = "skip_thought_signature_validator";
 
 pub(crate) fn check(request: &Received, issued: &Issued, faults: &mut Faults) {

@@ -4,27 +4,25 @@ use std::path::Path;
 use std::process::Command;
 use toolkit_tests::{cargo, repository, run};
 
-fn with_profile(profile: &str) {
+/// Builds a program with link-time optimisation, runs it, and returns its output.
+///
+/// The profile compiles the crates below the program for either kind, so they are compiled once.
+fn output_with(lto: &str, program: &str) -> String {
     // The directory of all profiles, so that a second run finds what the first one built.
-    let program = Path::new(env!("CARGO_BIN_EXE_bare_linked"));
-    let target = program.ancestors().nth(2).expect("a target directory");
+    let target = Path::new(env!("CARGO_BIN_EXE_bare_linked")).ancestors().nth(2).expect("a target directory");
     let mut build = cargo(&repository());
-    build.args(["build", "--offline", "--locked", "--package", "toolkit-linking-bare", "--bins"]);
-    run(build.args(["--profile", profile]).arg("--target-dir").arg(target)).success();
-    let says = |program: &str| run(&mut Command::new(target.join(profile).join(program))).success();
-    assert_eq!(says("bare_linked"), toolkit_linking_bare::LINKED, "{profile}");
-    let unlinked = says("bare_unlinked");
-    assert!(unlinked.contains(toolkit_linking_bare::UNLINKED), "{profile}: {unlinked}");
+    build.args(["rustc", "--offline", "--locked", "--package", "toolkit-linking-bare", "--bin", program]);
+    build.args(["--profile", "lto", "--target-dir"]).arg(target);
+    run(build.args(["--", "-C"]).arg(format!("lto={lto}"))).success();
+    run(&mut Command::new(target.join("lto").join(program))).success()
 }
 
 #[test]
-#[ignore = "builds with thin LTO, which takes minutes: cargo xtask ci"]
-fn thin_lto() {
-    with_profile("thin");
-}
-
-#[test]
-#[ignore = "builds with fat LTO, which takes minutes: cargo xtask ci"]
-fn fat_lto() {
-    with_profile("fat");
+#[ignore = "builds with link-time optimisation, which takes minutes: cargo xtask ci"]
+fn link_time_optimisation_keeps_the_tools_of_linked_crates() {
+    for lto in ["thin", "fat"] {
+        assert_eq!(output_with(lto, "bare_linked"), toolkit_linking_bare::LINKED, "{lto}");
+        let unlinked = output_with(lto, "bare_unlinked");
+        assert!(unlinked.contains(toolkit_linking_bare::UNLINKED), "{lto}: {unlinked}");
+    }
 }

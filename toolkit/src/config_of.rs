@@ -1,7 +1,7 @@
 //! How a function of a tool or of a service gets what is configured: what the expansions of `#[tool]` and `#[service]` use.
 
 use crate::config::{Config, ConfigSection, Configured};
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::service::Making;
 use toolkit_core::error::ToolError;
 

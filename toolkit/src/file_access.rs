@@ -2,7 +2,7 @@
 
 pub(crate) mod leave;
 
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision};
 use crate::tool::Tool;
 use crate::toolbox::Scope;

@@ -42,7 +42,7 @@ pub use version::FileVersion;
 #[doc(hidden)]
 pub use fault::{FileSystems, at_fault_points, take_file_systems_for};
 
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::file_access::Surroundings;
 use roots::Roots;
 use std::ffi::OsStr;

@@ -1,6 +1,6 @@
 //! Inspectors: a host's checks before a call runs.
 
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::tool::Tool;
 use serde_json::Value;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! An output that another component writes into a file of the session, for example a command that runs as a child
 //! process.
 
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::cut::{Cut, Ends, Kept, OutputLimits};
 use crate::cutter::Cutter;
 use crate::output_store::{OutputFile, OutputStoreSettings};

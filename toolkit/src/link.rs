@@ -4,7 +4,7 @@
 //! mentions crates, defines their order, and lets the toolkit check at start-up that each registered something.
 
 use crate::skills::LinkedSkills;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use toolkit_core::diagnostic::{Diagnostic, Level};
 

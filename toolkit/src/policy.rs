@@ -30,7 +30,7 @@ pub use verdict::{Explanation, LayerVerdict, PolicyRule, PolicyVerdict};
 
 use crate::link::Linked;
 use crate::tool::Tool;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use std::fmt;
 use toolkit_core::caller::Caller;
 use toolkit_core::config_origin::ConfigOrigin;

@@ -2,10 +2,10 @@
 
 pub use crate::config::ConfigSection;
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
-pub use crate::context::ToolContext;
+pub use crate::tool::context::ToolContext;
 pub use crate::link::{Link, Linked};
 pub use crate::policy::PolicyData;
-pub use crate::prepare::{Ending, Preparation, Preparing};
+pub use crate::tool::prepare::{Ending, Preparation, Preparing};
 pub use crate::registry::LinkedKeys;
 pub use crate::service::{
     FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products, ServiceOf,
@@ -13,7 +13,7 @@ pub use crate::service::{
 };
 pub use crate::skills::LinkedSkills;
 pub use crate::tool::Tool;
-pub use crate::tool_def::{BoxFuture, Run, ServiceDef, ToolDef};
+pub use crate::tool::def::{BoxFuture, Run, ServiceDef, ToolDef};
 pub use core::option::Option::{self, None, Some};
 pub use core::result::Result::{self, Err, Ok};
 pub use core::time::Duration;
@@ -26,7 +26,7 @@ pub use std::string::String;
 pub use std::sync::Arc;
 pub use std::vec::Vec;
 pub use toolkit_core::arg::{
-    ArgField, ArgsType, FieldOf, FieldType, LengthArg, OtherType, PatternArg, RangeArg, SchemaFn, ToolArg,
+    ArgField, ArgsType, FieldOf, FieldType, LengthArg, OtherType, PatternArg, RangeArg, ToolArg,
 };
 pub use toolkit_core::arguments::Arguments;
 pub use toolkit_core::caller::Caller;
@@ -37,6 +37,7 @@ pub use toolkit_core::output::{IntoToolOutput, ToolOutput};
 pub use toolkit_core::parameter::Input;
 pub use toolkit_core::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
 pub use toolkit_core::plugin::{LinkedPlugin, PluginDef};
+pub use toolkit_core::schema::SchemaFn;
 pub use toolkit_core::state::AnyService;
 pub use toolkit_core::state::{Service, State};
 pub use toolkit_core::truncate::{Keep, Truncate};

@@ -1,6 +1,6 @@
 //! Result hooks: a host's functions that remove parts of a tool result before anything else gets it.
 
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::tool::Tool;
 use serde_json::{Map, Value};
 use std::fmt;

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Configuration, Configured};
 use crate::tool::Tool;
-use crate::tool_def::ServiceDef;
+use crate::tool::def::ServiceDef;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;

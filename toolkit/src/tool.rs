@@ -1,10 +1,15 @@
-//! Tools that can be called, of any origin.
+//! Tools that can be called, of any origin: their definitions, their preparation for a caller, and the context of their calls.
+//!
+//! These types refer to each other: the definition holds a function of the context, and the context returns its tool.
 
 mod args;
 mod bind;
+pub(crate) mod context;
+pub(crate) mod def;
 mod dynamic;
 mod make;
 mod output_check;
+pub(crate) mod prepare;
 mod shown;
 mod weak;
 
@@ -12,8 +17,8 @@ pub use args::DynamicArgs;
 pub use dynamic::{InvalidTool, ToolBuilder};
 pub(crate) use weak::WeakTool;
 
-use crate::context::ToolContext;
-use crate::tool_def::{BoxFuture, FormatError, Run, ServiceDef, ToolDef};
+use crate::tool::context::ToolContext;
+use crate::tool::def::{BoxFuture, FormatError, Run, ServiceDef, ToolDef};
 use bind::Bindings;
 use dynamic::Dynamic;
 use serde_json::Value;

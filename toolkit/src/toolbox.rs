@@ -23,7 +23,7 @@ mod unattended;
 pub(crate) use before::ask_for;
 pub use options::CallOptions;
 
-use crate::context::{Called, ToolContext};
+use crate::tool::context::{Called, ToolContext};
 use crate::events::{Events, Wanted};
 use crate::policy::{self, Policy};
 use crate::registry::{Inner, Toolkit, Tools};

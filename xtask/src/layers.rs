@@ -4,8 +4,6 @@ mod graph;
 mod scan;
 mod tokens;
 
-use std::collections::BTreeSet;
-
 use crate::layers::graph::Graph;
 use crate::manifest::Manifest;
 use crate::source::{Fault, ROOT_MANIFEST, SourceFile, dependencies, members};
@@ -53,7 +51,7 @@ const MODULES: Ordered = &[(
             "sink",
         ],
         // A tool and the context of its calls.
-        &["context", "prepare", "tool", "tool_def"],
+        &["tool"],
         // Which tools exist for a caller, and which actions may run.
         &["link", "permission", "policy", "skills"],
         // What is configured.
@@ -61,43 +59,16 @@ const MODULES: Ordered = &[(
     ],
 )];
 
-/// The modules that are still in a cycle, by crate. An entry goes when its module is in no cycle any more; none may be added.
-const CYCLIC: Listed = &[
-    ("toolkit/core", &["arg", "arguments", "parameter", "schema"]),
-    ("toolkit", &["context", "prepare", "tool", "tool_def"]),
-];
-
 /// Layers of modules, by the folder of their crate.
 type Ordered = &'static [(&'static str, &'static [&'static [&'static str]])];
 
-/// Modules, by the folder of their crate.
-type Listed = &'static [(&'static str, &'static [&'static str])];
-
 /// Modules of a crate that import each other can only be read and changed together.
 pub(crate) fn no_import_cycles(files: &[SourceFile]) -> Vec<Fault> {
-    cycles(files, CYCLIC)
-}
-
-/// A lower layer knows nothing of those above it.
-pub(crate) fn imports_go_down(files: &[SourceFile]) -> Vec<Fault> {
-    let mut faults = crates_upward(files, LAYERS);
-    faults.extend(modules_upward(files, MODULES));
-    faults
-}
-
-fn cycles(files: &[SourceFile], allowed: Listed) -> Vec<Fault> {
     let mut faults = Vec::new();
-    let mut unknown: Vec<&str> = allowed.iter().map(|(folder, _)| *folder).collect();
-    for (manifest, folder) in folders(files) {
-        unknown.retain(|known| *known != folder);
+    for (_, folder) in folders(files) {
         let graph = Graph::of_crate(files, folder);
-        let listed =
-            allowed.iter().find(|(known, _)| *known == folder).map_or(&[][..], |(_, modules)| modules);
-        let mut cyclic = BTreeSet::new();
         for cycle in graph.cycles() {
-            cyclic.extend(cycle[..cycle.len() - 1].to_vec());
             if let [first, second, ..] = &cycle[..]
-                && !listed.contains(first)
                 && let Some(place) = graph.import(first, second)
             {
                 let message = format!(
@@ -107,18 +78,14 @@ fn cycles(files: &[SourceFile], allowed: Listed) -> Vec<Fault> {
                 faults.push(Fault { path: place.path.clone(), line: place.line, message });
             }
         }
-        for module in listed.iter().filter(|module| !cyclic.contains(*module)) {
-            faults.push(manifest.fault(
-                1,
-                format!("the module `{module}` is in no import cycle: remove it from CYCLIC in xtask/src/layers.rs"),
-            ));
-        }
     }
-    faults.extend(unknown.into_iter().map(|folder| Fault {
-        path: ROOT_MANIFEST.to_owned(),
-        line: 1,
-        message: format!("no member `{folder}`: remove it from CYCLIC in xtask/src/layers.rs"),
-    }));
+    faults
+}
+
+/// A lower layer knows nothing of those above it.
+pub(crate) fn imports_go_down(files: &[SourceFile]) -> Vec<Fault> {
+    let mut faults = crates_upward(files, LAYERS);
+    faults.extend(modules_upward(files, MODULES));
     faults
 }
 
@@ -219,26 +186,10 @@ mod tests {
 
     #[test]
     fn a_cycle_is_found() {
-        let faults = cycles(&tree(CYCLE), &[]);
+        let faults = no_import_cycles(&tree(CYCLE));
         assert_eq!(places(&faults), ["a/src/x/part.rs:1", "a/src/y.rs:1"]);
         assert!(faults[0].message.contains("x → y → x"), "{}", faults[0].message);
         assert!(faults[1].message.contains("y → x → y"), "{}", faults[1].message);
-    }
-
-    #[test]
-    fn a_listed_module_may_be_in_a_cycle_and_no_other() {
-        assert!(cycles(&tree(CYCLE), &[("a", &["x", "y"])]).is_empty());
-        assert_eq!(places(&cycles(&tree(CYCLE), &[("a", &["x"])])), ["a/src/y.rs:1"]);
-        assert_eq!(places(&cycles(&tree(CYCLE), &[("b", &["x", "y"])])).len(), 4);
-    }
-
-    #[test]
-    fn a_stale_entry_is_found() {
-        let faults = cycles(&tree(CYCLE), &[("a", &["x", "y", "z"])]);
-        assert_eq!(places(&faults), ["a/Cargo.toml:1"]);
-        assert!(faults[0].message.contains("`z`"), "{}", faults[0].message);
-        assert_eq!(places(&cycles(&tree(CYCLE), &[("a", &["x", "y", "gone"])])), ["a/Cargo.toml:1"]);
-        assert_eq!(places(&cycles(&tree(CYCLE), &[("a", &["x", "y"]), ("gone", &["x"])])), ["Cargo.toml:1"]);
     }
 
     #[test]
@@ -254,7 +205,7 @@ mod tests {
             ("b/src/y.rs", "use a::x;\n"),
             ("b/src/bin/tool.rs", "use crate::x;\n"),
         ]);
-        assert!(cycles(&files, &[]).is_empty());
+        assert!(no_import_cycles(&files).is_empty());
     }
 
     #[test]

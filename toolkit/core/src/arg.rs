@@ -5,7 +5,7 @@ mod field;
 
 pub use field::{FieldOf, FieldType, OtherType};
 
-use crate::schema::duration;
+use crate::arguments::with_duration_parts;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,9 +14,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::BuildHasher;
 use std::path::PathBuf;
-
-/// A function that generates the JSON Schema of a type.
-pub type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
 pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
@@ -61,7 +58,7 @@ impl<T: DeserializeOwned + JsonSchema> ToolArg for T {
     }
 
     fn decode(value: Value) -> serde_json::Result<Self> {
-        T::deserialize(duration::parts_for(Self::schema, value))
+        T::deserialize(with_duration_parts(Self::schema, value))
     }
 }
 

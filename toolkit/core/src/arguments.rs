@@ -12,7 +12,7 @@ pub use crate::invalid_arguments::{InvalidArguments, Problem};
 pub use crate::unique_json::parse_unique;
 pub use repair::Repairing;
 pub use repair::{Repair, RepairKind};
-pub(crate) use shape::durations_to_parts;
+pub(crate) use shape::with_duration_parts;
 pub use shown::{KEPT_SECRET, is_secret};
 
 use crate::call_arguments::CallArguments;

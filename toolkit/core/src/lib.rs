@@ -60,7 +60,7 @@ pub mod state;
 pub mod truncate;
 mod unique_json;
 
-pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
+pub use arg::{LengthArg, PatternArg, RangeArg, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
 pub use ask::AskAnswer;
 pub use ask::{
@@ -86,6 +86,7 @@ pub use parameter::Input;
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use plugin::{Plugin, PluginDef};
 pub use redact::Redactor;
+pub use schema::SchemaFn;
 pub use server_names::server_prefixes;
 #[doc(hidden)]
 pub use server_names::{MAX_OF_LONG_PREFIX, in_letters_of_names};

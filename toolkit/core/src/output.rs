@@ -5,7 +5,8 @@ mod value;
 
 pub use detailed::{Detailed, Structured};
 
-use crate::arg::{SchemaFn, schema_of};
+use crate::arg::schema_of;
+use crate::schema::SchemaFn;
 use crate::content::Content;
 use crate::error::{IntoToolError, ToolError};
 use schemars::JsonSchema;

@@ -1,9 +1,16 @@
 //! A tool's parameters as the macro describes them: name, description, schema, rules and default.
 
-use crate::arg::{SchemaFn, ToolArg};
+mod input;
+mod root;
+mod rules;
+
+pub use input::of_input;
+pub use root::root_fault;
+
+use crate::arg::ToolArg;
 use crate::arguments::{Arguments, InvalidArguments, KEPT_SECRET, Problem};
 use crate::error::ToolError;
-use crate::schema;
+use crate::schema::{SchemaFn, holds_secret};
 use serde_json::Value;
 
 /// The static description of one parameter: a part of a `ToolDef`.
@@ -126,11 +133,11 @@ impl ParameterDef {
             Some(Shown::Literal(literal)) => {
                 let value = literal.to_value();
                 let fault = (self.check)(value.clone()).err().map(|error| error.to_string());
-                fault.or_else(|| schema::rules_fault(self.rules, &value))
+                fault.or_else(|| rules::rules_fault(self.rules, &value))
             }
             // A computed default is computed only if a rule may refuse it.
             Some(Shown::Computed(compute)) if !self.rules.is_empty() => {
-                schema::rules_fault(self.rules, &compute()?)
+                rules::rules_fault(self.rules, &compute()?)
             }
             _ => None,
         }
@@ -158,7 +165,7 @@ impl ParameterDef {
             format!("/{}", name.replace('~', "~0").replace('/', "~1"))
         };
         // A type's message may repeat the value.
-        let actual = if self.secret || schema::holds_secret(self.schema) {
+        let actual = if self.secret || holds_secret(self.schema) {
             KEPT_SECRET.to_owned()
         } else {
             Problem::undecoded(error)

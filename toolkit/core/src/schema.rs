@@ -6,8 +6,8 @@ pub mod describe;
 #[doc(hidden)]
 pub mod duration;
 mod foreign;
+mod object;
 mod plain;
-mod root;
 #[doc(hidden)]
 pub mod secret;
 mod signature;
@@ -15,21 +15,21 @@ mod tighten;
 mod validator;
 
 pub(crate) use check::circle_within;
+pub(crate) use object::{is_object, unit_names};
 pub use check::drop_unfitting_examples;
-pub(crate) use check::rules_fault;
 pub use foreign::{foreign_fault, output_fault};
-pub use root::root_fault;
 pub(crate) use validator::{Kind, Violation};
 pub use validator::{Validator, missing_feature};
 
 use crate::error::ToolError;
-use crate::parameter::Input;
-use crate::parameter::{ParameterDef, Rule, Shown};
 use plain::Plain;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 use tighten::{Side, holds_values, tighten};
+
+/// A function that generates the JSON Schema of a type.
+pub type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
 /// An annotation of a property: its aliases. Removed from the schema that is shown.
 #[doc(hidden)]
@@ -201,43 +201,31 @@ fn enforce_limits(schema: &mut Value, under: &str) {
     }
 }
 
-/// Returns the schema of a tool's arguments, with annotations.
-#[doc(hidden)]
-pub fn of_input(input: &Input) -> Value {
-    let mut schema = make(input);
-    if let Input::Whole(_) = input {
-        root::close(&mut schema);
-    }
-    tighten(&mut schema, Side::Input);
-    schema
-}
-
 /// Returns a schema, with annotations, that `make` composes from those of several types.
 #[doc(hidden)]
 pub fn compose(make: impl FnOnce(&mut SchemaGenerator) -> Value) -> Value {
+    let mut schema = generate(make);
+    finish_input(&mut schema);
+    schema
+}
+
+/// Returns the schema that `make` composes, with its definitions, as schemars generates it.
+pub(crate) fn generate(make: impl FnOnce(&mut SchemaGenerator) -> Value) -> Value {
     let mut generator = generator();
     let mut schema = make(&mut generator);
     let definitions = generator.take_definitions(true);
     add_definitions(&mut schema, definitions);
-    tighten(&mut schema, Side::Input);
     schema
 }
 
-/// Returns the schema as schemars generates it.
-fn make(input: &Input) -> Value {
-    let mut generator = generator();
-    let mut schema = match input {
-        Input::Parameters(parameters) => of_parameters(parameters, &mut generator),
-        Input::Whole(parameter) => (parameter.schema)(&mut generator).to_value(),
-    };
-    let definitions = generator.take_definitions(true);
-    add_definitions(&mut schema, definitions);
-    schema
+/// Brings a generated schema of arguments to the form that is compiled and shown.
+pub(crate) fn finish_input(schema: &mut Value) {
+    tighten(schema, Side::Input);
 }
 
 /// Returns the schema of a tool's structured output.
 #[doc(hidden)]
-pub fn of_output(schema: crate::arg::SchemaFn) -> Value {
+pub fn of_output(schema: SchemaFn) -> Value {
     let mut generator = SchemaSettings::draft2020_12()
         .with(|settings| {
             settings.inline_subschemas = true;
@@ -254,11 +242,8 @@ pub fn of_output(schema: crate::arg::SchemaFn) -> Value {
 }
 
 /// Returns true if a type, or a type within it, is marked as secret.
-pub(crate) fn holds_secret(schema: crate::arg::SchemaFn) -> bool {
-    let mut generator = generator();
-    let mut schema = schema(&mut generator).to_value();
-    let definitions = generator.take_definitions(true);
-    add_definitions(&mut schema, definitions);
+pub(crate) fn holds_secret(schema: SchemaFn) -> bool {
+    let mut schema = generate(|generator| schema(generator).to_value());
     strip(&mut schema, "").secrets
 }
 
@@ -269,81 +254,6 @@ fn generator() -> SchemaGenerator {
             settings.meta_schema = None;
         })
         .into_generator()
-}
-
-fn of_parameters(parameters: &[&ParameterDef], generator: &mut SchemaGenerator) -> Value {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for parameter in parameters {
-        properties.insert(parameter.name.to_owned(), of_parameter(parameter, generator));
-        if !parameter.optional {
-            required.push(Value::from(parameter.name));
-        }
-    }
-    let mut root = Map::new();
-    root.insert("type".into(), "object".into());
-    root.insert("properties".into(), properties.into());
-    if !required.is_empty() {
-        root.insert("required".into(), required.into());
-    }
-    root.insert("additionalProperties".into(), false.into());
-    root.into()
-}
-
-fn of_parameter(parameter: &ParameterDef, generator: &mut SchemaGenerator) -> Value {
-    let schema: Schema = (parameter.schema)(generator);
-    let mut schema = match schema.to_value() {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    };
-    if !parameter.description.is_empty() {
-        schema.shift_remove("description");
-        schema.shift_insert(0, "description".into(), parameter.description.into());
-    }
-    for rule in parameter.rules {
-        apply(*rule, &mut schema);
-    }
-    if let Some(default) = parameter.default.and_then(Shown::to_value) {
-        schema.insert("default".into(), default);
-    }
-    let examples: Vec<Value> = parameter.examples.iter().filter_map(|example| example.to_value()).collect();
-    if !examples.is_empty() {
-        schema.insert("examples".into(), examples.into());
-    }
-    if !parameter.aliases.is_empty() {
-        schema.insert(ALIASES.into(), parameter.aliases.iter().copied().map(Value::from).collect());
-    }
-    if parameter.secret {
-        schema.insert(SECRET.into(), true.into());
-    }
-    schema.into()
-}
-
-fn apply(rule: Rule, schema: &mut Map<String, Value>) {
-    let kind = |schema: &Map<String, Value>| {
-        schema.get("type").and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    let (key, value) = match rule {
-        Rule::Minimum(bound) => ("minimum", bound.to_value()),
-        Rule::Maximum(bound) => ("maximum", bound.to_value()),
-        Rule::ExclusiveMaximum(bound) => ("exclusiveMaximum", bound.to_value()),
-        Rule::MinLength(count) => {
-            (length_key(&kind(schema), "minLength", "minItems", "minProperties"), count.into())
-        }
-        Rule::MaxLength(count) => {
-            (length_key(&kind(schema), "maxLength", "maxItems", "maxProperties"), count.into())
-        }
-        Rule::Pattern(pattern) => ("pattern", pattern.into()),
-    };
-    schema.insert(key.to_owned(), value);
-}
-
-fn length_key(kind: &str, string: &'static str, array: &'static str, object: &'static str) -> &'static str {
-    match kind {
-        "array" => array,
-        "object" => object,
-        _ => string,
-    }
 }
 
 fn add_definitions(schema: &mut Value, definitions: Map<String, Value>) {

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolkit_core::arg::{SchemaFn, ToolArg};
+use toolkit_core::arg::ToolArg;
 use toolkit_core::arguments::check_document;
 use toolkit_core::config_origin::ConfigOrigins;
 use toolkit_core::diagnostic::{Diagnostic, Level};
@@ -32,7 +32,7 @@ use toolkit_core::escape::escape_rest;
 use toolkit_core::guard::guard;
 use toolkit_core::name::nearest;
 use toolkit_core::redact::Redactor;
-use toolkit_core::schema::{Compiled, compose};
+use toolkit_core::schema::{Compiled, SchemaFn, compose};
 use toolkit_core::server_names::ServerNames;
 
 /// The most names of one kind that diagnostics list one by one.
@@ -113,7 +113,7 @@ pub struct WorkspaceFile {
     /// from when the file was trusted.
     pub trusted_skills: Option<String>,
     /// The digest that the `AGENTS.md` beside the file must have to be used, as
-    /// [`Instructions::sha256`](crate::Instructions::sha256): the digest from when the file was trusted.
+    /// [`Instructions::sha256`](crate::config::Instructions::sha256): the digest from when the file was trusted.
     pub trusted_instructions: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::config::settle::is_resolved;
 use crate::link::Linked;
 use crate::permission::{PATH_KINDS, PathPattern};
 use crate::policy::{Entry, alias_of, folded};
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use serde_json::Value;
 use toolkit_core::escape::escape_line;
 

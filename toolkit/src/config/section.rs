@@ -2,8 +2,9 @@
 
 use crate::config::pointer::join;
 use serde_json::Value;
-use toolkit_core::arg::{SchemaFn, ToolArg};
+use toolkit_core::arg::ToolArg;
 use toolkit_core::location::Location;
+use toolkit_core::schema::SchemaFn;
 
 /// A section of the configuration that a crate declares: its place, and the type that it decodes to. The type is a struct with
 /// named fields or a map; its schema validates the section.

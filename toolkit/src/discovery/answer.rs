@@ -1,7 +1,7 @@
 //! The tool that finds other tools, and its answers.
 
 use super::Discovery;
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::events::Event;
 use crate::tool::{DynamicArgs, InvalidTool, Tool};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Permission to use a path: the decision, the questions to ask, and the permissions granted so far.
 
 use super::Surroundings;
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::permission::{DecidedPath, PathDecision};
 use crate::shown_path::shown_path;
 use crate::workspace::{Look, Place};

@@ -5,7 +5,7 @@ use super::entry::normalised;
 use super::{Explanation, Policy, explain};
 use crate::link::Links;
 use crate::tool::Tool;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use toolkit_core::caller::Caller;
 use toolkit_core::name::is_valid_name;
 use toolkit_core::source::Source;

@@ -15,7 +15,7 @@ use crate::output_store::{OutputStore, default_data_dir};
 use crate::policy::{self, PolicySettings, ToolPolicy};
 use crate::service::{self, FactoryDef, Incomplete};
 use crate::tool::Tool;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;

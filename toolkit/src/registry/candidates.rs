@@ -2,7 +2,7 @@
 
 use super::origins::{Origins, Placing};
 use crate::tool::Tool;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use std::collections::BTreeMap;
 use toolkit_core::diagnostic::{Diagnostic, Level};
 use toolkit_core::location::Location;

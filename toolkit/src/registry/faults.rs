@@ -3,6 +3,7 @@
 use crate::tool::Tool;
 use toolkit_core::guard::guard;
 use toolkit_core::name::is_valid_name;
+use toolkit_core::parameter;
 use toolkit_core::schema;
 use toolkit_core::state::Services;
 
@@ -46,11 +47,11 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
     let Some(input) = tool.input() else { return faults };
     // Types and defaults run their author's code, which may panic.
     if let Some(fault) =
-        guard(name, || schema::root_fault(input)).unwrap_or_else(|panic| Some(panic.to_string()))
+        guard(name, || parameter::root_fault(input)).unwrap_or_else(|panic| Some(panic.to_string()))
     {
         faults.push(format!("{}: {fault}", place_of(tool)));
     }
-    let missing = guard(name, || schema::missing_feature(&schema::of_input(input))).unwrap_or_default();
+    let missing = guard(name, || schema::missing_feature(&parameter::of_input(input))).unwrap_or_default();
     faults.extend(missing.map(|missing| format!("the schema of {}: {missing}", place_of(tool))));
     for parameter in tool.def().map_or(&[][..], |def| def.parameters()) {
         if let Some(error) =

@@ -2,7 +2,7 @@
 
 use crate::link::Links;
 use crate::tool::Tool;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

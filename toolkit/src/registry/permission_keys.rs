@@ -7,7 +7,7 @@ use crate::link::Linked;
 use crate::permission::{KINDS, PermissionRules, PermissionSettings};
 use crate::policy::{folded, known_names, matches};
 use crate::tool::Tool;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use std::collections::BTreeSet;
 use toolkit_core::escape::escape_line;
 use toolkit_core::name::nearest;

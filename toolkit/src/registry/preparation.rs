@@ -2,7 +2,7 @@
 
 use super::Inner;
 use crate::config::Configuration;
-use crate::prepare::Preparation;
+use crate::tool::prepare::Preparation;
 use toolkit_core::arg::ToolArg;
 use toolkit_core::error::ToolError;
 

@@ -1,9 +1,9 @@
 //! Which skills a caller may use.
 
 use super::{Inner, Origins};
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::permission::{Decision, PermissionRequest};
-use crate::prepare::Preparation;
+use crate::tool::prepare::Preparation;
 use crate::skills::{DIRECTORY, LinkedSkills, SkillPlace, SkillSource, SkillSources};
 use std::path::PathBuf;
 use toolkit_core::caller::Caller;

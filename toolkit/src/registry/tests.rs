@@ -8,7 +8,7 @@ use super::register::Registry;
 use super::tools::{FIRST, Tools};
 use crate::link::Links;
 use crate::tool::Tool;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use toolkit_core::diagnostic::Diagnostic;
 use toolkit_core::location::Location;
 use toolkit_core::plugin::PluginDef;

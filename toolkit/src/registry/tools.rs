@@ -4,7 +4,7 @@ use super::change::RegisterError;
 use super::index::Index;
 use super::origins::Origins;
 use crate::policy;
-use crate::prepare::has_placeholder;
+use crate::tool::prepare::has_placeholder;
 use crate::tool::Tool;
 use std::fmt;
 use std::ops::Deref;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 
 struct A;
 struct B;

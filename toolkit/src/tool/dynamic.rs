@@ -1,8 +1,8 @@
 //! Tools created at run time from a closure and a JSON Schema.
 
 use super::{Changes, DynamicArgs, Made, NO_SERVICES, Origin, Tool, output_check};
-use crate::context::ToolContext;
-use crate::tool_def::{BoxFuture, FormatError, ToolDef};
+use crate::tool::context::ToolContext;
+use crate::tool::def::{BoxFuture, FormatError, ToolDef};
 use serde_json::Value;
 use std::fmt;
 use std::panic;

@@ -7,6 +7,7 @@ use toolkit_core::definition::Definition;
 use toolkit_core::error::ToolError;
 use toolkit_core::guard::guard;
 use toolkit_core::parameter::Input;
+use toolkit_core::parameter;
 use toolkit_core::schema::{self, Compiled};
 
 impl Tool {
@@ -92,7 +93,7 @@ impl Tool {
     pub(crate) fn annotated_schema(&self) -> Value {
         match (self.changes().and_then(|changes| changes.schema.as_deref()), &self.0.made.from) {
             (Some(schema), _) => schema.clone(),
-            (None, Origin::Static(def)) => schema::of_input(&def.input),
+            (None, Origin::Static(def)) => parameter::of_input(&def.input),
             (None, Origin::Dynamic(dynamic)) => dynamic.schema.clone(),
         }
     }

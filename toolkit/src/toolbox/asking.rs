@@ -3,7 +3,7 @@
 use crate::approvals::{Allowed, Asker, Memory};
 use crate::approver::Approver;
 use crate::ask_record::{AskLog, AskNumber};
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::events::{AllowedBy, Event};
 use crate::live::Reason;
 use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};

@@ -8,7 +8,7 @@ mod inspect;
 
 pub(crate) use first::ask_for;
 
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use serde_json::{Value, json};
 use toolkit_core::arguments::Arguments;
 use toolkit_core::error::ToolError;

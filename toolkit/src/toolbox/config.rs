@@ -1,6 +1,6 @@
 //! Access to the configuration of the called tool.
 
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use toolkit_core::arg::ToolArg;
 use toolkit_core::error::ToolError;
 

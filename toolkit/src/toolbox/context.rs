@@ -1,7 +1,7 @@
 //! The toolbox as the host of its calls.
 
 use super::Scope;
-use crate::context::{CallHost, Called, ToolContext};
+use crate::tool::context::{CallHost, Called, ToolContext};
 use crate::events::Hub;
 use crate::session::Session;
 use crate::sink::OutputSink;

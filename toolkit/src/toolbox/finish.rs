@@ -1,7 +1,7 @@
 //! Completes a tool's result for its caller, and truncates it.
 
 use super::begin::complete;
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::cut::OutputLimits;
 use crate::cutter::{Cutter, fits};
 use crate::result_hook::review;

@@ -1,7 +1,7 @@
 //! Calls that a tool makes.
 
 use super::{CallOptions, Toolbox};
-use crate::context::{Above, ToolContext};
+use crate::tool::context::{Above, ToolContext};
 use crate::live::Reason;
 use std::sync::Arc;
 use toolkit_core::call::{CallArguments, ToolCall};

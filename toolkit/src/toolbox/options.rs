@@ -1,7 +1,7 @@
 //! A host's options for a single call.
 
 use crate::approver::Approver;
-use crate::context::Above;
+use crate::tool::context::Above;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::{Scope, Toolbox};
 use crate::at_once::{Job, at_once};
 use crate::policy::check;
-use crate::prepare::{Preparation, PrepareFn, Prepared, fill, has_placeholder};
+use crate::tool::prepare::{Preparation, PrepareFn, Prepared, fill, has_placeholder};
 use crate::registry::Tools;
 use crate::service::{FactoryDef, Making, ServiceHost, ensure};
 use crate::tool::Tool;

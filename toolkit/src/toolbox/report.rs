@@ -1,7 +1,7 @@
 //! Reports a call to event subscribers and the history: exactly one end in any case.
 
 use super::Scope;
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::events::Event;
 use crate::history::{History, Record, RecordedCall, USUAL};
 use crate::tool::Tool;

@@ -4,7 +4,7 @@
 //! `gen_ai.tool.call.id`, `gen_ai.tool.description`, `gen_ai.agent.name`, `gen_ai.conversation.id`, and at the end of
 //! a call that failed `error.type` with `otel.status_code`. Arguments and answers are not in it.
 
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use toolkit_core::error::ToolError;
 use toolkit_core::output::ToolOutput;
 use tracing::field::{Empty, display};

@@ -1,7 +1,7 @@
 //! Calls on behalf of another tool.
 
 use super::{Toolbox, ask_for};
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::tool::Tool;
 use serde_json::{Map, Value};
 use toolkit_core::error::ToolError;

@@ -6,7 +6,7 @@ use super::variant::meant_option;
 use crate::excerpt::cut;
 use crate::invalid_arguments::Problem;
 use crate::pointer::Pointer;
-use crate::schema::{ALIASES, DEEPEST, duration, resolve};
+use crate::schema::{ALIASES, DEEPEST, SchemaFn, compose, duration, resolve};
 use serde_json::{Map, Number, Value};
 
 /// The note about a `null` that was removed.
@@ -127,8 +127,19 @@ fn integer(number: &Number) -> Option<Number> {
     digits.parse::<u64>().map(Number::from).or_else(|_| digits.parse::<i64>().map(Number::from)).ok()
 }
 
+/// Replaces each text that the schema declares as a duration in `value` by the parts that serde reads.
+///
+/// The schema is created only if some text in the value may be a duration.
+pub(crate) fn with_duration_parts(schema: SchemaFn, mut value: Value) -> Value {
+    if duration::holds_duration(&value) {
+        let schema = compose(|generator| schema(generator).to_value());
+        durations_to_parts(&mut value, &schema);
+    }
+    value
+}
+
 /// Converts texts to the form that serde reads for a duration, where the schema marks them as durations.
-pub(crate) fn durations_to_parts(value: &mut Value, schema: &Value) {
+fn durations_to_parts(value: &mut Value, schema: &Value) {
     visit(value, schema, schema, Pointer::ROOT, &mut |value, members, _| {
         if let Value::String(text) = value
             && members.get("pattern").is_some_and(|pattern| pattern == duration::PATTERN)

@@ -6,7 +6,8 @@ use crate::arguments::{self, Repairing};
 use crate::error::ToolError;
 use crate::parameter::Input;
 use crate::parameter::ParameterDef;
-use crate::schema::{self, Compiled};
+use crate::parameter;
+use crate::schema::Compiled;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -60,7 +61,7 @@ impl Elicitation {
     }
 
     fn of_input(message: String, input: &Input) -> Result<Self, ToolError> {
-        let annotated = schema::of_input(input);
+        let annotated = parameter::of_input(input);
         let shown = Compiled::new(NAME, annotated).map(|compiled| compiled.schema);
         Self::new(message, shown.map_err(|error| ToolError::failed(error.message().to_owned()))?)
     }

@@ -1,7 +1,8 @@
 //! Outputs whose text for the model and whose structured data are written separately.
 
 use super::{IntoToolOutput, JsonOutput, ToolOutput};
-use crate::arg::{SchemaFn, schema_of};
+use crate::arg::schema_of;
+use crate::schema::SchemaFn;
 use crate::content::Content;
 use crate::error::ToolError;
 

@@ -1,7 +1,8 @@
 //! Conversions of values that a tool function may return without a wrapper.
 
 use super::{IntoToolOutput, JsonOutput, ToolOutput};
-use crate::arg::{ArgsType, SchemaFn, schema_of};
+use crate::arg::{ArgsType, schema_of};
+use crate::schema::SchemaFn;
 use crate::content::Content;
 use crate::error::ToolError;
 use schemars::{Schema, SchemaGenerator, json_schema};

@@ -2,36 +2,8 @@
 
 use super::describe::describe;
 use super::tighten::holds_values;
-use super::{Validator, apply, plain};
-use crate::parameter::Rule;
-use serde_json::{Map, Value};
-
-/// Returns the reason why `value` violates one of a parameter's own rules, if it does.
-pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
-    if rules.is_empty() {
-        return None;
-    }
-    let kind = match value {
-        Value::Number(number) if !number.is_f64() => "integer",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-        // No rule applies to these.
-        Value::Null | Value::Bool(_) => return None,
-    };
-    let mut schema = Map::new();
-    schema.insert("type".into(), kind.into());
-    for rule in rules {
-        apply(*rule, &mut schema);
-    }
-    let schema = Value::Object(schema);
-    match Validator::new(&schema) {
-        Ok(validator) if validator.is_valid(value) => None,
-        Ok(_) => Some(format!("its rules ask for {}, and it is {value}", describe(&schema, &schema))),
-        Err(error) => Some(error),
-    }
-}
+use super::{Validator, plain};
+use serde_json::Value;
 
 /// Returns the first property whose default or example does not match the property's own schema.
 pub(super) fn shown_fault(schema: &Value) -> Option<String> {

@@ -1,8 +1,5 @@
 //! `std::time::Duration` as an argument: a text such as `30s` or `PT30S`, instead of serde's two numbers.
 
-use super::compose;
-use crate::arg::SchemaFn;
-use crate::arguments::durations_to_parts;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -86,18 +83,8 @@ fn text(nanos: u128) -> String {
     format!("{}{unit}", nanos / length)
 }
 
-/// Replaces each text that the schema declares as a duration in `value` by the parts that serde reads.
-///
-/// The schema is created only if some text in the value may be a duration.
-pub(crate) fn parts_for(schema: SchemaFn, mut value: Value) -> Value {
-    if holds_duration(&value) {
-        let schema = compose(|generator| schema(generator).to_value());
-        durations_to_parts(&mut value, &schema);
-    }
-    value
-}
-
-fn holds_duration(value: &Value) -> bool {
+/// Returns true if a text within the value has the form of a duration.
+pub(crate) fn holds_duration(value: &Value) -> bool {
     match value {
         Value::String(text) => parse(text).is_some(),
         Value::Array(items) => items.iter().any(holds_duration),

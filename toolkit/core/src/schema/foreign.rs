@@ -2,7 +2,7 @@
 
 use super::Validator;
 use super::check::circle_within;
-use super::root::is_object;
+use super::is_object;
 use super::tighten::holds_values;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Rewrites schemas of schemars, so that they state all requirements of a type in keywords that every provider
 //! supports.
 
-use super::root::unit_names;
+use super::unit_names;
 use super::{LIMITS, duration};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@ use super::fixture::policy as configured;
 use crate::policy::subject::Subject;
 use crate::policy::{self, Both, LayerVerdict, Policy, PolicySettings, PolicyVerdict, Refusal, ToolRules};
 use crate::tool::Tool;
-use crate::tool_def::ToolDef;
+use crate::tool::def::ToolDef;
 use std::sync::Arc;
 use toolkit_core::caller::Caller;
 use toolkit_core::diagnostic::{Diagnostic, Level};

@@ -1,7 +1,7 @@
 //! The approval before a tool runs that does not ask itself.
 
 use super::{note_asked, shown};
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::permission::{Decided, Decision};
 use crate::tool::Tool;
 use serde_json::{Map, Value};

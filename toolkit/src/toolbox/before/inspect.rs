@@ -1,7 +1,7 @@
 //! Collects the verdicts of all inspectors on a call.
 
 use super::note_asked;
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::history;
 use crate::inspector::{Inspecting, Inspection, Inspector, MAX_ROUNDS, Verdict};
 use crate::named_hook::Named;

@@ -2,8 +2,8 @@
 
 use super::Outcome;
 use super::turn::Lent;
-use crate::context::ToolContext;
-use crate::tool_def::BoxFuture;
+use crate::tool::context::ToolContext;
+use crate::tool::def::BoxFuture;
 use std::future::poll_fn;
 use std::pin::Pin;
 use tokio::runtime::Handle;

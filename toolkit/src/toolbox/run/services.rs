@@ -1,6 +1,6 @@
 //! Creates services before the first function that takes them.
 
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::service::{ServiceHost, ensure, is_wanting};
 use std::sync::Arc;
 use toolkit_core::error::ToolError;

@@ -1,7 +1,7 @@
 //! Stops a call before its function ends: on cancellation, or at its time limit.
 
 use super::Running;
-use crate::context::ToolContext;
+use crate::tool::context::ToolContext;
 use crate::timer::timer;
 use crate::tool::Runs;
 use std::task::{Context, Poll};

@@ -1,7 +1,8 @@
 //! The root of a tool's schema, which must be an object: other types are rejected, and objects are closed.
 
-use super::{make, resolve};
+use super::input::make;
 use crate::parameter::Input;
+use crate::schema::{is_object, resolve, unit_names};
 use serde_json::{Map, Value, json};
 
 /// Returns the reason why `input` cannot be a tool's arguments, if there is one: they are always a JSON object.
@@ -14,28 +15,6 @@ pub fn root_fault(input: &Input) -> Option<String> {
          such, or a map with strings as keys: arguments are always a JSON object"
             .to_owned()
     })
-}
-
-pub(super) fn is_object(schema: &Value, root: &Value, depth: usize) -> bool {
-    if depth > super::DEEPEST {
-        return false;
-    }
-    let Some(members) = resolve(schema, root).as_object() else { return false };
-    if let Some(kind) = members.get("type") {
-        return kind == "object";
-    }
-    for key in ["oneOf", "anyOf"] {
-        if let Some(options) = members.get(key).and_then(Value::as_array) {
-            // A unit variant beside others is a string; it becomes an object too.
-            let mut others = options.iter().filter(|option| unit_names(option).is_none()).peekable();
-            return others.peek().is_some() && others.all(|option| is_object(option, root, depth + 1));
-        }
-    }
-    members.contains_key("properties")
-        || members
-            .get("allOf")
-            .and_then(Value::as_array)
-            .is_some_and(|parts| parts.iter().any(|part| is_object(part, root, depth + 1)))
 }
 
 /// Makes the root an object that accepts no properties but its own.
@@ -108,16 +87,6 @@ fn units_as_objects(options: &mut Vec<Value>) {
                 .collect(),
         })
         .collect();
-}
-
-/// Returns the strings that a schema allows, if it allows nothing else.
-pub(super) fn unit_names(schema: &Value) -> Option<Vec<String>> {
-    let values = match (schema.get("const"), schema.get("enum")) {
-        (Some(value), _) => std::slice::from_ref(value),
-        (None, Some(Value::Array(values))) => values,
-        _ => return None,
-    };
-    values.iter().map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Static definitions of tools: `#[tool]` generates a `static`, without code that must run first.
 
-use crate::context::ToolContext;
-use crate::prepare::PrepareFn;
+use crate::tool::context::ToolContext;
+use crate::tool::prepare::PrepareFn;
 use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use toolkit_core::arg::SchemaFn;
+use toolkit_core::schema::SchemaFn;
 use toolkit_core::arguments::{Arguments, InvalidArguments};
 use toolkit_core::error::ToolError;
 use toolkit_core::location::Location;

@@ -34,7 +34,7 @@ mod typed;
 mod words;
 
 pub use self::core::{
-    AgentSettings, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings,
+    AgentSettings, HistorySettings, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings,
     McpTransport, McpUnavailable, McpUrl, ToolAgentSettings,
 };
 pub use crate::data_dir::DataDir;

@@ -13,6 +13,7 @@
 mod copy;
 mod entry;
 mod jsonl;
+pub(crate) mod keep;
 mod memory;
 mod query;
 mod reader;

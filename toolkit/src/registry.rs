@@ -189,6 +189,7 @@ pub struct Builder {
     discovery: Option<Discovery>,
     permission_keys: Vec<String>,
     delegates_tasks: bool,
+    keeps_history: bool,
 }
 
 impl Builder {
@@ -273,6 +274,17 @@ impl Builder {
     #[must_use]
     pub fn delegates_tasks(mut self) -> Self {
         self.delegates_tasks = true;
+        self
+    }
+
+    /// Records every call in the file `history/calls.jsonl` of the data directory, within the limits of the
+    /// [configuration](Configuration::history), which can also turn it off. The secrets of the configuration and of the
+    /// [redactor](Self::redactor) are redacted. It has no effect if [`history`](Self::history) sets another history. If the file
+    /// cannot be opened, the toolkit works without one, and a [diagnostic](Toolkit::diagnostics) says so. The file is read with
+    /// [`HistoryReader::of_data_dir`](crate::history::HistoryReader::of_data_dir).
+    #[must_use]
+    pub fn keeps_history(mut self) -> Self {
+        self.keeps_history = true;
         self
     }
 

@@ -12,7 +12,7 @@ use crate::chat;
 use crate::completions;
 use crate::config;
 use crate::console::Console;
-use crate::definitions::{self, find};
+use crate::definitions::find;
 use crate::describe;
 use crate::docs;
 #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
@@ -21,6 +21,7 @@ use crate::exit::{Exit, Stop};
 use crate::explain;
 #[cfg(feature = "mcp")]
 use crate::explain::ExplainRequest;
+use crate::history;
 use crate::lint;
 use crate::list;
 #[cfg(feature = "mcp")]
@@ -32,6 +33,9 @@ use crate::options::{self, Options, Request};
 #[cfg(all(feature = "agent", feature = "web"))]
 use crate::page_reader;
 use crate::permission;
+use crate::schema;
+#[cfg(feature = "mcp")]
+use crate::schema::SchemaRequest;
 use crate::signals;
 use crate::trust;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -178,6 +182,7 @@ impl Cli {
                     let workspace = options.caller.workspace_dir();
                     return trust::run(request, load, workspace, options.format, console);
                 }
+                Request::History(request) => return history::run(request, &load, options.format, console),
                 Request::New(request) => {
                     // The configuration does not matter: none of its names are reserved by core.
                     let toolkit = toolkit.build().map_err(cannot_build)?;
@@ -275,11 +280,11 @@ fn only(request: &Request) -> mcp::Only<'_> {
     match request {
         Request::Call(CallRequest { name, .. })
         | Request::Describe { name }
-        | Request::Schema { name: Some(name) }
+        | Request::Schema(SchemaRequest { name: Some(name), .. })
         | Request::Explain(ExplainRequest::Tool { name }) => mcp::Only::Tool(name),
         Request::Mcp(McpRequest::Test { name: Some(name) }) => mcp::Only::Server(name),
         Request::Lint(request) if !request.has_servers() => mcp::Only::None,
-        Request::List { .. } | Request::Lint(_) | Request::Schema { .. } | Request::Mcp(_) => mcp::Only::All,
+        Request::List { .. } | Request::Lint(_) | Request::Schema(_) | Request::Mcp(_) => mcp::Only::All,
         #[cfg(feature = "agent")]
         Request::Agent(_) | Request::Chat(_) => mcp::Only::All,
         _ => mcp::Only::None,
@@ -302,7 +307,9 @@ fn for_request(toolkit: Builder, request: &Request, load: &LoadOptions) -> Build
         #[cfg(feature = "agent")]
         Request::Agent(_) | Request::Chat(_) => for_agent(toolkit, load),
         // The next command is the same session, and another process.
-        Request::Call(_) => toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL),
+        Request::Call(_) => toolkit.keeps_history().for_one_call().keep_session_approvals(SESSION_APPROVAL),
+        #[cfg(feature = "mcp")]
+        Request::Mcp(_) => toolkit.keeps_history(),
         _ => toolkit,
     }
 }
@@ -319,7 +326,7 @@ fn with_protected(toolkit: Builder, load: &LoadOptions) -> Builder {
 /// The toolkit as an agent needs it.
 #[cfg(feature = "agent")]
 fn for_agent(toolkit: Builder, load: &LoadOptions) -> Builder {
-    agent::with_copies(with_protected(toolkit, load).delegates_tasks(), load.data_dir_path())
+    agent::with_copies(with_protected(toolkit, load).delegates_tasks().keeps_history(), load.data_dir_path())
 }
 
 /// Returns true if all diagnostics are a part of the answer.
@@ -382,12 +389,11 @@ fn answer(
         Request::Explain(request) => return explain::run(&request, toolbox, runtime, format, console),
         #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
         Request::Doctor => doctor::run(toolkit, toolbox, format, console)?,
-        Request::Schema { name: None } => definitions::all(toolbox, console)?,
-        Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
+        Request::Schema(request) => schema::run(&request, toolbox, console)?,
         Request::Lint(request) => return lint::run(&request, toolkit, noticed, format, console),
         Request::Docs => docs::run(toolkit, format, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
-        Request::Config(_) | Request::Trust(_) | Request::New(_) => {}
+        Request::Config(_) | Request::Trust(_) | Request::History(_) | Request::New(_) => {}
         #[cfg(feature = "mcp")]
         Request::Mcp(_) => {}
         #[cfg(feature = "agent")]

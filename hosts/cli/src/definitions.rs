@@ -1,21 +1,9 @@
-//! `schema`, and finding the tool that a command line names.
+//! Finding the tool that a command line names, and printing JSON.
 
 use crate::console::Console;
 use crate::exit::{Stop, for_people};
 use serde_json::Value;
 use toolkit::{Tool, Toolbox};
-
-/// Prints every definition.
-pub(crate) fn all(toolbox: &Toolbox, console: &mut Console<'_>) -> Result<(), Stop> {
-    note_missing(toolbox.tools(), console);
-    print_json(&serde_json::to_value(toolbox.definitions())?, console)
-}
-
-/// Prints one definition.
-pub(crate) fn one(tool: &Tool, console: &mut Console<'_>) -> Result<(), Stop> {
-    let definition = tool.definition().map_err(|error| Stop::from(&error))?;
-    print_json(&serde_json::to_value(definition)?, console)
-}
 
 /// Prints which tools are missing from a list of definitions, and why.
 pub(crate) fn note_missing<'a>(tools: impl Iterator<Item = &'a Tool>, console: &mut Console<'_>) {

@@ -12,12 +12,14 @@ use crate::docs;
 use crate::exit::{Exit, Stop};
 use crate::explain::{self, ExplainRequest};
 use crate::format::Format;
+use crate::history::{self, HistoryRequest};
 use crate::lint::{self, LintRequest};
 use crate::matched::{required, text};
 #[cfg(feature = "mcp")]
 use crate::mcp::{self, McpRequest};
 use crate::new::{self, NewRequest};
 use crate::permission::{self, PermissionRequest};
+use crate::schema::{self, SchemaRequest};
 use crate::trust::{self, TrustRequest};
 use crate::wrap::MAX_COLUMNS;
 use clap::builder::{PossibleValuesParser, ValueHint};
@@ -52,9 +54,8 @@ pub(crate) enum Request {
     #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
     Doctor,
     Call(CallRequest),
-    Schema {
-        name: Option<String>,
-    },
+    Schema(SchemaRequest),
+    History(HistoryRequest),
     Lint(LintRequest),
     Docs,
     Completions {
@@ -172,8 +173,8 @@ const SUBCOMMANDS: &[Subcommand] = &[
     },
     Subcommand { command: call::command, request: |matches| Ok(Request::Call(call::request(matches)?)) },
     Subcommand {
-        command: |_| schema(),
-        request: |matches| Ok(Request::Schema { name: text(matches, "name") }),
+        command: |_| schema::command(),
+        request: |matches| Ok(Request::Schema(schema::request(matches))),
     },
     Subcommand { command: |_| lint::command(), request: |matches| Ok(Request::Lint(lint::request(matches))) },
     Subcommand { command: |_| docs::command(), request: |_| Ok(Request::Docs) },
@@ -192,6 +193,10 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         command: |_| permission::command(),
         request: |matches| Ok(Request::Permission(permission::request(matches)?)),
+    },
+    Subcommand {
+        command: |_| history::command(),
+        request: |matches| Ok(Request::History(history::request(matches)?)),
     },
     Subcommand { command: |_| new::command(), request: |matches| Ok(Request::New(new::request(matches)?)) },
     #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
@@ -236,12 +241,6 @@ fn describe() -> Command {
     Command::new("describe")
         .about("Shows the full definition of a tool")
         .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias"))
-}
-
-fn schema() -> Command {
-    Command::new("schema")
-        .about("Prints the tools' definitions as JSON, in MCP format")
-        .arg(Arg::new("name").value_name("NAME").help("Only this tool"))
 }
 
 fn completions() -> Command {

@@ -4,10 +4,10 @@ use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::Stop;
 use crate::format::Format;
+use crate::utc::minute;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit::{
     Toolkit,
     approval::{Access, Approval, ApprovalError},
@@ -122,7 +122,7 @@ fn text(approval: &Approval) -> String {
     let mut line = format!(
         "  {}  {}  {}: {}  (by {}",
         approval.id,
-        date(approval.approved_at),
+        minute(approval.approved_at),
         escape_line(&approval.kind),
         escape_line(&approval.pattern),
         escape_line(&approval.tool),
@@ -150,51 +150,11 @@ fn text(approval: &Approval) -> String {
         let _ = write!(line, ", in session {}", escape_line(session));
     }
     if let Some(end) = approval.expires_at {
-        let _ = write!(line, ", until {}", date(end));
+        let _ = write!(line, ", until {}", minute(end));
     }
     if approval.sandboxed {
         line.push_str(", in a sandbox");
     }
     line.push_str(")\n");
     line
-}
-
-/// The minute, in UTC.
-fn date(time: SystemTime) -> String {
-    let minutes = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 60;
-    let (days, minute) = (minutes / (24 * 60), minutes % (24 * 60));
-    // Howard Hinnant's `civil_from_days`: years begin in March, so that leap days come last.
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minute / 60, minute % 60)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn dates() {
-        for (seconds, expected) in [
-            (0, "1970-01-01 00:00 UTC"),
-            (951_782_399, "2000-02-28 23:59 UTC"),
-            (951_782_400, "2000-02-29 00:00 UTC"),
-            (951_868_800, "2000-03-01 00:00 UTC"),
-            (1_709_164_740, "2024-02-28 23:59 UTC"),
-            (1_709_251_199, "2024-02-29 23:59 UTC"),
-            (1_735_689_599, "2024-12-31 23:59 UTC"),
-            (1_735_689_600, "2025-01-01 00:00 UTC"),
-            (4_107_542_400, "2100-03-01 00:00 UTC"),
-        ] {
-            assert_eq!(date(UNIX_EPOCH + Duration::from_secs(seconds)), expected);
-        }
-    }
 }

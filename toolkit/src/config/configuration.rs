@@ -1,7 +1,7 @@
 //! The loaded configuration, checked and decoded.
 
 use crate::config::core::{
-    AgentSettings, LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings,
+    AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings,
 };
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::instructions::Instructions;
@@ -249,6 +249,12 @@ impl Configuration {
     /// Returns the limits at which a model that repeats itself is stopped.
     pub fn loop_guard(&self) -> LoopGuardSettings {
         self.core("loopGuard").unwrap_or_default()
+    }
+
+    /// Returns the settings of the history that a host keeps on disk. A host that keeps one states it with
+    /// [`Builder::keeps_history`](crate::Builder::keeps_history).
+    pub fn history(&self) -> HistorySettings {
+        self.core("history").unwrap_or_default()
     }
 
     /// Returns the limits beyond which not every definition is shown.

@@ -24,6 +24,27 @@ pub struct LoopGuardSettings {
     pub block: Option<u32>,
 }
 
+/// The history of tool calls that a host keeps on disk (`/history`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct HistorySettings {
+    /// If false, no call is recorded on disk.
+    pub enabled: bool,
+    /// The maximum age of recorded calls, in days, from 1 to 3650.
+    #[schemars(range(min = 1, max = 3_650))]
+    pub max_days: u32,
+    /// The maximum size of all files of the history together, in bytes, at least 65536. The oldest calls are removed first.
+    #[schemars(range(min = 65_536))]
+    pub max_bytes: u64,
+}
+
+impl Default for HistorySettings {
+    fn default() -> Self {
+        Self { enabled: true, max_days: 30, max_bytes: 256 << 20 }
+    }
+}
+
 /// One agent (`/agents/<id>`), beside its tools and permissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

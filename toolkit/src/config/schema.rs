@@ -1,7 +1,7 @@
 //! The JSON Schema of the whole configuration: the core's keys, and the sections of crates. It is also used for
 //! validation.
 
-use crate::config::core::{AgentSettings, LoopGuardSettings, McpServerSettings, ToolAgentSettings};
+use crate::config::core::{AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, ToolAgentSettings};
 use crate::config::pointer::{dotted, steps};
 use crate::config::section::{ConfigGate, ConfigSection};
 use crate::discovery_settings::DiscoverySettings;
@@ -212,6 +212,7 @@ fn core(generator: &mut SchemaGenerator) -> Value {
             "toolAgent": of::<ToolAgentSettings>(generator),
             "mcp": map_of("MCP servers, by name.", &of::<McpServerSettings>(generator)),
             "loopGuard": of::<LoopGuardSettings>(generator),
+            "history": of::<HistorySettings>(generator),
         }),
     );
     root["title"] = "toolkit.json5".into();

@@ -256,7 +256,7 @@ pub(super) fn own_keys(mut value: Value, pointer: &str) -> Value {
 }
 
 /// The keys of the core's at the root. Only in some of them a value may be kept elsewhere.
-const OF_THE_CORE: [&str; 11] = [
+const OF_THE_CORE: [&str; 12] = [
     "$schema",
     "tools",
     "agents",
@@ -267,6 +267,7 @@ const OF_THE_CORE: [&str; 11] = [
     "toolAgent",
     "mcp",
     "loopGuard",
+    "history",
     "",
 ];
 

@@ -10,6 +10,7 @@ use super::skills;
 use super::void::{void_auto_executes, void_tool_agent};
 use super::{Builder, Inner, Toolkit, Tools};
 use crate::data_dir::DataDir;
+use crate::history::keep;
 use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
 use crate::policy::{self, PolicySettings, ToolPolicy};
@@ -111,8 +112,16 @@ impl Builder {
         let permissions = &self.settings.permissions;
         diagnostics.extend(permissions.diagnostics_among(|key| keys.has(key), &keys.names()));
         diagnostics.extend(void_settings(&self));
-        let Self { services, sources, mut settings, linked, .. } = self;
+        let Self { services, sources, mut settings, linked, keeps_history, .. } = self;
         settings.own_dirs.complete(data_dir.clone());
+        if keeps_history && settings.history.is_none() {
+            let opened =
+                keep::open(data_dir.as_deref(), settings.configuration.history(), &settings.redactor);
+            settings.history = opened.unwrap_or_else(|diagnostic| {
+                diagnostics.push(diagnostic);
+                None
+            });
+        }
         settings.find_approvals(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir).with_settings(settings.configuration.output_store());
         let factories = if linked { ordered_factories(&origins) } else { Vec::new() };

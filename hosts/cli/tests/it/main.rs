@@ -15,6 +15,8 @@ mod explain;
 mod file_tools;
 mod fixture;
 mod flags;
+#[cfg(all(target_os = "linux", feature = "mcp", feature = "fs"))]
+mod history;
 mod hostile;
 mod lists;
 mod live;
@@ -33,6 +35,7 @@ mod outputs;
 mod permission;
 mod readme;
 mod rules;
+mod schema;
 mod search;
 mod signals;
 mod trust;

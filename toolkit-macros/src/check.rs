@@ -85,6 +85,9 @@ checks! {
     Regex,
     // `#[toolkit::args]`.
     ArgsItem,
+    // `#[toolkit::tools]`.
+    ToolsItem,
+    ToolsReceiver,
     // `link!`.
     Link,
     // `plugin!`.

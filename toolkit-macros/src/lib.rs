@@ -8,6 +8,7 @@ mod documentation;
 mod half_typed;
 mod keys;
 mod link;
+mod methods;
 mod plugin;
 mod provider;
 mod rules;
@@ -26,6 +27,12 @@ pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn args(attribute: TokenStream, item: TokenStream) -> TokenStream {
     args::expand(attribute.into(), &item.into()).into()
+}
+
+/// See `toolkit::tools`.
+#[proc_macro_attribute]
+pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    methods::expand(attribute.into(), &item.into()).into()
 }
 
 /// Implementation of the attribute that `#[toolkit::args]` puts on a type with fields of the author's own types.

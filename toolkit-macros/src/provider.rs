@@ -22,6 +22,7 @@ const FACTORY: Wording = Wording {
     called_by: "the toolkit",
     one: "one function",
     no_lifetimes: "`&Caller` needs none",
+    without_self: "make it a function and take `State<T>` for what it needs",
     many: "parameters",
     owned: "return a `Vec<Tool>`",
 };
@@ -31,6 +32,7 @@ const SERVICE: Wording = Wording {
     called_by: "the toolkit",
     one: "one function for one service",
     no_lifetimes: "`State<T>` and `Config<T>` need none",
+    without_self: "make it a function and take `State<T>` for what it needs",
     many: "parameters",
     owned: "return an owned type",
 };

@@ -16,6 +16,7 @@ enum Use {
     Plugin { fields: TokenStream },
     Factory { attribute: TokenStream, item: TokenStream },
     Service { attribute: TokenStream, item: TokenStream },
+    Tools { attribute: TokenStream, item: TokenStream },
 }
 
 impl Use {
@@ -26,6 +27,7 @@ impl Use {
             "toolkit::args" => Self::Args { attribute, item },
             "toolkit::tool_factory" => Self::Factory { attribute, item },
             "toolkit::service" => Self::Service { attribute, item },
+            "toolkit::tools" => Self::Tools { attribute, item },
             _ => return None,
         })
     }
@@ -97,6 +99,8 @@ fn nothing_panics() {
         "struct S<'a, T>(#[arg(default = 1)] &'a T);",
         "enum E { A(#[arg(range(1..))] u8), B { #[arg(length(..))] b: () }, C = 5 }",
         "union U { a: u8 }",
+        "impl A { #[tool] fn a(self: Self, _: Self, #[arg(x)] b: u8) -> Self {} #[tool] #[tool] const X: u8 = 1; }",
+        "impl<T> B<T> for [T; 2] { #[tool(name = 1)] async fn a(&'a mut self, (b, c): (u8, u8)); }",
         "\"text\"",
         "; ; ;",
     ];
@@ -124,6 +128,7 @@ fn nothing_panics() {
             report(&[Use::Tool { attribute: attribute.clone(), item: item.clone() }], None);
             report(&[Use::Factory { attribute: attribute.clone(), item: item.clone() }], None);
             report(&[Use::Service { attribute: attribute.clone(), item: item.clone() }], None);
+            report(&[Use::Tools { attribute: attribute.clone(), item: item.clone() }], None);
             report(&[Use::Args { attribute, item: item.clone() }], None);
             report(&[Use::Plugin { fields: item.clone() }], None);
             report(&[Use::Link { list: item }], None);
@@ -142,6 +147,7 @@ fn report(uses: &[Use], disabled: Option<Check>) -> Report {
                 Use::Plugin { fields } => crate::plugin::expand(quote!([::toolkit] #fields)),
                 Use::Factory { attribute, item } => crate::provider::factory(attribute.clone(), item),
                 Use::Service { attribute, item } => crate::provider::service(attribute.clone(), item),
+                Use::Tools { attribute, item } => crate::methods::expand(attribute.clone(), item),
             };
             code.push_str(&expansion.to_string());
         }

@@ -23,6 +23,7 @@ const TOOL: Wording = Wording {
     called_by: "a model",
     one: "one function for one schema",
     no_lifetimes: "`&str`, `&Path` and `&[T]` need none",
+    without_self: "put `#[toolkit::tools]` on the `impl` block, or take `State<T>`",
     many: "arguments; take a `Vec<T>` for many",
     owned: "return a `String`",
 };

@@ -34,8 +34,8 @@ mod typed;
 mod words;
 
 pub use self::core::{
-    AgentSettings, HistorySettings, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings,
-    McpTransport, McpUnavailable, McpUrl, ToolAgentSettings,
+    AgentSettings, HistorySettings, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox,
+    McpServerSettings, McpTransport, McpUnavailable, McpUrl, ToolAgentSettings,
 };
 pub use crate::data_dir::DataDir;
 pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};

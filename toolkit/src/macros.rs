@@ -217,6 +217,44 @@
 /// `WHAT_THE_MACRO_CANNOT_SEE`
 pub use toolkit_macros::tool;
 
+/// Makes methods tools: each method of the `impl` block with `#[tool]` is one, and its state is the service of that type.
+///
+/// A method takes `&self`, and else what a function with [`#[tool]`](macro@crate::tool) takes. The host provides the value with
+/// [`Builder::service`](crate::Builder::service), or a [`#[toolkit::service]`](macro@crate::service) function creates it; a toolkit without it
+/// does not start, and the error names the type. A function of the block without `self` is a tool without state. The methods stay ordinary
+/// methods. The key `crate` names this crate under another path, as in `#[tool]`.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use toolkit::prelude::*;
+///
+/// struct Notes(Mutex<Vec<String>>);
+///
+/// #[toolkit::tools]
+/// impl Notes {
+///     /// Keeps a note.
+///     #[tool(name = "keep_note", auto_execute)]
+///     async fn keep(&self, /** The note. */ text: String) -> String {
+///         self.0.lock().unwrap().push(text);
+///         "kept".to_owned()
+///     }
+///
+///     /// Counts the notes.
+///     #[tool(name = "count_notes", read_only)]
+///     fn count(&self) -> usize {
+///         self.0.lock().unwrap().len()
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+/// let toolkit = Toolkit::builder().service(Notes(Mutex::default())).build()?;
+/// let toolbox = toolkit.toolbox(&Caller::new()).await;
+/// assert_eq!(toolbox.call(ToolCall::new("1", "keep_note", r#"{ "text": "tides" }"#)).await.text(), "kept");
+/// assert_eq!(toolbox.call(ToolCall::new("2", "count_notes", "{}")).await.text(), "1");
+/// # Ok(()) }
+/// ```
+pub use toolkit_macros::tools;
+
 /// Makes your own struct or enum an argument type, and a type that a tool can return.
 ///
 /// It derives `Deserialize` and `Serialize` of serde and `JsonSchema` of schemars, except those that the type derives

@@ -60,7 +60,9 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<HistoryRequest, Stop> 
     query.session = text(matches, "of-session");
     if let Some(age) = text(matches, "since") {
         let age = parse_age(&age).ok_or_else(|| {
-            Stop::usage(format!("`--since {age}` is not an age: write a number and s, m, h or d, such as 12h"))
+            Stop::usage(format!(
+                "`--since {age}` is not an age: write a number and s, m, h or d, such as 12h"
+            ))
         })?;
         query.since = SystemTime::now().checked_sub(age);
     }

@@ -7,7 +7,8 @@
 //! toolkit explain command 'cat notes.txt | sort > sorted.txt'
 //! toolkit call read --file-path README.md --limit 20
 //! toolkit call --args '{ "file_path": "README.md" }' read
-//! toolkit schema
+//! toolkit schema --dialect anthropic
+//! toolkit history --tool exec --since 12h
 //! toolkit lint --deny
 //! toolkit docs
 //! toolkit permission list
@@ -77,6 +78,8 @@
 //! that is too long is truncated, and saved in full to a file that the output names; such files are removed after 7 days. A command that
 //! `exec` runs ends with the call, together with the processes it leaves running. The files are in the user's data directory,
 //! `~/.local/share/toolkit` on Linux, or the directory in `TOOLKIT_DATA_DIR`.
+//!
+//! Every call is recorded there too, without secrets, in `history/calls.jsonl`; `toolkit history` lists and shows recorded calls.
 //!
 //! # Features
 //!

@@ -61,7 +61,9 @@ pub(crate) fn command() -> Command {
                 .long("dialect")
                 .value_name("DIALECT")
                 .value_parser(value_parser!(Named))
-                .help("The list `tools` of a request in the format of this provider; `openai` is `openai-chat`"),
+                .help(
+                    "The list `tools` of a request in the format of this provider; `openai` is `openai-chat`",
+                ),
         )
 }
 

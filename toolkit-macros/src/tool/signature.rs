@@ -32,6 +32,8 @@ pub(crate) struct Wording {
     pub(crate) one: &'static str,
     /// Reason for which it needs no lifetimes.
     pub(crate) no_lifetimes: &'static str,
+    /// The alternative to a method.
+    pub(crate) without_self: &'static str,
     /// The items of the fixed list that it takes.
     pub(crate) many: &'static str,
     /// The alternative to returning a borrowed value.
@@ -75,10 +77,7 @@ fn check_receiver(function: &Function, wording: &Wording, flaws: &mut Flaws, err
             errors.push(
                 Check::Receiver,
                 receiver,
-                format!(
-                    "{} takes no `self`; make it a function and take `State<T>` for what it needs",
-                    wording.noun
-                ),
+                format!("{} takes no `self`; {}", wording.noun, wording.without_self),
             );
         }
     }

@@ -1,7 +1,9 @@
 //! The JSON Schema of the whole configuration: the core's keys, and the sections of crates. It is also used for
 //! validation.
 
-use crate::config::core::{AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, ToolAgentSettings};
+use crate::config::core::{
+    AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, ToolAgentSettings,
+};
 use crate::config::pointer::{dotted, steps};
 use crate::config::section::{ConfigGate, ConfigSection};
 use crate::discovery_settings::DiscoverySettings;

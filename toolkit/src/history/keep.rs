@@ -31,7 +31,9 @@ pub(crate) fn open(
     }
     let fault = |message: String| Diagnostic::new(Level::Warning, "history", message);
     let Some(data_dir) = data_dir else {
-        return Err(fault("calls are not recorded: there is no data directory; set XDG_DATA_HOME or HOME".to_owned()));
+        return Err(fault(
+            "calls are not recorded: there is no data directory; set XDG_DATA_HOME or HOME".to_owned(),
+        ));
     };
     let path = file_in(data_dir);
     let options = JsonlOptions::new()

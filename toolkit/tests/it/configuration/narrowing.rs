@@ -89,6 +89,7 @@ fn what_gives_or_does_nothing_is_said_to_be_ignored() {
         ),
         // Keys without anything in them are told whole.
         ("{ loopGuard: {} }", &["/loopGuard"]),
+        ("{ history: { enabled: false } }", &["/history/enabled"]),
         (
             "{ tools: { discovery: { maxTools: 0, show: [] } } }",
             &["/tools/discovery/maxTools", "/tools/discovery/show"],

@@ -160,6 +160,7 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
             "mcp": configuration.mcp(),
             "toolAgent": configuration.tool_agent(),
             "loopGuard": configuration.loop_guard(),
+            "history": configuration.history(),
         });
         if let [permissions] = permissions.as_slice() {
             again["permission"] = serde_json::to_value(&permissions.everybody).unwrap();
@@ -170,7 +171,15 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         let shown = |configuration: &Configuration| {
             let guard = configuration.loop_guard();
             let outputs = configuration.output_store();
-            (configuration.tool_agent(), guard, configuration.mcp().len(), configuration.discovery(), outputs)
+            let history = configuration.history();
+            (
+                configuration.tool_agent(),
+                guard,
+                configuration.mcp().len(),
+                configuration.discovery(),
+                outputs,
+                history,
+            )
         };
         assert_eq!(shown(&reloaded), shown(&configuration), "{document}");
     }
@@ -222,6 +231,7 @@ fn every_key_of_the_core_is_there() {
                 "toolAgent",
                 "mcp",
                 "loopGuard",
+                "history",
             ][..],
         ),
         (
@@ -273,6 +283,7 @@ fn every_key_of_the_core_is_there() {
         ),
         ("/properties/mcp/additionalProperties/anyOf/1", &["url", "headers", "enabled", "timeoutMs"]),
         ("/properties/loopGuard", &["tell", "ask", "block"]),
+        ("/properties/history", &["enabled", "maxDays", "maxBytes"]),
     ] {
         let properties =
             schema.pointer(pointer).and_then(|schema| schema["properties"].as_object()).expect(pointer);

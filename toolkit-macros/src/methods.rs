@@ -1,0 +1,180 @@
+//! `#[tools]`: the methods of a type become tools. Beside the `impl` block stands a function for each of them, which takes the
+//! value as `State<T>` and calls the method; `#[tool]` on that function does the rest.
+
+use crate::check::{Check, Errors};
+use crate::half_typed;
+use crate::keys::{self, Form, Key};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, ImplItem, ImplItemFn, ItemImpl, Pat, Receiver, ReceiverKind, Signature, Type};
+
+const KEYS: &[Key] = &[Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" }];
+
+pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let mut block = match syn::parse2::<ItemImpl>(item.clone()) {
+        Ok(block) => block,
+        Err(error) => {
+            reject_item(item, error, &mut errors);
+            let errors = errors.into_tokens();
+            return quote!(#errors #item);
+        }
+    };
+    let entries = keys::parse(attribute, "tools", KEYS, &mut errors);
+    let toolkit = entries.first().and_then(|entry| entry.crate_path(&mut errors));
+    let toolkit = toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream());
+    check_block(&block, &mut errors);
+    let ty = (*block.self_ty).clone();
+    let mut functions = TokenStream::new();
+    let mut is_empty = true;
+    for item in &mut block.items {
+        let ImplItem::Fn(method) = item else { continue };
+        let tools: Vec<Attribute> = method.attrs.extract_if(.., |attribute| is_tool(attribute)).collect();
+        if tools.is_empty() {
+            continue;
+        }
+        is_empty = false;
+        functions.extend(function_of(method, &tools, &ty, &toolkit, &mut errors));
+    }
+    if is_empty {
+        let message = "no method here has `#[tool]`; put it on each method that becomes a tool";
+        errors.push(Check::ToolsItem, &block.impl_token, message);
+    }
+    if errors.is_empty() {
+        return quote!(#block #functions);
+    }
+    let errors = errors.into_tokens();
+    quote!(#errors #block)
+}
+
+fn reject_item(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
+    if half_typed::is_rejected(item.clone()) {
+        // rustc's own error is sufficient.
+        return;
+    }
+    match syn::parse2::<syn::Item>(item.clone()) {
+        Ok(other) => {
+            errors.push(
+                Check::ToolsItem,
+                &first_token(&other),
+                "`#[tools]` goes on an `impl` block of methods",
+            );
+        }
+        Err(_) => errors.push_syntax(error),
+    }
+}
+
+/// Returns the first token of an item after its attributes, as the place of an error.
+fn first_token(item: &TokenStream) -> TokenStream {
+    let mut tokens = item.clone().into_iter();
+    loop {
+        match tokens.next() {
+            Some(TokenTree::Punct(hash)) if hash.as_char() == '#' => drop(tokens.next()),
+            other => return other.into_iter().collect(),
+        }
+    }
+}
+
+fn check_block(block: &ItemImpl, errors: &mut Errors) {
+    if let Some((path, _)) = &block.trait_ {
+        let message = "methods of a trait are no tools; put them in an `impl` block of the type's own";
+        errors.push(Check::ToolsItem, path, message);
+    }
+    if !block.generics.params.is_empty() {
+        let message = "a tool is one function for one schema, so its `impl` block is not generic\nwrite it for one type";
+        errors.push(Check::ToolsItem, &block.generics, message);
+    }
+}
+
+fn is_tool(attribute: &Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|segment| segment.ident == "tool")
+}
+
+/// Returns the function that calls a method, and takes the attributes for parameters out of the method.
+fn function_of(
+    method: &mut ImplItemFn,
+    tools: &[Attribute],
+    ty: &Type,
+    toolkit: &TokenStream,
+    errors: &mut Errors,
+) -> TokenStream {
+    let mut signature = method.sig.clone();
+    let mut state = None;
+    let mut values = Vec::new();
+    for input in &mut signature.inputs {
+        match input {
+            FnArg::Receiver(receiver) => {
+                check_receiver(receiver, errors);
+                let name = Ident::new("__toolkit_state", receiver.self_token.span());
+                let span = receiver.span();
+                let argument = quote_spanned!(span=> #name: #toolkit::__private::State<#ty>);
+                match syn::parse2(argument) {
+                    Ok(argument) => *input = argument,
+                    Err(error) => errors.push_syntax(error),
+                }
+                state = Some(quote_spanned!(span=> &#name));
+            }
+            FnArg::Typed(typed) => values.push(match &*typed.pat {
+                Pat::Ident(name) => name.ident.to_token_stream(),
+                // `#[tool]` reports the pattern.
+                other => quote_spanned!(other.span()=> ::core::unreachable!()),
+            }),
+        }
+    }
+    for input in &mut method.sig.inputs {
+        let attributes = match input {
+            FnArg::Receiver(receiver) => &mut receiver.attrs,
+            FnArg::Typed(typed) => &mut typed.attrs,
+        };
+        attributes
+            .retain(|attribute| !["arg", "args", "doc"].iter().any(|name| attribute.path().is_ident(name)));
+    }
+    let name = &method.sig.ident;
+    let arguments = state.into_iter().chain(values);
+    let wait = method.sig.asyncness.map(|_| quote_spanned!(name.span()=> .await));
+    let call = quote_spanned!(name.span()=> <#ty>::#name(#(#arguments),*)#wait);
+    let signature = without_self(&signature, ty);
+    let documentation = method.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let conditions = method.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    quote! {
+        #(#conditions)*
+        #[allow(deprecated, clippy::needless_pass_by_value, clippy::unused_async)]
+        const _: () = {
+            #(#documentation)*
+            #(#tools)*
+            #signature { #call }
+        };
+    }
+}
+
+fn check_receiver(receiver: &Receiver, errors: &mut Errors) {
+    let is_shared = matches!(receiver.kind, ReceiverKind::Reference(_, _, None));
+    if !is_shared {
+        errors.push(
+            Check::ToolsReceiver,
+            receiver,
+            "the method of a tool takes `&self`, since calls run at the same time\nkeep what changes behind a `Mutex`",
+        );
+    }
+}
+
+/// Replaces `Self` by the type, because a function outside of the `impl` block has none.
+fn without_self(signature: &Signature, ty: &Type) -> TokenStream {
+    replaced(signature.to_token_stream(), &ty.to_token_stream())
+}
+
+fn replaced(tokens: TokenStream, ty: &TokenStream) -> TokenStream {
+    tokens
+        .into_iter()
+        .flat_map(|token| match token {
+            TokenTree::Ident(ident) if ident == "Self" => ty.clone(),
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), replaced(group.stream(), ty));
+                inner.set_span(group.span());
+                TokenTree::Group(inner).into()
+            }
+            other => other.into(),
+        })
+        .collect()
+}

@@ -54,10 +54,10 @@ fn reject_item(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
         return;
     }
     match syn::parse2::<syn::Item>(item.clone()) {
-        Ok(other) => {
+        Ok(_) => {
             errors.push(
                 Check::ToolsItem,
-                &first_token(&other),
+                &first_token(item),
                 "`#[tools]` goes on an `impl` block of methods",
             );
         }

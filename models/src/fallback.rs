@@ -37,6 +37,12 @@ impl Model for Fallback {
         self.first.price()
     }
 
+    fn price_of(&self, model: &str) -> Option<Price> {
+        let mut all = std::iter::once(&self.first).chain(&self.others);
+        let answered = all.find(|other| other.name() == model);
+        answered.map_or_else(|| self.price(), |answered| answered.price_of(model))
+    }
+
     fn respond<'a>(
         &'a self,
         request: &'a Request,

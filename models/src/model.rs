@@ -29,6 +29,12 @@ pub trait Model: Send + Sync + 'static {
         None
     }
 
+    /// Returns the price of tokens of the model that gave an answer, by its configured name: another one than this, if this one was
+    /// replaced.
+    fn price_of(&self, _model: &str) -> Option<Price> {
+        self.price()
+    }
+
     /// Sends one request and reads the answer. `events` gets its parts as they arrive. Dropping the future, or cancelling
     /// `request.cancel`, ends the connection.
     ///

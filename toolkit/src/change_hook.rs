@@ -22,6 +22,8 @@ pub struct FileChange<'a> {
     pub path: &'a Path,
     /// The current content; `None` if there is no file.
     pub before: Option<FileBefore<'a>>,
+    /// The content that the file is about to get, in consecutive parts; `None` if it is about to be removed or moved away.
+    pub after: Option<&'a [&'a [u8]]>,
 }
 
 /// The content of a file before a change.

@@ -169,6 +169,11 @@ impl Toolkit {
         &self.0.settings.configuration
     }
 
+    /// Returns the redactor of events and errors, with the secrets of the configuration.
+    pub fn redactor(&self) -> &Redactor {
+        &self.0.settings.redactor
+    }
+
     pub(crate) fn outputs(&self) -> &OutputStore {
         &self.0.settings.outputs
     }

@@ -1,8 +1,9 @@
 //! An agent: a model, a toolkit, and how they work together.
 
 use crate::context::ContextSettings;
+use crate::ledger::{Ledger, SubAgentPlace};
 use crate::limits::{Limits, OpenQuestions};
-use crate::own::Own;
+use crate::loop_tools::LoopTools;
 use crate::profile::AgentProfile;
 use crate::prompt::{FinalAnswer, Prompt, instructions_of};
 use crate::transcript::Transcripts;
@@ -53,13 +54,22 @@ pub(crate) struct Inner {
     pub(crate) final_answer: FinalAnswer,
     pub(crate) thinking: Option<Thinking>,
     pub(crate) temperature: Option<f32>,
-    pub(crate) own: Own,
+    pub(crate) loop_tools: LoopTools,
     /// The tools that it may use, of those that its caller may; all where `None`.
     pub(crate) within: Option<Arc<BTreeSet<String>>>,
     /// The questions of all agents of one run.
     pub(crate) questions: OpenQuestions,
-    /// The transcript of the agent that delegated.
-    pub(crate) parent: Option<String>,
+    /// The run of the agent that delegated.
+    pub(crate) parent: Option<ParentRun>,
+}
+
+/// The run of the agent that delegated, as far as its sub-agent refers to it.
+#[derive(Clone)]
+pub(crate) struct ParentRun {
+    pub(crate) transcript: String,
+    pub(crate) turn: u32,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) place: Arc<SubAgentPlace>,
 }
 
 /// Puts an [`Agent`] together.
@@ -136,13 +146,12 @@ impl AgentBuilder {
         self
     }
 
-    /// Applies `toolAgent` of the configuration: the limits of calls and time, and whether dangerous commands are confirmed
-    /// automatically. `providerId` and `model` are for whoever chooses the model.
+    /// Applies `toolAgent` of the configuration: the limits of calls, time, tokens, cost and sub-agents, and whether dangerous commands
+    /// are confirmed automatically. `providerId` and `model` are for whoever chooses the model.
     #[must_use]
     pub fn settings(mut self, settings: &ToolAgentSettings) -> Self {
-        let Limits { max_tool_calls, timeout, .. } = Limits::from(settings);
-        self.0.limits.max_tool_calls = max_tool_calls;
-        self.0.limits.timeout = timeout;
+        let Limits { max_turns, max_depth, .. } = self.0.limits;
+        self.0.limits = Limits { max_turns, max_depth, ..Limits::from(settings) };
         self.0.auto_confirm = settings.auto_confirm_dangerous;
         self
     }
@@ -156,7 +165,7 @@ impl AgentBuilder {
             // Tools that only a person could approve are there all the same.
             self.0.caller.unattended = None;
         }
-        self.0.own = Own::new(&self.0.profiles);
+        self.0.loop_tools = LoopTools::new(&self.0.profiles);
         Agent(Arc::new(self.0))
     }
 }
@@ -185,7 +194,7 @@ impl Agent {
             final_answer: FinalAnswer::default(),
             thinking: None,
             temperature: None,
-            own: Own::new(&BTreeMap::new()),
+            loop_tools: LoopTools::new(&BTreeMap::new()),
             within: None,
             questions: OpenQuestions::new(),
             parent: None,

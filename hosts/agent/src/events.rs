@@ -1,10 +1,11 @@
 //! The events of a run, for user interfaces and records.
 
+use crate::redaction::without_secrets;
 use crate::result::{RunUsage, ToolAgentResult};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
-use toolkit::views::Step;
+use toolkit::{text::Redactor, views::Step};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,8 +84,8 @@ pub enum AgentEvent {
         /// The message.
         text: String,
     },
-    /// The host told the model something: that a final answer is missing, or that a limit is near.
-    Told {
+    /// A message of the host to the model: that a final answer is missing, or that a limit is near.
+    HostMessage {
         /// The message.
         text: String,
     },
@@ -151,11 +152,20 @@ impl Observer {
         (self.0)(event);
     }
 
+    /// The receiver that gets each event without the secrets that a redactor knows.
+    pub(crate) fn redacting(self, redactor: &Redactor) -> Self {
+        if !redactor.has_named() {
+            return self;
+        }
+        let redactor = redactor.clone();
+        Self::new(move |event| self.send(without_secrets(&redactor, &event).unwrap_or(event)))
+    }
+
     /// The receiver of the events of a sub-agent that the call `call_id` started.
     pub(crate) fn of_delegate(&self, call_id: &str) -> Self {
-        let (above, call_id) = (self.clone(), call_id.to_owned());
+        let (observer, call_id) = (self.clone(), call_id.to_owned());
         Self::new(move |event| {
-            above.send(AgentEvent::Delegated { call_id: call_id.clone(), event: Box::new(event) });
+            observer.send(AgentEvent::Delegated { call_id: call_id.clone(), event: Box::new(event) });
         })
     }
 }

@@ -18,12 +18,19 @@ pub struct Limits {
     pub max_tool_calls: Option<u32>,
     /// The most time, without the time in which a person is asked. 5 minutes by default, as `toolAgent.timeoutMs`.
     pub timeout: Option<Duration>,
-    /// The most tokens of requests and answers together. A request of unknown usage counts with an estimate. None by default.
+    /// The most tokens of requests and answers together, those of sub-agents included. A request of unknown usage counts with an
+    /// estimate. None by default, as `toolAgent.maxTokens`.
     pub max_tokens: Option<u64>,
-    /// The highest cost, in the currency of the model's configured price. It has no effect without a price. None by default.
+    /// The highest cost, that of sub-agents included, in the currency of the model's configured price. A request of unknown usage
+    /// counts with an estimate. It has no effect without a price. None by default, as `toolAgent.maxCost`.
     pub max_cost: Option<f64>,
     /// How deep agents delegate: 0 forbids it. 2 by default.
     pub max_depth: u32,
+    /// The most sub-agents that a run starts, those of sub-agents included. 32 by default, as `toolAgent.maxSubAgents`.
+    pub max_sub_agents: Option<u32>,
+    /// The most sub-agents that work at the same time, those of sub-agents included; the others wait. One that waits for sub-agents of
+    /// its own does not count. 4 by default, as `toolAgent.maxParallelSubAgents`.
+    pub max_parallel_sub_agents: Option<u32>,
 }
 
 impl Default for Limits {
@@ -38,9 +45,11 @@ impl From<&ToolAgentSettings> for Limits {
             max_turns: Some(100),
             max_tool_calls: Some(settings.max_tool_calls),
             timeout: Some(Duration::from_millis(settings.timeout_ms)),
-            max_tokens: None,
-            max_cost: None,
+            max_tokens: settings.max_tokens,
+            max_cost: settings.max_cost,
             max_depth: 2,
+            max_sub_agents: Some(settings.max_sub_agents),
+            max_parallel_sub_agents: Some(settings.max_parallel_sub_agents),
         }
     }
 }
@@ -71,6 +80,8 @@ impl Limits {
             max_tokens: None,
             max_cost: None,
             max_depth: 0,
+            max_sub_agents: None,
+            max_parallel_sub_agents: None,
         }
     }
 
@@ -85,6 +96,10 @@ impl Limits {
         max_tokens: u64;
         /// Sets the highest cost.
         max_cost: f64;
+        /// Sets the most sub-agents that a run starts.
+        max_sub_agents: u32;
+        /// Sets the most sub-agents that work at the same time.
+        max_parallel_sub_agents: u32;
     }
 
     /// Sets how deep agents delegate.
@@ -94,13 +109,17 @@ impl Limits {
         self
     }
 
-    /// Returns the limit of usage that is reached. `estimated` are the tokens of requests of unknown usage.
-    pub(crate) fn exceeded(&self, usage: &RunUsage, estimated: u64) -> Option<StopReason> {
-        let tokens = usage.total_tokens().saturating_add(estimated);
+    /// Returns the limit of usage that is reached. Requests of unknown usage count with their estimate.
+    pub(crate) fn exceeded(&self, usage: &RunUsage) -> Option<StopReason> {
+        let tokens = usage.total_tokens().saturating_add(usage.estimated_tokens);
         if self.max_tokens.is_some_and(|most| tokens >= most) {
             return Some(StopReason::MaxTokens);
         }
-        let is_too_much = self.max_cost.zip(usage.cost).is_some_and(|(most, cost)| cost >= most);
+        let cost = match (usage.cost, usage.estimated_cost) {
+            (Some(cost), Some(estimated)) => Some(cost + estimated),
+            (cost, estimated) => cost.or(estimated),
+        };
+        let is_too_much = self.max_cost.zip(cost).is_some_and(|(most, cost)| cost >= most);
         is_too_much.then_some(StopReason::MaxCost)
     }
 }
@@ -225,7 +244,12 @@ mod tests {
     #[test]
     fn unknown_usage_counts_with_an_estimate() {
         let limits = Limits::none().max_tokens(100);
-        assert_eq!(limits.exceeded(&RunUsage::default(), 99), None);
-        assert_eq!(limits.exceeded(&RunUsage::default(), 100), Some(StopReason::MaxTokens));
+        let usage = |estimated_tokens| RunUsage { estimated_tokens, ..RunUsage::default() };
+        assert_eq!(limits.exceeded(&usage(99)), None);
+        assert_eq!(limits.exceeded(&usage(100)), Some(StopReason::MaxTokens));
+        let limits = Limits::none().max_cost(2.0);
+        let usage = |cost| RunUsage { cost, estimated_cost: Some(1.0), ..RunUsage::default() };
+        assert_eq!(limits.exceeded(&usage(None)), None);
+        assert_eq!(limits.exceeded(&usage(Some(1.0))), Some(StopReason::MaxCost));
     }
 }

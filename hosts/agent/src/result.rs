@@ -90,19 +90,31 @@ pub struct RunUsage {
     /// How many requests were sent.
     pub requests: u32,
     /// How many of them took an unknown number of tokens: the answer broke off, or the provider does not report it. `tokens` and
-    /// `cost` are then too low.
+    /// `cost` are without them.
     pub unknown_requests: u32,
+    /// The tokens of these requests and their answers, as an estimate. They count against the limits.
+    pub estimated_tokens: u64,
     /// The cost, if the price of the model is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// The cost of the requests of unknown usage, as an estimate. It counts against the limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_cost: Option<f64>,
 }
 
 impl RunUsage {
-    /// Counts one request. `None` is a request of unknown usage.
-    pub(crate) fn count(&mut self, usage: Option<&Usage>, price: Option<&Price>) {
+    /// Counts one request. Without `usage`, the usage is unknown, and `estimate` counts in its place.
+    pub(crate) fn count(&mut self, usage: Option<&Usage>, estimate: &Usage, price: Option<&Price>) {
         self.requests += 1;
         match usage {
-            None => self.unknown_requests += 1,
+            None => {
+                self.unknown_requests += 1;
+                let tokens = estimate.input_tokens.saturating_add(estimate.output_tokens);
+                self.estimated_tokens = self.estimated_tokens.saturating_add(tokens);
+                if let Some(price) = price {
+                    *self.estimated_cost.get_or_insert(0.0) += price.cost(estimate);
+                }
+            }
             Some(usage) => {
                 self.tokens += *usage;
                 if let Some(price) = price {
@@ -112,17 +124,7 @@ impl RunUsage {
         }
     }
 
-    /// Adds what another run used.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.tokens += other.tokens;
-        self.requests += other.requests;
-        self.unknown_requests += other.unknown_requests;
-        if let Some(cost) = other.cost {
-            *self.cost.get_or_insert(0.0) += cost;
-        }
-    }
-
-    /// Returns the tokens of requests and answers together.
+    /// Returns the tokens of requests and answers together, without those that are only estimated.
     pub const fn total_tokens(&self) -> u64 {
         self.tokens.input_tokens.saturating_add(self.tokens.output_tokens)
     }
@@ -196,13 +198,11 @@ mod tests {
     #[test]
     fn unknown_usage_is_counted_apart_and_never_as_zero_tokens() {
         let mut usage = RunUsage::default();
-        usage.count(Some(&Usage::new(100, 10)), Some(&Price::new(1_000_000.0, 2_000_000.0)));
-        usage.count(None, Some(&Price::new(1.0, 1.0)));
+        let price = Price::new(1_000_000.0, 2_000_000.0);
+        usage.count(Some(&Usage::new(100, 10)), &Usage::new(1, 1), Some(&price));
+        usage.count(None, &Usage::new(7, 1), Some(&price));
         assert_eq!((usage.requests, usage.unknown_requests, usage.total_tokens()), (2, 1, 110));
-        assert_eq!(usage.cost, Some(120.0));
-        let mut sum = RunUsage::default();
-        sum.add(&usage);
-        assert_eq!(sum, usage);
+        assert_eq!((usage.cost, usage.estimated_tokens, usage.estimated_cost), (Some(120.0), 8, Some(9.0)));
     }
 
     #[test]

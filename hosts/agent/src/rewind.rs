@@ -1,6 +1,6 @@
 //! Putting files back as they were before a turn, from copies that were kept when tools changed them.
 
-use crate::transcript::{Record, TranscriptError, Transcripts, now};
+use crate::transcript::{Header, Record, TranscriptError, Transcripts, now};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -9,7 +9,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use toolkit::{Caller, ToolCall, ToolError, files::FileChange};
+use toolkit::{Caller, ToolCall, ToolError, ToolErrorKind, files::FileChange};
 
 /// The member of [`Caller::extra`] that says to which turn of which transcript a call belongs.
 const TURN: &str = "agentTurn";
@@ -26,6 +26,37 @@ pub struct Checkpoints {
     writing: Arc<Mutex<()>>,
 }
 
+/// What is put back, and how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RewindOptions {
+    /// The first message whose changes are taken back; all changes of the run without one.
+    pub message: Option<u64>,
+    /// Overwrites files that have changed since the run wrote them last. Off by default.
+    pub force: bool,
+}
+
+impl RewindOptions {
+    /// Returns options that take back all changes, but overwrite no later ones.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the first message whose changes are taken back.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<Option<u64>>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Sets whether files are overwritten that have changed since the run wrote them last.
+    #[must_use]
+    pub fn force(mut self, force: bool) -> Self {
+        self.force = force;
+        self
+    }
+}
+
 /// The files that were put back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,9 +66,11 @@ pub struct Rewound {
     pub restored: Vec<PathBuf>,
     /// The files that were removed, since they were not there before.
     pub removed: Vec<PathBuf>,
+    /// The files that were left as they are, since something other than the run has changed them after it wrote them last.
+    pub changed_since: Vec<PathBuf>,
     /// The files that could not be put back, and why.
     pub failed: Vec<(PathBuf, String)>,
-    /// The calls that may have changed files and are not covered: commands, and tools that write by themselves.
+    /// The calls that may have changed files and are not covered: commands, and tools of MCP servers; also those of sub-agents.
     pub not_covered: Vec<String>,
 }
 
@@ -50,6 +83,9 @@ struct Change {
     path: PathBuf,
     /// The hash of what it had; `None` where it was not there.
     before: Option<Content>,
+    /// The hash of what it got; `None` where it was removed.
+    #[serde(default)]
+    after: Option<String>,
     at: u64,
 }
 
@@ -106,6 +142,7 @@ impl Checkpoints {
             call: change.call_id.to_owned(),
             path: change.path.to_owned(),
             before,
+            after: change.after.map(|parts| hash(parts)),
             at: now(),
         };
         append(&directory, &change)
@@ -118,20 +155,26 @@ impl Transcripts {
         Ok(self.path(id)?.with_extension("files"))
     }
 
-    /// Puts the files that a run changed back as they were before the turn of `message`; of all turns without a message. What they have
-    /// now is kept as a copy too. The conversation stays as it is: [`fork`](Self::fork) takes a part of it. Blocks.
+    /// Puts the files that a run changed back as they were before the turn of a message; of all turns without a message. A file that
+    /// something else has changed since the run wrote it last is left as it is, unless [`RewindOptions::force`] is set. What the files
+    /// have now is kept as a copy too. The conversation stays as it is: [`fork`](Self::fork) takes a part of it. Blocks.
     ///
     /// # Errors
     ///
-    /// There is no such transcript or message, or the copies cannot be read. A file that cannot be put back is part of the answer.
-    pub fn rewind(&self, id: &str, message: Option<u64>) -> Result<Rewound, TranscriptError> {
+    /// There is no such transcript or message, the transcript is that of a sub-agent, or the copies cannot be read. A file that cannot
+    /// be put back is part of the answer.
+    pub fn rewind(&self, id: &str, options: RewindOptions) -> Result<Rewound, TranscriptError> {
+        let RewindOptions { message, force } = options;
         let loaded = self.load_until_damage(id)?;
-        let answers: Vec<(u64, u32, Vec<ToolCall>)> = loaded
+        if let Some(parent) = loaded.header.parent {
+            return Err(TranscriptError::SubAgent { id: id.to_owned(), parent });
+        }
+        let answers: Vec<(u64, u32, bool)> = loaded
             .records
             .iter()
             .filter_map(|record| match record {
                 Record::Answer { id, turn, answer } => {
-                    Some((*id, *turn, answer.message.tool_calls().cloned().collect()))
+                    Some((*id, *turn, answer.message.tool_calls().next().is_some()))
                 }
                 _ => None,
             })
@@ -142,41 +185,95 @@ impl Transcripts {
             return Err(TranscriptError::UnknownMessage { id: id.to_owned(), message: from, last });
         }
         // The results of an answer belong to its turn.
-        let is_after = |(answer, _, calls): &&(u64, u32, Vec<ToolCall>)| {
-            *answer >= from || !calls.is_empty() && answer + 1 == from
-        };
+        let is_after =
+            |(answer, _, has_calls): &&(u64, u32, bool)| *answer >= from || *has_calls && answer + 1 == from;
         let Some((_, turn, _)) = answers.iter().find(is_after) else { return Ok(Rewound::default()) };
         let directory = self.copies(id)?;
         let changes = read_changes(&directory)?;
         let mut rewound = Rewound::default();
         let is_undone = |change: &&Change| change.turn.is_some_and(|of| of >= *turn);
-        // The first change of a file since then says what it had before.
+        // The first change of a file since then says what it had before; the last one of all, what it was left with.
         let mut targets: BTreeMap<&Path, Option<&Content>> = BTreeMap::new();
         for change in changes.iter().filter(is_undone) {
             targets.entry(&change.path).or_insert(change.before.as_ref());
         }
+        let last: BTreeMap<&Path, &Change> =
+            changes.iter().map(|change| (change.path.as_path(), change)).collect();
         for (path, before) in targets {
-            match put_back(&directory, path, before) {
-                Ok(false) => {}
-                Ok(true) if before.is_some() => rewound.restored.push(path.to_owned()),
-                Ok(true) => rewound.removed.push(path.to_owned()),
+            let last = if force { None } else { last.get(path).copied() };
+            match put_back(&directory, path, before, last) {
+                Ok(Outcome::Unchanged) => {}
+                Ok(Outcome::PutBack) if before.is_some() => rewound.restored.push(path.to_owned()),
+                Ok(Outcome::PutBack) => rewound.removed.push(path.to_owned()),
+                Ok(Outcome::ChangedSince) => rewound.changed_since.push(path.to_owned()),
                 Err(error) => rewound.failed.push((path.to_owned(), error.to_string())),
             }
         }
-        let covered: BTreeSet<(u32, &str)> =
-            changes.iter().filter_map(|change| Some((change.turn?, change.call.as_str()))).collect();
-        let undone = answers.iter().filter(|(_, of, _)| of >= turn);
-        rewound.not_covered = undone
-            .flat_map(|(_, of, calls)| calls.iter().map(move |call| (*of, call)))
-            .filter(|(of, call)| !covered.contains(&(*of, call.id.as_str())))
-            .filter_map(|(_, call)| uncovered(call))
-            .collect();
+        rewound.not_covered = self.not_covered(&loaded.records, id, *turn);
         Ok(rewound)
+    }
+
+    /// The calls from a turn on, also those of sub-agents, whose changes are not covered.
+    fn not_covered(&self, records: &[Record], id: &str, turn: u32) -> Vec<String> {
+        let mut found = uncovered(records, turn);
+        let mut parents: Vec<(String, u32)> = vec![(id.to_owned(), turn)];
+        let mut headers = self.headers();
+        // A sub-agent begins after the one that delegated.
+        headers.sort_by(|one, other| one.id.cmp(&other.id));
+        while let Some((parent, turn)) = parents.pop() {
+            let is_undone = |header: &&Header| {
+                header.parent.as_deref() == Some(&*parent) && header.parent_turn.is_none_or(|of| of >= turn)
+            };
+            for header in headers.iter().filter(is_undone) {
+                if let Ok(loaded) = self.load_until_damage(&header.id) {
+                    found.extend(uncovered(&loaded.records, 0));
+                }
+                parents.push((header.id.clone(), 0));
+            }
+        }
+        found
     }
 }
 
+/// What became of a file that was to be put back.
+enum Outcome {
+    /// It has its earlier content already.
+    Unchanged,
+    PutBack,
+    /// It is not as the run left it, and stays so.
+    ChangedSince,
+}
+
+/// The words for the calls from a turn on whose changes are not covered. A call that was denied, or did not run, changed nothing.
+fn uncovered(records: &[Record], turn: u32) -> Vec<String> {
+    let mut begun: BTreeSet<(u64, usize)> = BTreeSet::new();
+    for record in records {
+        match record {
+            Record::Started { answer, calls } => begun.extend(calls.iter().map(|call| (*answer, *call))),
+            Record::Result { answer, call, error: Some(kind), .. }
+                if matches!(
+                    kind,
+                    ToolErrorKind::Denied | ToolErrorKind::InvalidArguments | ToolErrorKind::UnknownTool
+                ) =>
+            {
+                begun.remove(&(*answer, *call));
+            }
+            _ => {}
+        }
+    }
+    let answers = records.iter().filter_map(|record| match record {
+        Record::Answer { id, turn: of, answer } if *of >= turn => Some((*id, answer)),
+        _ => None,
+    });
+    answers
+        .flat_map(|(id, answer)| answer.message.tool_calls().enumerate().map(move |(place, call)| (id, place, call)))
+        .filter(|(id, place, _)| begun.contains(&(*id, *place)))
+        .filter_map(|(_, _, call)| uncovered_call(call))
+        .collect()
+}
+
 /// The words for a call whose changes are not covered; `None` for any other.
-fn uncovered(call: &ToolCall) -> Option<String> {
+fn uncovered_call(call: &ToolCall) -> Option<String> {
     let arguments = match &call.arguments {
         toolkit::arguments::CallArguments::Json(value) => value.clone(),
         toolkit::arguments::CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_default(),
@@ -187,16 +284,23 @@ fn uncovered(call: &ToolCall) -> Option<String> {
             let command = arguments.get("command").and_then(Value::as_str).unwrap_or_default();
             Some(format!("the command `{command}`"))
         }
-        // A tool of a server has its own ways.
-        name if name.contains("__") => Some(format!("the tool `{name}` of a server")),
+        // A tool of an MCP server does not write through the toolkit.
+        name if name.contains("__") => Some(format!("the tool `{name}` of an MCP server")),
         _ => None,
     }
+}
+
+/// The hash of a content in parts.
+fn hash(parts: &[&[u8]]) -> String {
+    let mut hasher = Sha256::new();
+    parts.iter().for_each(|part| hasher.update(part));
+    data_encoding::HEXLOWER.encode(&hasher.finalize())
 }
 
 /// Keeps a content under its hash.
 fn store(directory: &Path, bytes: &[u8], executable: bool) -> io::Result<Content> {
     make(directory)?;
-    let sha256 = data_encoding::HEXLOWER.encode(&Sha256::digest(bytes));
+    let sha256 = hash(&[bytes]);
     let path = directory.join(&sha256);
     if !path.exists() {
         write_whole(&path, bytes, 0o600)?;
@@ -237,8 +341,14 @@ fn read_changes(directory: &Path) -> Result<Vec<Change>, TranscriptError> {
     Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }
 
-/// Gives a file its earlier content; false where it has that already.
-fn put_back(directory: &Path, path: &Path, before: Option<&Content>) -> io::Result<bool> {
+/// Gives a file its earlier content. With `last`, the last change that was noted, only if the file is as that change left it, or found
+/// it: a change is noted before it is made.
+fn put_back(
+    directory: &Path,
+    path: &Path,
+    before: Option<&Content>,
+    last: Option<&Change>,
+) -> io::Result<Outcome> {
     let parent = path.parent().unwrap_or(Path::new("/"));
     // A link that was put there meanwhile could lead elsewhere.
     if parent.exists() && parent.canonicalize()? != parent {
@@ -252,9 +362,16 @@ fn put_back(directory: &Path, path: &Path, before: Option<&Content>) -> io::Resu
     };
     let content = before.map(|before| fs::read(directory.join(&before.sha256))).transpose()?;
     match (&current, &content) {
-        (None, None) => return Ok(false),
-        (Some((current, _)), Some(content)) if current == content => return Ok(false),
+        (None, None) => return Ok(Outcome::Unchanged),
+        (Some((current, _)), Some(content)) if current == content => return Ok(Outcome::Unchanged),
         _ => {}
+    }
+    if let Some(last) = last {
+        let current = current.as_ref().map(|(bytes, _)| hash(&[bytes]));
+        let found = last.before.as_ref().map(|before| before.sha256.clone());
+        if current != last.after && current != found {
+            return Ok(Outcome::ChangedSince);
+        }
     }
     let kept = current.as_ref().map(|(bytes, metadata)| store(directory, bytes, is_executable(metadata)));
     let change = Change {
@@ -262,6 +379,7 @@ fn put_back(directory: &Path, path: &Path, before: Option<&Content>) -> io::Resu
         call: String::new(),
         path: path.to_owned(),
         before: kept.transpose()?,
+        after: before.map(|before| before.sha256.clone()),
         at: now(),
     };
     append(directory, &change)?;
@@ -277,7 +395,7 @@ fn put_back(directory: &Path, path: &Path, before: Option<&Content>) -> io::Resu
             write_whole(path, &content, mode)?;
         }
     }
-    Ok(true)
+    Ok(Outcome::PutBack)
 }
 
 /// Writes a file whole or not at all.

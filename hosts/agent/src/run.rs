@@ -3,6 +3,7 @@
 mod answer;
 mod calls;
 mod context;
+mod deferral;
 mod delegate;
 mod ending;
 mod repeats;
@@ -12,15 +13,17 @@ mod tools;
 
 use crate::agent::Inner;
 use crate::events::{AgentEvent, Observer};
+use crate::ledger::Ledger;
 use crate::limits::Clock;
-use crate::own::FINISH;
+use crate::loop_tools::FINISH;
 use crate::prompt::{CUT_OFF, FinalAnswer, MISSING_FINISH, MISSING_JSON, MISSING_TEXT};
 use crate::request::DelegationRequest;
-use crate::result::{RunUsage, StopReason, ToolAgentResult};
+use crate::result::{StopReason, ToolAgentResult};
 use crate::session::{RunOptions, Session};
 use crate::steering::Queued;
 use crate::transcript::{Kind, Record, now};
 use context::Room;
+pub(crate) use deferral::Deferral;
 pub(crate) use ending::{Ending, limit_text, model_failed};
 use repeats::Repeats;
 use std::sync::Arc;
@@ -42,12 +45,9 @@ pub(crate) struct Run<'s> {
     stop_calls: CancellationToken,
     pub(crate) clock: Clock,
     pub(crate) system: String,
-    pub(crate) usage: RunUsage,
-    /// The estimated tokens of requests of unknown usage.
-    unknown_tokens: u64,
+    pub(crate) ledger: Arc<Ledger>,
     /// The turns of this run.
     turns: u32,
-    calls: u32,
     steps: StepLog,
     errors: Vec<String>,
     reminders: u32,
@@ -73,18 +73,18 @@ impl<'s> Run<'s> {
         let system = session.agent.system();
         let clock = Clock::start(agent.limits.timeout, agent.questions.clone());
         let steps = StepLog::new(agent.step_types.clone());
+        let ledger =
+            Ledger::new(agent.limits, agent.parent.as_ref().map(|parent| Arc::clone(&parent.ledger)));
         Self {
             session,
             caller,
-            observer: options.observer,
+            observer: options.observer.redacting(agent.toolkit.redactor()),
             stop_calls: options.cancel.child_token(),
             cancel: options.cancel,
             clock,
             system,
-            usage: RunUsage::default(),
-            unknown_tokens: 0,
+            ledger,
             turns: 0,
-            calls: 0,
             steps,
             errors: Vec::new(),
             reminders: 0,
@@ -183,7 +183,7 @@ impl<'s> Run<'s> {
 
     /// Ends the run if its requests took too much.
     pub(crate) fn check_usage(&self) -> Result<(), Ending> {
-        match self.agent.limits.exceeded(&self.usage, self.unknown_tokens) {
+        match self.ledger.exceeded() {
             Some(reason) => Err(Ending::of(reason, limit_text(reason))),
             None => Ok(()),
         }
@@ -192,11 +192,6 @@ impl<'s> Run<'s> {
     /// The token that ends all calls of this run.
     pub(crate) fn stop_token(&self) -> CancellationToken {
         self.stop_calls.clone()
-    }
-
-    /// How many calls were made so far.
-    pub(crate) fn calls_made(&self) -> u32 {
-        self.calls
     }
 
     /// Delivers the messages that wait.
@@ -219,7 +214,7 @@ impl<'s> Run<'s> {
         let limits = &self.agent.limits;
         let reason = if limits.max_turns.is_some_and(|most| self.turns + 1 >= most) {
             StopReason::MaxTurns
-        } else if limits.max_tool_calls.is_some_and(|most| self.calls >= most) {
+        } else if self.ledger.is_out_of_calls() {
             StopReason::MaxToolCalls
         } else {
             return Ok(());
@@ -244,7 +239,7 @@ impl<'s> Run<'s> {
     fn tell(&mut self, text: impl Into<String>) -> Result<(), Ending> {
         let text = text.into();
         self.session.journal.say(Kind::Note, Message::user(&text))?;
-        self.observer.send(AgentEvent::Told { text });
+        self.observer.send(AgentEvent::HostMessage { text });
         Ok(())
     }
 
@@ -270,7 +265,7 @@ impl<'s> Run<'s> {
             _ => {}
         }
         let account = match self.agent.final_answer {
-            FinalAnswer::Json => crate::own::account_in(&text),
+            FinalAnswer::Json => crate::loop_tools::account_in(&text),
             _ => None,
         };
         self.drain_events();
@@ -314,6 +309,7 @@ impl<'s> Run<'s> {
         if calls.iter().any(|call| call.name != FINISH) {
             self.reminders = 0;
         }
+        self.note_called(&calls);
         let account = self.run_calls(toolbox, calls).await?;
         self.drain_events();
         if let Some(account) = account {
@@ -323,12 +319,6 @@ impl<'s> Run<'s> {
             self.tell(CUT_OFF)?;
         }
         Ok(Next::Turn)
-    }
-
-    /// Counts a request of unknown usage.
-    pub(crate) fn count_unknown(&mut self, estimate: u64) {
-        self.usage.count(None, None);
-        self.unknown_tokens = self.unknown_tokens.saturating_add(estimate);
     }
 }
 

@@ -2,17 +2,21 @@
 
 use crate::agent::{Agent, Inner};
 use crate::events::Observer;
+use crate::redaction::without_secrets;
 use crate::request::DelegationRequest;
+use crate::run::Deferral;
 use crate::steering::{Queued, Steering};
 use crate::transcript::{
-    Conversation, Header, Kind, Record, TranscriptError, TranscriptMessage, VERSION, Writer, new_id, now,
+    Conversation, Header, Kind, Record, TranscriptError, TranscriptMessage, Transcripts, VERSION, Writer,
+    new_id, now,
 };
 use std::fmt;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toolkit::{
     CancellationToken,
     events::{Event, Events},
+    text::Redactor,
 };
 use toolkit_models::Message;
 
@@ -62,9 +66,25 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// There is no such transcript, another run writes it, or it is damaged.
+    /// There is no such transcript, another run writes it, it is damaged, it belongs to another workspace, or it is that of a sub-agent.
     pub fn resume(&self, transcript: &str) -> Result<Session, TranscriptError> {
         Session::resume(self, transcript)
+    }
+
+    /// Goes on with a copy of a conversation, up to a message; see [`Transcripts::fork`].
+    ///
+    /// # Errors
+    ///
+    /// There is no such transcript or message, the transcript belongs to another workspace, or the copy cannot be written.
+    pub fn fork(&self, transcript: &str, message: Option<u64>) -> Result<Session, TranscriptError> {
+        let transcripts = self.transcripts(transcript)?;
+        check_workspace(self, transcripts.header(transcript).as_ref())?;
+        Session::resume(self, &transcripts.fork(transcript, message)?)
+    }
+
+    fn transcripts(&self, id: &str) -> Result<&Transcripts, TranscriptError> {
+        let transcripts = self.0.transcripts.as_ref();
+        transcripts.ok_or_else(|| TranscriptError::Unknown { id: id.to_owned(), directory: PathBuf::new() })
     }
 }
 
@@ -78,6 +98,8 @@ pub struct Session {
     pub(crate) events: Option<Events>,
     /// Files that were changed, in the order of their first change.
     pub(crate) files: Vec<PathBuf>,
+    /// The tools that were found, once definitions are deferred.
+    pub(crate) deferral: Option<Deferral>,
     /// True if the toolkit's session ends with this one.
     is_owner: bool,
     pub(crate) is_resumed: bool,
@@ -96,21 +118,25 @@ impl Session {
             agent: request.agent.clone().or_else(|| caller.agent.clone()),
             depth: caller.depth,
             workspace: Some(agent.workspace()),
-            parent: parent.clone(),
+            parent: parent.as_ref().map(|parent| parent.transcript.clone()),
+            parent_turn: parent.as_ref().map(|parent| parent.turn),
             forked_from: None,
             at: now(),
         };
         let writer = transcripts.as_ref().map(|transcripts| transcripts.create(&header)).transpose()?;
-        let journal = Journal { writer, conversation: Conversation::default() };
+        let redactor = agent.0.toolkit.redactor().clone();
+        let journal = Journal { writer, conversation: Conversation::default(), redactor };
         Ok(Self::new(agent, journal, header, is_owner))
     }
 
     fn resume(agent: &Agent, id: &str) -> Result<Self, TranscriptError> {
-        let transcripts = agent
-            .0
-            .transcripts
-            .as_ref()
-            .ok_or_else(|| TranscriptError::Unknown { id: id.to_owned(), directory: PathBuf::new() })?;
+        let transcripts = agent.transcripts(id)?;
+        let header = transcripts.header(id);
+        if let Some(parent) = header.as_ref().and_then(|header| header.parent.clone()) {
+            return Err(TranscriptError::SubAgent { id: id.to_owned(), parent });
+        }
+        // Before a line is written: the transcript stays as it is.
+        check_workspace(agent, header.as_ref())?;
         let (writer, loaded) = transcripts.open(id)?;
         let mut files = Vec::new();
         for record in &loaded.records {
@@ -118,7 +144,8 @@ impl Session {
                 add_files(&mut files, files_modified.iter().cloned());
             }
         }
-        let journal = Journal { writer: Some(writer), conversation: loaded.conversation };
+        let redactor = agent.0.toolkit.redactor().clone();
+        let journal = Journal { writer: Some(writer), conversation: loaded.conversation, redactor };
         let is_owner = loaded.header.session == format!("agent {}", loaded.header.id);
         let mut session = Self::new(agent, journal, loaded.header, is_owner);
         session.files = files;
@@ -131,6 +158,7 @@ impl Session {
                     call,
                     output,
                     files_modified: Vec::new(),
+                    error: None,
                 })?;
             }
         }
@@ -145,6 +173,7 @@ impl Session {
             steering: Steering::default(),
             events: None,
             files: Vec::new(),
+            deferral: None,
             is_owner,
             is_resumed: false,
         }
@@ -167,6 +196,7 @@ impl Session {
 
     /// Goes on with another agent from the next run on: another model, another approver, other limits.
     pub fn set_agent(&mut self, agent: Agent) {
+        self.journal.redactor = agent.0.toolkit.redactor().clone();
         self.agent = agent;
     }
 
@@ -229,6 +259,18 @@ impl fmt::Debug for Session {
     }
 }
 
+/// Checks that a transcript belongs to the workspace of an agent: relative paths in it do. A file without a first line passes, and fails
+/// when it is opened.
+fn check_workspace(agent: &Agent, header: Option<&Header>) -> Result<(), TranscriptError> {
+    let Some(Header { id, workspace: Some(workspace), .. }) = header else { return Ok(()) };
+    let here = agent.workspace();
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if real(workspace) == real(&here) {
+        return Ok(());
+    }
+    Err(TranscriptError::OtherWorkspace { id: id.clone(), workspace: workspace.clone(), here })
+}
+
 /// Queues what an event tells the model.
 pub(crate) fn queue(steering: &Steering, event: &Event) {
     if let Event::Ended { title, .. } = event {
@@ -257,11 +299,15 @@ pub(crate) fn add_files(files: &mut Vec<PathBuf>, more: impl IntoIterator<Item =
 pub(crate) struct Journal {
     writer: Option<Writer>,
     pub(crate) conversation: Conversation,
+    /// It knows the secrets of the configuration: no line has one.
+    redactor: Redactor,
 }
 
 impl Journal {
     /// Writes a line, and then lets it count.
     pub(crate) fn record(&mut self, record: &Record) -> Result<(), TranscriptError> {
+        let redacted = without_secrets(&self.redactor, record);
+        let record = redacted.as_ref().unwrap_or(record);
         if let Some(writer) = &mut self.writer {
             writer.append(record)?;
         }
@@ -271,7 +317,8 @@ impl Journal {
     /// Lets a line count that could not be written, so that at least this process has a whole conversation.
     pub(crate) fn record_anyway(&mut self, record: &Record) {
         if self.record(record).is_err() {
-            let _ = self.apply(record);
+            let redacted = without_secrets(&self.redactor, record);
+            let _ = self.apply(redacted.as_ref().unwrap_or(record));
         }
     }
 

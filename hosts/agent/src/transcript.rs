@@ -6,8 +6,8 @@ mod fork;
 mod record;
 mod replay;
 
-pub(crate) use conversation::{Conversation, Item, tokens_of};
-pub(crate) use file::{Damage, Loaded, Writer, read};
+pub(crate) use conversation::{Conversation, Item, tokens_of, tokens_of_answer};
+pub(crate) use file::{Damage, Loaded, Writer, read, read_header};
 pub use record::Kind;
 pub(crate) use record::{Header, Record, VERSION};
 pub use replay::Replay;
@@ -68,6 +68,24 @@ pub enum TranscriptError {
         /// The directory.
         directory: PathBuf,
     },
+    /// It is the transcript of a sub-agent, which belongs to that of the agent that delegated.
+    #[error("transcript `{id}` is that of a sub-agent; use `{parent}`, the transcript of the agent that delegated")]
+    SubAgent {
+        /// The id.
+        id: String,
+        /// The id of the transcript of the agent that delegated.
+        parent: String,
+    },
+    /// It belongs to another workspace than the agent.
+    #[error("cannot go on with transcript `{id}`: it belongs to the workspace {}, not to {}; go on with it there", workspace.display(), here.display())]
+    OtherWorkspace {
+        /// The id.
+        id: String,
+        /// The workspace of the transcript.
+        workspace: PathBuf,
+        /// The workspace of the agent.
+        here: PathBuf,
+    },
     /// There is no message of that number.
     #[error("transcript `{id}` has no message {message}; it has {}", if *last == 0 { "none".to_owned() } else { format!("1 to {last}") })]
     UnknownMessage {
@@ -99,7 +117,7 @@ pub struct TranscriptInfo {
     /// The agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// How many agents stand above the one whose transcript it is.
+    /// How many agents stand above the one whose transcript it is. A sub-agent's transcript, of a depth above 0, cannot be resumed.
     pub depth: u32,
     /// The first task.
     pub task: String,
@@ -135,12 +153,7 @@ impl Transcripts {
 
     /// Returns all transcripts that can be read, the latest first. Blocks.
     pub fn list(&self) -> Vec<TranscriptInfo> {
-        let Ok(entries) = std::fs::read_dir(&self.directory) else { return Vec::new() };
-        let ids = entries.filter_map(|entry| {
-            let name = entry.ok()?.file_name();
-            name.to_str()?.strip_suffix(".jsonl").map(str::to_owned)
-        });
-        let mut list: Vec<TranscriptInfo> = ids.filter_map(|id| self.info(&id)).collect();
+        let mut list: Vec<TranscriptInfo> = self.ids().filter_map(|id| self.info(&id)).collect();
         list.sort_by(|one, other| (other.changed, &other.id).cmp(&(one.changed, &one.id)));
         list
     }
@@ -166,6 +179,25 @@ impl Transcripts {
                 message: message.clone(),
             })
             .collect())
+    }
+
+    /// The ids of the files in the directory.
+    fn ids(&self) -> impl Iterator<Item = String> {
+        let entries = std::fs::read_dir(&self.directory).into_iter().flatten();
+        entries.filter_map(|entry| {
+            let name = entry.ok()?.file_name();
+            name.to_str()?.strip_suffix(".jsonl").map(str::to_owned)
+        })
+    }
+
+    /// The first line of a transcript, if it can be read. Blocks.
+    pub(crate) fn header(&self, id: &str) -> Option<Header> {
+        read_header(&self.existing(id).ok()?)
+    }
+
+    /// The first lines of all transcripts that can be read. Blocks.
+    pub(crate) fn headers(&self) -> Vec<Header> {
+        self.ids().filter_map(|id| read_header(&self.path(&id).ok()?)).collect()
     }
 
     fn info(&self, id: &str) -> Option<TranscriptInfo> {

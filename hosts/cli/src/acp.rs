@@ -98,7 +98,7 @@ impl Host {
         #[cfg(feature = "mcp")]
         let servers = [
             mcp::servers_of(&configuration, &caller, &load, mcp::Only::All),
-            mcp::servers_of_editor(&setup.mcp_servers, &caller),
+            mcp::servers_of_editor(&setup.mcp_servers, &configuration, &caller),
         ];
         #[cfg(feature = "mcp")]
         for servers in &servers {

@@ -23,8 +23,8 @@ use std::task::Poll;
 use tokio::runtime::Runtime;
 use toolkit::{Builder, Caller, CancellationToken, Toolkit, approval::TerminalApprover, text::escape_line};
 use toolkit_agent::{
-    Agent, AgentEvent, Checkpoints, DelegationRequest, RunOptions, Session, StopReason, ToolAgentResult,
-    Transcripts,
+    Agent, AgentEvent, Checkpoints, DelegationRequest, RewindOptions, RunOptions, Session, StopReason,
+    ToolAgentResult, Transcripts,
 };
 
 /// The most bytes of a task from standard input.
@@ -40,6 +40,7 @@ pub(crate) struct AgentRequest {
     max_turns: Option<u32>,
     resume: Option<String>,
     fork: Option<String>,
+    force: bool,
     action: Action,
 }
 
@@ -107,6 +108,13 @@ pub(crate) fn command() -> Command {
                 .default_missing_value(LATEST)
                 .conflicts_with_all(["task", "resume", "fork", "list", "messages"]),
         )
+        .arg(
+            Arg::new("force")
+                .long("force")
+                .action(ArgAction::SetTrue)
+                .requires("rewind")
+                .help("With --rewind: overwrites files that have changed since the run wrote them"),
+        )
 }
 
 /// Reads the arguments.
@@ -126,6 +134,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> AgentRequest {
         max_turns: matches.remove_one("max-turns"),
         resume: text(matches, "resume").or(messages).or(rewind),
         fork: text(matches, "fork"),
+        force: matches.get_flag("force"),
         action,
     }
 }
@@ -154,11 +163,16 @@ pub(crate) fn run_without_tools(
         if list.is_empty() {
             console.note("There is no transcript yet.");
         }
+        let (list, of_sub_agents): (Vec<_>, Vec<_>) = list.into_iter().partition(|info| info.depth == 0);
         for info in list {
             let task = info.task.lines().next().unwrap_or_default();
             let turns = info.turns;
             let line = format!("{}  {turns:>4} turns  {}\n", info.id, escape_line(task));
             console.print(&line)?;
+        }
+        if !of_sub_agents.is_empty() {
+            let count = of_sub_agents.len();
+            console.note(&format!("{count} transcripts of sub-agents are not listed; `-o json` lists them too."));
         }
         return Ok(Exit::Success);
     }
@@ -166,7 +180,8 @@ pub(crate) fn run_without_tools(
     if request.action == Action::Rewind {
         let (id, message) = place(given)?;
         let id = named(id, &transcripts, caller)?;
-        return rewind(&transcripts, &id, message, format, console);
+        let options = RewindOptions::new().message(message).force(request.force);
+        return rewind(&transcripts, &id, options, format, console);
     }
     let id = named(given, &transcripts, caller)?;
     let messages = transcripts.messages(&id).map_err(stop)?;
@@ -198,11 +213,12 @@ pub(crate) fn run(
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     let transcripts = transcripts(data_dir)?;
+    let task = request.task.as_deref().map(read_task).transpose()?;
     let builder = builder(toolkit, &transcripts, caller.clone(), request.max_turns)?;
     let agent = builder.approver(TerminalApprover::new()).build();
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
-    let task = request.task.as_deref().map(read_task).transpose()?.map(|task| {
+    let task = task.map(|task| {
         let mut delegation = DelegationRequest::new(task);
         delegation.context.clone_from(&request.context);
         delegation.expected_outcome.clone_from(&request.expected_outcome);
@@ -269,8 +285,7 @@ fn open(
     if let Some(fork) = &request.fork {
         let (id, message) = place(fork)?;
         let id = named(id, transcripts, caller)?;
-        let copy = transcripts.fork(&id, message).map_err(stop)?;
-        return agent.resume(&copy).map_err(stop);
+        return agent.fork(&id, message).map_err(stop);
     }
     match &request.resume {
         Some(id) => agent.resume(&named(id, transcripts, caller)?).map_err(stop),
@@ -285,12 +300,13 @@ fn open(
 fn rewind(
     transcripts: &Transcripts,
     id: &str,
-    message: Option<u64>,
+    options: RewindOptions,
     format: Format,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
-    let rewound = transcripts.rewind(id, message).map_err(stop)?;
-    let exit = if rewound.failed.is_empty() { Exit::Success } else { Exit::Failed };
+    let rewound = transcripts.rewind(id, options).map_err(stop)?;
+    let is_whole = rewound.failed.is_empty() && rewound.changed_since.is_empty();
+    let exit = if is_whole { Exit::Success } else { Exit::Failed };
     if format == Format::Json {
         return crate::definitions::print_json(&json!(rewound), console).map(|()| exit);
     }
@@ -301,10 +317,16 @@ fn rewind(
     for path in &rewound.removed {
         console.print(&format!("removed {}\n", shown(path)))?;
     }
+    for path in &rewound.changed_since {
+        console.error(&format!(
+            "{} was not put back: it has changed since the run wrote it; `--force` overwrites it",
+            shown(path)
+        ));
+    }
     for (path, reason) in &rewound.failed {
         console.error(&format!("{} was not put back: {reason}", shown(path)));
     }
-    if rewound.restored.is_empty() && rewound.removed.is_empty() && rewound.failed.is_empty() {
+    if rewound.restored.is_empty() && rewound.removed.is_empty() && is_whole {
         console.note("No file had to be put back.");
     }
     for what in &rewound.not_covered {
@@ -315,6 +337,9 @@ fn rewind(
 
 fn read_task(task: &str) -> Result<String, Stop> {
     if task != "-" {
+        if task.trim().is_empty() {
+            return Err(Stop::usage("the task is empty; state what is to be done, or `-` to read it from standard input"));
+        }
         return Ok(task.to_owned());
     }
     let mut text = String::new();

@@ -1,6 +1,8 @@
 //! `chat`: a conversation with a model that has the tools.
 
 mod complete;
+#[cfg(unix)]
+mod idle;
 mod input;
 mod typed;
 
@@ -170,7 +172,7 @@ impl Chat<'_> {
         loop {
             let entry = match self.waiting.pop_front() {
                 Some(line) => Entry::Text(line),
-                None => self.host.runtime.block_on(input.next())?,
+                None => self.next(&mut input)?,
             };
             let line = match entry {
                 Entry::End => break,
@@ -180,14 +182,15 @@ impl Chat<'_> {
                     console.note("Ctrl-C again ends the chat.");
                     continue;
                 }
-                Entry::Text(line) => line,
+                Entry::Woken => None,
+                Entry::Text(line) => Some(line),
             };
             was_interrupted = false;
-            let line = line.trim();
-            if line.is_empty() {
+            let line = line.as_deref().map(str::trim);
+            if line.is_some_and(str::is_empty) {
                 continue;
             }
-            if let Some(command) = line.strip_prefix('/')
+            if let Some(command) = line.and_then(|line| line.strip_prefix('/'))
                 && !command.contains('/')
             {
                 if self.command(command, console) {
@@ -206,6 +209,14 @@ impl Chat<'_> {
             console.note(&format!("`chat --resume={}` goes on with this conversation.", session.id()));
         }
         Ok(if self.last_failed { Exit::Failed } else { Exit::Success })
+    }
+
+    /// Waits for what the person says, or for the end of a background job.
+    fn next(&mut self, input: &mut Input) -> Result<Entry, Stop> {
+        match &mut self.session {
+            Some(session) => self.host.runtime.block_on(input.next_unless(session.woken())),
+            None => self.host.runtime.block_on(input.next()),
+        }
     }
 
     /// Does a command; returns true if the chat ends.
@@ -271,17 +282,17 @@ impl Chat<'_> {
         false
     }
 
-    /// Says something to the model, and shows its answer.
+    /// Says something to the model, or lets it go on with what waits for it, and shows its answer.
     fn turn(
         &mut self,
-        message: &str,
+        message: Option<&str>,
         is_terminal: bool,
         console: &mut Console<'_>,
     ) -> Result<ToolAgentResult, Stop> {
-        let task = DelegationRequest::new(message);
+        let task = message.map(DelegationRequest::new);
         let mut session = match self.session.take() {
             Some(session) => session,
-            None => self.agent()?.session(&task).map_err(stop)?,
+            None => self.agent()?.session(&task.clone().unwrap_or_default()).map_err(stop)?,
         };
         let cancel = CancellationToken::new();
         self.interrupts.set(Some(cancel.clone()));
@@ -295,7 +306,12 @@ impl Chat<'_> {
         let waiting = &mut self.waiting;
         let mut typed = is_terminal.then(Typed::open).flatten();
         let result = self.host.runtime.block_on(async {
-            let mut run = pin!(session.run(task, options));
+            let mut run = pin!(async {
+                match task {
+                    Some(task) => session.run(task, options).await,
+                    None => session.go_on(options).await,
+                }
+            });
             let mut typing = pin!(async {
                 loop {
                     match &mut typed {

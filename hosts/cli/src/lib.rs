@@ -122,6 +122,8 @@ mod page_reader;
 mod parameter_type;
 mod permission;
 mod render;
+#[cfg(all(feature = "agent", feature = "mcp"))]
+mod sampling;
 mod save;
 mod schema;
 mod shape;

@@ -26,14 +26,14 @@ const MAX_BYTES: usize = 1 << 20;
 pub(crate) struct Live {
     events: Events,
     shown: Shown,
-    waiting: VecDeque<Told>,
+    waiting: VecDeque<LiveOutput>,
     waiting_bytes: usize,
     /// Time and text of the last progress line.
     progress: Option<(Instant, String)>,
 }
 
 /// An event to show.
-enum Told {
+enum LiveOutput {
     /// A part of the answer.
     Part(String),
     /// A line of ours.
@@ -87,7 +87,7 @@ impl Live {
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Partial { content: Content::Text { text } } => self.wait(Told::Part(text)),
+            Event::Partial { content: Content::Text { text } } => self.wait(LiveOutput::Part(text)),
             Event::Progress(progress) => {
                 let is_last = progress.total.is_some_and(|total| progress.done >= total);
                 let line = line(&progress);
@@ -97,7 +97,7 @@ impl Live {
                     .is_none_or(|(at, shown)| *shown != line && (is_last || at.elapsed() >= EVERY));
                 if is_due && !self.is_shown(progress.message.as_deref()) {
                     self.progress = Some((Instant::now(), line.clone()));
-                    self.wait(Told::Line(line));
+                    self.wait(LiveOutput::Line(line));
                 }
             }
             _ => {}
@@ -106,9 +106,9 @@ impl Live {
 
     /// Returns true if the last line of the partial output equals the message.
     fn is_shown(&self, message: Option<&str>) -> bool {
-        let last = self.waiting.iter().rev().find_map(|told| match told {
-            Told::Part(text) => Some(text.as_str()),
-            Told::Line(_) => None,
+        let last = self.waiting.iter().rev().find_map(|output| match output {
+            LiveOutput::Part(text) => Some(text.as_str()),
+            LiveOutput::Line(_) => None,
         });
         let text = last.unwrap_or(&self.shown.text);
         let line = text.lines().rev().find(|line| !line.trim().is_empty());
@@ -116,9 +116,9 @@ impl Live {
             .is_some_and(|message| line.is_some_and(|line| escape_line(line) == message || line == message))
     }
 
-    fn wait(&mut self, told: Told) {
-        self.waiting_bytes += told.text().len();
-        self.waiting.push_back(told);
+    fn wait(&mut self, output: LiveOutput) {
+        self.waiting_bytes += output.text().len();
+        self.waiting.push_back(output);
         while self.waiting_bytes > MAX_BYTES {
             let Some(oldest) = self.waiting.pop_front() else { break };
             self.waiting_bytes -= oldest.text().len();
@@ -127,14 +127,14 @@ impl Live {
     }
 
     fn show(&mut self, console: &mut Console<'_>) {
-        for told in self.waiting.drain(..) {
-            match told {
-                Told::Part(text) => {
+        for output in self.waiting.drain(..) {
+            match output {
+                LiveOutput::Part(text) => {
                     self.shown.is_within_line = !text.ends_with('\n');
                     console.live_said(&text);
                     self.shown.add(&text);
                 }
-                Told::Line(line) => {
+                LiveOutput::Line(line) => {
                     if std::mem::take(&mut self.shown.is_within_line) {
                         console.live("\n");
                     }
@@ -146,7 +146,7 @@ impl Live {
     }
 }
 
-impl Told {
+impl LiveOutput {
     fn text(&self) -> &str {
         match self {
             Self::Part(text) | Self::Line(text) => text,

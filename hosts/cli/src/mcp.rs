@@ -141,6 +141,10 @@ pub(crate) fn servers_of(
     if let Some(directory) = load.data_dir_path() {
         options = options.data_dir(directory);
     }
+    #[cfg(feature = "agent")]
+    {
+        options = crate::sampling::with(options, configuration);
+    }
     let mut settings = configuration.mcp();
     match only {
         Only::All => McpServers::of(configuration, options),
@@ -155,7 +159,11 @@ pub(crate) fn servers_of(
 
 /// Returns the servers that an editor wants connected.
 #[cfg(feature = "agent")]
-pub(crate) fn servers_of_editor(servers: &[toolkit_agent::acp::AcpMcpServer], caller: &Caller) -> McpServers {
+pub(crate) fn servers_of_editor(
+    servers: &[toolkit_agent::acp::AcpMcpServer],
+    configuration: &Configuration,
+    caller: &Caller,
+) -> McpServers {
     use toolkit_agent::acp::AcpMcpTransport;
     let object = |pairs: &[(String, String)]| -> serde_json::Map<String, serde_json::Value> {
         pairs.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect()
@@ -176,7 +184,7 @@ pub(crate) fn servers_of_editor(servers: &[toolkit_agent::acp::AcpMcpServer], ca
         Some((server.name.clone(), serde_json::from_value(settings).ok()?))
     });
     let options = ClientOptions::new().workspace(caller.workspace_dir());
-    McpServers::new(&settings.collect(), options)
+    McpServers::new(&settings.collect(), crate::sampling::with(options, configuration))
 }
 
 /// The servers that a command needs.

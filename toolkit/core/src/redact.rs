@@ -218,6 +218,75 @@ impl Redactor {
         finders.flat_map(|finder| finder.find_iter(text).map(|found| found.range())).collect()
     }
 
+    /// Returns true if there are named secrets.
+    #[doc(hidden)]
+    pub fn has_named(&self) -> bool {
+        self.has_values()
+    }
+
+    /// Returns true if a named secret is in the text.
+    #[doc(hidden)]
+    pub fn finds_named(&self, text: &str) -> bool {
+        !self.find_values(text).is_empty()
+    }
+
+    /// Redacts named secrets alone, in all strings and keys of a JSON value.
+    #[doc(hidden)]
+    pub fn redact_named(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(redacted) = self.without_named(text) {
+                    *text = redacted;
+                }
+            }
+            Value::Number(number) => {
+                if self.finds_named(&number.to_string()) {
+                    *value = REDACTED.into();
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_named(item)),
+            Value::Object(members) => {
+                members.values_mut().for_each(|member| self.redact_named(member));
+                if members.keys().any(|name| self.finds_named(name)) {
+                    let named = std::mem::take(members).into_iter();
+                    *members =
+                        named.map(|(name, member)| (self.without_named(&name).unwrap_or(name), member)).collect();
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// Returns the text without named secrets, if there is one in it.
+    fn without_named(&self, text: &str) -> Option<String> {
+        let mut found = self.find_values(text);
+        if found.is_empty() {
+            return None;
+        }
+        found.sort_unstable_by_key(|secret| secret.start);
+        let (mut redacted, mut from) = (String::with_capacity(text.len()), 0);
+        for secret in found {
+            if secret.start >= from {
+                redacted.push_str(&text[from..secret.start]);
+                redacted.push_str(REDACTED);
+            }
+            from = from.max(secret.end);
+        }
+        redacted.push_str(&text[from..]);
+        Some(redacted)
+    }
+
+    /// Returns how many bytes at the end of the text may be the beginning of a named secret.
+    #[doc(hidden)]
+    pub fn begun_named(&self, text: &str) -> usize {
+        let secrets = std::iter::once(&self.named).chain(&self.own).flat_map(|literals| &literals.secrets);
+        let begun = secrets.flat_map(|secret| {
+            let ends = secret.char_indices().map(|(end, _)| end).skip(1);
+            ends.filter(|end| text.ends_with(&secret[..*end]))
+        });
+        begun.max().unwrap_or(0)
+    }
+
     fn has_values(&self) -> bool {
         self.named.finder.is_some() || self.own.is_some()
     }

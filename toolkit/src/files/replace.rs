@@ -108,7 +108,7 @@ impl Target {
         expected: &Expected,
         options: WriteOptions<'_>,
     ) -> Result<(Written, Option<Taken>), ToolError> {
-        self.tell_change()?;
+        self.tell_change(Some(content))?;
         let WriteOptions { like, executable, is_edit } = options;
         let like = like.map(|like| like.found().map(|(dir, stat)| (dir, stat, &*like.name))).transpose()?;
         let like = like.as_ref().map(|(dir, stat, name)| (dir, stat, *name));
@@ -210,8 +210,7 @@ impl Target {
     ///
     /// As [`write`](Self::write); also when the two places are on different file systems.
     pub fn rename_to(&self, to: &Self, expected: &Expected) -> Result<(), ToolError> {
-        self.tell_change()?;
-        to.tell_change()?;
+        self.tell_move(to)?;
         let refused = |error: &io::Error| self.refused(error);
         let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
         let to_dir = to.made_parent().map_err(|error| to.refused(&error))?;

@@ -96,7 +96,7 @@ impl Target {
     ///
     /// As [`remove`](Self::remove).
     pub fn take_away(&self, expected: &Expected) -> Result<Taken, ToolError> {
-        self.tell_change()?;
+        self.tell_change(None)?;
         let refused = |error: &io::Error| self.refused(error);
         let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
         let until_taken = held::lock(&dir);

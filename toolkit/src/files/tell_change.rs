@@ -8,8 +8,9 @@ use toolkit_core::error::ToolError;
 const MAX_BYTES: u64 = 256 << 20;
 
 impl Target {
-    /// Tells the host's hooks that the file is about to change. One that fails keeps it from changing. Blocks.
-    pub(super) fn tell_change(&self) -> Result<(), ToolError> {
+    /// Tells the host's hooks that the file is about to get the content `after`, in consecutive parts, or to be removed. A hook that
+    /// fails keeps it from changing. Blocks.
+    pub(super) fn tell_change(&self, after: Option<&[&[u8]]>) -> Result<(), ToolError> {
         let ctx = &self.workspace.ctx;
         let hooks = &ctx.scope().toolkit.settings.hooks.changes.0;
         if hooks.is_empty() {
@@ -24,7 +25,18 @@ impl Target {
             before: before
                 .as_ref()
                 .map(|content| FileBefore { bytes: &content.bytes, executable: content.executable }),
+            after,
         };
         hooks.iter().try_for_each(|hook| hook(&change))
+    }
+
+    /// Tells the host's hooks that the file is about to be moved to another target. Blocks.
+    pub(super) fn tell_move(&self, to: &Self) -> Result<(), ToolError> {
+        if self.workspace.ctx.scope().toolkit.settings.hooks.changes.0.is_empty() {
+            return Ok(());
+        }
+        self.tell_change(None)?;
+        let content = self.read(MAX_BYTES)?;
+        to.tell_change(content.as_ref().map(|content| [&*content.bytes]).as_ref().map(|parts| &parts[..]))
     }
 }

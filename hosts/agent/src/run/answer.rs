@@ -2,15 +2,16 @@
 
 use super::{Ending, Run, model_failed};
 use crate::events::{AgentEvent, Observer};
-use crate::own::account_schema;
+use crate::loop_tools::account_schema;
 use crate::prompt::FinalAnswer;
+use crate::redaction::StreamRedaction;
 use crate::result::StopReason;
-use crate::transcript::Record;
+use crate::transcript::{Record, tokens_of_answer};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
-use toolkit::dialects::Definitions;
-use toolkit_models::{Answer, AssistantPart, ModelError, ModelEvent, Request, ToolChoice};
+use toolkit::{dialects::Definitions, text::Redactor};
+use toolkit_models::{Answer, AssistantMessage, AssistantPart, ModelError, ModelEvent, Request, ToolChoice, Usage};
 
 /// How often an answer that broke off is asked for again.
 const MAX_BROKEN: u32 = 2;
@@ -27,9 +28,10 @@ impl Run<'_> {
             self.make_room(tools, false).await?;
             let request = self.request(tools);
             let estimate = self.estimate(tools);
-            let observer = self.observer.clone();
-            let mut events = move |event| pass_on(&observer, event);
-            let error = match self.ask(&request, estimate, &mut events).await? {
+            let mut stream = Stream::new(self.observer.clone(), self.agent.toolkit.redactor().clone());
+            let asked = self.ask(&request, estimate, &mut |event| stream.take(event)).await;
+            stream.end();
+            let error = match asked? {
                 Ok(answer) => {
                     self.room.learn(answer.usage.as_ref(), estimate);
                     return self.accept(answer, tools, estimate);
@@ -105,7 +107,7 @@ impl Run<'_> {
             Ok(Err(error)) => error.partial().cloned(),
             Err(_) => None,
         };
-        self.count_unknown(estimate);
+        self.count_unknown(estimate, partial.as_ref());
         self.session.journal.record(&Record::Failed {
             turn: self.session.journal.conversation.turns,
             error: "the run ended before the answer did".to_owned(),
@@ -121,7 +123,7 @@ impl Run<'_> {
         let (id, turn) = (conversation.next_id(), conversation.turns);
         self.session.journal.record(&Record::Answer { id, turn, answer: Box::new(answer.clone()) })?;
         self.observer.send(AgentEvent::Usage {
-            usage: self.usage,
+            usage: self.ledger.usage(),
             context_tokens: self.estimate(tools),
             context_limit: self.agent.model.context_tokens(),
         });
@@ -130,10 +132,15 @@ impl Run<'_> {
 
     /// Counts the usage of an answer.
     pub(crate) fn count(&mut self, answer: &Answer, estimate: u64) {
-        match &answer.usage {
-            Some(usage) => self.usage.count(Some(usage), self.agent.model.price().as_ref()),
-            None => self.count_unknown(estimate),
-        }
+        let price = self.agent.model.price_of(&answer.model);
+        let estimate = Usage::new(estimate, tokens_of_answer(&answer.message));
+        self.ledger.count_request(answer.usage.as_ref(), &estimate, price.as_ref());
+    }
+
+    /// Counts a request of unknown usage, with the part of its answer that arrived.
+    fn count_unknown(&mut self, estimate: u64, partial: Option<&AssistantMessage>) {
+        let estimate = Usage::new(estimate, partial.map_or(0, tokens_of_answer));
+        self.ledger.count_request(None, &estimate, self.agent.model.price().as_ref());
     }
 
     /// Notes a request without a whole answer: if it reached the model, its usage is unknown.
@@ -143,7 +150,7 @@ impl Run<'_> {
             ModelError::Stream { .. } | ModelError::Timeout { .. } | ModelError::Format { .. }
         );
         if has_begun || error.partial().is_some() {
-            self.count_unknown(estimate);
+            self.count_unknown(estimate, error.partial());
         }
         self.session.journal.record(&Record::Failed {
             turn: self.session.journal.conversation.turns,
@@ -154,18 +161,58 @@ impl Run<'_> {
     }
 }
 
-fn pass_on(observer: &Observer, event: ModelEvent) {
-    let event = match event {
-        ModelEvent::Text(text) => AgentEvent::Text { text },
-        ModelEvent::Reasoning(text) => AgentEvent::Reasoning { text },
-        ModelEvent::Retrying { attempt, after, reason } => {
-            let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-            AgentEvent::Retrying { attempt, after_ms, reason }
+/// The events of an answer, on their way to the observer.
+struct Stream {
+    observer: Observer,
+    redactor: Redactor,
+    text: StreamRedaction,
+    reasoning: StreamRedaction,
+}
+
+impl Stream {
+    fn new(observer: Observer, redactor: Redactor) -> Self {
+        Self { observer, redactor, text: StreamRedaction::default(), reasoning: StreamRedaction::default() }
+    }
+
+    fn take(&mut self, event: ModelEvent) {
+        match event {
+            ModelEvent::Text(text) => {
+                let text = self.text.push(&self.redactor, text);
+                self.send_text(text);
+            }
+            ModelEvent::Reasoning(text) => {
+                let text = self.reasoning.push(&self.redactor, text);
+                self.send_reasoning(text);
+            }
+            ModelEvent::Retrying { attempt, after, reason } => {
+                let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+                self.observer.send(AgentEvent::Retrying { attempt, after_ms, reason });
+            }
+            ModelEvent::Fallback { from, to, reason } => {
+                self.observer.send(AgentEvent::Fallback { from, to, reason });
+            }
+            _ => {}
         }
-        ModelEvent::Fallback { from, to, reason } => AgentEvent::Fallback { from, to, reason },
-        _ => return,
-    };
-    observer.send(event);
+    }
+
+    /// Sends what was held back.
+    fn end(&mut self) {
+        let (reasoning, text) = (self.reasoning.end(), self.text.end());
+        self.send_reasoning(reasoning);
+        self.send_text(text);
+    }
+
+    fn send_text(&self, text: String) {
+        if !text.is_empty() {
+            self.observer.send(AgentEvent::Text { text });
+        }
+    }
+
+    fn send_reasoning(&self, text: String) {
+        if !text.is_empty() {
+            self.observer.send(AgentEvent::Reasoning { text });
+        }
+    }
 }
 
 /// Gives every call of an answer an id of its own. The provider's own message no longer fits where one changes.

@@ -3,10 +3,10 @@
 //! Calls that only read run together, sub-agents run together, and every other call runs alone. Before calls begin, the transcript
 //! says so; each result is written when it is there.
 
-use super::delegate::Delegated;
+use super::delegate::DelegationOutcome;
 use super::{Ending, Run, limit_text};
 use crate::approvals::AutoConfirm;
-use crate::own::{Account, DELEGATE, FINISH};
+use crate::loop_tools::{Account, DELEGATE, FINISH};
 use crate::result::StopReason;
 use crate::session::{add_files, next};
 use crate::transcript::Record;
@@ -14,10 +14,11 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use toolkit::{
-    CallOptions, ToolCall, ToolResult, Toolbox,
+    CallOptions, ToolCall, ToolErrorKind, ToolResult, Toolbox,
     output::{Message, MessageRole},
 };
 use toolkit_models::ToolOutput;
@@ -27,8 +28,10 @@ const GRACE: Duration = Duration::from_millis(50);
 
 /// How a call is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum CallMode {
     Finish,
+    /// A search for tools.
+    Find,
     Delegate,
     /// With its neighbours that only read.
     Together,
@@ -36,9 +39,9 @@ enum Way {
 }
 
 /// The result of a call of either kind.
-enum Done {
+enum CallOutcome {
     Tool(Box<ToolResult>),
-    Agent(Box<Delegated>),
+    Agent(Box<DelegationOutcome>),
 }
 
 impl Run<'_> {
@@ -53,19 +56,19 @@ impl Run<'_> {
         };
         let usable = self.usable(toolbox);
         let thinking = self.thinking();
-        let ways: Vec<Way> = calls.iter().map(|call| self.way(toolbox, &usable, call)).collect();
+        let modes: Vec<CallMode> = calls.iter().map(|call| self.call_mode(toolbox, &usable, call)).collect();
         let mut account = None;
         let mut place = 0;
         while place < calls.len() {
-            let way = ways[place];
-            let is_same = |other: &Way| *other == way && way != Way::Alone && way != Way::Finish;
-            let count = 1 + ways[place + 1..].iter().take_while(|other| is_same(other)).count();
+            let mode = modes[place];
+            let is_same = |other: &CallMode| *other == mode && matches!(mode, CallMode::Together | CallMode::Delegate);
+            let count = 1 + modes[place + 1..].iter().take_while(|other| is_same(other)).count();
             let group = place..place + count;
             place += count;
             if self.cancel.is_cancelled() {
                 return Err(Ending::cancelled());
             }
-            if way == Way::Finish {
+            if mode == CallMode::Finish {
                 let call = &calls[group.start];
                 self.finish(answer, group.start, call, &mut account).await?;
                 continue;
@@ -76,27 +79,37 @@ impl Run<'_> {
                 if let Some(refusal) = self.refusal(toolbox, &usable, call) {
                     self.begin_step(toolbox, call, thinking.as_deref());
                     self.end_step(&call.id, Err(refusal.clone()), None);
-                    self.give(answer, place, ToolOutput::error(call, refusal), Vec::new())?;
+                    self.give(answer, place, ToolOutput::error(call, refusal), Vec::new(), None)?;
                     continue;
                 }
-                self.calls += 1;
+                self.ledger.count_call();
+                if mode == CallMode::Find {
+                    self.begin_step(toolbox, call, thinking.as_deref());
+                    let output = self.find_tools(toolbox, call).await?;
+                    let text = output.to_text();
+                    let outcome = if output.is_error { Err(text) } else { Ok(text) };
+                    self.end_step(&call.id, outcome, None);
+                    self.give(answer, place, output, Vec::new(), None)?;
+                    continue;
+                }
                 begun.push((place, call.clone()));
             }
             if !begun.is_empty() {
-                self.run_group(toolbox, &usable, answer, way, begun, thinking.as_deref()).await?;
+                self.run_group(toolbox, &usable, answer, mode, begun, thinking.as_deref()).await?;
             }
         }
         Ok(account)
     }
 
-    fn way(&self, toolbox: &Toolbox, usable: &BTreeSet<String>, call: &ToolCall) -> Way {
+    fn call_mode(&self, toolbox: &Toolbox, usable: &BTreeSet<String>, call: &ToolCall) -> CallMode {
         match &*call.name {
-            FINISH if self.agent.final_answer == crate::FinalAnswer::Tool => Way::Finish,
-            DELEGATE if usable.contains(DELEGATE) => Way::Delegate,
+            FINISH if self.agent.final_answer == crate::FinalAnswer::Tool => CallMode::Finish,
+            DELEGATE if usable.contains(DELEGATE) => CallMode::Delegate,
+            _ if self.is_search(call) => CallMode::Find,
             name => match toolbox.tool(name) {
-                Some(tool) if !tool.annotations().read_only_hint => Way::Alone,
+                Some(tool) if !tool.annotations().read_only_hint => CallMode::Alone,
                 // One that does not exist does nothing.
-                _ => Way::Together,
+                _ => CallMode::Together,
             },
         }
     }
@@ -115,7 +128,7 @@ impl Run<'_> {
     }
 
     fn is_out_of_calls(&self) -> bool {
-        self.agent.limits.max_tool_calls.is_some_and(|most| self.calls >= most)
+        self.ledger.is_out_of_calls()
     }
 
     /// The reasoning before the calls.
@@ -138,8 +151,8 @@ impl Run<'_> {
         account: &mut Option<Account>,
     ) -> Result<(), Ending> {
         self.drain_events();
-        let own = self.agent.own.clone();
-        let output = match own.arguments::<Account>(call).await {
+        let tools = self.agent.loop_tools.clone();
+        let output = match tools.arguments::<Account>(call).await {
             Err(error) => ToolOutput::error(call, error.message()),
             Ok(_) if self.session.steering.is_waiting() => ToolOutput::error(
                 call,
@@ -153,7 +166,7 @@ impl Run<'_> {
                 ToolOutput::text(call, "Finished.")
             }
         };
-        self.give(answer, place, output, Vec::new())
+        self.give(answer, place, output, Vec::new(), None)
     }
 
     /// Writes the result of a call.
@@ -163,9 +176,10 @@ impl Run<'_> {
         call: usize,
         output: ToolOutput,
         files_modified: Vec<PathBuf>,
+        error: Option<ToolErrorKind>,
     ) -> Result<(), Ending> {
         add_files(&mut self.session.files, files_modified.iter().cloned());
-        self.session.journal.record(&Record::Result { answer, call, output, files_modified })?;
+        self.session.journal.record(&Record::Result { answer, call, output, files_modified, error })?;
         Ok(())
     }
 
@@ -175,23 +189,30 @@ impl Run<'_> {
         toolbox: &Toolbox,
         usable: &BTreeSet<String>,
         answer: u64,
-        way: Way,
+        mode: CallMode,
         calls: Vec<(usize, ToolCall)>,
         thinking: Option<&str>,
     ) -> Result<(), Ending> {
         let places = calls.iter().map(|(place, _)| *place).collect();
         self.session.journal.record(&Record::Started { answer, calls: places })?;
-        if way != Way::Together {
+        if mode != CallMode::Together {
             // What only reads need not survive a loss of power.
             self.session.journal.sync().await;
         }
         for (_, call) in &calls {
             self.begin_step(toolbox, call, thinking);
         }
-        let mut running: FuturesUnordered<BoxFuture<'static, (usize, ToolCall, Done)>> = match way {
-            Way::Delegate => self.delegate(toolbox, usable, calls),
+        let mut running: FuturesUnordered<BoxFuture<'static, (usize, ToolCall, CallOutcome)>> = match mode {
+            CallMode::Delegate => self.delegate(usable, calls),
             _ => self.call(toolbox, calls),
         };
+        let own_place = match (&self.agent.parent, mode) {
+            (Some(parent), CallMode::Delegate) => Some(Arc::clone(&parent.place)),
+            _ => None,
+        };
+        if let Some(place) = &own_place {
+            place.give_up();
+        }
         let mut stopped: Option<Ending> = None;
         let mut grace = None;
         loop {
@@ -217,28 +238,31 @@ impl Run<'_> {
         }
         // A call that is dropped leaves nothing running.
         drop(running);
-        match stopped {
-            Some(ending) => Err(ending),
-            None => Ok(()),
+        if let Some(ending) = stopped {
+            return Err(ending);
         }
+        if let Some(place) = own_place {
+            self.or_stop(place.take_back()).await?;
+        }
+        Ok(())
     }
 
     fn call(
         &self,
         toolbox: &Toolbox,
         calls: Vec<(usize, ToolCall)>,
-    ) -> FuturesUnordered<BoxFuture<'static, (usize, ToolCall, Done)>> {
+    ) -> FuturesUnordered<BoxFuture<'static, (usize, ToolCall, CallOutcome)>> {
         let mut options = CallOptions::new().cancel(self.stop_calls.clone()).messages(self.history());
         if self.agent.auto_confirm {
             options = options.approver(AutoConfirm { person: self.agent.approver.clone() });
         } else if let Some(approver) = &self.agent.approver {
-            options = options.approver(std::sync::Arc::clone(approver));
+            options = options.approver(Arc::clone(approver));
         }
         let run = |(place, call): (usize, ToolCall)| -> BoxFuture<'static, _> {
             let (toolbox, options) = (toolbox.clone(), options.clone());
             Box::pin(async move {
                 let result = toolbox.call_with(call.clone(), options).await;
-                (place, call, Done::Tool(Box::new(result)))
+                (place, call, CallOutcome::Tool(Box::new(result)))
             })
         };
         calls.into_iter().map(run).collect()
@@ -263,9 +287,15 @@ impl Run<'_> {
     }
 
     /// Takes the result of a call.
-    fn done(&mut self, answer: u64, place: usize, call: &ToolCall, done: Done) -> Result<(), Ending> {
-        match done {
-            Done::Tool(result) => {
+    fn done(
+        &mut self,
+        answer: u64,
+        place: usize,
+        call: &ToolCall,
+        outcome: CallOutcome,
+    ) -> Result<(), Ending> {
+        match outcome {
+            CallOutcome::Tool(result) => {
                 self.drain_events();
                 let outcome = match result.error() {
                     None => Ok(String::new()),
@@ -274,40 +304,36 @@ impl Run<'_> {
                 self.end_step(&call.id, outcome, None);
                 let files = result.output().map(|output| output.files_modified.clone()).unwrap_or_default();
                 self.note_repeat(&result, call);
-                self.give(answer, place, (*result).into(), files)
+                let error = result.error().map(toolkit::ToolError::kind);
+                self.give(answer, place, (*result).into(), files, error)
             }
-            Done::Agent(delegated) => {
-                let Delegated { output, result } = *delegated;
+            CallOutcome::Agent(delegated) => {
+                let DelegationOutcome { output, result } = *delegated;
                 let text = output.to_text();
                 let outcome = if output.is_error { Err(text) } else { Ok(text) };
                 let mut files = Vec::new();
                 let mut shown = None;
                 if let Some(result) = result {
-                    self.calls += result.tool_call_count;
-                    self.usage.add(&result.usage);
                     files.clone_from(&result.files_modified);
                     shown = serde_json::to_value(&result).ok();
                 }
                 self.end_step(&call.id, outcome, shown);
-                self.give(answer, place, output, files)
+                self.give(answer, place, output, files, None)
             }
         }
     }
 
     fn delegate(
         &mut self,
-        toolbox: &Toolbox,
         usable: &BTreeSet<String>,
         calls: Vec<(usize, ToolCall)>,
-    ) -> FuturesUnordered<BoxFuture<'static, (usize, ToolCall, Done)>> {
-        let share = u32::try_from(calls.len()).unwrap_or(u32::MAX);
-        let _ = toolbox;
-        let above = self.above(usable, share);
+    ) -> FuturesUnordered<BoxFuture<'static, (usize, ToolCall, CallOutcome)>> {
+        let delegating = self.delegating(usable);
         let run = |(place, call): (usize, ToolCall)| -> BoxFuture<'static, _> {
-            let above = above.clone();
+            let delegating = delegating.clone();
             Box::pin(async move {
-                let delegated = above.run(&call).await;
-                (place, call, Done::Agent(Box::new(delegated)))
+                let delegated = delegating.run(&call).await;
+                (place, call, CallOutcome::Agent(Box::new(delegated)))
             })
         };
         calls.into_iter().map(run).collect()

@@ -85,9 +85,14 @@ impl Run<'_> {
         self.room.scale(self.fixed_tokens(tools) + self.session.journal.conversation.tokens())
     }
 
+    /// The size of the context window, if it is configured.
+    pub(super) fn window(&self) -> Option<u64> {
+        self.agent.context.window_tokens.or_else(|| self.agent.model.context_tokens())
+    }
+
     /// The tokens that a request may have; `None` where nobody knows.
     fn budget(&self) -> Option<u64> {
-        let known = self.agent.context.window_tokens.or_else(|| self.agent.model.context_tokens());
+        let known = self.window();
         let window = match (known, self.room.learned) {
             (Some(known), Some(learned)) => Some(known.min(learned)),
             (known, learned) => known.or(learned),

@@ -1,9 +1,10 @@
 //! Sub-agents: a task that an agent gives to another.
 
 use super::Run;
-use crate::agent::{Agent, Inner};
+use crate::agent::{Agent, Inner, ParentRun};
 use crate::events::Observer;
-use crate::own::{Delegation, Own};
+use crate::ledger::{Ledger, SubAgentPlace};
+use crate::loop_tools::{Delegation, LoopTools};
 use crate::prompt::FinalAnswer;
 use crate::request::DelegationRequest;
 use crate::result::{StopReason, ToolAgentResult};
@@ -18,56 +19,61 @@ use toolkit_models::ToolOutput;
 
 /// The agent that delegates, as far as its sub-agents depend on it.
 #[derive(Clone)]
-pub(crate) struct Above {
+pub(crate) struct DelegatingAgent {
     agent: Arc<Inner>,
     caller: toolkit::Caller,
     observer: Observer,
     cancel: CancellationToken,
     transcript: String,
+    turn: u32,
     usable: Arc<BTreeSet<String>>,
-    calls: Option<u32>,
-    tokens: Option<u64>,
-    cost: Option<f64>,
+    ledger: Arc<Ledger>,
     time: Option<Duration>,
 }
 
 /// The result of a call of `delegate`.
-pub(crate) struct Delegated {
+pub(crate) struct DelegationOutcome {
     pub(crate) output: ToolOutput,
     pub(crate) result: Option<ToolAgentResult>,
 }
 
 impl Run<'_> {
-    /// Returns the tools, and the part of the remaining limits, that each of `share` sub-agents gets of this run.
-    pub(crate) fn above(&mut self, usable: &BTreeSet<String>, share: u32) -> Above {
-        let limits = self.agent.limits;
-        let used = self.usage.total_tokens();
-        Above {
+    /// Returns the tools and the limits of this run that its sub-agents have too.
+    pub(crate) fn delegating(&mut self, usable: &BTreeSet<String>) -> DelegatingAgent {
+        DelegatingAgent {
             agent: Arc::clone(&self.agent),
             caller: self.caller.clone(),
             observer: self.observer.clone(),
             cancel: self.stop_token(),
             transcript: self.session.header.id.clone(),
+            // The answer that delegates is counted already.
+            turn: self.session.journal.conversation.turns.saturating_sub(1),
             usable: Arc::new(usable.clone()),
-            calls: limits.max_tool_calls.map(|most| most.saturating_sub(self.calls_made()) / share),
-            tokens: limits.max_tokens.map(|most| most.saturating_sub(used) / u64::from(share)),
-            cost: limits
-                .max_cost
-                .map(|most| (most - self.usage.cost.unwrap_or_default()).max(0.0) / f64::from(share)),
+            ledger: Arc::clone(&self.ledger),
             time: self.clock.left(),
         }
     }
 }
 
-impl Above {
+impl DelegatingAgent {
     /// Does what a call of `delegate` asks for.
-    pub(crate) async fn run(&self, call: &ToolCall) -> Delegated {
-        let refused = |message: &str| Delegated { output: ToolOutput::error(call, message), result: None };
-        let delegation: Delegation = match self.agent.own.arguments(call).await {
+    pub(crate) async fn run(&self, call: &ToolCall) -> DelegationOutcome {
+        let refused = |message: &str| DelegationOutcome { output: ToolOutput::error(call, message), result: None };
+        let delegation: Delegation = match self.agent.loop_tools.arguments(call).await {
             Ok(delegation) => delegation,
             Err(error) => return refused(error.message()),
         };
-        let agent = match self.agent(&delegation) {
+        if let Err(most) = self.ledger.count_sub_agent() {
+            return refused(&format!(
+                "not run: the limit of {most} sub-agents of this task is reached; do it without a sub-agent"
+            ));
+        }
+        let place = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return refused("not run: the run ended before the sub-agent began"),
+            place = self.ledger.place() => place,
+        };
+        let agent = match self.agent(&delegation, &place) {
             Ok(agent) => agent,
             Err(reason) => return refused(&reason),
         };
@@ -81,13 +87,15 @@ impl Above {
         // Each agent holds the futures of those below it.
         let result = Box::pin(agent.run_with(request, options)).await;
         let is_account = result.stop_reason == StopReason::Finished;
+        drop(agent);
+        drop(place);
         let text = shown(&result);
         let output = if is_account { ToolOutput::text(call, text) } else { ToolOutput::error(call, text) };
-        Delegated { output, result: Some(result) }
+        DelegationOutcome { output, result: Some(result) }
     }
 
     /// The sub-agent: never with more than the agent above has.
-    fn agent(&self, delegation: &Delegation) -> Result<Agent, String> {
+    fn agent(&self, delegation: &Delegation, place: &Arc<SubAgentPlace>) -> Result<Agent, String> {
         let mut inner = Inner::clone(&self.agent);
         inner.caller = self.caller.clone();
         inner.caller.depth += 1;
@@ -97,7 +105,12 @@ impl Above {
         }
         // A session of its own: its calls do not wait for those of the agent above.
         inner.caller.session_id = None;
-        inner.parent = Some(self.transcript.clone());
+        inner.parent = Some(ParentRun {
+            transcript: self.transcript.clone(),
+            turn: self.turn,
+            ledger: Arc::clone(&self.ledger),
+            place: Arc::clone(place),
+        });
         let mut within = BTreeSet::clone(&self.usable);
         if let Some(name) = &delegation.agent {
             let profile =
@@ -113,16 +126,9 @@ impl Above {
             }
         }
         inner.within = Some(Arc::new(within));
-        let least = |own: Option<u32>, share: Option<u32>| match (own, share) {
-            (Some(own), Some(share)) => Some(own.min(share)),
-            (own, share) => own.or(share),
-        };
-        let limits = &mut inner.limits;
-        limits.max_tool_calls = least(limits.max_tool_calls, self.calls);
-        limits.max_tokens = self.tokens.or(limits.max_tokens);
-        limits.max_cost = self.cost.or(limits.max_cost);
-        limits.timeout = self.time.or(limits.timeout);
-        inner.own = Own::new(&inner.profiles);
+        // The other limits are those of the ledger above.
+        inner.limits.timeout = self.time.or(inner.limits.timeout);
+        inner.loop_tools = LoopTools::new(&inner.profiles);
         Ok(Agent(Arc::new(inner)))
     }
 }

@@ -2,7 +2,8 @@
 
 use super::Run;
 use crate::events::AgentEvent;
-use crate::own::Account;
+use crate::loop_tools::Account;
+use crate::redaction::without_secrets;
 use crate::result::{StopReason, ToolAgentResult};
 use crate::transcript::{Record, TranscriptError};
 use toolkit_models::{ModelError, ToolOutput};
@@ -65,12 +66,13 @@ impl Run<'_> {
             details,
             files_modified: self.session.files.clone(),
             errors: std::mem::take(&mut self.errors),
-            tool_call_count: self.calls,
+            tool_call_count: self.ledger.calls(),
             execution_time: self.clock.elapsed(),
             steps: self.steps.take(),
-            usage: self.usage,
+            usage: self.ledger.usage(),
             stop_reason: reason,
         };
+        let result = without_secrets(self.agent.toolkit.redactor(), &result).unwrap_or(result);
         let record =
             Record::End { result: Box::new(ToolAgentResult { steps: Vec::new(), ..result.clone() }) };
         self.session.journal.record_anyway(&record);
@@ -98,8 +100,13 @@ impl Run<'_> {
                 format!("not run: {why} before the call began")
             };
             let output = ToolOutput::error(call, text);
-            let record =
-                Record::Result { answer: pending.answer, call: place, output, files_modified: Vec::new() };
+            let record = Record::Result {
+                answer: pending.answer,
+                call: place,
+                output,
+                files_modified: Vec::new(),
+                error: None,
+            };
             self.session.journal.record_anyway(&record);
         }
         self.abandon_steps(why);

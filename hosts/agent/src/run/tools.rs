@@ -1,12 +1,12 @@
 //! The tools of a turn, and how the model chooses among them.
 
 use super::{Ending, MAX_REMINDERS, Run};
-use crate::own::{DELEGATE, FINISH};
+use crate::loop_tools::{DELEGATE, FINISH};
 use crate::prompt::FinalAnswer;
 use crate::rewind::note_turn;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use toolkit::{Toolbox, dialects::Dialect, text::estimated_tokens};
+use toolkit::{Toolbox, dialects::Definitions, text::estimated_tokens};
 use toolkit_models::ToolChoice;
 
 impl Run<'_> {
@@ -26,7 +26,7 @@ impl Run<'_> {
     fn offers_delegate(&self, toolbox: &Toolbox) -> bool {
         self.caller.depth < self.agent.limits.max_depth
             && self.agent.within.as_ref().is_none_or(|within| within.contains(DELEGATE))
-            && toolbox.admits(self.agent.own.delegate()).is_ok()
+            && toolbox.admits(self.agent.loop_tools.delegate()).is_ok()
     }
 
     /// The names of the tools that the agent may use.
@@ -42,13 +42,14 @@ impl Run<'_> {
     }
 
     /// The definitions for the model: the loop's own first, so that what is found later only follows.
-    pub(super) fn definitions(&self, toolbox: &Toolbox) -> toolkit::dialects::Definitions {
+    pub(super) fn definitions(&mut self, toolbox: &Toolbox) -> Definitions {
         let with_finish = self.agent.final_answer == FinalAnswer::Tool;
-        let own = self.agent.own.definitions(with_finish, self.offers_delegate(toolbox));
-        let within = |name: &str| self.agent.within.as_ref().is_none_or(|within| within.contains(name));
-        let others = toolbox.definitions().into_iter().filter(|definition| within(&definition.name));
-        let dialect: Dialect = self.agent.model.dialect();
-        dialect.definitions(own.into_iter().chain(others))
+        let mut loop_tools = self.agent.loop_tools.definitions(with_finish, self.offers_delegate(toolbox));
+        let (others, is_deferring) = self.select_definitions(toolbox, &loop_tools);
+        if is_deferring {
+            loop_tools.extend(self.agent.loop_tools.finder());
+        }
+        self.agent.model.dialect().definitions(loop_tools.into_iter().chain(others))
     }
 
     /// How the model is to choose among its tools: once reminded in vain, it has to finish.
@@ -62,7 +63,7 @@ impl Run<'_> {
     }
 
     /// The estimated tokens of what every request has beside the conversation.
-    pub(crate) fn fixed_tokens(&self, tools: &toolkit::dialects::Definitions) -> u64 {
+    pub(crate) fn fixed_tokens(&self, tools: &Definitions) -> u64 {
         (estimated_tokens(&self.system) + estimated_tokens(&tools.to_json().to_string())) as u64
     }
 }

@@ -233,27 +233,28 @@ pub(crate) fn tokens_of(message: &Message) -> u64 {
         Message::Tools(ToolResults { results }) => {
             results.iter().map(|result| parts(&result.content) + MESSAGE_TOKENS).sum()
         }
-        Message::Assistant(message) => message
-            .content
-            .iter()
-            .map(|part| match part {
-                AssistantPart::Text { text: said } | AssistantPart::Reasoning { text: said, .. } => {
-                    text(said)
-                }
-                AssistantPart::ToolCall(call) => {
-                    let arguments = match &call.arguments {
-                        toolkit::arguments::CallArguments::Text(arguments) => text(arguments),
-                        toolkit::arguments::CallArguments::Json(arguments) => text(&arguments.to_string()),
-                        _ => 0,
-                    };
-                    text(&call.name) + arguments + MESSAGE_TOKENS
-                }
-                _ => MEDIA_TOKENS,
-            })
-            .sum(),
+        Message::Assistant(message) => return tokens_of_answer(message),
         _ => 0,
     };
     content + MESSAGE_TOKENS
+}
+
+/// The estimated tokens of an answer.
+pub(crate) fn tokens_of_answer(message: &AssistantMessage) -> u64 {
+    let text = |text: &str| estimated_tokens(text) as u64;
+    let tokens = message.content.iter().map(|part| match part {
+        AssistantPart::Text { text: said } | AssistantPart::Reasoning { text: said, .. } => text(said),
+        AssistantPart::ToolCall(call) => {
+            let arguments = match &call.arguments {
+                toolkit::arguments::CallArguments::Text(arguments) => text(arguments),
+                toolkit::arguments::CallArguments::Json(arguments) => text(&arguments.to_string()),
+                _ => 0,
+            };
+            text(&call.name) + arguments + MESSAGE_TOKENS
+        }
+        _ => MEDIA_TOKENS,
+    });
+    tokens.sum::<u64>() + MESSAGE_TOKENS
 }
 
 #[cfg(test)]

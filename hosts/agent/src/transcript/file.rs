@@ -4,11 +4,13 @@ use super::TranscriptError;
 use super::conversation::Conversation;
 use super::record::{Header, Record, VERSION};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The most bytes of a transcript that are read: 1 GiB.
 const MAX_BYTES: u64 = 1 << 30;
+/// The most bytes of a first line.
+const MAX_HEADER_BYTES: u64 = 1 << 20;
 
 /// A transcript that is being written. One process writes it at a time.
 #[derive(Debug)]
@@ -86,6 +88,16 @@ impl Writer {
 pub(crate) fn read(path: &Path, damage: Damage) -> Result<Loaded, TranscriptError> {
     let mut file = File::open(path).map_err(|error| TranscriptError::io("open", path, &error))?;
     load(&mut file, path, damage)
+}
+
+/// Reads the first line of a transcript.
+pub(crate) fn read_header(path: &Path) -> Option<Header> {
+    let mut line = Vec::new();
+    BufReader::new(File::open(path).ok()?).take(MAX_HEADER_BYTES).read_until(b'\n', &mut line).ok()?;
+    match serde_json::from_slice(&line).ok()? {
+        Record::Transcript(header) => Some(header),
+        _ => None,
+    }
 }
 
 /// The handling of the lines from a damaged one on.

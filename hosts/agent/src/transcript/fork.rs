@@ -30,6 +30,10 @@ impl Transcripts {
             id: new_id(),
             forked_from: Some(Fork { transcript: id.to_owned(), message: until }),
             at: now(),
+            // The copy of a sub-agent's transcript is a conversation like others.
+            depth: 0,
+            parent: None,
+            parent_turn: None,
             ..loaded.header
         };
         // Its tool calls are a session of their own.

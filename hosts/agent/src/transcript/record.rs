@@ -4,6 +4,7 @@ use crate::request::DelegationRequest;
 use crate::result::ToolAgentResult;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use toolkit::ToolErrorKind;
 use toolkit_models::{Answer, AssistantMessage, Message, ToolOutput, Usage};
 
 /// The version of the format.
@@ -73,6 +74,9 @@ pub(crate) enum Record {
         /// The files that the call reported as changed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files_modified: Vec<PathBuf>,
+        /// The kind of its failure, if the toolkit ran it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<ToolErrorKind>,
     },
     /// Tool results were cut.
     Shortened {
@@ -124,6 +128,9 @@ pub(crate) struct Header {
     /// The transcript of the agent that delegated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<String>,
+    /// The turn of that transcript that delegated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_turn: Option<u32>,
     /// The transcript that it was forked from, and the last message that was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forked_from: Option<Fork>,

@@ -1,7 +1,7 @@
 //! A conversation that fills the context window.
 
 use crate::common::{
-    assert_messages_whole, assert_requests_whole, builder, call, finish, log, transcripts, watch,
+    assert_messages_whole, assert_requests_whole, builder, call, finish, log, scripted, transcripts, watch,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -231,4 +231,83 @@ async fn shortening_comes_to_an_end() {
     let result = agent.run(DelegationRequest::new("talk"), Observer::none()).await;
     assert!(matches!(result.stop_reason, StopReason::ContextFull | StopReason::NoFinalAnswer), "{result:?}");
     assert!(model.requests().len() < 30, "{}", model.requests().len());
+}
+
+/// A toolkit of `count` tools whose definitions take about 150 tokens each.
+fn many_tools(count: usize) -> toolkit::Toolkit {
+    let mut builder = toolkit::Toolkit::empty();
+    for number in 0..count {
+        let name = if number == 7 { "transmit_invoice".to_owned() } else { format!("tool_{number:02}") };
+        let about = if number == 7 { "Sends an invoice to a customer." } else { "Does something else." };
+        let schema = json!({
+            "type": "object",
+            "properties": {"text": {"type": "string", "description": "What it is about. ".repeat(25)}},
+            "additionalProperties": false
+        });
+        let tool = toolkit::Tool::builder(&name)
+            .description(about)
+            .input_schema(schema)
+            .read_only()
+            .build(move |_, _| async { "done" });
+        builder = builder.tool(tool.unwrap());
+    }
+    builder.build().unwrap()
+}
+
+#[tokio::test]
+async fn definitions_that_are_larger_than_the_window_are_deferred_and_found() {
+    const WINDOW: u64 = 4_000;
+    let names = |request: &Request| -> Vec<String> {
+        request.tools.as_ref().unwrap().tools().iter().map(|tool| tool.name.clone()).collect()
+    };
+    let is_shown = move |request: &Request| names(request).contains(&"transmit_invoice".to_owned());
+    let model = Arc::new(Scripted::with(move |request| match turns(request) {
+        0 => Answer::calls([call("1", "find_tools", json!({"query": "invoices for customers"}))]).into(),
+        1 => Answer::calls([call("2", "transmit_invoice", json!({"text": "a"}))]).into(),
+        2 => Answer::calls([call("3", "find_tools", json!({"query": "xyzzy"}))]).into(),
+        // One that is not shown can be called all the same.
+        3 => Answer::calls([call("4", "tool_40", json!({}))]).into(),
+        _ => finish("sent").into(),
+    }));
+    let (_directory, transcripts) = transcripts();
+    let agent = |model: &Arc<Scripted>| {
+        toolkit_agent::Agent::builder(many_tools(50), Arc::clone(model) as _)
+            .context(window(WINDOW))
+            .transcripts(transcripts.clone())
+            .build()
+    };
+    let request = DelegationRequest::new("send an invoice");
+    let mut session = agent(&model).session(&request).unwrap();
+    let result = session.run(request, RunOptions::new()).await;
+    assert!(result.success, "{result:?}");
+    assert_eq!(result.tool_call_count, 4);
+    let requests = model.requests();
+    assert_requests_whole(&requests);
+    let shown: Vec<bool> = requests.iter().map(&is_shown).collect();
+    assert_eq!(shown, [false, true, true, true, true]);
+    for pair in requests.windows(2) {
+        assert!(names(&pair[1]).starts_with(&names(&pair[0])), "{:?} {:?}", names(&pair[0]), names(&pair[1]));
+    }
+    for request in &requests {
+        let tokens = toolkit::text::estimated_tokens(&request.tools.as_ref().unwrap().to_json().to_string());
+        assert!(tokens as u64 <= WINDOW * 45 / 100, "{tokens}");
+    }
+    let results = crate::common::results(&requests.last().unwrap().messages);
+    let failed: Vec<bool> = results.iter().map(|(_, _, failed)| *failed).collect();
+    assert_eq!(failed, [false, false, true, false]);
+    assert!(results[2].1.contains("tool_49"), "{results:?}");
+    let id = session.id().to_owned();
+    drop(session);
+
+    // A conversation that is resumed has the tools that it called.
+    let model = scripted([finish("again")]);
+    let mut session = agent(&model).resume(&id).unwrap();
+    assert!(session.run(DelegationRequest::new("once more"), RunOptions::new()).await.success);
+    assert!(is_shown(&model.requests()[0]));
+
+    // A window that is large enough shows them all.
+    let model = scripted([finish("done")]);
+    let agent = toolkit_agent::Agent::builder(many_tools(50), Arc::clone(&model) as _).context(window(100_000));
+    assert!(agent.build().run(DelegationRequest::new("x"), Observer::none()).await.success);
+    assert_eq!(names(&model.requests()[0]).len(), 52);
 }

@@ -215,3 +215,103 @@ async fn a_sub_agent_ends_with_the_limits_of_the_agent_above() {
     let results = results(&model.requests().last().unwrap().messages);
     assert!(results[0].2 && results[0].1.contains("max_tool_calls"), "{results:?}");
 }
+
+#[tokio::test]
+async fn no_more_sub_agents_work_at_once_than_the_limit() {
+    let log = log();
+    // Each of six sub-agents delegates to two deeper ones, and waits for them without a place.
+    let model = cast(|task, turn| match (task.split('.').count(), turn) {
+        (1, 0) => {
+            let tasks = (0..6).map(|number| format!("main.{number}"));
+            Answer::calls(tasks.map(|task| delegate(&task, &task))).into()
+        }
+        (2, 0) => {
+            let tasks = ["a", "b"].map(|name| format!("{task}.{name}"));
+            Answer::calls(tasks.map(|task| delegate(&task, &task))).into()
+        }
+        (_, turn @ 0..3) => {
+            Answer::calls([call("1", "look", json!({"text": format!("{task} {turn}")}))]).into()
+        }
+        (_, _) => finish(task).into(),
+    });
+    let limits = Limits::none().max_depth(2).max_parallel_sub_agents(2);
+    let agent = builder(&log, &model).limits(limits).build();
+    let run = agent.run(DelegationRequest::new("main"), Observer::none());
+    let result = tokio::time::timeout(Duration::from_secs(30), run).await.expect("no delegation waits for itself");
+    assert!(result.success, "{result:?}");
+    assert_eq!(log.most.load(Ordering::SeqCst), 2);
+    // Twelve deep ones look three times, the six above them and the first agent twice after they delegated.
+    assert_eq!(log.lines().len(), 12 * 3 + 6 * 2 + 2);
+}
+
+#[tokio::test]
+async fn no_more_sub_agents_are_started_than_the_limit() {
+    let log = log();
+    let model = cast(|task, turn| match (task, turn) {
+        ("main", 0 | 1) => {
+            let tasks = (0..3).map(|number| format!("{turn} {number}"));
+            Answer::calls(tasks.map(|task| delegate(&task, &task))).into()
+        }
+        (task, _) => finish(task).into(),
+    });
+    let agent = builder(&log, &model).limits(Limits::none().max_depth(1).max_sub_agents(4)).build();
+    let result = agent.run(DelegationRequest::new("main"), Observer::none()).await;
+    assert!(result.success, "{result:?}");
+    let requests = model.requests();
+    assert_eq!(requests.iter().filter(|request| task(request) != "main").count(), 4);
+    let results = results(&requests.last().unwrap().messages);
+    let failed: Vec<bool> = results.iter().map(|(_, _, failed)| *failed).collect();
+    assert_eq!(failed, [false, false, false, false, true, true]);
+    assert!(results[5].1.contains("limit of 4 sub-agents"), "{results:?}");
+}
+
+#[tokio::test]
+async fn the_tokens_and_the_cost_of_sub_agents_count_as_they_come() {
+    // With usage, and without: then an estimate counts.
+    for usage in [Some(Usage::new(100, 10)), None] {
+        let play = move |task: &str, turn: usize| -> ScriptedReply {
+            let mut answer = match (task, turn) {
+                ("main", 0) => Answer::calls(["one", "two"].map(|task| delegate(task, task))),
+                _ => Answer::calls([call(&turn.to_string(), "look", json!({"text": turn.to_string()}))]),
+            };
+            answer.usage = usage;
+            answer.into()
+        };
+        let price = toolkit_models::Price::new(1_000_000.0, 1_000_000.0);
+        let model = || Arc::new(Scripted::with(move |request| play(&task(request), answered(request))).with_price(price));
+        let limits = Limits::none().max_depth(1).max_turns(200);
+        for (limits, reason) in
+            [(limits.max_tokens(10_000), StopReason::MaxTokens), (limits.max_cost(10_000.0), StopReason::MaxCost)]
+        {
+            let (log, model) = (log(), model());
+            let agent = builder(&log, &model).limits(limits).build();
+            let result = agent.run(DelegationRequest::new("main"), Observer::none()).await;
+            assert_eq!(result.stop_reason, reason, "{result:?}");
+            let used = result.usage.total_tokens() + result.usage.estimated_tokens;
+            // Each of the two sub-agents may have had one request under way.
+            let largest = result.usage.total_tokens().max(10_000) / 10;
+            assert!((10_000..10_000 + 2 * largest).contains(&used), "{:?}", result.usage);
+            assert_eq!(usage.is_none(), result.usage.unknown_requests == result.usage.requests);
+            assert_eq!(usage.is_none(), result.usage.cost.is_none());
+            assert_eq!(result.usage.requests as usize, model.requests().len());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_an_interrupted_sub_agent_used_counts() {
+    let log = log();
+    let model = cast(|task, turn| match (task, turn) {
+        ("main", 0) => Answer::calls([delegate("a", "one")]).with_usage(Usage::new(10, 1)).into(),
+        _ => Answer::calls([call("1", "stall", json!({}))]).with_usage(Usage::new(30, 3)).into(),
+    });
+    let agent = deep(&log, &model).build();
+    let cancel = CancellationToken::new();
+    let options = RunOptions::new().cancel(cancel.clone());
+    let (result, ()) = tokio::join!(agent.run_with(DelegationRequest::new("main"), options), async {
+        log.stalled.cancelled().await;
+        cancel.cancel();
+    });
+    assert_eq!(result.stop_reason, StopReason::Cancelled);
+    assert_eq!((result.usage.requests, result.usage.total_tokens()), (2, 44));
+}

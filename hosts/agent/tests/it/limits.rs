@@ -77,6 +77,10 @@ async fn tokens_and_cost() {
     assert_eq!(result.usage.cost, Some(2.0));
     let result = run(&looking(), Limits::none().max_cost(1.5).max_turns(4)).await;
     assert_eq!((result.stop_reason, result.usage.cost), (StopReason::MaxTurns, None));
+    let model = Scripted::with(|request| look(request.messages.len()).into()).with_price(Price::new(10_000.0, 0.0));
+    let result = run(&Arc::new(model), Limits::none().max_cost(1.5).max_turns(100)).await;
+    assert_eq!((result.stop_reason, result.usage.cost), (StopReason::MaxCost, None));
+    assert!(result.usage.estimated_cost >= Some(1.5), "{:?}", result.usage);
 }
 
 #[tokio::test]
@@ -86,6 +90,12 @@ async fn unknown_usage_counts_against_the_limit_of_tokens() {
     assert_eq!(result.stop_reason, StopReason::MaxTokens);
     assert_eq!(result.usage.total_tokens(), 0);
     assert_eq!(result.usage.unknown_requests, result.usage.requests);
+    assert!(result.usage.estimated_tokens >= 2_000, "{:?}", result.usage);
+
+    // The answer counts too.
+    let model = Arc::new(Scripted::with(|_| Answer::text("word ".repeat(2_000)).into()));
+    let result = run(&model, Limits::none().max_tokens(2_000).max_turns(100)).await;
+    assert_eq!((result.stop_reason, result.usage.requests), (StopReason::MaxTokens, 1));
 
     let broken = ModelError::Stream { model: "m".into(), message: "reset".into(), partial: Box::default() };
     let model = scripted([broken.clone(), broken]);
@@ -135,9 +145,13 @@ async fn time_in_which_a_person_is_asked_does_not_count() {
 async fn the_settings_of_the_configuration() {
     let load =
         toolkit::config::LoadOptions::new().set("toolAgent.maxToolCalls=7").set("toolAgent.timeoutMs=1234");
+    let load = load.set("toolAgent.maxTokens=9").set("toolAgent.maxCost=0.5").set("toolAgent.maxSubAgents=0");
+    let load = load.set("toolAgent.maxParallelSubAgents=2");
     let configuration = toolkit::config::Configuration::load(load).unwrap();
     let limits = Limits::from(&configuration.tool_agent());
     assert_eq!((limits.max_tool_calls, limits.timeout), (Some(7), Some(Duration::from_millis(1234))));
+    assert_eq!((limits.max_tokens, limits.max_cost), (Some(9), Some(0.5)));
+    assert_eq!((limits.max_sub_agents, limits.max_parallel_sub_agents), (Some(0), Some(2)));
     let model = scripted([finish("done")]);
     let agent = builder(&log(), &model).settings(&configuration.tool_agent()).build();
     let result = agent.run(DelegationRequest::new("x"), Observer::none()).await;

@@ -16,5 +16,6 @@ mod loops;
 mod prefix;
 mod properties;
 mod rewind;
+mod secrets;
 mod steering;
 mod transcripts;

@@ -224,3 +224,59 @@ async fn nothing_is_done_that_cannot_be_recorded() {
     assert_eq!(result.stop_reason, StopReason::TranscriptError);
     assert_eq!(log.lines(), [""; 0]);
 }
+
+#[tokio::test]
+async fn a_transcript_of_another_workspace_is_not_resumed() {
+    let (directory, transcripts) = transcripts();
+    let (one, other) = (directory.path().join("one"), directory.path().join("other"));
+    fs::create_dir(&one).unwrap();
+    fs::create_dir(&other).unwrap();
+    let agent = |workspace: &Path| {
+        let caller = toolkit::Caller::new().with_workspace(workspace);
+        let model = scripted([finish("done")]);
+        builder(&log(), &model).caller(caller).transcripts(transcripts.clone()).build()
+    };
+    let request = DelegationRequest::new("do it");
+    let mut session = agent(&one).session(&request).unwrap();
+    assert!(session.run(request, RunOptions::new()).await.success);
+    let id = session.id().to_owned();
+    drop(session);
+    let before = fs::read(file(&transcripts, &id)).unwrap();
+    for error in [agent(&other).resume(&id).unwrap_err(), agent(&other).fork(&id, None).unwrap_err()] {
+        assert!(matches!(error, TranscriptError::OtherWorkspace { .. }), "{error}");
+        assert!(error.to_string().contains(&one.display().to_string()), "{error}");
+    }
+    assert_eq!(fs::read(file(&transcripts, &id)).unwrap(), before);
+    assert_eq!(transcripts.list().len(), 1);
+    // The same directory by another path is the same workspace.
+    #[cfg(unix)]
+    {
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(&one, &link).unwrap();
+        assert!(agent(&link).resume(&id).is_ok());
+    }
+    assert!(agent(&one).fork(&id, None).is_ok());
+}
+
+#[tokio::test]
+async fn a_sub_agents_transcript_is_forked_and_not_resumed() {
+    let (_directory, transcripts) = transcripts();
+    let model = Arc::new(toolkit_models::Scripted::with(|request| {
+        let is_first = request.messages.len() == 1;
+        let Message::User(task) = &request.messages[0] else { panic!("{request:?}") };
+        match task.content[0].as_text() {
+            Some("main") if is_first => Answer::calls([call("d", "delegate", json!({"task": "part"}))]).into(),
+            _ => finish("done").into(),
+        }
+    }));
+    let limits = toolkit_agent::Limits::none().max_depth(1);
+    let agent = builder(&log(), &model).limits(limits).transcripts(transcripts.clone()).build();
+    assert!(agent.run(DelegationRequest::new("main"), Observer::none()).await.success);
+    let sub = transcripts.list().into_iter().find(|info| info.depth == 1).unwrap();
+    let error = agent.resume(&sub.id).unwrap_err();
+    assert!(matches!(error, TranscriptError::SubAgent { .. }), "{error}");
+    let copy = agent.fork(&sub.id, None).unwrap();
+    assert_eq!(copy.messages().len(), transcripts.messages(&sub.id).unwrap().len());
+    let info = transcripts.list().into_iter().find(|info| info.id == copy.id()).unwrap();
+    assert_eq!(info.depth, 0);
+}

@@ -14,6 +14,10 @@ use toolkit_models::Message;
 
 /// The most lines of a change that are shown.
 const MAX_DIFF_LINES: usize = 40;
+/// The most lines of a command's output, or of an error, that are shown: the last ones.
+const MAX_TAIL_LINES: usize = 8;
+/// The most characters of such a line.
+const MAX_LINE_CHARS: usize = 160;
 
 /// Shows the events of a run.
 pub(crate) struct Show {
@@ -90,16 +94,27 @@ impl Show {
             }
             StepStatus::Completed => {
                 self.begun.remove(&step.id);
-                let mut lines = format!("{indent}✓ {title}\n");
+                let is_command = matches!(step.kind, StepType::Bash | StepType::BashConfirm);
+                let summary = step.summary.as_deref().map(str::trim).filter(|summary| !summary.is_empty() && *summary != step.title);
+                let mut lines = match summary.filter(|_| !is_command) {
+                    Some(summary) => format!("{indent}✓ {title}: {}\n", cut_line(&escape_line(summary))),
+                    None => format!("{indent}✓ {title}\n"),
+                };
                 if let Some(diff) = diff {
                     lines.push_str(&change(diff, &indent));
+                }
+                if let Some(result) = step.result.as_deref().filter(|_| is_command) {
+                    lines.push_str(&tail(result, &indent));
                 }
                 Some(lines)
             }
             StepStatus::Failed => {
                 self.begun.remove(&step.id);
-                let error = step.error.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
-                Some(format!("{indent}✗ {title}: {}\n", escape_line(error)))
+                let error = step.error.as_deref().unwrap_or_default().trim();
+                let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
+                let mut lines = format!("{indent}✗ {title}: {}\n", escape_line(first));
+                lines.push_str(&tail(rest, &indent));
+                Some(lines)
             }
             _ => None,
         }
@@ -180,6 +195,28 @@ fn change(diff: &str, indent: &str) -> String {
     lines
 }
 
+/// The last lines of an output.
+fn tail(text: &str, indent: &str) -> String {
+    let shown = escape_block(text.trim_end());
+    let count = shown.lines().count();
+    let mut lines = String::new();
+    if count > MAX_TAIL_LINES {
+        let _ = writeln!(lines, "{indent}    … {} earlier lines", count - MAX_TAIL_LINES);
+    }
+    for line in shown.lines().skip(count.saturating_sub(MAX_TAIL_LINES)) {
+        let _ = writeln!(lines, "{indent}    {}", cut_line(line));
+    }
+    lines
+}
+
+/// The beginning of a line that is too long.
+fn cut_line(line: &str) -> String {
+    match line.char_indices().nth(MAX_LINE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
 /// The line of counts at the end, and how to go on.
 fn account(result: &ToolAgentResult, id: &str) -> String {
     let usage = &result.usage;
@@ -192,7 +229,8 @@ fn account(result: &ToolAgentResult, id: &str) -> String {
         parts.push(format!("{} of them cached", usage.tokens.cached_tokens));
     }
     if usage.unknown_requests > 0 {
-        parts.push(format!("{} requests of unknown usage", usage.unknown_requests));
+        let (count, tokens) = (usage.unknown_requests, usage.estimated_tokens);
+        parts.push(format!("{count} requests of unknown usage, about {tokens} tokens"));
     }
     if let Some(cost) = usage.cost {
         parts.push(format!("cost {cost:.4}"));
@@ -268,7 +306,18 @@ mod tests {
         );
         let mut failed = step(StepStatus::Failed, StepType::Bash);
         failed.error = Some("no such file\nmore".into());
-        assert_eq!(show.step(&failed, None, 0).as_deref(), Some("✗ cargo test\\u{1b}[2J: no such file\n"));
+        assert_eq!(
+            show.step(&failed, None, 0).as_deref(),
+            Some("✗ cargo test\\u{1b}[2J: no such file\n    more\n")
+        );
+        let mut command = step(StepStatus::Completed, StepType::Bash);
+        command.result = Some((0..20).map(|line| format!("line {line}\u{1b}[2J\n")).collect());
+        let lines = show.step(&command, None, 0).unwrap();
+        assert!(lines.starts_with("✓ cargo test\\u{1b}[2J\n    … 12 earlier lines\n    line 12\\u{1b}[2J\n"), "{lines}");
+        assert!(lines.ends_with("    line 19\\u{1b}[2J\n"), "{lines}");
+        let mut read = step(StepStatus::Completed, StepType::Read);
+        (read.result, read.summary) = (Some("one\ntwo\n".into()), Some("2 lines".into()));
+        assert_eq!(show.step(&read, None, 0).as_deref(), Some("✓ cargo test\\u{1b}[2J: 2 lines\n"));
     }
 
     #[test]

@@ -8,7 +8,11 @@ use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{Behavior, Config, Editor};
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+use std::future::poll_fn;
 use std::path::PathBuf;
+use std::pin::pin;
+use std::task::Poll;
+use tokio::task::JoinHandle;
 
 /// The most bytes of a line of standard input.
 const MAX_LINE_BYTES: u64 = 1 << 20;
@@ -24,13 +28,16 @@ pub(super) enum Entry {
     Interrupted,
     /// Ctrl-D, or the end of standard input.
     End,
+    /// Something else ended the wait: a background job has ended.
+    Woken,
 }
 
 /// The source of messages.
 pub(super) enum Input {
     /// It is `None` while it reads, on a thread of its own.
     Terminal(Option<Box<Lines>>),
-    Lines,
+    /// The line that is being read, while the wait for it is interrupted.
+    Lines(Option<JoinHandle<Result<Entry, Stop>>>),
 }
 
 /// The line editor.
@@ -48,7 +55,7 @@ impl Input {
         history: Option<PathBuf>,
     ) -> Result<Self, Stop> {
         if format == Format::Json || !console.err_is_terminal || !io::stdin().is_terminal() {
-            return Ok(Self::Lines);
+            return Ok(Self::Lines(None));
         }
         let cannot = |error: ReadlineError| Stop::failed(format!("the terminal cannot be used: {error}"));
         let config = Config::builder()
@@ -71,11 +78,29 @@ impl Input {
         matches!(self, Self::Terminal(_))
     }
 
-    /// Reads the next message. What runs in the background goes on meanwhile.
+    /// Reads the next message, unless `woken` comes first. What runs in the background goes on meanwhile.
+    pub(super) async fn next_unless(&mut self, woken: impl Future<Output = ()>) -> Result<Entry, Stop> {
+        let mut woken = pin!(woken);
+        if self.is_terminal() {
+            if is_first(woken.as_mut(), key()).await {
+                return Ok(Entry::Woken);
+            }
+            return self.next().await;
+        }
+        let mut entry = None;
+        let read = async { entry = Some(self.next().await) };
+        if is_first(woken, read).await {
+            return Ok(Entry::Woken);
+        }
+        entry.unwrap_or(Ok(Entry::End))
+    }
+
+    /// Reads the next message. What runs in the background goes on meanwhile. It can be dropped and called again.
     pub(super) async fn next(&mut self) -> Result<Entry, Stop> {
         match self {
-            Self::Lines => {
-                let read = tokio::task::spawn_blocking(read_lines).await;
+            Self::Lines(reading) => {
+                let read = reading.get_or_insert_with(|| tokio::task::spawn_blocking(read_lines)).await;
+                *reading = None;
                 read.map_err(|error| Stop::failed(error.to_string()))?
             }
             Self::Terminal(lines) => {
@@ -90,6 +115,26 @@ impl Input {
             }
         }
     }
+}
+
+/// Waits for the first key at a prompt; at once where that is not possible.
+async fn key() {
+    #[cfg(unix)]
+    if let Some(prompt) = super::idle::IdlePrompt::show() {
+        prompt.key().await;
+    }
+}
+
+/// Returns true if the first of two futures is ready first; false if the second is ready, whatever the first is.
+async fn is_first(first: impl Future<Output = ()>, second: impl Future<Output = ()>) -> bool {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    poll_fn(|task| {
+        if second.as_mut().poll(task).is_ready() {
+            return Poll::Ready(false);
+        }
+        first.as_mut().poll(task).map(|()| true)
+    })
+    .await
 }
 
 impl Lines {

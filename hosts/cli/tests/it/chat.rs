@@ -212,3 +212,42 @@ async fn a_question_is_answered_at_the_same_terminal() {
     assert!(seen.contains("+new"), "{seen}");
     assert_eq!(std::fs::read_to_string(file).unwrap(), "new\n");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_background_job_begins_a_turn() {
+    let answers = || {
+        let job = json!({"command": "until test -e go; do sleep 0.05; done", "run_in_background": true});
+        [call("1", "exec", &job), text("It runs."), text("It is over."), text("Good.")]
+    };
+    // At a terminal, while nothing is typed.
+    let bench = Bench::new(answers()).await;
+    let work = bench.work();
+    let (seen, code) = at_a_terminal(&bench, "--set permission.exec=allow", move |terminal| {
+        let terminal = terminal.then(READY).type_in("start it\r").then("It runs.").then(READY);
+        std::fs::write(work.join("go"), "").unwrap();
+        terminal.then("It is over.").then(READY).type_in("thanks\r").then("Good.").then(READY).type_in("\u{4}")
+    })
+    .await;
+    assert_eq!(code, Some(0), "{seen}");
+    let requests = bench.server.requests();
+    let texts = said(&requests[2].json());
+    assert!(texts.len() == 2 && texts[1].contains("background job ended"), "{texts:?}");
+    assert_eq!(said(&requests[3].json()).last().unwrap(), "thanks");
+
+    // With lines of standard input.
+    let bench = Bench::new(answers()).await;
+    let mut command = bench.any_command(&["chat", "--set", "permission.exec=allow"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"start it\n").unwrap();
+    bench.server.received(2).await;
+    std::fs::write(bench.work().join("go"), "").unwrap();
+    bench.server.received(3).await;
+    stdin.write_all(b"thanks\n").unwrap();
+    bench.server.received(4).await;
+    drop(stdin);
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output()).await.unwrap().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(out, "It runs.\nIt is over.\nGood.\n", "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,4 +1,4 @@
-//! The tools of the loop itself: `finish` and `delegate`. They are checked like all tools, and are run by the loop.
+//! The tools of the loop itself: `finish`, `delegate` and `find_tools`. They are checked like all tools, and are run by the loop.
 
 use crate::profile::AgentProfile;
 use serde::Deserialize;
@@ -13,12 +13,22 @@ pub(crate) const FINISH: &str = "finish";
 /// The tool that gives a task to a sub-agent.
 pub(crate) const DELEGATE: &str = "delegate";
 
+/// The tool that finds tools whose definitions are deferred.
+pub(crate) const FIND_TOOLS: &str = "find_tools";
+
 /// The tools of the loop.
 #[derive(Debug, Clone)]
-pub(crate) struct Own {
+pub(crate) struct LoopTools {
     toolkit: Toolkit,
     finish: Tool,
     delegate: Tool,
+    find_tools: Tool,
+}
+
+/// The arguments of `find_tools`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct ToolQuery {
+    pub(crate) query: String,
 }
 
 /// The final answer of a model.
@@ -102,7 +112,7 @@ fn delegate_schema(profiles: &BTreeMap<String, AgentProfile>) -> Value {
     schema
 }
 
-impl Own {
+impl LoopTools {
     pub(crate) fn new(profiles: &BTreeMap<String, AgentProfile>) -> Self {
         // The arguments are the answer: the loop acts on them.
         let tool = |name: &str, title: &str, group: &str, description: &str, schema: Value| {
@@ -131,16 +141,41 @@ impl Own {
              that do not change the same files.",
             delegate_schema(profiles),
         );
+        let find_tools = tool(
+            FIND_TOOLS,
+            "Find tools",
+            "agent",
+            "Finds tools that you are not shown, because they are many. Search by what a tool is to do, before you say that something \
+             cannot be done.",
+            json!({
+                "type": "object",
+                "properties": {
+                    "query": {
+                        "type": "string",
+                        "minLength": 1,
+                        "description": "A few words: what the tool is to do, or its name."
+                    }
+                },
+                "required": ["query"],
+                "additionalProperties": false
+            }),
+        );
         let toolkit = Toolkit::empty()
             .tool(finish.clone())
             .tool(delegate.clone())
+            .tool(find_tools.clone())
             .build()
-            .expect("two tools of different names make a toolkit");
-        Self { toolkit, finish, delegate }
+            .expect("tools of different names make a toolkit");
+        Self { toolkit, finish, delegate, find_tools }
     }
 
     pub(crate) fn delegate(&self) -> &Tool {
         &self.delegate
+    }
+
+    /// The definition of the tool that finds others.
+    pub(crate) fn finder(&self) -> Option<Definition> {
+        self.find_tools.definition().ok()
     }
 
     /// The definitions for the model, in fixed order.
@@ -179,12 +214,12 @@ mod tests {
 
     #[tokio::test]
     async fn arguments_are_checked_like_those_of_any_tool() {
-        let own = Own::new(&BTreeMap::new());
+        let tools = LoopTools::new(&BTreeMap::new());
         let call = ToolCall::new("1", FINISH, json!({"success": "true", "summary": "done"}));
-        let account: Account = own.arguments(&call).await.unwrap();
+        let account: Account = tools.arguments(&call).await.unwrap();
         assert!(account.success);
         let error =
-            own.arguments::<Account>(&ToolCall::new("1", FINISH, json!({"summary": ""}))).await.unwrap_err();
+            tools.arguments::<Account>(&ToolCall::new("1", FINISH, json!({"summary": ""}))).await.unwrap_err();
         assert_eq!(error.kind(), ToolErrorKind::InvalidArguments);
         assert!(error.message().contains("success"), "{error}");
     }

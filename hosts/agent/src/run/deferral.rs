@@ -1,0 +1,159 @@
+//! Deferred definitions: where the definitions of all tools would take too much of the context window, the model gets some of them,
+//! and a tool that finds the others. A tool that is found follows the others from then on, so that a provider's cache holds.
+
+use super::{Ending, Run};
+use crate::loop_tools::{FIND_TOOLS, ToolQuery};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use toolkit::{ToolCall, Toolbox, descriptor::Definition, dialects::Dialect, text::estimated_tokens};
+use toolkit_models::ToolOutput;
+
+/// The share of the context window, in percent, that definitions may take.
+const DEFINITIONS: u64 = 30;
+/// The tools that are shown first, as far as they fit in half of that; the others follow by name.
+const BASIC_TOOLS: [&str; 6] = ["read", "edit", "exec", "write", "grep", "glob"];
+/// The most tools that one search finds.
+const MAX_FOUND: usize = 5;
+/// The most names in the answer to a search that finds nothing.
+const MAX_NAMES: usize = 100;
+/// The most characters of a description in an answer.
+const MAX_DESCRIPTION_CHARS: usize = 160;
+
+/// The tools that a conversation has found, in the order of their first find.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Deferral {
+    found: Vec<String>,
+}
+
+impl Deferral {
+    /// Starts with the tools that a conversation has called already.
+    fn of(run: &Run<'_>) -> Self {
+        let mut deferral = Self::default();
+        for item in run.session.journal.conversation.items() {
+            let toolkit_models::Message::Assistant(answer) = &item.message else { continue };
+            for call in answer.tool_calls() {
+                deferral.note(&call.name);
+            }
+        }
+        deferral
+    }
+
+    fn note(&mut self, name: &str) {
+        if !self.found.iter().any(|found| found == name) {
+            self.found.push(name.to_owned());
+        }
+    }
+}
+
+impl Run<'_> {
+    /// The tokens that definitions may take; `None` where the size of the window is unknown.
+    fn definition_budget(&self) -> Option<u64> {
+        self.window().map(|window| window / 100 * DEFINITIONS + window % 100 * DEFINITIONS / 100)
+    }
+
+    /// Returns the definitions that the model gets, and whether some are deferred. Once some were, they are to the end of the
+    /// conversation.
+    pub(super) fn select_definitions(
+        &mut self,
+        toolbox: &Toolbox,
+        loop_tools: &[Definition],
+    ) -> (Vec<Definition>, bool) {
+        let usable = |name: &str| self.agent.within.as_ref().is_none_or(|within| within.contains(name));
+        let all = toolbox.definitions().into_iter().filter(|definition| usable(&definition.name));
+        let all: Vec<Definition> = all.collect();
+        let dialect = self.agent.model.dialect();
+        let Some(budget) = self.definition_budget() else { return (all, false) };
+        let room = budget.saturating_sub(tokens_of(dialect, loop_tools));
+        if self.session.deferral.is_none() {
+            if tokens_of(dialect, &all) <= room {
+                return (all, false);
+            }
+            self.session.deferral = Some(Deferral::of(self));
+        }
+        let deferral = self.session.deferral.clone().unwrap_or_default();
+        let every = toolbox.all_definitions().into_iter();
+        let every = every.filter(|(_, showing)| *showing != toolkit::discovery::Showing::Search);
+        let mut every: Vec<Definition> =
+            every.map(|(definition, _)| definition).filter(|definition| usable(&definition.name)).collect();
+        let place = |name: &str| {
+            BASIC_TOOLS.iter().position(|basic| *basic == name).unwrap_or(BASIC_TOOLS.len())
+        };
+        every.sort_by(|one, other| (place(&one.name), &one.name).cmp(&(place(&other.name), &other.name)));
+        let mut left = room / 2;
+        let (mut shown, hidden): (Vec<Definition>, Vec<Definition>) = every.into_iter().partition(|definition| {
+            let tokens = tokens_of(dialect, std::slice::from_ref(definition));
+            let fits = tokens <= left;
+            left = left.saturating_sub(if fits { tokens } else { 0 });
+            fits
+        });
+        // The latest finds go before older ones; the latest of all is shown in any case.
+        let mut left = room - room / 2;
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        for name in deferral.found.iter().rev() {
+            let Some(definition) = hidden.iter().find(|definition| definition.name == *name) else { continue };
+            let tokens = tokens_of(dialect, std::slice::from_ref(definition));
+            if tokens > left && !names.is_empty() {
+                break;
+            }
+            left = left.saturating_sub(tokens);
+            names.insert(name);
+        }
+        let found = deferral.found.iter().filter(|name| names.contains(name.as_str()));
+        shown.extend(found.filter_map(|name| hidden.iter().find(|definition| definition.name == *name).cloned()));
+        (shown, true)
+    }
+
+    /// Notes the tools of calls: one that the model called without its definition is shown from then on.
+    pub(super) fn note_called(&mut self, calls: &[ToolCall]) {
+        if let Some(deferral) = &mut self.session.deferral {
+            for call in calls {
+                deferral.note(&call.name);
+            }
+        }
+    }
+
+    /// Answers a search for tools.
+    pub(super) async fn find_tools(&mut self, toolbox: &Toolbox, call: &ToolCall) -> Result<ToolOutput, Ending> {
+        let tools = self.agent.loop_tools.clone();
+        let query: ToolQuery = match tools.arguments(call).await {
+            Ok(query) => query,
+            Err(error) => return Ok(ToolOutput::error(call, error.message())),
+        };
+        let usable = self.usable(toolbox);
+        let hits = toolbox.search(&query.query, MAX_FOUND * 4).into_iter().map(|hit| hit.tool);
+        let hits: Vec<_> = hits.filter(|tool| usable.contains(tool.name())).take(MAX_FOUND).collect();
+        if hits.is_empty() {
+            let names = usable.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let text = format!("no tool matches; search by other words, or for one of these names: {names}");
+            return Ok(ToolOutput::error(call, text));
+        }
+        let mut text = String::from("You can call these tools from your next answer on:");
+        for tool in &hits {
+            let description = tool.description();
+            let first: String = description.split_whitespace().collect::<Vec<_>>().join(" ");
+            let first: String = first.chars().take(MAX_DESCRIPTION_CHARS).collect();
+            let _ = write!(text, "\n- {}: {first}", tool.name());
+        }
+        let names: Vec<String> = hits.iter().map(|tool| tool.name().to_owned()).collect();
+        toolbox.reveal(names.iter().map(String::as_str));
+        if let Some(deferral) = &mut self.session.deferral {
+            // The best one last: it is shown in any case.
+            for name in names.iter().rev() {
+                deferral.note(name);
+            }
+        }
+        Ok(ToolOutput::text(call, text))
+    }
+
+    /// Returns true if a call is a search for tools.
+    pub(super) fn is_search(&self, call: &ToolCall) -> bool {
+        call.name == FIND_TOOLS && self.session.deferral.is_some()
+    }
+}
+
+fn tokens_of(dialect: Dialect, definitions: &[Definition]) -> u64 {
+    if definitions.is_empty() {
+        return 0;
+    }
+    estimated_tokens(&dialect.definitions(definitions.iter().cloned()).to_json().to_string()) as u64
+}

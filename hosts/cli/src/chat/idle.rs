@@ -1,0 +1,63 @@
+//! The wait at an empty prompt. The line editor cannot be interrupted once it reads, so it begins only with the first key: until then,
+//! the end of a background job can begin a turn.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+/// The time between two looks for a key.
+const INTERVAL: Duration = Duration::from_millis(30);
+/// Shows the prompt, and asks the terminal to mark pasted text, as the line editor does.
+const PROMPT: &str = "\u{1b}[?2004h\r> ";
+/// Removes the prompt.
+const CLEAR: &str = "\r\u{1b}[K\u{1b}[?2004l";
+
+/// A terminal that shows a prompt and hands keys over one by one, with what they are at first for the line editor to read.
+pub(super) struct IdlePrompt {
+    before: Termios,
+}
+
+impl IdlePrompt {
+    /// Shows the prompt. `None` if standard input is no terminal that can be set so.
+    pub(super) fn show() -> Option<Self> {
+        let stdin = io::stdin();
+        let before = tcgetattr(&stdin).ok()?;
+        let mut keys = before.clone();
+        keys.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN;
+        keys.input_modes -= InputModes::ICRNL;
+        tcsetattr(&stdin, OptionalActions::Now, &keys).ok()?;
+        let shown = Self { before };
+        write(PROMPT);
+        Some(shown)
+    }
+
+    /// Waits for a key, which stays to be read.
+    pub(super) async fn key(&self) {
+        while !is_readable() {
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+}
+
+impl Drop for IdlePrompt {
+    fn drop(&mut self) {
+        write(CLEAR);
+        // The line editor sets the terminal anew; otherwise the program that started this one does.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+    }
+}
+
+/// Returns true if a read of standard input would not wait.
+fn is_readable() -> bool {
+    let stdin = io::stdin();
+    let mut look = [PollFd::new(&stdin, PollFlags::IN)];
+    // An error is one of the line editor's too, which says what it is.
+    poll(&mut look, Some(&Timespec::default())).is_ok_and(|count| count > 0)
+}
+
+fn write(text: &str) {
+    let mut out = io::stdout();
+    // Without a prompt, lines are read all the same.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

@@ -46,6 +46,7 @@ pub(crate) const FOR_BUILDING_TESTS: &[Tool] = &[Tool {
 pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "GNU time", probe: &["/usr/bin/time", "--version"], install: Install::Debian("time") },
     Tool { name: "strace", probe: &["strace", "-V"], install: Install::Debian("strace") },
+    Tool { name: "iproute2", probe: &["ip", "-V"], install: Install::Debian("iproute2") },
     Tool { name: "git", probe: &["git", "--version"], install: Install::Debian("git") },
     Tool { name: "Chromium", probe: &["chromium", "--version"], install: Install::Debian("chromium") },
     Tool { name: "pdftotext", probe: &["pdftotext", "-v"], install: Install::Debian("poppler-utils") },

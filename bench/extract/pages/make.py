@@ -6,8 +6,11 @@ import random
 import sys
 
 from kinds import KINDS, page_of
-from layouts import LAYOUTS
+from layouts import LAYOUTS as FIRST
+from unseen_layouts import UNSEEN
 from writer import letters
+
+LAYOUTS = FIRST | UNSEEN
 
 
 def main():

@@ -40,6 +40,19 @@ async fn asked(proxy: &ForwardProxy, line: &str, headers: &str) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
+/// Sends a request of a client that knows the password, and reads the head of the answer.
+pub(super) async fn asked_of(proxy: &ForwardProxy, line: &str) -> String {
+    let mut stream = connected(proxy).await;
+    let request =
+        format!("{line} HTTP/1.1\r\nHost: a.test\r\n{}Connection: close\r\n\r\n", credential(proxy));
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\r\n\r\n") {
+        answer.push(stream.read_u8().await.unwrap());
+    }
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
 async fn get(proxy: &ForwardProxy, url: &str) -> String {
     asked(proxy, &format!("GET {url}"), &credential(proxy)).await
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod addresses;
+mod dns;
 mod forward;
 mod hostile;
 mod limits;

@@ -17,8 +17,13 @@
 //! # }
 //! ```
 
+#[cfg(target_os = "linux")]
+pub mod alone;
+pub mod dns;
+
 use serde_json::Value;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -107,7 +112,19 @@ impl Loopback {
     ///
     /// When there is no port to listen on.
     pub async fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("loopback has free ports");
+        Self::start_at(([127, 0, 0, 1], 0).into(), answer).await
+    }
+
+    /// Begins to serve at an address of this machine.
+    ///
+    /// # Panics
+    ///
+    /// The address is in use, or not this machine's.
+    pub async fn start_at(
+        address: SocketAddr,
+        answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).await.expect("an address of this machine that is free");
         let address = listener.local_addr().expect("a listener has an address");
         let (came, requests) = watch::channel(Vec::new());
         let mut serving = JoinSet::new();
@@ -115,7 +132,7 @@ impl Loopback {
         Self { url: format!("http://{address}"), requests, _serving: serving }
     }
 
-    /// `http://127.0.0.1:<port>`.
+    /// The scheme, the address and the port: `http://127.0.0.1:8080`.
     pub fn url(&self) -> &str {
         &self.url
     }

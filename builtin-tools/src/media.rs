@@ -6,6 +6,7 @@
 mod endpoint;
 mod image;
 mod kept;
+mod marker;
 mod transcribe;
 mod tts;
 

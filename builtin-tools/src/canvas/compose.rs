@@ -2,8 +2,10 @@
 
 use super::chart::{self, Theme};
 use super::commands::{
-    Anchor, Command, Fit, Gradient, MAX_LABEL_CHARS, MAX_POINTS, PathShape, Picture, Point, Style, Text,
+    Anchor, Command, Fit, Gradient, GradientUnits, MAX_LABEL_CHARS, MAX_POINTS, PathShape, Picture, Point,
+    Style, Text,
 };
+use super::extent::Extent;
 use super::fonts::BUNDLED_FAMILY;
 use super::paint::{self, Paint, shown};
 use super::svg::{self, Attributes, Svg};
@@ -21,10 +23,11 @@ const MAX_PROBLEMS: usize = 10;
 /// The distance between the baselines of two lines of a text, by its size.
 const LINE_HEIGHT: f64 = 1.2;
 
-/// The problems of the commands.
+/// The problems of the commands, and notes on those that are drawn all the same.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
     all: Vec<String>,
+    notes: Vec<String>,
     points: usize,
     chars: usize,
 }
@@ -50,13 +53,25 @@ impl Problems {
         Some(format!("invalid arguments for `canvas` ({problems}):\n{}", lines.join("\n")))
     }
 
-    fn count_points(&mut self, place: &str, count: usize) {
+    /// Adds a note for the result.
+    pub(super) fn note(&mut self, place: &str, note: Option<String>) {
+        self.notes.extend(note.map(|note| format!("{place}: {note}")));
+    }
+
+    /// Returns the notes for the result.
+    pub(super) fn into_notes(self) -> Vec<String> {
+        self.notes
+    }
+
+    pub(super) fn count_points(&mut self, place: &str, count: usize) {
         let before = self.points;
         self.points = before.saturating_add(count);
         if before <= MAX_ALL_POINTS && self.points > MAX_ALL_POINTS {
             self.push(
                 place,
-                format!("the commands have more than {MAX_ALL_POINTS} points together; draw fewer"),
+                format!(
+                    "the commands have more than {MAX_ALL_POINTS} points and values together; draw fewer"
+                ),
             );
         }
     }
@@ -129,7 +144,8 @@ pub(super) fn compose(scene: &Scene<'_>, place: &str, command: &Command, problem
     let mut svg = Svg::default();
     let element =
         |svg: &mut Svg, name: &str, own: Attributes, style: Style<'_>, usual, problems: &mut Problems| {
-            let attributes = own.and(&styled(scene, place, style, usual, problems));
+            let extent = Extent::of(command);
+            let attributes = own.and(&styled(scene, place, style, usual, extent, problems, svg));
             svg.element(name, &attributes);
         };
     match command {
@@ -189,12 +205,20 @@ fn styled(
     place: &str,
     style: Style<'_>,
     usual: Usual,
+    extent: Option<Extent>,
     problems: &mut Problems,
+    svg: &mut Svg,
 ) -> Attributes {
+    let flat = extent.and_then(|extent| extent.flat(style.stroke_width.unwrap_or(1.0)));
     let mut read = |name: &str, text: Option<&str>| {
         let painted = text.map(|text| paint::paint(text, scene.gradients)).transpose();
         match painted {
-            Ok(paint) => paint.map(|paint| paint.attributes(name)),
+            Ok(paint) => paint.map(|paint| match (paint, flat) {
+                (Paint::Gradient(gradient), Some(flat)) if gradient.units == GradientUnits::Shape => {
+                    paint::define_within(gradient, flat, name, svg)
+                }
+                _ => paint.attributes(name),
+            }),
             Err(problem) => {
                 problems.push(&format!("{place}.{name}"), problem);
                 None
@@ -333,7 +357,9 @@ fn compose_text(scene: &Scene<'_>, place: &str, text: &Text, problems: &mut Prob
             place,
             Style { opacity: None, transform: None, ..text.style() },
             Usual::Area,
+            None,
             problems,
+            svg,
         ));
     svg.open("g", &placed(place, text.opacity, text.transform.as_deref(), problems));
     let mut y = text.y;

@@ -153,6 +153,45 @@ async fn gradients_run_between_their_colours() {
     near(at(&picture, 98, 50), WHITE);
 }
 
+/// Such shapes have no box for the shares of a gradient, and SVG would draw nothing.
+#[tokio::test]
+async fn gradients_are_seen_on_flat_lines_too() {
+    let near = |found: [u8; 4], expected: [u8; 4]| {
+        found.iter().zip(expected).all(|(found, expected)| found.abs_diff(expected) < 20)
+    };
+    for (shape, red, blue) in [
+        (json!({ "type": "line", "x1": 0, "y1": 50, "x2": 100, "y2": 50 }), (2, 50), (97, 50)),
+        (json!({ "type": "polyline", "points": [[100, 50], [0, 50], [40, 50]] }), (2, 50), (97, 50)),
+        (json!({ "type": "polygon", "points": [[0, 50], [50, 50], [100, 50]] }), (2, 50), (97, 50)),
+        (json!({ "type": "path", "d": "M0 50 h40 c20 0 30 0 60 0" }), (2, 50), (97, 50)),
+        (
+            json!({ "type": "line", "x1": 0, "y1": 0, "x2": 0, "y2": 100, "transform": "translate(50 0)" }),
+            (46, 20),
+            (54, 20),
+        ),
+        // One with an area keeps the box of SVG.
+        (json!({ "type": "line", "x1": 0, "y1": 0, "x2": 100, "y2": 100 }), (3, 3), (96, 96)),
+    ] {
+        let mut shape = shape;
+        shape["stroke"] = json!("url(#g)");
+        shape["stroke_width"] = json!(10);
+        let stops = json!([{ "offset": 0, "color": "red" }, { "offset": 1, "color": "blue" }]);
+        let picture = drawn_with(json!({
+            "width": 100, "height": 100, "commands": [shape], "gradients": [{ "id": "g", "type": "linear", "stops": stops }],
+        }))
+        .await;
+        let found = (at(&picture, red.0, red.1), at(&picture, blue.0, blue.1));
+        assert!(near(found.0, RED) && near(found.1, BLUE), "{shape}: {found:?}");
+    }
+    let radial = drawn_with(json!({
+        "width": 100, "height": 100,
+        "commands": [{ "type": "line", "x1": 0, "y1": 50, "x2": 100, "y2": 50, "stroke_width": 10, "stroke": "url(#g)" }],
+        "gradients": [{ "id": "g", "type": "radial", "stops": [{ "offset": 0, "color": "red" }, { "offset": 1, "color": "blue" }] }],
+    }))
+    .await;
+    assert!(near(at(&radial, 50, 50), RED) && near(at(&radial, 1, 50), BLUE));
+}
+
 #[tokio::test]
 async fn the_background_is_white_unless_it_is_said() {
     let dot = json!([{ "type": "circle", "x": 2, "y": 2, "radius": 1 }]);

@@ -319,7 +319,7 @@ pub struct MediaSettings {
     #[arg(default = 7, range(1..=365))]
     pub keep_days: u64,
     /// Maximum size of all files together in bytes, at least 1 MiB. The oldest are removed first.
-    #[arg(default = 1 << 30, range(1_048_576..=1_099_511_627_776))]
+    #[arg(default = 1_073_741_824, range(1_048_576..))]
     pub max_total_bytes: u64,
 }
 

@@ -174,11 +174,11 @@ fn readable_on(color: Color, background: Color) -> &'static str {
         let value = (f64::from(front) * share + f64::from(back) * (1.0 - share)) / 255.0;
         if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
     };
-    // The relative luminance of WCAG. At 0.179 both have the same contrast.
+    // The relative luminance of WCAG. Up to 0.183 white has the contrast of 4.5 that text needs, and from 0.175 on black has it.
     let luminance = 0.2126 * linear(color.red, background.red)
         + 0.7152 * linear(color.green, background.green)
         + 0.0722 * linear(color.blue, background.blue);
-    if luminance > 0.179 { "black" } else { "white" }
+    if luminance > 0.183 { "black" } else { "white" }
 }
 
 fn check_color(place: &str, given: Option<&str>, problems: &mut Problems) {

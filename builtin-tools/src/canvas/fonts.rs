@@ -190,11 +190,29 @@ pub(super) fn prefix(text: &str, size: f64, is_bold: bool, most: f64) -> &str {
 
 /// The widths of a text's characters, as shares of the font's size.
 fn advances(text: &str, is_bold: bool) -> impl Iterator<Item = f64> {
-    let font = FontRef::new(if is_bold { BOLD } else { REGULAR }).expect("the bundled font is one");
-    let (map, metrics) = (font.charmap(), font.glyph_metrics(Size::new(1.0), LocationRef::default()));
+    let known = &ADVANCES[usize::from(is_bold)];
     text.chars().map(move |character| {
-        f64::from(map.map(character).and_then(|glyph| metrics.advance_width(glyph)).unwrap_or(1.0))
+        let code = usize::try_from(u32::from(character)).unwrap_or(usize::MAX);
+        known.get(code).copied().unwrap_or_else(|| advance(&font(is_bold), character))
     })
+}
+
+/// The widths of the first characters in both weights, since charts measure many labels.
+static ADVANCES: LazyLock<[Vec<f64>; 2]> = LazyLock::new(|| {
+    [false, true].map(|is_bold| {
+        let font = font(is_bold);
+        ('\0'..'\u{500}').map(|character| advance(&font, character)).collect()
+    })
+});
+
+fn font(is_bold: bool) -> FontRef<'static> {
+    FontRef::new(if is_bold { BOLD } else { REGULAR }).expect("the bundled font is one")
+}
+
+fn advance(font: &FontRef<'_>, character: char) -> f64 {
+    let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
+    let advance = font.charmap().map(character).and_then(|glyph| metrics.advance_width(glyph));
+    f64::from(advance.unwrap_or(1.0))
 }
 
 #[cfg(test)]

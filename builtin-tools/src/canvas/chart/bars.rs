@@ -105,15 +105,17 @@ fn valued<'a>(chart: &'a BarChart, frame: &Frame, group: f64) -> Option<&'a [f64
     (series.values.len() <= MAX_VALUED && series.values.iter().all(fits)).then_some(&*series.values)
 }
 
-/// Returns the scale of the vertical axis for an area of this height, with room for the value below a negative bar.
+/// Returns the scale of the vertical axis for an area of this height, with room for values beyond the ends of bars.
 fn scale(chart: &BarChart, frame: &Frame, height: f64) -> Scale {
     let (low, high) = range(chart, chart.stacked.unwrap_or(false));
-    let count = (height / (frame.font_size * 3.0)).clamp(1.0, 8.0);
-    let scale = Scale::new(low, high, count);
+    let scale = Scale::new(low, high, (height / (frame.font_size * 3.0)).clamp(1.0, 8.0));
+    // Whether values are shown is decided by the width; a little room does no harm.
+    if chart.series.len() > 1 || chart.labels.len() > MAX_VALUED {
+        return scale;
+    }
     let room = frame.font_size * 1.3 / height.max(1.0);
-    let is_low = low < 0.0 && scale.share(low) < room;
-    // Whether values are shown is decided by the width; a little room below does no harm.
-    if is_low && chart.series.len() == 1 { scale.lower() } else { scale }
+    let scale = if low < 0.0 && scale.share(low) < room { scale.lower() } else { scale };
+    if high > 0.0 && scale.share(high) > 1.0 - room { scale.higher() } else { scale }
 }
 
 /// The lowest and the highest end of a bar; both include zero.

@@ -16,6 +16,8 @@ const GAP: f64 = 0.5;
 const LINE: f64 = 1.2;
 /// Maximum number of lines of a label.
 const MAX_LINES: usize = 3;
+/// Width from which labels are wrapped whatever their words are, by their size.
+const BROAD: f64 = 7.0;
 /// Width up to which labels are left out rather than turned, by their size.
 const SHORT: f64 = 3.0;
 /// The largest part of a chart's height that labels take.
@@ -83,8 +85,10 @@ impl Layout {
         if marks.is_numeric {
             return flat(every(widest + gap, slot));
         }
-        let mut lines =
-            marks.labels.iter().map(|(_, label)| wrapped(label, size, slot - gap).map(|lines| lines.len()));
+        let mut lines = marks
+            .labels
+            .iter()
+            .map(|(_, label)| wrapped(label, size, slot - gap).map(|wrapped| wrapped.lines.len()));
         let lines = lines.try_fold(1, |most, lines| Some(most.max(lines?)));
         #[expect(clippy::cast_precision_loss, reason = "there are few lines")]
         if lines.is_some_and(|lines| lines as f64 * size * LINE <= frame.height() * HEIGHT) {
@@ -120,8 +124,8 @@ impl Layout {
         match self.way {
             Way::Flat => (width / 2.0, width / 2.0),
             Way::Wrapped => {
-                let lines = wrapped(label, size, self.most).unwrap_or_default();
-                let widths = lines.iter().map(|line| fonts::width(line, size, false));
+                let lines = wrapped(label, size, self.most).map(|wrapped| wrapped.lines);
+                let widths = lines.iter().flatten().map(|line| fonts::width(line, size, false));
                 let widest = widths.fold(0.0, f64::max);
                 (widest / 2.0, widest / 2.0)
             }
@@ -136,7 +140,7 @@ impl Layout {
             Way::Flat => size * 1.6,
             Way::Wrapped => {
                 let lines = marks.labels.iter().filter_map(|(_, label)| wrapped(label, size, self.most));
-                let most = lines.map(|lines| lines.len()).max().unwrap_or(1);
+                let most = lines.map(|wrapped| wrapped.lines.len()).max().unwrap_or(1);
                 #[expect(clippy::cast_precision_loss, reason = "there are few lines")]
                 let lines = most as f64;
                 size * (0.4 + LINE * lines)
@@ -164,7 +168,9 @@ impl Layout {
                 Way::Wrapped => {
                     let mut baseline = area.bottom + size * 1.25;
                     let room = self.most.min(2.0 * (x - least).min(most - x));
-                    for line in wrapped(text, size, self.most).unwrap_or_default() {
+                    let Some(text) = wrapped(text, size, self.most) else { continue };
+                    sheet.shortened += usize::from(text.is_cut);
+                    for line in text.lines {
                         let line = sheet.fitted(&line, size, false, room);
                         label.write(sheet.svg, x, baseline, &line);
                         baseline += size * LINE;
@@ -192,21 +198,47 @@ fn widest(marks: &Marks, size: f64) -> f64 {
     widths.fold(0.0, f64::max)
 }
 
-/// A text on lines of this width; `None` if a word is wider, or there are too many lines.
-fn wrapped(text: &str, size: f64, width: f64) -> Option<Vec<String>> {
+/// A text on lines.
+struct Wrapped {
+    lines: Vec<String>,
+    /// True if there are not all words of it.
+    is_cut: bool,
+}
+
+/// A text on lines of this width. Where that is broad, a wider word is broken, and what has no room is cut; otherwise there is no result
+/// for such texts.
+fn wrapped(text: &str, size: f64, width: f64) -> Option<Wrapped> {
+    let is_broad = width >= size * BROAD;
+    let is_wider = |text: &str| fonts::width(text, size, false) > width;
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let is_wider = |text: &str| fonts::width(text, size, false) > width;
+    for mut word in text.split_whitespace() {
         let longer = lines.last().map(|line| format!("{line} {word}")).filter(|longer| !is_wider(longer));
         if let (Some(longer), Some(line)) = (longer, lines.last_mut()) {
             *line = longer;
-        } else if is_wider(word) || lines.len() == MAX_LINES {
+            continue;
+        }
+        while is_wider(word) {
+            let part = fonts::prefix(word, size, false, width);
+            if !is_broad || part.is_empty() {
+                return None;
+            }
+            lines.push(part.to_owned());
+            word = &word[part.len()..];
+        }
+        lines.push(word.to_owned());
+    }
+    let is_cut = lines.len() > MAX_LINES;
+    if is_cut {
+        if !is_broad {
             return None;
-        } else {
-            lines.push(word.to_owned());
+        }
+        lines.truncate(MAX_LINES);
+        if let Some(last) = lines.last_mut() {
+            let room = width - fonts::width("…", size, false);
+            *last = format!("{}…", fonts::prefix(last, size, false, room).trim_end());
         }
     }
-    Some(lines)
+    Some(Wrapped { lines, is_cut })
 }
 
 #[cfg(test)]
@@ -224,9 +256,19 @@ mod tests {
             ("north and south and east and west and so on", None),
             (" ", Some(vec![])),
         ] {
-            let lines = wrapped(text, 10.0, width);
+            let lines = wrapped(text, 10.0, width).map(|wrapped| wrapped.lines);
             let lines = lines.as_ref().map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
             assert_eq!(lines, expected, "{text}");
+        }
+        // On broad lines all of them have a result.
+        for (text, lines, is_cut) in [
+            ("Customers of the north", 2, false),
+            ("Donaudampfschifffahrtsgesellschaft", 3, false),
+            ("north and south and east and west and so on and on", 3, true),
+        ] {
+            let wrapped = wrapped(text, 10.0, 80.0).unwrap();
+            assert_eq!((wrapped.lines.len(), wrapped.is_cut), (lines, is_cut), "{:?}", wrapped.lines);
+            assert!(wrapped.lines.iter().all(|line| fonts::width(line, 10.0, false) <= 80.0));
         }
     }
 }

@@ -10,6 +10,8 @@ use super::{Label, Sheet, check_color, check_values, color_at, css, legend, read
 use std::f64::consts::TAU;
 use svgtypes::Color;
 
+/// The least share of a slice that has it written on it.
+const LEAST_WRITTEN: f64 = 0.04;
 /// The height of a digit, by the size of the font.
 const CAPITAL: f64 = 0.72;
 
@@ -67,7 +69,8 @@ pub(in super::super) fn pie(
         let text = percent(*share);
         let mut label = Label::new(frame.theme, frame.font_size, "middle").bold();
         let width = fonts::width(&text, label.size, true);
-        if let Some((x, y)) = ring.room(angle, next, (width, label.size * CAPITAL)) {
+        let place = ring.room(angle, next, (width, label.size * CAPITAL));
+        if let Some((x, y)) = place.filter(|_| *share >= LEAST_WRITTEN) {
             label.theme.text = readable_on(*color, background);
             label.write(sheet.svg, x, y + label.size * CAPITAL / 2.0, &text);
         }

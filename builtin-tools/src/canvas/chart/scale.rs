@@ -25,6 +25,11 @@ impl Scale {
         Self { low: ((self.low / self.step).round() - 1.0) * self.step, ..self }
     }
 
+    /// The same scale with one tick more at its upper end.
+    pub(super) fn higher(self) -> Self {
+        Self { high: ((self.high / self.step).round() + 1.0) * self.step, ..self }
+    }
+
     /// The place of a value, from 0 to 1.
     pub(super) fn share(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)

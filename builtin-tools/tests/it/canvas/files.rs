@@ -176,7 +176,7 @@ async fn what_is_outside_the_canvas_is_told_for_each_command() {
         { "type": "path", "d": "M 0 0 L 9 9", "stroke": "red", "transform": "translate(200 0)" },
         { "type": "text", "x": 150, "y": 50, "text": "Beside it" },
         { "type": "image", "path": "a.png", "x": 0, "y": 101 },
-        { "type": "pie", "labels": ["a"], "values": [1], "x": 0, "y": -300, "width": 100, "height": 100 },
+        { "type": "pie", "labels": ["a"], "values": [1], "x": 0, "y": -300, "width": 200, "height": 200 },
     ]);
     let count = commands.as_array().unwrap().len();
     let call = toolbox.call(json!({ "width": 100, "height": 100, "commands": commands })).await;

@@ -166,7 +166,7 @@ async fn gradients_are_seen_on_flat_lines_too() {
         (json!({ "type": "path", "d": "M0 50 h40 c20 0 30 0 60 0" }), (2, 50), (97, 50)),
         (
             json!({ "type": "line", "x1": 0, "y1": 0, "x2": 0, "y2": 100, "transform": "translate(50 0)" }),
-            (46, 20),
+            (45, 20),
             (54, 20),
         ),
         // One with an area keeps the box of SVG.

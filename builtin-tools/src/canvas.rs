@@ -8,6 +8,7 @@ mod fonts;
 mod paint;
 mod pictures;
 mod places;
+mod problems;
 mod render;
 mod svg;
 
@@ -20,8 +21,9 @@ use crate::files::saved::{self, Saved};
 use crate::picture;
 use crate::titles;
 use chart::Theme;
-use compose::{Problems, Scene};
+use compose::Scene;
 use fonts::Fonts;
+use problems::Problems;
 use render::{Drawn, Files, Surface};
 use std::collections::HashMap;
 use std::io;
@@ -260,10 +262,10 @@ fn draw(
     let began = Instant::now();
     for (at, svg) in elements.iter().enumerate() {
         check(token)()?;
-        let drawn = surface
-            .draw(svg, definitions, &options)
+        let tree = surface
+            .read(svg, definitions, &options)
             .map_err(|problem| ToolError::failed(format!("commands[{at}]: it cannot be drawn: {problem}")))?;
-        let note = match drawn {
+        let note = match surface.draw(&tree, &check(token))? {
             Drawn::Nothing => {
                 Some("it draws nothing, since it has no extent, or no colour that is seen".to_owned())
             }
@@ -350,5 +352,22 @@ mod tests {
         assert!(draw(&drawing, &Files::new(), &token, Duration::ZERO, tell).is_err());
         assert_eq!(drawn.get(), 1);
         assert!(compose_all(&request, &token).is_err());
+    }
+
+    #[test]
+    fn a_large_command_is_left_in_its_middle() {
+        let mut surface = Surface::new(10, 1_000, None).expect("there is memory");
+        let mut svg = Svg::default();
+        svg.element("rect", &svg::Attributes::new().number("width", 10).number("height", 1_000));
+        let (fonts, files) = (Fonts::default(), Files::new());
+        let tree = surface.read(&svg, "", &render::options(&fonts, &files)).expect("it is SVG");
+        for (left, is_drawn) in [(4, true), (3, false)] {
+            let left = std::cell::Cell::new(left);
+            let check = || match left.replace(left.get() - 1) {
+                0 => Err(io::ErrorKind::Interrupted.into()),
+                _ => Ok(()),
+            };
+            assert_eq!(surface.draw(&tree, &check).is_ok(), is_drawn);
+        }
     }
 }

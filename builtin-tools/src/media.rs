@@ -4,6 +4,7 @@
 //! refuses it, the call ends with an error that says so.
 
 mod endpoint;
+mod form;
 mod image;
 mod kept;
 mod marker;

@@ -16,9 +16,9 @@ pub(super) use lines::lines;
 pub(super) use pie::pie;
 
 use super::commands::Series;
-use super::compose::Problems;
 use super::fonts::{self, BUNDLED_FAMILY};
 use super::paint;
+use super::problems::Problems;
 use super::svg::{Attributes, Svg};
 use std::str::FromStr as _;
 use svgtypes::Color;

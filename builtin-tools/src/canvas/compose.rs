@@ -2,125 +2,20 @@
 
 use super::chart::{self, Theme};
 use super::commands::{
-    Anchor, Command, Fit, Gradient, GradientUnits, MAX_LABEL_CHARS, MAX_POINTS, PathShape, Picture, Point,
-    Style, Text,
+    Anchor, Command, Fit, Gradient, GradientUnits, MAX_POINTS, PathShape, Picture, Style, Text,
 };
-use super::extent::Extent;
+use super::extent::{self, Extent};
 use super::fonts::BUNDLED_FAMILY;
 use super::paint::{self, Paint, shown};
+use super::problems::{MAX_COORDINATE, Problems};
 use super::svg::{self, Attributes, Svg};
 use std::str::FromStr as _;
 use svgtypes::{PathParser, PathSegment, Transform};
 
-/// Maximum distance of a coordinate from the origin.
-const MAX_COORDINATE: f64 = 100_000.0;
-/// Maximum number of points of all commands.
-pub(super) const MAX_ALL_POINTS: usize = 200_000;
-/// Maximum number of characters of all texts.
-pub(super) const MAX_ALL_CHARS: usize = 50_000;
-/// Maximum number of problems that are told.
-const MAX_PROBLEMS: usize = 10;
+/// Maximum number of dashes and gaps of one command.
+const MAX_DASHES: f64 = 50_000.0;
 /// The distance between the baselines of two lines of a text, by its size.
 const LINE_HEIGHT: f64 = 1.2;
-
-/// The problems of the commands, and notes on those that are drawn all the same.
-#[derive(Debug, Default)]
-pub(super) struct Problems {
-    all: Vec<String>,
-    notes: Vec<String>,
-    points: usize,
-    chars: usize,
-}
-
-impl Problems {
-    pub(super) fn push(&mut self, place: &str, problem: impl AsRef<str>) {
-        self.all.push(format!("{place}: {}", problem.as_ref()));
-    }
-
-    /// Returns the error message with all problems; `None` if there are none.
-    pub(super) fn message(&self) -> Option<String> {
-        let count = self.all.len();
-        let problems = match count {
-            0 => return None,
-            1 => "1 problem".to_owned(),
-            _ => format!("{count} problems"),
-        };
-        let mut lines: Vec<String> =
-            self.all.iter().take(MAX_PROBLEMS).map(|problem| format!("- {problem}")).collect();
-        if count > MAX_PROBLEMS {
-            lines.push(format!("- and {} more", count - MAX_PROBLEMS));
-        }
-        Some(format!("invalid arguments for `canvas` ({problems}):\n{}", lines.join("\n")))
-    }
-
-    /// Adds a note for the result.
-    pub(super) fn note(&mut self, place: &str, note: Option<String>) {
-        self.notes.extend(note.map(|note| format!("{place}: {note}")));
-    }
-
-    /// Returns the notes for the result.
-    pub(super) fn into_notes(self) -> Vec<String> {
-        self.notes
-    }
-
-    pub(super) fn count_points(&mut self, place: &str, count: usize) {
-        let before = self.points;
-        self.points = before.saturating_add(count);
-        if before <= MAX_ALL_POINTS && self.points > MAX_ALL_POINTS {
-            self.push(
-                place,
-                format!(
-                    "the commands have more than {MAX_ALL_POINTS} points and values together; draw fewer"
-                ),
-            );
-        }
-    }
-
-    pub(super) fn count_chars(&mut self, place: &str, text: &str) {
-        let before = self.chars;
-        self.chars = before.saturating_add(text.chars().count());
-        if before <= MAX_ALL_CHARS && self.chars > MAX_ALL_CHARS {
-            self.push(
-                place,
-                format!("the texts have more than {MAX_ALL_CHARS} characters together; write less"),
-            );
-        }
-    }
-
-    pub(super) fn number(&mut self, place: &str, name: &str, value: f64) {
-        if !value.is_finite() || value.abs() > MAX_COORDINATE {
-            self.push(
-                &format!("{place}.{name}"),
-                format!("{value:e} is too far away; the largest coordinate is {MAX_COORDINATE}"),
-            );
-        }
-    }
-
-    fn numbers<const N: usize>(&mut self, place: &str, values: [(&str, f64); N]) {
-        for (name, value) in values {
-            self.number(place, name, value);
-        }
-    }
-
-    fn all_points(&mut self, place: &str, points: &[Point]) {
-        self.count_points(place, points.len());
-        let far = |value: &f64| !value.is_finite() || value.abs() > MAX_COORDINATE;
-        if let Some(at) = points.iter().position(|point| point.iter().any(far)) {
-            self.push(
-                &format!("{place}.points[{at}]"),
-                format!("it is too far away; the largest coordinate is {MAX_COORDINATE}"),
-            );
-        }
-    }
-
-    /// A label, which is one line.
-    pub(super) fn label(&mut self, place: &str, text: &str) {
-        self.count_chars(place, text);
-        if text.chars().count() > MAX_LABEL_CHARS {
-            self.push(place, format!("it has more than {MAX_LABEL_CHARS} characters; shorten it"));
-        }
-    }
-}
 
 /// The paint of a shape that names none.
 #[derive(Clone, Copy)]
@@ -145,6 +40,7 @@ pub(super) fn compose(scene: &Scene<'_>, place: &str, command: &Command, problem
     let element =
         |svg: &mut Svg, name: &str, own: Attributes, style: Style<'_>, usual, problems: &mut Problems| {
             let extent = Extent::of(command);
+            check_dashes(place, style.dash, command, problems);
             let attributes = own.and(&styled(scene, place, style, usual, extent, problems, svg));
             svg.element(name, &attributes);
         };
@@ -247,6 +143,20 @@ fn styled(
     attributes.and(&placed(place, style.opacity, style.transform, problems))
 }
 
+/// Checks the number of dashes, each of which is a shape of its own.
+fn check_dashes(place: &str, dash: Option<&[f64]>, command: &Command, problems: &mut Problems) {
+    let Some(dash) = dash else { return };
+    let pattern =
+        dash.iter().sum::<f64>().max(0.1) / f64::from(u32::try_from(dash.len()).unwrap_or(1).max(1));
+    let count = extent::length(command) / pattern;
+    if count > MAX_DASHES {
+        problems.push(
+            &format!("{place}.dash"),
+            format!("the line would have about {count:.0} dashes, more than {MAX_DASHES}; give longer ones"),
+        );
+    }
+}
+
 fn dashes(place: &str, dash: &[f64], problems: &mut Problems) -> Attributes {
     let sum: f64 = dash.iter().sum();
     if dash.iter().any(|length| !(0.0..=MAX_COORDINATE).contains(length)) || sum < 0.1 {
@@ -346,6 +256,7 @@ fn compose_text(scene: &Scene<'_>, place: &str, text: &Text, problems: &mut Prob
         Anchor::Middle => "middle",
         Anchor::End => "end",
     };
+    check_dashes(place, text.dash.as_deref(), &Command::Text(text.clone()), problems);
     let shared = Attributes::new()
         .with("font-family", &family)
         .number("font-size", size)

@@ -1,6 +1,7 @@
 //! The box around a shape without its line, as far as that is needed to see that it has no area.
 
 use super::commands::{Command, Point};
+use std::f64::consts::TAU;
 use svgtypes::{SimplePathSegment, SimplifyingPathParser};
 
 /// The box around the points of a shape.
@@ -72,6 +73,29 @@ fn points(data: &str) -> Vec<Point> {
         SimplePathSegment::ClosePath => Vec::new(),
     });
     points.collect()
+}
+
+/// Returns about how long the lines of a command are together.
+pub(super) fn length(command: &Command) -> f64 {
+    let along = |points: &[Point]| {
+        points.windows(2).map(|pair| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1])).sum::<f64>()
+    };
+    match command {
+        Command::Line(line) => along(&[[line.x1, line.y1], [line.x2, line.y2]]),
+        Command::Polyline(line) => along(&line.points),
+        // The way back is at most as long.
+        Command::Polygon(polygon) => 2.0 * along(&polygon.points),
+        Command::Path(path) => 2.0 * along(&points(&path.d)),
+        Command::Rect(rect) => 2.0 * (rect.width + rect.height),
+        Command::Circle(circle) => TAU * circle.radius,
+        Command::Ellipse(ellipse) => TAU * ellipse.rx.max(ellipse.ry),
+        // A letter with many corners has about this.
+        Command::Text(text) => {
+            let letters = f64::from(u32::try_from(text.text.chars().count()).unwrap_or(u32::MAX));
+            letters * text.font_size.unwrap_or(16.0) * 6.0
+        }
+        _ => 0.0,
+    }
 }
 
 #[cfg(test)]

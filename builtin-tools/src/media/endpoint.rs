@@ -1,5 +1,6 @@
 //! Endpoints with the HTTP API of OpenAI: requests, answers, and errors without the key.
 
+use super::form::Form;
 use super::marker;
 use crate::config::MediaProvider;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -43,13 +44,6 @@ pub(super) enum Body {
     Form(Form),
 }
 
-/// A form with files.
-pub(super) struct Form {
-    /// The line between two parts. It is random, so that no file can end its part.
-    boundary: String,
-    bytes: Vec<u8>,
-}
-
 /// An answer of success.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -63,49 +57,6 @@ pub(super) struct Failure {
     pub(super) error: ToolError,
     /// True if the endpoint did nothing, so that another one may be asked.
     pub(super) was_refused: bool,
-}
-
-impl Form {
-    /// Creates an empty form.
-    ///
-    /// # Errors
-    ///
-    /// When the system has no random bytes.
-    pub(super) fn new() -> Result<Self, ToolError> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| ToolError::unavailable(format!("the system has no random bytes: {error}")))?;
-        let boundary = bytes.iter().fold(String::from("toolkit-"), |text, byte| format!("{text}{byte:02x}"));
-        Ok(Self { boundary, bytes: Vec::new() })
-    }
-
-    /// Adds a text.
-    pub(super) fn text(mut self, name: &str, value: &str) -> Self {
-        let boundary = &self.boundary;
-        let part =
-            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
-        self.bytes.extend_from_slice(part.as_bytes());
-        self
-    }
-
-    /// Adds a file under a name that says nothing about the user.
-    pub(super) fn file(mut self, name: &str, file_name: &str, media_type: &str, data: &[u8]) -> Self {
-        let boundary = &self.boundary;
-        let head = format!(
-            "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{file_name}\"\r\nContent-Type: {media_type}\r\n\r\n"
-        );
-        self.bytes.extend_from_slice(head.as_bytes());
-        self.bytes.extend_from_slice(data);
-        self.bytes.extend_from_slice(b"\r\n");
-        self
-    }
-
-    /// Returns the media type and the body.
-    fn finish(mut self) -> (String, Vec<u8>) {
-        let boundary = &self.boundary;
-        self.bytes.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
-        (format!("multipart/form-data; boundary={boundary}"), self.bytes)
-    }
 }
 
 impl Endpoint {

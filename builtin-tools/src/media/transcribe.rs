@@ -1,6 +1,7 @@
 //! `transcribe`: the text of speech, by an endpoint: `POST /audio/transcriptions`.
 
-use super::endpoint::{self, Body, Endpoint, Failure, Form, Turns};
+use super::endpoint::{self, Body, Endpoint, Failure, Turns};
+use super::form::Form;
 use crate::config::TranscribeSettings;
 use crate::titles;
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! Line charts.
 
 use super::super::commands::LineChart;
-use super::super::compose::{Problems, Scene};
+use super::super::compose::Scene;
+use super::super::problems::Problems;
 use super::super::svg::{Attributes, Svg, points};
 use super::axes::{Axes, AxisNames};
 use super::frame::Frame;

@@ -1,8 +1,9 @@
 //! Pie charts.
 
 use super::super::commands::PieChart;
-use super::super::compose::{Problems, Scene};
+use super::super::compose::Scene;
 use super::super::fonts;
+use super::super::problems::Problems;
 use super::super::svg::{Attributes, Svg};
 use super::frame::Frame;
 use super::scale::short;

@@ -1,6 +1,7 @@
 //! Pictures made and changed: `POST /images/generations` and `POST /images/edits`.
 
-use super::super::endpoint::{self, Body, Endpoint, Failure, Form, Turns};
+use super::super::endpoint::{self, Body, Endpoint, Failure, Turns};
+use super::super::form::Form;
 use super::super::kept;
 use super::details::{ImageDetails, MadePicture, MadePictures};
 use super::input::{self, Input};

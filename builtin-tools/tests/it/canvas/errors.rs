@@ -26,6 +26,10 @@ async fn each_problem_is_told_at_its_place() {
         (rect(json!({ "transform": "scale(1e30)" })), "commands[1].transform: "),
         (rect(json!({ "dash": [0, 0] })), "commands[1].dash: "),
         (rect(json!({ "dash": [5, -1] })), "commands[1].dash: "),
+        (
+            json!({ "type": "line", "x1": 0, "y1": 0, "x2": 100_000, "y2": 0, "dash": [0.1, 0.1] }),
+            "commands[1].dash: the line would have about 1000000 dashes, more than 50000; give longer ones",
+        ),
         (rect(json!({ "x": 1e9 })), "commands[1].x: 1e9 is too far away; the largest coordinate is 100000"),
         (
             json!({ "type": "polyline", "points": [[0, 0], [0, 1e30]] }),

@@ -181,6 +181,10 @@ async fn what_is_outside_the_canvas_is_told_for_each_command() {
     let count = commands.as_array().unwrap().len();
     let call = toolbox.call(json!({ "width": 100, "height": 100, "commands": commands })).await;
     for at in 0..count {
-        assert!(call.text().contains(&format!("(commands[{at}]: it is outside the canvas)")), "{}", call.text());
+        assert!(
+            call.text().contains(&format!("(commands[{at}]: it is outside the canvas)")),
+            "{}",
+            call.text()
+        );
     }
 }

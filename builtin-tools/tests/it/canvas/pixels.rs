@@ -99,6 +99,33 @@ async fn dashes_have_gaps() {
     check(line, &[(5, 50, BLACK), (20, 50, WHITE), (35, 50, BLACK), (50, 50, WHITE)]).await;
 }
 
+/// A large picture is drawn in parts, which do not show.
+#[tokio::test]
+async fn high_pictures_have_no_seams() {
+    let picture = drawn_with(json!({
+        "width": 60, "height": 1000, "gradients": [{ "id": "g", "type": "linear", "from": [0, 0], "to": [0, 1], "stops": [
+            { "offset": 0, "color": "red" }, { "offset": 1, "color": "blue" }
+        ] }],
+        "commands": [
+            { "type": "rect", "x": 0, "y": 0, "width": 20, "height": 1000, "fill": "url(#g)" },
+            { "type": "line", "x1": 22, "y1": 0, "x2": 58, "y2": 1000, "stroke_width": 3, "opacity": 0.5 },
+            { "type": "circle", "x": 50, "y": 256, "radius": 6, "fill": "red" },
+        ],
+    }))
+    .await;
+    for y in 1..1000 {
+        let (above, below) = (at(&picture, 10, y - 1), at(&picture, 10, y));
+        assert!(
+            above.iter().zip(below).all(|(above, below)| above.abs_diff(below) <= 1),
+            "{y}: {above:?} {below:?}"
+        );
+        let line: u32 = (20..60).map(|x| 255 - u32::from(at(&picture, x, y)[2])).sum();
+        // Three pixels of half a black, and the circle where it is.
+        assert!((300..480).contains(&line) || (249..264).contains(&y), "{y}: {line}");
+    }
+    assert_eq!((at(&picture, 50, 252), at(&picture, 50, 260)), (RED, RED));
+}
+
 #[tokio::test]
 async fn transforms_move_turn_and_scale() {
     for (transform, place) in [

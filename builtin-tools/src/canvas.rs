@@ -3,9 +3,12 @@
 mod chart;
 mod commands;
 mod compose;
+mod extent;
 mod fonts;
 mod paint;
 mod pictures;
+mod places;
+mod problems;
 mod render;
 mod svg;
 
@@ -18,10 +21,13 @@ use crate::files::saved::{self, Saved};
 use crate::picture;
 use crate::titles;
 use chart::Theme;
-use compose::{Problems, Scene};
+use compose::Scene;
 use fonts::Fonts;
+use problems::Problems;
 use render::{Drawn, Files, Surface};
+use std::collections::HashMap;
 use std::io;
+use std::time::{Duration, Instant};
 use svg::Svg;
 use toolkit::prelude::*;
 use toolkit::{CancellationToken, Content, ToolErrorKind, events::Progress, output::Detailed};
@@ -34,6 +40,8 @@ const MAX_PIXELS: u64 = 16 << 20;
 const MAX_COMMANDS: usize = 2_000;
 /// Maximum number of gradients.
 const MAX_GRADIENTS: usize = 100;
+/// Time after which progress is told.
+const QUIET: Duration = Duration::from_secs(1);
 /// Maximum number of notes on commands that are not seen.
 const MAX_NOTES: usize = 8;
 
@@ -46,7 +54,15 @@ const MAX_NOTES: usize = 8;
 ///
 /// When a command means nothing, by its number: `commands[3].fill: …`; when the picture is too large; when a picture within it cannot be
 /// read, or the file must not be written.
-#[tool(group = "ui", title = "Draw a picture", destructive, idempotent, asks, timeout = "3m")]
+#[tool(
+    group = "ui",
+    title = "Draw a picture",
+    destructive,
+    idempotent,
+    asks,
+    timeout = "3m",
+    format_error = places::message
+)]
 pub async fn canvas(
     ctx: &ToolContext,
     /// Width in pixels.
@@ -70,13 +86,19 @@ pub async fn canvas(
 ) -> Result<Detailed<DrawnPicture>, ToolError> {
     let size = format!("{width} × {height}");
     titles::begin(ctx, "Draw", &size);
-    let drawing = compose_all(width, height, commands, background, gradients)?;
+    let request = Request {
+        width,
+        height,
+        commands: commands.to_vec(),
+        background: background.to_owned(),
+        gradients: gradients.to_vec(),
+    };
+    let mut drawing = ctx.blocking(move |token| compose_all(&request, token)).await?;
     let place = match save_as {
         Some(path) => Some(saved::place(ctx, path, &["png"]).await?),
         None => None,
     };
     let (loaded, files) = pictures::load(ctx, commands).await?;
-    let mut drawing = drawing;
     for loaded in loaded {
         if let Command::Image(picture) = &commands[loaded.at] {
             drawing.elements[loaded.at] = compose::compose_picture(picture, &loaded.key, loaded.size);
@@ -84,7 +106,7 @@ pub async fn canvas(
     }
     let watcher = ctx.is_watched().then(|| ctx.clone());
     let drawn = ctx.blocking(move |token| {
-        draw(&drawing, &files, token, |done, total| {
+        draw(&drawing, &files, token, QUIET, |done, total| {
             if let Some(ctx) = &watcher {
                 ctx.progress(Progress::new(done).with_total(total).with_message("drawing"));
             }
@@ -126,6 +148,15 @@ pub struct DrawnPicture {
     pub bytes: usize,
 }
 
+/// The arguments that are drawn.
+struct Request {
+    width: u32,
+    height: u32,
+    commands: Vec<Command>,
+    background: String,
+    gradients: Vec<Gradient>,
+}
+
 /// A drawing of which all is checked and composed but the pictures.
 struct Drawing {
     width: u32,
@@ -133,17 +164,15 @@ struct Drawing {
     background: Option<svgtypes::Color>,
     definitions: String,
     elements: Vec<Svg>,
-    /// The places of texts, which should not be cut.
-    texts: Vec<usize>,
+    /// The places of texts and charts, which should not be cut, and what they are.
+    texts: HashMap<usize, &'static str>,
+    /// Notes on what has no room.
+    notes: Vec<String>,
 }
 
-fn compose_all(
-    width: u32,
-    height: u32,
-    commands: &[Command],
-    background: &str,
-    gradients: &[Gradient],
-) -> Result<Drawing, ToolError> {
+fn compose_all(request: &Request, token: &CancellationToken) -> Result<Drawing, ToolError> {
+    let Request { width, height, commands, background, gradients } = request;
+    let (width, height) = (*width, *height);
     let mut problems = Problems::default();
     // Called directly, nobody has checked these.
     let is_sized = (1..=MAX_SIDE).contains(&width) && (1..=MAX_SIDE).contains(&height);
@@ -174,15 +203,21 @@ fn compose_all(
         problems.push("commands", format!("{pictures} pictures are more than {}", pictures::MAX_PICTURES));
     }
     let scene = Scene { width, height, gradients, theme: Theme::on(background) };
-    let compose =
-        |(at, command)| compose::compose(&scene, &format!("commands[{at}]"), command, &mut problems);
-    let elements = commands.iter().enumerate().map(compose).collect();
+    let mut elements = Vec::new();
+    for (at, command) in commands.iter().enumerate() {
+        check(token)()?;
+        elements.push(compose::compose(&scene, &format!("commands[{at}]"), command, &mut problems));
+    }
     if let Some(message) = problems.message() {
         return Err(ToolError::new(ToolErrorKind::InvalidArguments, message));
     }
-    let texts = commands.iter().enumerate().filter(|(_, command)| matches!(command, Command::Text(_)));
-    let texts = texts.map(|(at, _)| at).collect();
-    Ok(Drawing { width, height, background, definitions: definitions.into_string(), elements, texts })
+    let texts = commands.iter().enumerate().filter_map(|(at, command)| match command {
+        Command::Text(_) => Some((at, "text")),
+        Command::Bar(_) | Command::LineChart(_) | Command::Pie(_) => Some((at, "chart")),
+        _ => None,
+    });
+    let (texts, definitions, notes) = (texts.collect(), definitions.into_string(), problems.into_notes());
+    Ok(Drawing { width, height, background, definitions, elements, texts, notes })
 }
 
 fn check_gradient(place: &str, gradient: &Gradient, problems: &mut Problems) {
@@ -205,36 +240,43 @@ fn check(token: &CancellationToken) -> impl Fn() -> io::Result<()> + use<'_> {
     || if token.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
 }
 
-/// Draws everything and returns the PNG file, with notes on what is not seen.
+/// Draws everything and returns the PNG file, with notes on what is not seen. Progress is told after `quiet`.
 fn draw(
     drawing: &Drawing,
     files: &Files,
     token: &CancellationToken,
+    quiet: Duration,
     tell: impl Fn(f64, f64),
 ) -> Result<(Vec<u8>, Vec<String>), ToolError> {
-    let Drawing { width, height, background, definitions, elements, texts } = drawing;
+    let Drawing { width, height, background, definitions, elements, texts, notes } = drawing;
     let mut surface = Surface::new(*width, *height, *background).ok_or_else(|| {
         ToolError::failed("there is no memory for a picture of this size; draw a smaller one")
     })?;
     let fonts = Fonts::default();
     let options = render::options(&fonts, files);
-    let (mut notes, mut unseen) = (Vec::new(), 0);
-    let began = std::time::Instant::now();
+    let (mut notes, mut unseen) = (notes.clone(), 0);
+    if notes.len() > MAX_NOTES {
+        let more = notes.split_off(MAX_NOTES).len();
+        notes.push(format!("and {more} more charts with labels that are shortened or left out"));
+    }
+    let began = Instant::now();
     for (at, svg) in elements.iter().enumerate() {
         check(token)()?;
-        let drawn = surface
-            .draw(svg, definitions, &options)
+        let tree = surface
+            .read(svg, definitions, &options)
             .map_err(|problem| ToolError::failed(format!("commands[{at}]: it cannot be drawn: {problem}")))?;
-        let note = match drawn {
+        let note = match surface.draw(&tree, &check(token))? {
             Drawn::Nothing => {
                 Some("it draws nothing, since it has no extent, or no colour that is seen".to_owned())
             }
             Drawn::Outside => Some("it is outside the canvas".to_owned()),
-            Drawn::Cut { left, top, right, bottom } if texts.contains(&at) => Some(format!(
-                "the text is cut: it reaches from ({left:.0}, {top:.0}) to ({right:.0}, {bottom:.0}), and the canvas has {width} × \
-                 {height} pixels"
-            )),
-            _ => None,
+            Drawn::Cut { left, top, right, bottom } => texts.get(&at).map(|what| {
+                format!(
+                    "the {what} is cut: it reaches from ({left:.0}, {top:.0}) to ({right:.0}, {bottom:.0}), and the canvas has {width} × \
+                     {height} pixels"
+                )
+            }),
+            Drawn::Inside => None,
         };
         if let Some(note) = note {
             unseen += 1;
@@ -242,7 +284,7 @@ fn draw(
                 notes.push(format!("commands[{at}]: {note}"));
             }
         }
-        if began.elapsed().as_secs() >= 1 {
+        if began.elapsed() >= quiet {
             #[expect(clippy::cast_precision_loss, reason = "there are few commands")]
             tell(at as f64 + 1.0, elements.len() as f64);
         }
@@ -275,5 +317,57 @@ fn output(size: &str, bytes: usize, saved: Option<Saved>, notes: &[String]) -> T
     match path {
         Some(path) => output.with_file_modified(&path).with_attachment(path),
         None => output,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A request of many charts.
+    fn request() -> Request {
+        let chart = serde_json::json!({ "type": "line_chart", "series": [{ "values": vec![1.0; 1_000] }] });
+        let chart: Command = serde_json::from_value(chart).expect("it is a command");
+        Request {
+            width: 500,
+            height: 500,
+            commands: vec![chart; 100],
+            background: "white".to_owned(),
+            gradients: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_cancelled_call_is_neither_composed_nor_drawn() {
+        let (request, token) = (request(), CancellationToken::new());
+        let drawing = compose_all(&request, &token).expect("it is right");
+        assert_eq!(drawing.elements.len(), 100);
+        let drawn = std::cell::Cell::new(0);
+        // Cancelled while it is drawn: the next command is not.
+        let tell = |done: f64, _: f64| {
+            drawn.set(drawn.get() + 1);
+            assert!(done < 100.0);
+            token.cancel();
+        };
+        assert!(draw(&drawing, &Files::new(), &token, Duration::ZERO, tell).is_err());
+        assert_eq!(drawn.get(), 1);
+        assert!(compose_all(&request, &token).is_err());
+    }
+
+    #[test]
+    fn a_large_command_is_left_in_its_middle() {
+        let mut surface = Surface::new(10, 1_000, None).expect("there is memory");
+        let mut svg = Svg::default();
+        svg.element("rect", &svg::Attributes::new().number("width", 10).number("height", 1_000));
+        let (fonts, files) = (Fonts::default(), Files::new());
+        let tree = surface.read(&svg, "", &render::options(&fonts, &files)).expect("it is SVG");
+        for (left, is_drawn) in [(4, true), (3, false)] {
+            let left = std::cell::Cell::new(left);
+            let check = || match left.replace(left.get() - 1) {
+                0 => Err(io::ErrorKind::Interrupted.into()),
+                _ => Ok(()),
+            };
+            assert_eq!(surface.draw(&tree, &check).is_ok(), is_drawn);
+        }
     }
 }

@@ -36,13 +36,34 @@ pub(crate) fn picture_client(ctx: &ToolContext, max_bytes: usize) -> Result<Clie
 /// followed, since they would forward the key.
 #[cfg(feature = "web")]
 pub(crate) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Client, ToolError> {
+    configured_client(ctx, timeout, 2 << 20, "web_search")
+}
+
+/// Returns a client for files on the origin of an endpoint, as [`provider_client`].
+#[cfg(feature = "media")]
+pub(crate) fn own_client(
+    ctx: &ToolContext,
+    timeout: Duration,
+    max_bytes: usize,
+) -> Result<Client, ToolError> {
+    configured_client(ctx, timeout, max_bytes, "image")
+}
+
+/// Returns a client for an address that the user configured. Redirects are not followed.
+#[cfg(any(feature = "media", feature = "web"))]
+fn configured_client(
+    ctx: &ToolContext,
+    timeout: Duration,
+    max_bytes: usize,
+    tool: &str,
+) -> Result<Client, ToolError> {
     let network: WebNetworkSettings = ctx.config_section(SECTION)?;
     let mut settings = settings(ctx, &network)?;
     let all =
         ["0.0.0.0/0", "::/0"].map(|range| range.parse::<AddressRange>().expect("a range of all addresses"));
     settings.allowed_ranges = all.to_vec();
-    let limits = Limits::default().with_total(timeout).with_redirects(0).with_body_bytes(2 << 20);
-    Ok(client(settings, limits, &network, "web_search"))
+    let limits = Limits::default().with_total(timeout).with_redirects(0).with_body_bytes(max_bytes);
+    Ok(client(settings, limits, &network, tool))
 }
 
 /// Returns the settings that determine which addresses a caller may reach, as part of a cache key.

@@ -311,6 +311,18 @@ pub struct MediaProvider {
     pub model: Option<String>,
 }
 
+/// Pictures and speech without a given file: they are kept in the directory `media` of the data directory, so that hosts can send them.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+pub struct MediaSettings {
+    /// Number of days after which a file is removed, from 1 to 365.
+    #[arg(default = 7, range(1..=365))]
+    pub keep_days: u64,
+    /// Maximum size of all files together in bytes, at least 1 MiB. The oldest are removed first.
+    #[arg(default = 1_073_741_824, range(1_048_576..))]
+    pub max_total_bytes: u64,
+}
+
 /// Settings of `image`.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
@@ -393,6 +405,7 @@ toolkit::config_section!(
         .tool("web_fetch")
         .gates(&[ConfigGate::Narrows { key: "blockedDomains" }])
 );
+toolkit::config_section!(ConfigSection::at::<MediaSettings>("tools.media"));
 toolkit::config_section!(ConfigSection::at::<ImageSettings>("tools.image").tool("image"));
 toolkit::config_section!(ConfigSection::at::<TtsSettings>("tools.tts").tool("tts"));
 toolkit::config_section!(ConfigSection::at::<TranscribeSettings>("tools.transcribe").tool("transcribe"));

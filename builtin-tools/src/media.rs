@@ -4,8 +4,10 @@
 //! refuses it, the call ends with an error that says so.
 
 mod endpoint;
+mod form;
 mod image;
 mod kept;
+mod marker;
 mod transcribe;
 mod tts;
 

@@ -1,5 +1,7 @@
 //! Pictures: decoded within limits, and made as small as models take them.
 
+mod jpeg;
+
 use image::codecs::jpeg::JpegEncoder;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
@@ -208,8 +210,16 @@ fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<(DynamicImage,
     let mut reader = ImageReader::with_format(Cursor::new(data), format);
     reader.limits(limits.clone());
     let mut decoder = reader.into_decoder()?;
-    // Not all decoders count the memory of the image itself.
+    // Not all decoders count the memory of the image itself, nor what they keep beside it.
     limits.reserve(decoder.total_bytes())?;
+    let (width, height) = decoder.dimensions();
+    limits.reserve(match format {
+        // A coefficient has two bytes.
+        ImageFormat::Jpeg => u64::from(width) * u64::from(height) * 2 * jpeg::kept_components(data),
+        // The picture with an alpha channel, and the frame of an animation.
+        ImageFormat::WebP => decoder.total_bytes().saturating_mul(2),
+        _ => 0,
+    })?;
     let orientation = decoder.orientation()?;
     Ok((DynamicImage::from_decoder(decoder)?, orientation))
 }

@@ -119,6 +119,7 @@ pub(crate) fn run(workspace: &Workspace, selection: &Selection, tally: &mut Tall
 /// Numbers of cases of property tests for longer runs. No name begins with `TOOLKIT_`: the command, which some of these tests
 /// run, reads such variables as configuration.
 const MORE_CASES: &[(&str, &str)] = &[
+    ("CANVAS_CASES", "1000"),
     ("MODEL_CONVERSATIONS", "10000"),
     ("PERMISSION_CASES", "20000"),
     ("SHELL_VERDICT_EVERY", "1"),

@@ -5,7 +5,10 @@ mod bars;
 mod frame;
 mod legend;
 mod lines;
+mod marks;
 mod pie;
+#[cfg(test)]
+mod properties;
 mod scale;
 
 pub(super) use bars::bars;
@@ -13,10 +16,11 @@ pub(super) use lines::lines;
 pub(super) use pie::pie;
 
 use super::commands::Series;
-use super::compose::Problems;
 use super::fonts::{self, BUNDLED_FAMILY};
 use super::paint;
+use super::problems::Problems;
 use super::svg::{Attributes, Svg};
+use std::str::FromStr as _;
 use svgtypes::Color;
 
 /// The colours of series and slices, one after the other.
@@ -31,6 +35,8 @@ const MAX_VALUE: f64 = 1e15;
 /// The colours of what surrounds the data, by the colour of the canvas.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Theme {
+    /// The colour of the canvas; white where it has none.
+    background: Color,
     text: &'static str,
     axis: &'static str,
     grid: &'static str,
@@ -43,12 +49,61 @@ impl Theme {
             let light = 2 * u32::from(color.red) + 5 * u32::from(color.green) + u32::from(color.blue);
             color.alpha > 127 && light < 8 * 110
         });
+        let background = background.filter(|color| color.alpha > 127).unwrap_or(Color::white());
         if is_dark {
-            Self { text: "#eeeeee", axis: "#999999", grid: "#444444" }
+            Self { background, text: "#eeeeee", axis: "#999999", grid: "#444444" }
         } else {
-            Self { text: "#333333", axis: "#888888", grid: "#e3e3e3" }
+            Self { background, text: "#333333", axis: "#888888", grid: "#e3e3e3" }
         }
     }
+}
+
+/// The sheet that a chart is drawn on. It counts the labels that have no room, for a note in the result.
+pub(super) struct Sheet<'a> {
+    svg: &'a mut Svg,
+    /// Number of labels that were cut.
+    shortened: usize,
+    /// Number of labels that were left out.
+    omitted: usize,
+}
+
+impl<'a> Sheet<'a> {
+    pub(super) fn new(svg: &'a mut Svg) -> Self {
+        Self { svg, shortened: 0, omitted: 0 }
+    }
+
+    /// A text cut to a width, on one line.
+    fn fitted(&mut self, text: &str, size: f64, is_bold: bool, most: f64) -> String {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if fonts::width(&text, size, is_bold) <= most {
+            return text;
+        }
+        self.shortened += 1;
+        let room = most - fonts::width("…", size, is_bold);
+        let cut = fonts::prefix(&text, size, is_bold, room);
+        // Where not even a letter has room, nothing is written.
+        if cut.is_empty() { String::new() } else { cut.trim_end().to_owned() + "…" }
+    }
+
+    /// Returns a note on the labels that have no room.
+    pub(super) fn note(&self) -> Option<String> {
+        let count = |count: usize, what: &str| match count {
+            0 => None,
+            1 => Some(format!("1 label is {what}")),
+            _ => Some(format!("{count} labels are {what}")),
+        };
+        let parts = [count(self.shortened, "shortened"), count(self.omitted, "left out")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let more = "for want of room; a larger `width` or `height`, or a smaller `font_size`, shows more";
+        (!parts.is_empty()).then(|| format!("{} {more}", parts.join(" and ")))
+    }
+}
+
+/// Each of how many things is shown, where each needs some room and has a slot.
+fn every(needed: f64, slot: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive and small")]
+    let every = (needed / slot.max(1e-6)).ceil().clamp(1.0, 1e6) as usize;
+    every
 }
 
 /// Alignment of a label.
@@ -95,37 +150,35 @@ impl<'a> Label<'a> {
     }
 }
 
-/// A text cut to a width, on one line.
-fn fitted(text: &str, size: f64, is_bold: bool, most: f64) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if fonts::width(&text, size, is_bold) <= most {
-        return text;
-    }
-    let mut cut = String::new();
-    for character in text.chars() {
-        cut.push(character);
-        if fonts::width(&cut, size, is_bold) + fonts::width("…", size, is_bold) > most {
-            cut.pop();
-            break;
-        }
-    }
-    cut.trim_end().to_owned() + "…"
-}
-
 /// A line of an axis or a grid.
 fn rule(svg: &mut Svg, color: &str, from: (f64, f64), to: (f64, f64)) {
     let attributes = Attributes::new().number("x1", from.0).number("y1", from.1).number("x2", to.0);
     svg.element("line", &attributes.number("y2", to.1).with("stroke", color).number("stroke-width", 1));
 }
 
-/// The colour of the series or slice at a place, as an attribute value.
-fn color_at(at: usize, given: Option<&str>) -> String {
-    match given.and_then(|given| paint::color(given).ok().flatten()) {
-        Some(color) => {
-            format!("rgba({},{},{},{})", color.red, color.green, color.blue, f64::from(color.alpha) / 255.0)
-        }
-        None => PALETTE[at % PALETTE.len()].to_owned(),
-    }
+/// The colour of the series or slice at a place.
+fn color_at(at: usize, given: Option<&str>) -> Color {
+    let usual = || Color::from_str(PALETTE[at % PALETTE.len()]).expect("the palette has colours");
+    given.and_then(|given| paint::color(given).ok().flatten()).unwrap_or_else(usual)
+}
+
+/// A colour as an attribute value.
+fn css(color: Color) -> String {
+    format!("rgba({},{},{},{})", color.red, color.green, color.blue, f64::from(color.alpha) / 255.0)
+}
+
+/// Black or white: the one that is easier to read on a colour, which lies on a background.
+fn readable_on(color: Color, background: Color) -> &'static str {
+    let share = f64::from(color.alpha) / 255.0;
+    let linear = |front: u8, back: u8| {
+        let value = (f64::from(front) * share + f64::from(back) * (1.0 - share)) / 255.0;
+        if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    // The relative luminance of WCAG. Up to 0.183 white has the contrast of 4.5 that text needs, and from 0.175 on black has it.
+    let luminance = 0.2126 * linear(color.red, background.red)
+        + 0.7152 * linear(color.green, background.green)
+        + 0.0722 * linear(color.blue, background.blue);
+    if luminance > 0.183 { "black" } else { "white" }
 }
 
 fn check_color(place: &str, given: Option<&str>, problems: &mut Problems) {
@@ -135,6 +188,7 @@ fn check_color(place: &str, given: Option<&str>, problems: &mut Problems) {
 }
 
 fn check_values(place: &str, values: &[f64], problems: &mut Problems) {
+    problems.count_points(place, values.len());
     if let Some(at) = values.iter().position(|value| !value.is_finite() || value.abs() > MAX_VALUE) {
         problems.push(
             &format!("{place}[{at}]"),

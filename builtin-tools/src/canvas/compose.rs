@@ -2,110 +2,20 @@
 
 use super::chart::{self, Theme};
 use super::commands::{
-    Anchor, Command, Fit, Gradient, MAX_LABEL_CHARS, MAX_POINTS, PathShape, Picture, Point, Style, Text,
+    Anchor, Command, Fit, Gradient, GradientUnits, MAX_POINTS, PathShape, Picture, Style, Text,
 };
+use super::extent::{self, Extent};
 use super::fonts::BUNDLED_FAMILY;
 use super::paint::{self, Paint, shown};
+use super::problems::{MAX_COORDINATE, Problems};
 use super::svg::{self, Attributes, Svg};
 use std::str::FromStr as _;
 use svgtypes::{PathParser, PathSegment, Transform};
 
-/// Maximum distance of a coordinate from the origin.
-const MAX_COORDINATE: f64 = 100_000.0;
-/// Maximum number of points of all commands.
-pub(super) const MAX_ALL_POINTS: usize = 200_000;
-/// Maximum number of characters of all texts.
-pub(super) const MAX_ALL_CHARS: usize = 50_000;
-/// Maximum number of problems that are told.
-const MAX_PROBLEMS: usize = 10;
+/// Maximum number of dashes and gaps of one command.
+const MAX_DASHES: f64 = 50_000.0;
 /// The distance between the baselines of two lines of a text, by its size.
 const LINE_HEIGHT: f64 = 1.2;
-
-/// The problems of the commands.
-#[derive(Debug, Default)]
-pub(super) struct Problems {
-    all: Vec<String>,
-    points: usize,
-    chars: usize,
-}
-
-impl Problems {
-    pub(super) fn push(&mut self, place: &str, problem: impl AsRef<str>) {
-        self.all.push(format!("{place}: {}", problem.as_ref()));
-    }
-
-    /// Returns the error message with all problems; `None` if there are none.
-    pub(super) fn message(&self) -> Option<String> {
-        let count = self.all.len();
-        let problems = match count {
-            0 => return None,
-            1 => "1 problem".to_owned(),
-            _ => format!("{count} problems"),
-        };
-        let mut lines: Vec<String> =
-            self.all.iter().take(MAX_PROBLEMS).map(|problem| format!("- {problem}")).collect();
-        if count > MAX_PROBLEMS {
-            lines.push(format!("- and {} more", count - MAX_PROBLEMS));
-        }
-        Some(format!("invalid arguments for `canvas` ({problems}):\n{}", lines.join("\n")))
-    }
-
-    fn count_points(&mut self, place: &str, count: usize) {
-        let before = self.points;
-        self.points = before.saturating_add(count);
-        if before <= MAX_ALL_POINTS && self.points > MAX_ALL_POINTS {
-            self.push(
-                place,
-                format!("the commands have more than {MAX_ALL_POINTS} points together; draw fewer"),
-            );
-        }
-    }
-
-    pub(super) fn count_chars(&mut self, place: &str, text: &str) {
-        let before = self.chars;
-        self.chars = before.saturating_add(text.chars().count());
-        if before <= MAX_ALL_CHARS && self.chars > MAX_ALL_CHARS {
-            self.push(
-                place,
-                format!("the texts have more than {MAX_ALL_CHARS} characters together; write less"),
-            );
-        }
-    }
-
-    pub(super) fn number(&mut self, place: &str, name: &str, value: f64) {
-        if !value.is_finite() || value.abs() > MAX_COORDINATE {
-            self.push(
-                &format!("{place}.{name}"),
-                format!("{value:e} is too far away; the largest coordinate is {MAX_COORDINATE}"),
-            );
-        }
-    }
-
-    fn numbers<const N: usize>(&mut self, place: &str, values: [(&str, f64); N]) {
-        for (name, value) in values {
-            self.number(place, name, value);
-        }
-    }
-
-    fn all_points(&mut self, place: &str, points: &[Point]) {
-        self.count_points(place, points.len());
-        let far = |value: &f64| !value.is_finite() || value.abs() > MAX_COORDINATE;
-        if let Some(at) = points.iter().position(|point| point.iter().any(far)) {
-            self.push(
-                &format!("{place}.points[{at}]"),
-                format!("it is too far away; the largest coordinate is {MAX_COORDINATE}"),
-            );
-        }
-    }
-
-    /// A label, which is one line.
-    pub(super) fn label(&mut self, place: &str, text: &str) {
-        self.count_chars(place, text);
-        if text.chars().count() > MAX_LABEL_CHARS {
-            self.push(place, format!("it has more than {MAX_LABEL_CHARS} characters; shorten it"));
-        }
-    }
-}
 
 /// The paint of a shape that names none.
 #[derive(Clone, Copy)]
@@ -129,7 +39,9 @@ pub(super) fn compose(scene: &Scene<'_>, place: &str, command: &Command, problem
     let mut svg = Svg::default();
     let element =
         |svg: &mut Svg, name: &str, own: Attributes, style: Style<'_>, usual, problems: &mut Problems| {
-            let attributes = own.and(&styled(scene, place, style, usual, problems));
+            let extent = Extent::of(command);
+            check_dashes(place, style.dash, command, problems);
+            let attributes = own.and(&styled(scene, place, style, usual, extent, problems, svg));
             svg.element(name, &attributes);
         };
     match command {
@@ -189,12 +101,20 @@ fn styled(
     place: &str,
     style: Style<'_>,
     usual: Usual,
+    extent: Option<Extent>,
     problems: &mut Problems,
+    svg: &mut Svg,
 ) -> Attributes {
+    let flat = extent.and_then(|extent| extent.flat(style.stroke_width.unwrap_or(1.0)));
     let mut read = |name: &str, text: Option<&str>| {
         let painted = text.map(|text| paint::paint(text, scene.gradients)).transpose();
         match painted {
-            Ok(paint) => paint.map(|paint| paint.attributes(name)),
+            Ok(paint) => paint.map(|paint| match (paint, flat) {
+                (Paint::Gradient(gradient), Some(flat)) if gradient.units == GradientUnits::Shape => {
+                    paint::define_within(gradient, flat, name, svg)
+                }
+                _ => paint.attributes(name),
+            }),
             Err(problem) => {
                 problems.push(&format!("{place}.{name}"), problem);
                 None
@@ -221,6 +141,20 @@ fn styled(
         attributes = attributes.and(&dashes(place, dash, problems));
     }
     attributes.and(&placed(place, style.opacity, style.transform, problems))
+}
+
+/// Checks the number of dashes, each of which is a shape of its own.
+fn check_dashes(place: &str, dash: Option<&[f64]>, command: &Command, problems: &mut Problems) {
+    let Some(dash) = dash else { return };
+    let pattern =
+        dash.iter().sum::<f64>().max(0.1) / f64::from(u32::try_from(dash.len()).unwrap_or(1).max(1));
+    let count = extent::length(command) / pattern;
+    if count > MAX_DASHES {
+        problems.push(
+            &format!("{place}.dash"),
+            format!("the line would have about {count:.0} dashes, more than {MAX_DASHES}; give longer ones"),
+        );
+    }
 }
 
 fn dashes(place: &str, dash: &[f64], problems: &mut Problems) -> Attributes {
@@ -322,6 +256,7 @@ fn compose_text(scene: &Scene<'_>, place: &str, text: &Text, problems: &mut Prob
         Anchor::Middle => "middle",
         Anchor::End => "end",
     };
+    check_dashes(place, text.dash.as_deref(), &Command::Text(text.clone()), problems);
     let shared = Attributes::new()
         .with("font-family", &family)
         .number("font-size", size)
@@ -333,7 +268,9 @@ fn compose_text(scene: &Scene<'_>, place: &str, text: &Text, problems: &mut Prob
             place,
             Style { opacity: None, transform: None, ..text.style() },
             Usual::Area,
+            None,
             problems,
+            svg,
         ));
     svg.open("g", &placed(place, text.opacity, text.transform.as_deref(), problems));
     let mut y = text.y;

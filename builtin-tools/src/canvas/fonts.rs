@@ -175,12 +175,44 @@ fn coverage(database: &Database, id: ID) -> Coverage {
 
 /// The width of a text in the bundled font. A character that it lacks counts as wide as the font is high.
 pub(super) fn width(text: &str, size: f64, is_bold: bool) -> f64 {
-    let data = if is_bold { BOLD } else { REGULAR };
-    let Ok(font) = FontRef::new(data) else { return 0.0 };
-    let (map, metrics) = (font.charmap(), font.glyph_metrics(Size::new(1.0), LocationRef::default()));
-    let advance =
-        |character| map.map(character).and_then(|glyph| metrics.advance_width(glyph)).unwrap_or(1.0);
-    text.chars().map(|character| f64::from(advance(character))).sum::<f64>() * size
+    advances(text, is_bold).sum::<f64>() * size
+}
+
+/// The beginning of a text that is at most this wide in the bundled font.
+pub(super) fn prefix(text: &str, size: f64, is_bold: bool, most: f64) -> &str {
+    let mut width = 0.0;
+    let first_beyond = text.char_indices().zip(advances(text, is_bold)).find(|(_, advance)| {
+        width += advance * size;
+        width > most
+    });
+    first_beyond.map_or(text, |((at, _), _)| &text[..at])
+}
+
+/// The widths of a text's characters, as shares of the font's size.
+fn advances(text: &str, is_bold: bool) -> impl Iterator<Item = f64> {
+    let known = &ADVANCES[usize::from(is_bold)];
+    text.chars().map(move |character| {
+        let code = usize::try_from(u32::from(character)).unwrap_or(usize::MAX);
+        known.get(code).copied().unwrap_or_else(|| advance(&font(is_bold), character))
+    })
+}
+
+/// The widths of the first characters in both weights, since charts measure many labels.
+static ADVANCES: LazyLock<[Vec<f64>; 2]> = LazyLock::new(|| {
+    [false, true].map(|is_bold| {
+        let font = font(is_bold);
+        ('\0'..'\u{500}').map(|character| advance(&font, character)).collect()
+    })
+});
+
+fn font(is_bold: bool) -> FontRef<'static> {
+    FontRef::new(if is_bold { BOLD } else { REGULAR }).expect("the bundled font is one")
+}
+
+fn advance(font: &FontRef<'_>, character: char) -> f64 {
+    let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
+    let advance = font.charmap().map(character).and_then(|glyph| metrics.advance_width(glyph));
+    f64::from(advance.unwrap_or(1.0))
 }
 
 #[cfg(test)]
@@ -211,5 +243,8 @@ mod tests {
         assert!(width("MMM", 10.0, false).total_cmp(&width("MMM", 10.0, true)).is_ne());
         assert!((width("\u{4e2d}", 10.0, false) - 10.0).abs() < 1e-6);
         assert!(width("", 10.0, false).abs() < 1e-6);
+        let most = width("abc", 10.0, true) + 0.01;
+        assert_eq!(prefix("abcdef", 10.0, true, most), "abc");
+        assert_eq!((prefix("abc", 10.0, true, most), prefix("äbc", 10.0, true, -1.0)), ("abc", ""));
     }
 }

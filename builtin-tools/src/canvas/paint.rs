@@ -1,23 +1,24 @@
 //! Colours and gradients.
 
 use super::commands::{Gradient, GradientKind, GradientUnits};
+use super::extent::Bounds;
 use super::svg::{Attributes, Svg};
 use std::str::FromStr as _;
 use svgtypes::Color;
 
 /// The paint of an area or a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Paint<'a> {
     /// Nothing.
     None,
     /// A colour.
     Color(Color),
-    /// The gradient of this name.
-    Gradient(&'a str),
+    /// A gradient.
+    Gradient(&'a Gradient),
 }
 
 /// Reads a colour, `none`, or the name of a gradient.
-pub(super) fn paint<'a>(text: &'a str, gradients: &[Gradient]) -> Result<Paint<'a>, String> {
+pub(super) fn paint<'a>(text: &str, gradients: &'a [Gradient]) -> Result<Paint<'a>, String> {
     let text = text.trim();
     let Some(name) = text.strip_prefix("url(") else {
         return match color(text) {
@@ -30,11 +31,10 @@ pub(super) fn paint<'a>(text: &'a str, gradients: &[Gradient]) -> Result<Paint<'
     let id = name.and_then(|name| name.strip_prefix('#')).ok_or_else(|| {
         format!("`{}` names no gradient; write `url(#id)` with the `id` of one", shown(text))
     })?;
-    if gradients.iter().any(|gradient| gradient.id == id) {
-        Ok(Paint::Gradient(id))
-    } else {
-        Err(format!("there is no gradient `{}`; `gradients` has: {}", shown(id), names(gradients)))
-    }
+    let found = gradients.iter().find(|gradient| gradient.id == id);
+    found
+        .map(Paint::Gradient)
+        .ok_or_else(|| format!("there is no gradient `{}`; `gradients` has: {}", shown(id), names(gradients)))
 }
 
 /// Reads a colour; `None` for `none`.
@@ -75,7 +75,7 @@ impl Paint<'_> {
                     alpha => attributes.number(&format!("{name}-opacity"), f64::from(alpha) / 255.0),
                 }
             }
-            Self::Gradient(id) => Attributes::new().with(name, &format!("url(#{id})")),
+            Self::Gradient(gradient) => Attributes::new().with(name, &format!("url(#{})", gradient.id)),
         }
     }
 }
@@ -86,7 +86,24 @@ pub(super) fn define(gradient: &Gradient, svg: &mut Svg) {
         GradientUnits::Shape => "objectBoundingBox",
         GradientUnits::Canvas => "userSpaceOnUse",
     };
-    let attributes = Attributes::new().with("id", &gradient.id).with("gradientUnits", units);
+    define_with(gradient, Attributes::new().with("id", &gradient.id).with("gradientUnits", units), svg);
+}
+
+/// Defines a gradient for one shape that has no area: SVG has no box for its shares, and draws nothing. Returns the attribute
+/// `name` with it; `extent` is the box.
+pub(super) fn define_within(gradient: &Gradient, extent: Bounds, name: &str, svg: &mut Svg) -> Attributes {
+    let Bounds { left, top, width, height } = extent;
+    // No gradient of a model has a name with a dot.
+    let id = format!("flat.{name}");
+    let attributes = Attributes::new()
+        .with("id", &id)
+        .with("gradientUnits", "userSpaceOnUse")
+        .number("gradientTransform", format_args!("matrix({width} 0 0 {height} {left} {top})"));
+    define_with(gradient, attributes, svg);
+    Attributes::new().with(name, &format!("url(#{id})"))
+}
+
+fn define_with(gradient: &Gradient, attributes: Attributes, svg: &mut Svg) {
     let (name, attributes) = match gradient.kind {
         GradientKind::Linear => {
             let ([x1, y1], [x2, y2]) =

@@ -1,11 +1,15 @@
-//! Pixels: each command is a document of its own, drawn over those before it, so that a call can be cancelled between two.
+//! Pixels: each command is a document of its own, drawn over those before it, so that a call can be cancelled between two, and within a large one.
 
 use super::fonts::{BUNDLED_FAMILY, Fonts, Lacks};
 use super::svg::Svg;
-use resvg::tiny_skia::{Color, Pixmap, Transform};
+use resvg::tiny_skia::{Color, Pixmap, PixmapMut, Transform};
 use resvg::usvg::{ImageHrefResolver, ImageKind, Options, Tree};
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
+
+/// Number of rows that are drawn at once.
+const BAND: u32 = 256;
 
 /// Encoded PNG files by the names that elements have for them.
 pub(super) type Files = HashMap<String, Arc<Vec<u8>>>;
@@ -44,27 +48,47 @@ impl Surface {
         Some(Self { pixmap })
     }
 
-    /// Draws elements over what is there.
-    pub(super) fn draw(
-        &mut self,
+    /// Reads elements.
+    pub(super) fn read(
+        &self,
         svg: &Svg,
         definitions: &str,
         options: &Options<'_>,
-    ) -> Result<Drawn, String> {
-        let (width, height) = (self.pixmap.width(), self.pixmap.height());
-        let document = svg.document(width, height, definitions);
-        let tree = Tree::from_str(&document, options).map_err(|error| error.to_string())?;
+    ) -> Result<Tree, resvg::usvg::Error> {
+        let document = svg.document(self.pixmap.width(), self.pixmap.height(), definitions);
+        Tree::from_str(&document, options)
+    }
+
+    /// Draws elements over what is there, a band of rows after the other, since one element can take seconds.
+    ///
+    /// # Errors
+    ///
+    /// As `check`, which is asked before each band.
+    pub(super) fn draw(&mut self, tree: &Tree, check: &impl Fn() -> io::Result<()>) -> io::Result<Drawn> {
         if !tree.root().has_children() {
             return Ok(Drawn::Nothing);
         }
-        resvg::render(&tree, Transform::identity(), &mut self.pixmap.as_mut());
+        let (columns, rows) = (self.pixmap.width(), self.pixmap.height());
         let bounds = tree.root().abs_stroke_bounding_box();
         #[expect(clippy::cast_precision_loss, reason = "a canvas has few pixels a side")]
-        let (width, height) = (width as f32, height as f32);
+        let (width, height) = (columns as f32, rows as f32);
         let (left, top, right, bottom) = (bounds.left(), bounds.top(), bounds.right(), bounds.bottom());
-        Ok(if right <= 0.0 || bottom <= 0.0 || left >= width || top >= height {
-            Drawn::Outside
-        } else if left < -0.5 || top < -0.5 || right > width + 0.5 || bottom > height + 0.5 {
+        if right <= 0.0 || bottom <= 0.0 || left >= width || top >= height {
+            return Ok(Drawn::Outside);
+        }
+        let bytes = usize::try_from(columns * 4 * BAND).unwrap_or(usize::MAX);
+        for (at, band) in self.pixmap.data_mut().chunks_mut(bytes).enumerate() {
+            check()?;
+            let count = u32::try_from(band.len()).unwrap_or(u32::MAX) / (columns * 4);
+            #[expect(clippy::cast_precision_loss, reason = "a canvas has few pixels a side")]
+            let (first, count_of_rows) = (at as f32 * BAND as f32, count as f32);
+            // Smoothing reaches a pixel further.
+            let is_beside = bottom + 2.0 < first || top - 2.0 > first + count_of_rows;
+            if !is_beside && let Some(mut band) = PixmapMut::from_bytes(band, columns, count) {
+                resvg::render(tree, Transform::from_translate(0.0, -first), &mut band);
+            }
+        }
+        Ok(if left < -0.5 || top < -0.5 || right > width + 0.5 || bottom > height + 0.5 {
             Drawn::Cut { left, top, right, bottom }
         } else {
             Drawn::Inside

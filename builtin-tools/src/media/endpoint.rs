@@ -1,8 +1,10 @@
 //! Endpoints with the HTTP API of OpenAI: requests, answers, and errors without the key.
 
+use super::form::Form;
+use super::marker;
 use crate::config::MediaProvider;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, StatusCode};
+use reqwest::{Client, StatusCode, Url};
 use serde_json::Value;
 use std::fmt;
 use std::pin::pin;
@@ -42,13 +44,6 @@ pub(super) enum Body {
     Form(Form),
 }
 
-/// A form with files.
-pub(super) struct Form {
-    /// The line between two parts. It is random, so that no file can end its part.
-    boundary: String,
-    bytes: Vec<u8>,
-}
-
 /// An answer of success.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -64,49 +59,6 @@ pub(super) struct Failure {
     pub(super) was_refused: bool,
 }
 
-impl Form {
-    /// Creates an empty form.
-    ///
-    /// # Errors
-    ///
-    /// When the system has no random bytes.
-    pub(super) fn new() -> Result<Self, ToolError> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| ToolError::unavailable(format!("the system has no random bytes: {error}")))?;
-        let boundary = bytes.iter().fold(String::from("toolkit-"), |text, byte| format!("{text}{byte:02x}"));
-        Ok(Self { boundary, bytes: Vec::new() })
-    }
-
-    /// Adds a text.
-    pub(super) fn text(mut self, name: &str, value: &str) -> Self {
-        let boundary = &self.boundary;
-        let part =
-            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
-        self.bytes.extend_from_slice(part.as_bytes());
-        self
-    }
-
-    /// Adds a file under a name that says nothing about the user.
-    pub(super) fn file(mut self, name: &str, file_name: &str, media_type: &str, data: &[u8]) -> Self {
-        let boundary = &self.boundary;
-        let head = format!(
-            "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{file_name}\"\r\nContent-Type: {media_type}\r\n\r\n"
-        );
-        self.bytes.extend_from_slice(head.as_bytes());
-        self.bytes.extend_from_slice(data);
-        self.bytes.extend_from_slice(b"\r\n");
-        self
-    }
-
-    /// Returns the media type and the body.
-    fn finish(mut self) -> (String, Vec<u8>) {
-        let boundary = &self.boundary;
-        self.bytes.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
-        (format!("multipart/form-data; boundary={boundary}"), self.bytes)
-    }
-}
-
 impl Endpoint {
     /// Creates the endpoint of a section's entry.
     ///
@@ -120,14 +72,11 @@ impl Endpoint {
     ) -> Result<Self, ToolError> {
         let mut headers = HeaderMap::new();
         if let Some(key) = &provider.api_key {
-            let is_key = key.expose().bytes().all(|byte| byte.is_ascii_graphic());
-            let value = HeaderValue::try_from(format!("Bearer {}", key.expose())).ok().filter(|_| is_key);
-            let Some(mut value) = value else {
+            let Some(value) = bearer(key) else {
                 return Err(ToolError::unavailable(format!(
                     "an `apiKey` of `{section}` is no key: it holds characters that none has; a person has to check it"
                 )));
             };
-            value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
         let client = toolkit_http::client(timeout).default_headers(headers).build();
@@ -149,6 +98,11 @@ impl Endpoint {
         })
     }
 
+    /// Returns the maximum duration of a request.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Returns the configured model, or the usual one.
     pub(super) fn model<'a>(&'a self, usual: &'a str) -> &'a str {
         self.model.as_deref().unwrap_or(usual)
@@ -159,17 +113,32 @@ impl Endpoint {
         let sent = self.send(path, body, most).await;
         // A server may repeat what it got.
         sent.map_err(|failure| {
-            let message = self.without_key(failure.error.message());
+            let message = self.said(failure.error.message());
             Failure { error: failure.error.with_message(message), ..failure }
         })
     }
 
-    /// Removes the key from a text.
-    pub(super) fn without_key(&self, text: &str) -> String {
+    /// Returns a text of the endpoint as it may be shown: without the key, and without the marker of files.
+    pub(super) fn said(&self, text: &str) -> String {
+        marker::removed(&self.without_key(text))
+    }
+
+    fn without_key(&self, text: &str) -> String {
         match &self.key {
             Some(key) => text.replace(key.expose(), toolkit_http::REDACTED),
             None => text.to_owned(),
         }
+    }
+
+    /// Returns the address of a file that the endpoint names, if it is on the endpoint's own origin; an address without a host is.
+    pub(super) fn own_address(&self, address: &str) -> Option<Url> {
+        let base = Url::parse(&self.base_url).ok()?;
+        base.join(address).ok().filter(|joined| joined.origin() == base.origin())
+    }
+
+    /// Returns the header with the key, for requests to the endpoint's own origin alone.
+    pub(super) fn credential(&self) -> Option<HeaderValue> {
+        bearer(self.key.as_ref()?)
     }
 
     async fn send(&self, path: &str, body: Body, most: usize) -> Result<Answer, Failure> {
@@ -202,6 +171,7 @@ impl Endpoint {
 
     /// Returns the failure for a successful answer that does not have the documented form.
     pub(super) fn unusable(&self, why: &str) -> Failure {
+        let why = self.said(why);
         let error = ToolError::failed(format!(
             "{} gave an answer that cannot be used: {why}; it may have been charged, so it is not asked again. A person has to check \
              `{}`",
@@ -253,6 +223,9 @@ impl Endpoint {
         let (name, section) = (&self.name, self.section);
         let said = if told.is_empty() { "it says nothing of why".to_owned() } else { told };
         let told = format!("{name} answered {}: {said}", status.as_u16());
+        // Its last sentence may have its own end.
+        let stop = if told.ends_with(['.', '!', '?', '…', '。']) { "" } else { "." };
+        let told = format!("{told}{stop}");
         let is_of_account = matches!(
             code.as_deref(),
             Some("insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active")
@@ -265,34 +238,34 @@ impl Endpoint {
             402 => (account(&told), true),
             429 if is_of_account => (account(&told), true),
             _ if is_policy => (
-                ToolError::failed(format!("{told}. Its rules do not allow this; ask for something else")),
+                ToolError::failed(format!("{told} Its rules do not allow this; ask for something else")),
                 false,
             ),
             401 | 403 => (
-                ToolError::unavailable(format!("{told}. A person has to check the `apiKey` in `{section}`")),
+                ToolError::unavailable(format!("{told} A person has to check the `apiKey` in `{section}`")),
                 true,
             ),
             404 | 405 => (
                 ToolError::unavailable(format!(
-                    "{told}. A person has to check `baseUrl` and `model` in `{section}`"
+                    "{told} A person has to check `baseUrl` and `model` in `{section}`"
                 )),
                 true,
             ),
             300..=399 => (
                 ToolError::unavailable(format!(
-                    "{told}. Redirects are not followed: a person has to set `baseUrl` in `{section}` to the final address"
+                    "{told} Redirects are not followed: a person has to set `baseUrl` in `{section}` to the final address"
                 )),
                 true,
             ),
-            413 => (ToolError::failed(format!("{told}. Give it less")), false),
+            413 => (ToolError::failed(format!("{told} Give it less")), false),
             429 | 503 => {
                 let wait = wait.unwrap_or(PAUSE);
-                let message = format!("{told}. Try again after {} seconds", wait.as_secs());
+                let message = format!("{told} Try again after {} seconds", wait.as_secs());
                 (ToolError::unavailable(message).with_retry(Retry::After(wait)), true)
             }
             500.. => {
                 let error = ToolError::unavailable(format!(
-                    "{told}. It may have been charged, so it is not asked again. Call again only if that is worth it"
+                    "{told} It may have been charged, so it is not asked again. Call again only if that is worth it"
                 ));
                 // No advice to retry for a host that would do so by itself.
                 (error, false)
@@ -303,10 +276,16 @@ impl Endpoint {
     }
 }
 
+/// The header with a key; `None` if it has characters that no key has.
+fn bearer(key: &Secret) -> Option<HeaderValue> {
+    let is_key = key.expose().bytes().all(|byte| byte.is_ascii_graphic());
+    let mut value = HeaderValue::try_from(format!("Bearer {}", key.expose())).ok().filter(|_| is_key)?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
 fn account(told: &str) -> ToolError {
-    ToolError::unavailable(format!(
-        "{told}. A person has to look at the account there; waiting does not help"
-    ))
+    ToolError::unavailable(format!("{told} A person has to look at the account there; waiting does not help"))
 }
 
 /// Returns the message of an error answer, on one line, and its code.

@@ -1,6 +1,7 @@
 //! `transcribe`: the text of speech, by an endpoint: `POST /audio/transcriptions`.
 
-use super::endpoint::{self, Body, Endpoint, Failure, Form, Turns};
+use super::endpoint::{self, Body, Endpoint, Failure, Turns};
+use super::form::Form;
 use crate::config::TranscribeSettings;
 use crate::titles;
 use serde_json::Value;
@@ -112,7 +113,7 @@ impl Said<'_> {
         let value: Option<Value> = serde_json::from_slice(&answer.body).ok();
         let text = value.as_ref().and_then(|value| value.get("text")).and_then(Value::as_str);
         let text = text.ok_or_else(|| endpoint.unusable("it is not what transcriptions answer"))?;
-        Ok(endpoint.without_key(text.trim()))
+        Ok(endpoint.said(text.trim()))
     }
 }
 

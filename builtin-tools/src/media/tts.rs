@@ -106,7 +106,7 @@ pub async fn tts(
     /// Channel that the audio is for. Default: that of the conversation.
     #[arg(length(1..=64), example = "telegram")]
     channel: Option<&str>,
-    /// File to write, absolute or relative to the workspace. Default: a file outside it that is kept for a week.
+    /// File to write, absolute or relative to the workspace. Default: a file outside it that is kept for some days.
     #[arg(alias = "saveAs", length(1..), example = "greeting.wav")]
     save_as: Option<&Path>,
 ) -> Result<Detailed<SpokenText>, ToolError> {
@@ -117,13 +117,13 @@ pub async fn tts(
         return Err(ToolError::new(ToolErrorKind::InvalidArguments, message));
     }
     let settings: TtsSettings = ctx.config()?;
-    let channel = channel.or(ctx.caller().channel.as_deref());
+    let channel =
+        channel.or(ctx.caller().channel.as_deref()).map(|channel| channel.trim().to_ascii_lowercase());
     let named = format.or_else(|| save_as.and_then(SpeechFormat::of));
-    let usual = match channel {
+    let usual = match channel.as_deref() {
         Some("telegram" | "whatsapp" | "signal") => SpeechFormat::Opus,
         _ => SpeechFormat::Wav,
     };
-    let wanted = named.unwrap_or(usual);
     let voice = voice.or(settings.voice.as_deref());
     let timeout = Duration::from_secs(settings.timeout_seconds);
     let endpoints: Vec<Endpoint> = settings
@@ -132,10 +132,8 @@ pub async fn tts(
         .map(|provider| Endpoint::new("tools.tts", provider, timeout))
         .collect::<Result<_, _>>()?;
     // A format that the call did not choose can be replaced.
-    let wanted = match (named, endpoints.is_empty()) {
-        (None, true) if !encode::can(wanted) => SpeechFormat::Wav,
-        _ => wanted,
-    };
+    let is_replaced = named.is_none() && endpoints.is_empty() && !encode::can(usual);
+    let wanted = if is_replaced { SpeechFormat::Wav } else { named.unwrap_or(usual) };
     let place = match save_as {
         Some(path) => Some(saved::place(ctx, path, wanted.extensions()).await?),
         None => None,
@@ -166,28 +164,32 @@ pub async fn tts(
             }
         }
     };
+    let extension = wanted.extensions()[0];
     let (path, shown, mut notes) = match allowed {
         Some(allowed) => {
             // What was paid for is not lost because its place was taken.
             match allowed.write(ctx, speech.data.clone()).await {
                 Ok(saved) => (saved.path, Some(saved.shown), saved.notes),
                 Err(error) => {
-                    let (context, data) = (ctx.clone(), speech.data.clone());
-                    let keep = move |_: &_| kept::keep(&context, wanted.extensions()[0], &data);
-                    let note = format!(
-                        "it could not be written to its place, and is kept for a week: {}",
-                        error.message()
-                    );
-                    (ctx.blocking(keep).await?, None, vec![note])
+                    let kept = kept::keep(ctx, extension, speech.data.clone()).await?;
+                    let note = kept.note(&error);
+                    (kept.path, None, vec![note])
                 }
             }
         }
         None => {
-            let (context, data) = (ctx.clone(), speech.data.clone());
-            let keep = move |_: &_| kept::keep(&context, wanted.extensions()[0], &data);
-            (ctx.blocking(keep).await?, None, Vec::new())
+            let kept = kept::keep(ctx, extension, speech.data.clone()).await?;
+            (kept.path, None, Vec::new())
         }
     };
+    if is_replaced {
+        let (wanted, usual, programs) = (wanted.name(), usual.name(), encode::programs(usual));
+        let channel = toolkit::text::escape_line(channel.as_deref().unwrap_or("the channel"));
+        notes.push(format!(
+            "it is {wanted}, since no program is installed that writes {usual}, the format of {channel}'s voice messages; a person can install \
+             {programs}"
+        ));
+    }
     notes.splice(0..0, speech.notes.iter().cloned());
     Ok(output(speech, &path, shown, notes))
 }

@@ -16,7 +16,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
-use toolkit::{CancellationToken, ToolCall, ToolOutput, ToolResult, Toolbox};
+use toolkit::{CancellationToken, Content, ToolCall, ToolOutput, ToolResult, Toolbox};
 
 /// Arguments of `call`.
 #[derive(Debug)]
@@ -167,9 +167,18 @@ fn print(
 fn save_to(path: &Path, output: &ToolOutput, console: &mut Console<'_>) -> Result<Saved, Stop> {
     let block = output.content.iter().enumerate().find_map(|(index, block)| Some((index, block.as_bytes()?)));
     let (file, text);
+    let mut held = None;
     let (saved, bytes) = match (block, &output.attachments[..]) {
-        (Some((index, bytes)), _) => (Saved::Block(index), bytes),
+        (Some((index, bytes)), _) => {
+            if let Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } =
+                &output.content[index]
+            {
+                held = TYPES.iter().find(|known| known.media_type == mime_type);
+            }
+            (Saved::Block(index), bytes)
+        }
         (None, [path]) => {
+            held = FileType::named(path);
             file = std::fs::read(path)
                 .map_err(|error| Stop::failed(format!("{} cannot be read: {error}", path.display())))?;
             (Saved::File, &file[..])
@@ -182,13 +191,72 @@ fn save_to(path: &Path, output: &ToolOutput, console: &mut Console<'_>) -> Resul
     save::write(path, bytes)
         .map_err(|error| Stop::failed(format!("{} cannot be written: {error}", path.display())))?;
     console.note(&format!("saved {} bytes to {}", bytes.len(), path.display()));
+    let named = FileType::named(path);
+    if let Some(held) = held.filter(|held| named.is_some_and(|named| named != *held)) {
+        let extension = held.extensions[0];
+        console.note(&format!(
+            "{} holds {}, which its name does not say; rename it to end with `.{extension}`, or let the tool write the other format",
+            path.display(),
+            held.media_type
+        ));
+    }
     Ok(saved)
+}
+
+/// A type of files.
+#[derive(Debug, PartialEq)]
+struct FileType {
+    media_type: &'static str,
+    /// The endings of its names, the usual one first.
+    extensions: &'static [&'static str],
+}
+
+/// The types of files that tools return.
+static TYPES: [FileType; 7] = [
+    FileType { media_type: "audio/wav", extensions: &["wav", "wave"] },
+    FileType { media_type: "audio/mpeg", extensions: &["mp3", "mpga"] },
+    FileType { media_type: "audio/ogg", extensions: &["ogg", "opus", "oga"] },
+    FileType { media_type: "image/png", extensions: &["png"] },
+    FileType { media_type: "image/jpeg", extensions: &["jpg", "jpeg"] },
+    FileType { media_type: "image/gif", extensions: &["gif"] },
+    FileType { media_type: "image/webp", extensions: &["webp"] },
+];
+
+impl FileType {
+    /// The type that the name of a file says.
+    fn named(path: &Path) -> Option<&'static Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        TYPES.iter().find(|known| known.extensions.contains(&extension.as_str()))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn a_name_that_says_another_type_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, content, expected) in [
+            ("out.opus", Content::audio(*b"RIFF", "audio/wav"), Some("holds audio/wav")),
+            ("out.WAV", Content::audio(*b"OggS", "audio/ogg"), Some("rename it to end with `.ogg`")),
+            ("out.jpg", Content::image(*b"png", "image/png"), Some("holds image/png")),
+            ("out.opus", Content::audio(*b"OggS", "audio/ogg"), None),
+            ("out.WAV", Content::audio(*b"RIFF", "audio/wav"), None),
+            ("out", Content::audio(*b"RIFF", "audio/wav"), None),
+            ("out.bin", Content::audio(*b"RIFF", "audio/wav"), None),
+            ("out.wav", Content::audio(*b"????", "audio/unknown"), None),
+        ] {
+            let (mut out, mut told) = (Vec::new(), Vec::new());
+            let mut console = Console::new(&mut out, &mut told);
+            let output = ToolOutput::default().with_content(content);
+            save_to(&directory.path().join(name), &output, &mut console).unwrap();
+            let told = String::from_utf8(told).unwrap();
+            assert_eq!(told.contains("holds"), expected.is_some(), "{name}: {told}");
+            assert!(told.contains(expected.unwrap_or("saved")), "{told}");
+        }
+    }
 
     #[test]
     fn the_file_of_an_output_without_bytes_is_saved() {

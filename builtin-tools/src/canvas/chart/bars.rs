@@ -1,16 +1,20 @@
 //! Bar charts.
 
-use super::super::commands::BarChart;
-use super::super::compose::{Problems, Scene};
+use super::super::commands::{BarChart, Series};
+use super::super::compose::Scene;
 use super::super::fonts;
+use super::super::problems::Problems;
 use super::super::svg::{Attributes, Svg};
-use super::axes::{self, AxisNames, Marks};
+use super::axes::{Axes, AxisNames};
 use super::frame::Frame;
+use super::marks::Marks;
 use super::scale::{Scale, short};
-use super::{Label, check_series, color_at, legend, names};
+use super::{Label, Sheet, check_series, color_at, css, legend, names};
 
 /// Maximum number of bars that have their value above them.
-const MAX_VALUED: usize = 24;
+const MAX_VALUED: usize = 40;
+/// The part of a group's width that its bars take.
+const WIDE: f64 = 0.76;
 
 /// Draws a bar chart.
 #[expect(clippy::cast_precision_loss, reason = "a chart has few bars")]
@@ -21,42 +25,42 @@ pub(in super::super) fn bars(
     problems: &mut Problems,
     svg: &mut Svg,
 ) {
+    problems.count_points(place, chart.labels.len());
     for (at, label) in chart.labels.iter().enumerate() {
         problems.label(&format!("{place}.labels[{at}]"), label);
     }
     check_series(place, &chart.series, Some((chart.labels.len(), "labels")), problems);
     let common = chart.common();
-    let mut frame = Frame::new(scene, place, &common, problems, svg);
+    let mut sheet = Sheet::new(svg);
+    let mut frame = Frame::new(scene, place, &common, problems, &mut sheet);
     if problems.message().is_some() {
         return;
     }
-    let colors: Vec<String> =
-        chart.series.iter().enumerate().map(|(at, series)| color_at(at, series.color.as_deref())).collect();
+    let color = |(at, series): (usize, &Series)| css(color_at(at, series.color.as_deref()));
+    let colors: Vec<String> = chart.series.iter().enumerate().map(color).collect();
     if common.legend.unwrap_or(chart.series.len() > 1) {
-        legend::below(svg, &mut frame, &names(&chart.series), &colors);
+        legend::below(&mut sheet, &mut frame, &names(&chart.series), &colors);
     }
     if !frame.check_room(place, problems) {
         return;
     }
-    let is_stacked = chart.stacked.unwrap_or(false);
-    let (low, high) = range(chart, is_stacked);
-    let scale = Scale::new(low, high, (frame.height() / (frame.font_size * 3.0)).clamp(2.0, 8.0));
     let slot = 1.0 / chart.labels.len() as f64;
     let labels = chart.labels.iter().enumerate();
     let labels = labels.map(|(at, label)| ((at as f64 + 0.5) * slot, label.clone())).collect();
+    let marks = Marks { labels, slot, is_numeric: false };
     let axis_names = AxisNames { x: chart.x_label.as_deref(), y: chart.y_label.as_deref() };
-    let area = axes::draw(svg, &frame, &scale, &Marks { labels, slot }, axis_names);
+    let axes = Axes::new(&frame, |height| scale(chart, &frame, height), &marks, axis_names);
+    let area = axes.area;
     if !area.check_room(place, problems) {
         return;
     }
-    let height = |value: f64| area.bottom - scale.share(value) * (area.bottom - area.top);
+    axes.draw(&mut sheet, &frame, &marks, axis_names);
     let group = slot * area.width();
-    let wide = group * 0.76;
+    let is_stacked = chart.stacked.unwrap_or(false);
     let count = if is_stacked { 1 } else { chart.series.len() };
-    let bar_width = wide / count as f64;
-    let is_valued = chart.series.len() == 1 && chart.labels.len() <= MAX_VALUED;
+    let bar_width = group * WIDE / count as f64;
     for at in 0..chart.labels.len() {
-        let left = area.left + at as f64 * group + (group - wide) / 2.0;
+        let left = area.left + (at as f64 + (1.0 - WIDE) / 2.0) * group;
         let (mut above, mut below) = (0.0, 0.0);
         for (number, series) in chart.series.iter().enumerate() {
             let value = series.values[at];
@@ -70,23 +74,49 @@ pub(in super::super) fn bars(
             } else {
                 below += value;
             }
-            let (first, second) = (height(from), height(from + value));
+            let (first, second) = (axes.height(from), axes.height(from + value));
             let bar = Attributes::new()
                 .number("x", x)
                 .number("y", first.min(second))
                 .number("width", bar_width)
                 .number("height", (first - second).abs())
                 .with("fill", &colors[number]);
-            svg.element("rect", &bar);
-            let label = short(value);
-            if is_valued && fonts::width(&label, frame.font_size * 0.9, false) <= group {
-                let y = if value < 0.0 { second + frame.font_size } else { second - frame.font_size * 0.3 };
-                let style = Label::new(frame.theme, frame.font_size * 0.9, "middle");
-                style.write(svg, x + bar_width / 2.0, y.max(area.top), &label);
-            }
+            sheet.svg.element("rect", &bar);
         }
     }
-    axes::draw_lines(svg, &area, &scale);
+    axes.draw_lines(&mut sheet);
+    if let Some(values) = valued(chart, &frame, group) {
+        let label = Label::new(frame.theme, frame.font_size * VALUE, "middle");
+        for (at, value) in values.iter().enumerate() {
+            let (x, end) = (area.left + (at as f64 + 0.5) * group, axes.height(*value));
+            let y = if *value < 0.0 { end + frame.font_size } else { end - frame.font_size * 0.3 };
+            label.write(sheet.svg, x, y, &short(*value));
+        }
+    }
+    problems.note(place, sheet.note());
+}
+
+/// The size of a bar's value, by that of labels.
+const VALUE: f64 = 0.9;
+
+/// Returns the values that stand at the ends of bars, if all of them have room in groups of this width.
+fn valued<'a>(chart: &'a BarChart, frame: &Frame, group: f64) -> Option<&'a [f64]> {
+    let [series] = &*chart.series else { return None };
+    let fits = |value: &f64| fonts::width(&short(*value), frame.font_size * VALUE, false) <= group * 0.95;
+    (series.values.len() <= MAX_VALUED && series.values.iter().all(fits)).then_some(&*series.values)
+}
+
+/// Returns the scale of the vertical axis for an area of this height, with room for values beyond the ends of bars.
+fn scale(chart: &BarChart, frame: &Frame, height: f64) -> Scale {
+    let (low, high) = range(chart, chart.stacked.unwrap_or(false));
+    let scale = Scale::new(low, high, (height / (frame.font_size * 3.0)).clamp(1.0, 8.0));
+    // Whether values are shown is decided by the width; a little room does no harm.
+    if chart.series.len() > 1 || chart.labels.len() > MAX_VALUED {
+        return scale;
+    }
+    let room = frame.font_size * 1.3 / height.max(1.0);
+    let scale = if low < 0.0 && scale.share(low) < room { scale.lower() } else { scale };
+    if high > 0.0 && scale.share(high) > 1.0 - room { scale.higher() } else { scale }
 }
 
 /// The lowest and the highest end of a bar; both include zero.

@@ -1,9 +1,9 @@
 //! The box of a chart, from which titles and legends take their part.
 
 use super::super::commands::ChartCommon;
-use super::super::compose::{Problems, Scene};
-use super::super::svg::Svg;
-use super::{Label, Theme, fitted};
+use super::super::compose::Scene;
+use super::super::problems::Problems;
+use super::{Label, Sheet, Theme};
 
 /// The least width and height that is left for the data.
 const LEAST: f64 = 24.0;
@@ -26,11 +26,21 @@ impl Frame {
         place: &str,
         chart: &ChartCommon<'_>,
         problems: &mut Problems,
-        svg: &mut Svg,
+        sheet: &mut Sheet<'_>,
     ) -> Self {
         let ChartCommon { x, y, font_size, .. } = *chart;
         problems.number(place, "x", x);
         problems.number(place, "y", y);
+        for (name, start, extent, end) in
+            [("x", x, chart.width, scene.width), ("y", y, chart.height, scene.height)]
+        {
+            if extent.is_none() && start >= f64::from(end) {
+                problems.push(
+                    &format!("{place}.{name}"),
+                    format!("the chart begins at {start}, where the canvas of {end} pixels has ended; give a smaller one"),
+                );
+            }
+        }
         let width = chart.width.unwrap_or(f64::from(scene.width) - x);
         let height = chart.height.unwrap_or(f64::from(scene.height) - y);
         let margin = font_size;
@@ -45,9 +55,10 @@ impl Frame {
         if let Some(title) = chart.title {
             problems.label(&format!("{place}.title"), title);
             let size = font_size * 1.4;
-            let title = fitted(title, size, true, frame.width());
+            let title = sheet.fitted(title, size, true, frame.width());
             let middle = f64::midpoint(frame.left, frame.right);
-            Label::new(scene.theme, size, "middle").bold().write(svg, middle, frame.top + size * 0.8, &title);
+            let label = Label::new(scene.theme, size, "middle").bold();
+            label.write(sheet.svg, middle, frame.top + size * 0.8, &title);
             frame.top += size * 1.7;
         }
         frame

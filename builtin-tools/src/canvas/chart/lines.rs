@@ -1,12 +1,14 @@
 //! Line charts.
 
 use super::super::commands::LineChart;
-use super::super::compose::{Problems, Scene};
+use super::super::compose::Scene;
+use super::super::problems::Problems;
 use super::super::svg::{Attributes, Svg, points};
-use super::axes::{self, AxisNames, Marks};
+use super::axes::{Axes, AxisNames};
 use super::frame::Frame;
+use super::marks::Marks;
 use super::scale::Scale;
-use super::{check_series, check_values, color_at, legend, names};
+use super::{Sheet, check_series, check_values, color_at, css, legend, names};
 
 /// Maximum number of values of a series that have a dot each.
 const MAX_DOTS: usize = 40;
@@ -21,14 +23,19 @@ pub(in super::super) fn lines(
 ) {
     check(place, chart, problems);
     let common = chart.common();
-    let mut frame = Frame::new(scene, place, &common, problems, svg);
+    let mut sheet = Sheet::new(svg);
+    let mut frame = Frame::new(scene, place, &common, problems, &mut sheet);
     if problems.message().is_some() {
         return;
     }
-    let colors: Vec<String> =
-        chart.series.iter().enumerate().map(|(at, series)| color_at(at, series.color.as_deref())).collect();
+    let colors: Vec<String> = chart
+        .series
+        .iter()
+        .enumerate()
+        .map(|(at, series)| css(color_at(at, series.color.as_deref())))
+        .collect();
     if common.legend.unwrap_or(chart.series.len() > 1) {
-        legend::below(svg, &mut frame, &names(&chart.series), &colors);
+        legend::below(&mut sheet, &mut frame, &names(&chart.series), &colors);
     }
     if !frame.check_room(place, problems) {
         return;
@@ -43,19 +50,21 @@ pub(in super::super) fn lines(
     if high < 0.0 && high > low * 0.5 {
         high = 0.0;
     }
-    let scale = Scale::new(low, high, (frame.height() / (frame.font_size * 3.0)).clamp(2.0, 8.0));
+    let scale = |height: f64| Scale::new(low, high, (height / (frame.font_size * 3.0)).clamp(1.0, 8.0));
     let count = chart.series.iter().map(|series| series.values.len()).max().unwrap_or(1);
     let across = Across::new(chart, count, &frame);
     let axis_names = AxisNames { x: chart.x_label.as_deref(), y: chart.y_label.as_deref() };
-    let area = axes::draw(svg, &frame, &scale, &across.marks, axis_names);
+    let axes = Axes::new(&frame, scale, &across.marks, axis_names);
+    let area = axes.area;
     if !area.check_room(place, problems) {
         return;
     }
-    axes::draw_lines(svg, &area, &scale);
+    axes.draw(&mut sheet, &frame, &across.marks, axis_names);
+    axes.draw_lines(&mut sheet);
     for (series, color) in chart.series.iter().zip(&colors) {
         let place = |(at, value): (usize, &f64)| {
             let x = area.left + across.shares.get(at).copied().unwrap_or(0.0) * area.width();
-            [x, area.bottom - scale.share(*value) * (area.bottom - area.top)]
+            [x, axes.height(*value)]
         };
         let line: Vec<[f64; 2]> = series.values.iter().enumerate().map(place).collect();
         let attributes = Attributes::new()
@@ -64,19 +73,22 @@ pub(in super::super) fn lines(
             .with("stroke", color)
             .number("stroke-width", 2)
             .with("stroke-linejoin", "round");
-        svg.element("polyline", &attributes);
+        sheet.svg.element("polyline", &attributes);
         if line.len() <= MAX_DOTS {
             for [x, y] in line {
                 let dot =
                     Attributes::new().number("cx", x).number("cy", y).number("r", 3).with("fill", color);
-                svg.element("circle", &dot);
+                sheet.svg.element("circle", &dot);
             }
         }
     }
+    problems.note(place, sheet.note());
 }
 
 fn check(place: &str, chart: &LineChart, problems: &mut Problems) {
-    for (at, label) in chart.labels.iter().flatten().enumerate() {
+    let labels = chart.labels.as_deref().unwrap_or_default();
+    problems.count_points(place, labels.len());
+    for (at, label) in labels.iter().enumerate() {
         problems.label(&format!("{place}.labels[{at}]"), label);
     }
     if let Some(values) = &chart.x_values {
@@ -110,9 +122,9 @@ impl Across {
             let scale = Scale::new(low, high, (frame.width() / (frame.font_size * 6.0)).clamp(2.0, 10.0));
             let labels: Vec<_> =
                 scale.ticks().into_iter().map(|tick| (scale.share(tick), scale.label(tick))).collect();
-            let slot = 1.0 / labels.len() as f64;
+            let slot = 1.0 / labels.len().saturating_sub(1).max(1) as f64;
             let shares = values.iter().map(|value| scale.share(*value)).collect();
-            return Self { shares, marks: Marks { labels, slot } };
+            return Self { shares, marks: Marks { labels, slot, is_numeric: true } };
         }
         let slot = 1.0 / count as f64;
         let share = |at: usize| (at as f64 + 0.5) * slot;
@@ -121,6 +133,9 @@ impl Across {
             None => (at + 1).to_string(),
         };
         let labels = (0..count).map(|at| (share(at), name(at))).collect();
-        Self { shares: (0..count).map(share).collect(), marks: Marks { labels, slot } }
+        Self {
+            shares: (0..count).map(share).collect(),
+            marks: Marks { labels, slot, is_numeric: chart.labels.is_none() },
+        }
     }
 }

@@ -1,16 +1,20 @@
 //! Pie charts.
 
 use super::super::commands::PieChart;
-use super::super::compose::{Problems, Scene};
+use super::super::compose::Scene;
 use super::super::fonts;
+use super::super::problems::Problems;
 use super::super::svg::{Attributes, Svg};
 use super::frame::Frame;
 use super::scale::short;
-use super::{Label, check_color, check_values, color_at, fitted, legend};
+use super::{Label, Sheet, check_color, check_values, color_at, css, legend, readable_on};
 use std::f64::consts::TAU;
+use svgtypes::Color;
 
 /// The least share of a slice that has it written on it.
-const LEAST_WRITTEN: f64 = 0.08;
+const LEAST_WRITTEN: f64 = 0.04;
+/// The height of a digit, by the size of the font.
+const CAPITAL: f64 = 0.72;
 
 /// Draws a pie chart, from twelve o'clock on.
 pub(in super::super) fn pie(
@@ -22,50 +26,58 @@ pub(in super::super) fn pie(
 ) {
     check(place, chart, problems);
     let common = chart.common();
-    let mut frame = Frame::new(scene, place, &common, problems, svg);
+    let mut sheet = Sheet::new(svg);
+    let mut frame = Frame::new(scene, place, &common, problems, &mut sheet);
     if problems.message().is_some() {
         return;
     }
     let total: f64 = chart.values.iter().sum();
     let shares: Vec<f64> = chart.values.iter().map(|value| value / total).collect();
     let colors = chart.colors.as_deref().unwrap_or_default();
-    let colors: Vec<String> =
+    let colors: Vec<Color> =
         (0..shares.len()).map(|at| color_at(at, colors.get(at).map(String::as_str))).collect();
     if common.legend.unwrap_or(true) {
-        beside(svg, &mut frame, chart, &shares, &colors);
+        beside(&mut sheet, &mut frame, chart, &shares, &colors);
     }
     if !frame.check_room(place, problems) {
         return;
     }
-    let center = (f64::midpoint(frame.left, frame.right), f64::midpoint(frame.top, frame.bottom));
     let radius = frame.width().min(frame.height()) / 2.0;
-    let hole = radius * chart.hole.unwrap_or(0.0);
+    let ring = Ring {
+        center: (f64::midpoint(frame.left, frame.right), f64::midpoint(frame.top, frame.bottom)),
+        radius,
+        hole: radius * chart.hole.unwrap_or(0.0),
+    };
+    let background = frame.theme.background;
+    let separator = css(background);
     let mut angle = 0.0;
     for (share, color) in shares.iter().zip(&colors) {
         let next = angle + share * TAU;
         if *share > 0.0 {
             let slice = Attributes::new()
-                .with("d", &slice(center, radius, hole, angle, next))
-                .with("fill", color)
+                .with("d", &ring.slice(angle, next))
+                .with("fill", &css(*color))
                 .with("fill-rule", "evenodd")
-                .with("stroke", if *share < 1.0 { "white" } else { "none" })
+                .with("stroke", if *share < 1.0 { &*separator } else { "none" })
                 .number("stroke-width", 1);
-            svg.element("path", &slice);
+            sheet.svg.element("path", &slice);
         }
         angle = next;
     }
     let mut angle = 0.0;
-    for share in &shares {
-        let middle = angle + share * TAU / 2.0;
-        if *share >= LEAST_WRITTEN {
-            let away = f64::midpoint(radius, hole.max(radius * 0.3));
-            let (x, y) = at(center, away, middle);
-            let mut label = Label::new(frame.theme, frame.font_size, "middle").bold();
-            label.theme.text = "white";
-            label.write(svg, x, y + frame.font_size * 0.35, &percent(*share));
+    for (share, color) in shares.iter().zip(&colors) {
+        let next = angle + share * TAU;
+        let text = percent(*share);
+        let mut label = Label::new(frame.theme, frame.font_size, "middle").bold();
+        let width = fonts::width(&text, label.size, true);
+        let place = ring.room(angle, next, (width, label.size * CAPITAL));
+        if let Some((x, y)) = place.filter(|_| *share >= LEAST_WRITTEN) {
+            label.theme.text = readable_on(*color, background);
+            label.write(sheet.svg, x, y + label.size * CAPITAL / 2.0, &text);
         }
-        angle += share * TAU;
+        angle = next;
     }
+    problems.note(place, sheet.note());
 }
 
 fn check(place: &str, chart: &PieChart, problems: &mut Problems) {
@@ -92,24 +104,47 @@ fn check(place: &str, chart: &PieChart, problems: &mut Problems) {
 }
 
 /// Draws the legend at the right of a frame, which it takes.
-fn beside(svg: &mut Svg, frame: &mut Frame, chart: &PieChart, shares: &[f64], colors: &[String]) {
+fn beside(sheet: &mut Sheet<'_>, frame: &mut Frame, chart: &PieChart, shares: &[f64], colors: &[Color]) {
     let size = frame.font_size;
-    let row = (size * 1.6).min(frame.height() / f64::from(u32::try_from(shares.len()).unwrap_or(1).max(1)));
-    let lines: Vec<String> = chart
+    let entries: Vec<(&str, String)> = chart
         .labels
         .iter()
-        .zip(&chart.values)
-        .zip(shares)
-        .map(|((label, value), share)| format!("{label}: {} ({})", short(*value), percent(*share)))
+        .zip(chart.values.iter().zip(shares))
+        .map(|(label, (value, share))| (label.as_str(), format!(": {} ({})", short(*value), percent(*share))))
         .collect();
-    let widest = lines.iter().map(|line| fonts::width(line, size, false)).fold(0.0, f64::max);
-    let width = widest.min(frame.width() * 0.45);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive and small")]
+    let most = (frame.height() / (size * 1.3)).floor().max(1.0) as usize;
+    // The last line says how many have no room.
+    let (shown, rest) = match entries.len() {
+        count if count <= most => (count, 0),
+        count => (most - 1, count - (most - 1)),
+    };
+    sheet.omitted += rest;
+    let rest =
+        (rest > 0).then(|| if shown == 0 { format!("{rest} slices") } else { format!("and {rest} more") });
+    let widths = entries[..shown]
+        .iter()
+        .map(|(label, end)| fonts::width(label, size, false) + fonts::width(end, size, false))
+        .chain(rest.iter().map(|rest| fonts::width(rest, size, false)));
+    let width = widths.fold(0.0, f64::max).min(frame.width() * 0.45);
+    let rows = f64::from(u32::try_from(shown + usize::from(rest.is_some())).unwrap_or(0));
+    let row = (size * 1.6).min(frame.height() / rows.max(1.0));
     let left = frame.right - width - size * 1.3;
-    let rows = f64::from(u32::try_from(lines.len()).unwrap_or(0));
     let mut baseline = f64::midpoint(frame.top, frame.bottom) - rows * row / 2.0 + size;
-    for (line, color) in lines.iter().zip(colors) {
-        legend::marked(svg, frame, (left, baseline), &fitted(line, size, false, width), color);
+    for ((label, end), color) in entries[..shown].iter().zip(colors) {
+        // The end of an entry has the numbers, so the name is cut.
+        let name = sheet.fitted(label, size, false, width - fonts::width(end, size, false));
+        let line = if name.is_empty() {
+            sheet.fitted(end.trim_start_matches(": "), size, false, width)
+        } else {
+            name + end
+        };
+        legend::marked(sheet, frame, (left, baseline), &line, &css(*color));
         baseline += row;
+    }
+    if let Some(rest) = rest {
+        let rest = sheet.fitted(&rest, size, false, width);
+        Label::new(frame.theme, size, "start").write(sheet.svg, left + size * 1.3, baseline, &rest);
     }
     frame.right = left - size;
 }
@@ -119,25 +154,57 @@ fn percent(share: f64) -> String {
     if percent == 0.0 || percent >= 10.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-fn at((x, y): (f64, f64), radius: f64, angle: f64) -> (f64, f64) {
-    (x + radius * angle.sin(), y - radius * angle.cos())
+/// The place of slices.
+struct Ring {
+    center: (f64, f64),
+    radius: f64,
+    /// The radius of the hole.
+    hole: f64,
 }
 
-/// The path of a slice. A slice of nearly all is drawn as two arcs: one alone would end where it begins.
-fn slice(center: (f64, f64), radius: f64, hole: f64, from: f64, to: f64) -> String {
-    let middle = f64::midpoint(from, to);
-    let arc = |radius: f64, angle: f64, sweep: u8| {
-        let (x, y) = at(center, radius, angle);
-        format!("A{radius} {radius} 0 0 {sweep} {x} {y}")
-    };
-    let (x, y) = at(center, radius, from);
-    let outer = format!("M{x} {y}{}{}", arc(radius, middle, 1), arc(radius, to, 1));
-    let is_whole = to - from > TAU - 1e-6;
-    if hole <= 0.0 {
-        let inner = if is_whole { String::new() } else { format!("L{} {}", center.0, center.1) };
-        return format!("{outer}{inner}Z");
+impl Ring {
+    fn at(&self, radius: f64, angle: f64) -> (f64, f64) {
+        (self.center.0 + radius * angle.sin(), self.center.1 - radius * angle.cos())
     }
-    let (x, y) = at(center, hole, to);
-    let join = if is_whole { "ZM" } else { "L" };
-    format!("{outer}{join}{x} {y}{}{}Z", arc(hole, middle, 0), arc(hole, from, 0))
+
+    /// Returns the centre of a box within a slice; `None` if there is no room for it.
+    fn room(&self, from: f64, to: f64, (width, height): (f64, f64)) -> Option<(f64, f64)> {
+        let middle = f64::midpoint(from, to);
+        let is_whole = to - from > TAU - 1e-6;
+        let is_within = |x: f64, y: f64| {
+            let (x, y) = (x - self.center.0, y - self.center.1);
+            let away = x.hypot(y);
+            let turned = (x.atan2(-y) - middle + TAU * 1.5).rem_euclid(TAU) - TAU / 2.0;
+            (self.hole..=self.radius).contains(&away) && (is_whole || turned.abs() <= (to - from) / 2.0)
+        };
+        // From the middle of the ring outwards, where a slice is wider.
+        let start = f64::midpoint(self.radius, self.hole.max(self.radius * 0.3));
+        (0..8).find_map(|step| {
+            let (x, y) = self.at(start + (self.radius - start) * f64::from(step) / 8.0, middle);
+            let (right, down) = (width / 2.0 + 2.0, height / 2.0 + 2.0);
+            let points =
+                [-1.0, 0.0, 1.0].map(|across| [-1.0, 0.0, 1.0].map(|up| (x + across * right, y + up * down)));
+            points.into_iter().flatten().all(|(x, y)| is_within(x, y)).then_some((x, y))
+        })
+    }
+
+    /// The path of a slice. It has two arcs: one alone would end where it begins if the slice is all.
+    fn slice(&self, from: f64, to: f64) -> String {
+        let Self { center, radius, hole } = *self;
+        let middle = f64::midpoint(from, to);
+        let arc = |radius: f64, angle: f64, sweep: u8| {
+            let (x, y) = self.at(radius, angle);
+            format!("A{radius} {radius} 0 0 {sweep} {x} {y}")
+        };
+        let (x, y) = self.at(radius, from);
+        let outer = format!("M{x} {y}{}{}", arc(radius, middle, 1), arc(radius, to, 1));
+        let is_whole = to - from > TAU - 1e-6;
+        if hole <= 0.0 {
+            let inner = if is_whole { String::new() } else { format!("L{} {}", center.0, center.1) };
+            return format!("{outer}{inner}Z");
+        }
+        let (x, y) = self.at(hole, to);
+        let join = if is_whole { "ZM" } else { "L" };
+        format!("{outer}{join}{x} {y}{}{}Z", arc(hole, middle, 0), arc(hole, from, 0))
+    }
 }

@@ -20,6 +20,16 @@ impl Scale {
         Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, step }
     }
 
+    /// The same scale with one tick more at its lower end.
+    pub(super) fn lower(self) -> Self {
+        Self { low: ((self.low / self.step).round() - 1.0) * self.step, ..self }
+    }
+
+    /// The same scale with one tick more at its upper end.
+    pub(super) fn higher(self) -> Self {
+        Self { high: ((self.high / self.step).round() + 1.0) * self.step, ..self }
+    }
+
     /// The place of a value, from 0 to 1.
     pub(super) fn share(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
@@ -45,7 +55,7 @@ impl Scale {
     pub(super) fn label(&self, value: f64) -> String {
         let largest = self.low.abs().max(self.high.abs());
         if largest < 1e-4 || self.step < 1e-6 {
-            return format!("{value:e}");
+            return exponent(value, 3);
         }
         let (unit, sign) = unit(largest, self.step);
         format!("{:.*}{sign}", decimals(self.step / unit), value / unit).replace('-', "−")
@@ -80,6 +90,18 @@ fn decimals(step: f64) -> usize {
         .unwrap_or(9)
 }
 
+/// A number with at most this many decimals, times a power of ten.
+fn exponent(value: f64, decimals: usize) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let text = format!("{value:.decimals$e}");
+    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+    let digits =
+        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+    format!("{digits}e{power}").replace('-', "−")
+}
+
 /// A value of data, short.
 pub(super) fn short(value: f64) -> String {
     let magnitude = value.abs();
@@ -91,7 +113,7 @@ pub(super) fn short(value: f64) -> String {
         _ => (1.0, ""),
     };
     if magnitude != 0.0 && magnitude < 1e-3 {
-        return format!("{value:.1e}").replace('-', "−");
+        return exponent(value, 1);
     }
     let places = if magnitude / unit >= 100.0 {
         1
@@ -119,6 +141,7 @@ mod tests {
             (0.0, 2_300_000.0, 5.0, vec!["0.0M", "0.5M", "1.0M", "1.5M", "2.0M", "2.5M"]),
             (7.0, 7.0, 4.0, vec!["2", "4", "6", "8", "10", "12"]),
             (0.0, 0.0, 2.0, vec!["−1", "0", "1"]),
+            (0.0, 6e-7, 3.0, vec!["0", "2e−7", "4e−7", "6e−7"]),
         ] {
             let scale = Scale::new(low, high, count);
             let labels: Vec<String> = scale.ticks().into_iter().map(|tick| scale.label(tick)).collect();
@@ -151,6 +174,7 @@ mod tests {
             (15_300.0, "15.3k"),
             (2_500_000.0, "2.5M"),
             (1e9, "1B"),
+            (2.5e-7, "2.5e−7"),
         ] {
             assert_eq!(short(value), expected);
         }

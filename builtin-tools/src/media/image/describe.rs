@@ -70,5 +70,5 @@ async fn by(endpoint: &Endpoint, question: &str, address: &str) -> Result<String
     }
     let text = said("content").map(str::trim).filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| endpoint.unusable("the model said nothing"))?;
-    Ok(endpoint.without_key(text))
+    Ok(endpoint.said(text))
 }

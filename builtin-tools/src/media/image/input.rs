@@ -1,16 +1,20 @@
 //! Pictures that are sent to an endpoint: decoded within limits, made smaller, and written anew, so that nothing of the file but its
 //! pixels is sent.
 
+use super::super::endpoint::Endpoint;
 use crate::clients;
 use crate::picture;
 use image::DynamicImage;
 use std::io::{self, Read as _};
 use toolkit::prelude::*;
 use toolkit::{Ask, CancellationToken, files::Opened};
-use toolkit_http::{Client, Request};
+use toolkit_http::http::header::AUTHORIZATION;
+use toolkit_http::{Client, FetchError, Request, Response};
 
 /// Maximum number of pixels per side.
 const MAX_SIDE: u32 = 2_048;
+/// Maximum number of requests to an endpoint's own origin for a picture that it made.
+const MAX_OWN_REDIRECTS: usize = 3;
 
 /// A picture, ready to be sent.
 pub(super) struct Input {
@@ -60,11 +64,31 @@ pub(super) async fn file_or_address(ctx: &ToolContext, place: &str) -> Result<In
     fetched(ctx, &client, target.url().as_str()).await
 }
 
-/// Fetches a picture that an endpoint made and names by its address.
-pub(super) async fn made(ctx: &ToolContext, address: &str) -> Result<Vec<u8>, ToolError> {
+/// Fetches a picture that an endpoint made and names by its address. On the endpoint's own origin, which the user configured and which may
+/// be on a private network, it is fetched with the endpoint's key; all other addresses are those that the guard allows.
+pub(super) async fn made(
+    ctx: &ToolContext,
+    endpoint: &Endpoint,
+    address: &str,
+) -> Result<Vec<u8>, ToolError> {
     let most = usize::try_from(picture::MAX_FILE_BYTES).unwrap_or(usize::MAX);
+    let mut address = address.to_owned();
+    for _ in 0..MAX_OWN_REDIRECTS {
+        let Some(own) = endpoint.own_address(&address) else { break };
+        let client = clients::own_client(ctx, endpoint.timeout(), most)?;
+        let request = Request::get(own.as_str());
+        let request = match endpoint.credential() {
+            Some(key) => request.with_credential(AUTHORIZATION, key),
+            None => request,
+        };
+        match client.send(request).await {
+            // The next address may be another one.
+            Err(FetchError::TooManyRedirects { last, .. }) => address = last,
+            response => return body(own.as_str(), response),
+        }
+    }
     let client = clients::picture_client(ctx, most)?;
-    data(&client, address).await
+    data(&client, &address).await
 }
 
 async fn fetched(ctx: &ToolContext, client: &Client, address: &str) -> Result<Input, ToolError> {
@@ -78,7 +102,11 @@ async fn fetched(ctx: &ToolContext, client: &Client, address: &str) -> Result<In
 }
 
 async fn data(client: &Client, address: &str) -> Result<Vec<u8>, ToolError> {
-    let response = client.send(Request::get(address)).await.map_err(|error| clients::tool_error(&error))?;
+    body(address, client.send(Request::get(address)).await)
+}
+
+fn body(address: &str, response: Result<Response, FetchError>) -> Result<Vec<u8>, ToolError> {
+    let response = response.map_err(|error| clients::tool_error(&error))?;
     if !response.status.is_success() {
         let status = response.status.as_u16();
         let shown = toolkit::text::escape_line(address);

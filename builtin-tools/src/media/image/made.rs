@@ -40,12 +40,12 @@ pub(super) async fn pictures(
                 let encoded: Vec<u8> = encoded.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
                 BASE64.decode(&encoded).map_err(|_| endpoint.unusable("a picture is not Base64"))?
             }
-            (None, Some(address)) => input::made(ctx, address).await.map_err(|error| {
+            (None, Some(address)) => input::made(ctx, endpoint, address).await.map_err(|error| {
                 endpoint.unusable(&format!("its picture cannot be fetched: {}", error.message()))
             })?,
             (None, None) => return Err(endpoint.unusable("an entry holds no picture")),
         };
-        let revised_prompt = text("revised_prompt").map(|text| endpoint.without_key(text));
+        let revised_prompt = text("revised_prompt").map(|text| endpoint.said(text));
         let work = move |token: &toolkit::CancellationToken| {
             let decoded = picture::decoded("the picture", &data, MAX_SIDE, &input::check(token))?;
             let (png, size) = (picture::png(&decoded)?, (decoded.width(), decoded.height()));

@@ -1,6 +1,7 @@
 //! Pictures made and changed: `POST /images/generations` and `POST /images/edits`.
 
-use super::super::endpoint::{self, Body, Endpoint, Failure, Form, Turns};
+use super::super::endpoint::{self, Body, Endpoint, Failure, Turns};
+use super::super::form::Form;
 use super::super::kept;
 use super::details::{ImageDetails, MadePicture, MadePictures};
 use super::input::{self, Input};
@@ -64,7 +65,7 @@ pub(super) async fn make(
             Err(failure) => turns.failed(failure)?,
         }
     };
-    output(ctx, made, allowed, provider).await
+    output(ctx, made, allowed, provider, count).await
 }
 
 /// The pictures, as an endpoint makes them.
@@ -183,12 +184,18 @@ async fn output(
     made: Vec<Made>,
     allowed: Vec<Allowed>,
     provider: String,
+    wanted: usize,
 ) -> Result<Detailed<ImageDetails>, ToolError> {
     let count = made.len();
     let mut text = match count {
         1 => format!("made a picture by {provider}"),
         _ => format!("made {count} pictures by {provider}"),
     };
+    if count < wanted {
+        text = format!(
+            "{text}\n(it made {count} of the {wanted} pictures that were requested; call again for more)"
+        );
+    }
     let (mut output, mut images, mut media) = (ToolOutput::default(), Vec::new(), String::new());
     let mut blocks = Vec::new();
     for (made, allowed) in made.into_iter().zip(allowed) {
@@ -197,16 +204,9 @@ async fn output(
         let (path, shown, notes) = match allowed.write(ctx, made.png.clone()).await {
             Ok(saved) => (saved.path, Some(saved.shown), saved.notes),
             Err(error) => {
-                let (context, png) = (ctx.clone(), made.png.clone());
-                let path = ctx.blocking(move |_| kept::keep(&context, "png", &png)).await?;
-                (
-                    path,
-                    None,
-                    vec![format!(
-                        "it could not be written to its place, and is kept for a week: {}",
-                        error.message()
-                    )],
-                )
+                let kept = kept::keep(ctx, "png", made.png.clone()).await?;
+                let note = kept.note(&error);
+                (kept.path, None, vec![note])
             }
         };
         let name = shown.clone().unwrap_or_else(|| escape_line(&path.to_string_lossy()).into_owned());

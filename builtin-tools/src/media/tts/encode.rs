@@ -70,15 +70,20 @@ pub(super) fn can(format: SpeechFormat) -> bool {
     format == SpeechFormat::Wav || encoder(format).is_some()
 }
 
+/// The programs that write a format, of which a person can install one.
+pub(super) fn programs(format: SpeechFormat) -> &'static str {
+    match format {
+        SpeechFormat::Mp3 => "`ffmpeg` or `lame`",
+        _ => "`opusenc` (the Debian package opus-tools) or `ffmpeg`",
+    }
+}
+
 /// Fails where a format cannot be written here, and says what is missing.
 pub(super) fn check(format: SpeechFormat) -> Result<(), ToolError> {
     if can(format) {
         return Ok(());
     }
-    let packages = match format {
-        SpeechFormat::Mp3 => "`ffmpeg` or `lame`",
-        _ => "`opusenc` (the Debian package opus-tools) or `ffmpeg`",
-    };
+    let packages = programs(format);
     Err(ToolError::unavailable(format!(
         "no program is installed that writes {}: use the format wav, or let a person install {packages}, or name an endpoint in \
          `tools.tts.providers`",

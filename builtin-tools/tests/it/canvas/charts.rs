@@ -1,6 +1,6 @@
 //! Charts: bars, lines and slices are as large as their values.
 
-use super::{WHITE, drawn_with};
+use super::{WHITE, drawn_with, picture, toolbox};
 use image::RgbaImage;
 use serde_json::{Value, json};
 
@@ -145,6 +145,110 @@ async fn many_and_long_labels_do_not_meet() {
     ] {
         let picture = chart(command).await;
         assert!(count(&picture, WHITE) > 40_000);
+    }
+}
+
+/// The relative luminance of WCAG.
+fn luminance(color: [u8; 4]) -> f64 {
+    let linear = |value: u8| {
+        let value = f64::from(value) / 255.0;
+        if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * linear(color[0]) + 0.7152 * linear(color[1]) + 0.0722 * linear(color[2])
+}
+
+#[tokio::test]
+async fn shares_can_be_read_on_their_slices() {
+    let palette: Vec<Value> = vec![Value::Null; 20];
+    for color in [
+        "white",
+        "black",
+        "#777",
+        "yellow",
+        "blue",
+        "red",
+        "lime",
+        "rgba(0, 0, 0, 0.2)",
+        "#f28e2b",
+        "#edc948",
+    ]
+    .into_iter()
+    .map(Value::from)
+    .chain(palette.into_iter().enumerate().map(|(at, _)| Value::from(at)))
+    {
+        // A number is the place of a colour of the palette: slices without a size come before it.
+        let chart = match color.as_u64() {
+            Some(at) => {
+                let values: Vec<u32> = (0..=at).map(|place| u32::from(place == at)).collect();
+                let labels: Vec<String> = values.iter().map(u32::to_string).collect();
+                json!({ "type": "pie", "labels": labels, "values": values, "legend": false })
+            }
+            None => {
+                json!({ "type": "pie", "labels": ["a"], "values": [1], "colors": [color], "legend": false })
+            }
+        };
+        let picture =
+            drawn_with(json!({ "width": 300, "height": 300, "background": "#fefefe", "commands": [chart] }))
+                .await;
+        // The pixels of the slice, with the text on it.
+        let slice = luminance(picture.get_pixel(150, 250).0);
+        let within = picture.enumerate_pixels().filter(|(x, y, _)| {
+            let (x, y) = (f64::from(*x) - 150.0, f64::from(*y) - 150.0);
+            x.hypot(y) < 125.0
+        });
+        let contrast = within.map(|(_, _, pixel)| {
+            let text = luminance(pixel.0);
+            (slice.max(text) + 0.05) / (slice.min(text) + 0.05)
+        });
+        let contrast = contrast.fold(0.0, f64::max);
+        assert!(contrast >= 4.4, "{color}: {contrast}");
+    }
+}
+
+#[tokio::test]
+async fn a_chart_that_is_not_seen_whole_is_told() {
+    let chart = |extra: Value| {
+        let mut chart = json!({ "type": "bar", "labels": ["a", "b"], "series": [{ "values": [1, 2] }] });
+        chart.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        chart
+    };
+    let names: Vec<String> = (0..60).map(|at| format!("A name of a thing with number {at}")).collect();
+    let values: Vec<u32> = (0..60).collect();
+    let slices: Vec<u32> = (1..=50).collect();
+    for (chart, expected) in [
+        (
+            chart(json!({ "x": 500, "y": 10, "width": 200, "height": 200 })),
+            Some("commands[0]: it is outside the canvas"),
+        ),
+        (
+            chart(json!({ "x": -400, "width": 200, "height": 200 })),
+            Some("commands[0]: it is outside the canvas"),
+        ),
+        (
+            chart(json!({ "x": 300, "width": 200, "height": 200 })),
+            Some("commands[0]: the chart is cut: it reaches from (3"),
+        ),
+        (
+            chart(json!({ "labels": ["long ".repeat(40).trim(), "b"] })),
+            Some("commands[0]: 1 label is shortened for want of room"),
+        ),
+        (
+            json!({ "type": "line_chart", "labels": names, "series": [{ "values": values }] }),
+            Some("labels are left out for want of room"),
+        ),
+        (
+            json!({ "type": "pie", "labels": &names[..50], "values": slices }),
+            Some("labels are left out for want of room"),
+        ),
+        (chart(json!({})), None),
+        (json!({ "type": "line_chart", "series": [{ "values": values }] }), None),
+    ] {
+        let call = toolbox().call(json!({ "width": 400, "height": 300, "commands": [chart] })).await;
+        picture(&call);
+        match expected {
+            Some(expected) => assert!(call.text().contains(expected), "{chart}: {}", call.text()),
+            None => assert_eq!(call.text(), "drew a picture of 400 × 300 pixels", "{chart}"),
+        }
     }
 }
 

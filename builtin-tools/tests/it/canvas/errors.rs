@@ -26,6 +26,10 @@ async fn each_problem_is_told_at_its_place() {
         (rect(json!({ "transform": "scale(1e30)" })), "commands[1].transform: "),
         (rect(json!({ "dash": [0, 0] })), "commands[1].dash: "),
         (rect(json!({ "dash": [5, -1] })), "commands[1].dash: "),
+        (
+            json!({ "type": "line", "x1": 0, "y1": 0, "x2": 100_000, "y2": 0, "dash": [0.1, 0.1] }),
+            "commands[1].dash: the line would have about 1000000 dashes, more than 50000; give longer ones",
+        ),
         (rect(json!({ "x": 1e9 })), "commands[1].x: 1e9 is too far away; the largest coordinate is 100000"),
         (
             json!({ "type": "polyline", "points": [[0, 0], [0, 1e30]] }),
@@ -64,6 +68,10 @@ async fn each_problem_is_told_at_its_place() {
         ),
         (json!({ "type": "pie", "labels": ["a"], "values": [0] }), "commands[1].values: their sum is 0"),
         (
+            json!({ "type": "pie", "labels": ["a"], "values": [1], "x": 400 }),
+            "commands[1].x: the chart begins at 400, where the canvas of 400 pixels has ended",
+        ),
+        (
             json!({ "type": "pie", "labels": ["a", "b"], "values": [1, 2], "width": 80, "height": 60, "font_size": 40, "title": "T" }),
             "commands[1]: the chart has no room",
         ),
@@ -83,22 +91,36 @@ async fn each_problem_is_told_at_its_place() {
 async fn the_schema_checks_the_fields_of_each_type() {
     for (command, expected) in [
         (json!({ "type": "rect", "x": 1, "y": 1, "width": 5 }), "height"),
-        (rect(json!({ "radius": -1 })), "/commands/0/radius"),
-        (rect(json!({ "opacity": 2 })), "/commands/0/opacity"),
+        (rect(json!({ "radius": -1 })), "commands[0].radius"),
+        (rect(json!({ "opacity": 2 })), "commands[0].opacity"),
         (rect(json!({ "colour": "red" })), "colour"),
-        (json!({ "type": "rectangle", "x": 1 }), "rect"),
+        (json!({ "type": "rectangle", "x": 1 }), "commands[0].type: expected one of \"rect\""),
+        (json!({ "type": "pie_chart", "labels": ["a"], "values": [1] }), "; did you mean `pie`?"),
+        (json!({ "type": "piechart", "labels": ["a"], "values": [1] }), "; did you mean `pie`?"),
+        (json!({ "type": "bar_chart", "labels": ["a"] }), "; did you mean `bar`?"),
+        (json!({ "type": "line_graph", "labels": ["a"] }), "; did you mean `line_chart`?"),
         (json!({ "x": 1, "y": 2 }), "type"),
-        (json!({ "type": "polyline", "points": [[1, 2]] }), "/commands/0/points"),
-        (json!({ "type": "polyline", "points": [[1, 2], [3]] }), "/commands/0/points/1"),
-        (json!({ "type": "polyline", "points": [[1, 2], ["a", 2]] }), "/commands/0/points/1/0"),
-        (json!({ "type": "text", "x": 1, "y": 1, "text": "" }), "/commands/0/text"),
-        (json!({ "type": "text", "x": 1, "y": 1, "text": "a", "anchor": "left" }), "/commands/0/anchor"),
-        (json!({ "type": "circle", "x": 1, "y": 1, "radius": "wide" }), "/commands/0/radius"),
-        (json!({ "type": "pie", "labels": [], "values": [] }), "/commands/0/labels"),
+        (json!({ "type": "polyline", "points": [[1, 2]] }), "commands[0].points"),
+        (json!({ "type": "polyline", "points": [[1, 2], [3]] }), "commands[0].points[1]"),
+        (json!({ "type": "polyline", "points": [[1, 2], ["a", 2]] }), "commands[0].points[1][0]"),
+        (json!({ "type": "text", "x": 1, "y": 1, "text": "" }), "commands[0].text"),
+        (json!({ "type": "text", "x": 1, "y": 1, "text": "a", "anchor": "left" }), "commands[0].anchor"),
+        (json!({ "type": "circle", "x": 1, "y": 1, "radius": "wide" }), "commands[0].radius"),
+        (json!({ "type": "pie", "labels": [], "values": [] }), "commands[0].labels"),
     ] {
         let told = refused(json!({ "width": 10, "height": 10, "commands": [command] })).await;
         assert!(told.contains(expected), "{command}: {told}");
+        assert!(told.starts_with("invalid arguments for `canvas` ("), "{told}");
+        assert!(!told.contains("/commands"), "{told}");
     }
+    let many: Vec<Value> = (0..30).map(|_| rect(json!({ "opacity": 2 }))).collect();
+    let told = refused(json!({ "width": 10, "height": 10, "commands": many })).await;
+    assert!(
+        told.contains("(more than 20 problems)") && told.contains("\n- … and more\nUsage: canvas("),
+        "{told}"
+    );
+    let told = refused(json!({ "height": 10, "commands": [rect(json!({}))] })).await;
+    assert!(told.contains("(1 problem):\n- width: expected "), "{told}");
 }
 
 #[tokio::test]
@@ -133,7 +155,25 @@ async fn sums_are_limited_too() {
     let points: Vec<[u32; 2]> = (0..10_000).map(|number| [number % 100, number / 100]).collect();
     let lines: Vec<Value> = (0..21).map(|_| json!({ "type": "polyline", "points": points })).collect();
     let told = refused(json!({ "width": 9, "height": 9, "commands": lines })).await;
-    assert!(told.contains("- commands[20]: the commands have more than 200000 points together"), "{told}");
+    assert!(
+        told.contains("- commands[20]: the commands have more than 200000 points and values together"),
+        "{told}"
+    );
+    // The values of charts and their labels count too.
+    let values: Vec<u32> = (0..10_000).collect();
+    let labels: Vec<String> = (0..1_000).map(|_| "a".to_owned()).collect();
+    for (chart, count) in [
+        (json!({ "type": "line_chart", "series": [{ "values": values }] }), 20),
+        (json!({ "type": "line_chart", "x_values": values, "series": [{ "values": values }] }), 10),
+        (json!({ "type": "bar", "labels": labels, "series": [{ "values": &values[..1_000] }] }), 100),
+    ] {
+        let place = format!("commands[{count}]");
+        let charts: Vec<Value> = (0..=count).map(|_| chart.clone()).collect();
+        // Below the limit of all characters.
+        let told = refused(json!({ "width": 400, "height": 300, "commands": charts })).await;
+        let expected = "the commands have more than 200000 points and values together";
+        assert!(told.contains(&place) && told.contains(expected), "{place}: {told}");
+    }
     let long = "x".repeat(5_000);
     let texts: Vec<Value> =
         (0..11).map(|_| json!({ "type": "text", "x": 0, "y": 0, "text": long })).collect();

@@ -164,3 +164,27 @@ async fn a_large_picture_is_shown_smaller_and_saved_whole() {
     let saved = image::load_from_memory(&toolbox.workspace().read_bytes("wide.png")).unwrap();
     assert_eq!((saved.width(), saved.height()), (4000, 1000));
 }
+
+#[tokio::test]
+async fn what_is_outside_the_canvas_is_told_for_each_command() {
+    let toolbox = toolbox().file("a.png", halves(ImageFormat::Png));
+    let commands = json!([
+        { "type": "rect", "x": 200, "y": 0, "width": 20, "height": 10 },
+        { "type": "circle", "x": -50, "y": 5, "radius": 20, "stroke": "red", "stroke_width": 3 },
+        { "type": "ellipse", "x": 50, "y": 300, "rx": 20, "ry": 3 },
+        { "type": "line", "x1": 0, "y1": -20, "x2": 100, "y2": -20 },
+        { "type": "path", "d": "M 0 0 L 9 9", "stroke": "red", "transform": "translate(200 0)" },
+        { "type": "text", "x": 150, "y": 50, "text": "Beside it" },
+        { "type": "image", "path": "a.png", "x": 0, "y": 101 },
+        { "type": "pie", "labels": ["a"], "values": [1], "x": 0, "y": -300, "width": 200, "height": 200 },
+    ]);
+    let count = commands.as_array().unwrap().len();
+    let call = toolbox.call(json!({ "width": 100, "height": 100, "commands": commands })).await;
+    for at in 0..count {
+        assert!(
+            call.text().contains(&format!("(commands[{at}]: it is outside the canvas)")),
+            "{}",
+            call.text()
+        );
+    }
+}

@@ -99,6 +99,33 @@ async fn dashes_have_gaps() {
     check(line, &[(5, 50, BLACK), (20, 50, WHITE), (35, 50, BLACK), (50, 50, WHITE)]).await;
 }
 
+/// A large picture is drawn in parts, which do not show.
+#[tokio::test]
+async fn high_pictures_have_no_seams() {
+    let picture = drawn_with(json!({
+        "width": 60, "height": 1000, "gradients": [{ "id": "g", "type": "linear", "from": [0, 0], "to": [0, 1], "stops": [
+            { "offset": 0, "color": "red" }, { "offset": 1, "color": "blue" }
+        ] }],
+        "commands": [
+            { "type": "rect", "x": 0, "y": 0, "width": 20, "height": 1000, "fill": "url(#g)" },
+            { "type": "line", "x1": 22, "y1": 0, "x2": 58, "y2": 1000, "stroke_width": 3, "opacity": 0.5 },
+            { "type": "circle", "x": 50, "y": 256, "radius": 6, "fill": "red" },
+        ],
+    }))
+    .await;
+    for y in 1..1000 {
+        let (above, below) = (at(&picture, 10, y - 1), at(&picture, 10, y));
+        assert!(
+            above.iter().zip(below).all(|(above, below)| above.abs_diff(below) <= 1),
+            "{y}: {above:?} {below:?}"
+        );
+        let line: u32 = (20..60).map(|x| 255 - u32::from(at(&picture, x, y)[2])).sum();
+        // Three pixels of half a black, and the circle where it is.
+        assert!((300..480).contains(&line) || (249..264).contains(&y), "{y}: {line}");
+    }
+    assert_eq!((at(&picture, 50, 252), at(&picture, 50, 260)), (RED, RED));
+}
+
 #[tokio::test]
 async fn transforms_move_turn_and_scale() {
     for (transform, place) in [
@@ -151,6 +178,45 @@ async fn gradients_run_between_their_colours() {
     arguments["gradients"][0]["stops"][1]["color"] = json!("none");
     let picture = drawn_with(arguments).await;
     near(at(&picture, 98, 50), WHITE);
+}
+
+/// Such shapes have no box for the shares of a gradient, and SVG would draw nothing.
+#[tokio::test]
+async fn gradients_are_seen_on_flat_lines_too() {
+    let near = |found: [u8; 4], expected: [u8; 4]| {
+        found.iter().zip(expected).all(|(found, expected)| found.abs_diff(expected) < 20)
+    };
+    for (shape, red, blue) in [
+        (json!({ "type": "line", "x1": 0, "y1": 50, "x2": 100, "y2": 50 }), (2, 50), (97, 50)),
+        (json!({ "type": "polyline", "points": [[100, 50], [0, 50], [40, 50]] }), (2, 50), (97, 50)),
+        (json!({ "type": "polygon", "points": [[0, 50], [50, 50], [100, 50]] }), (2, 50), (97, 50)),
+        (json!({ "type": "path", "d": "M0 50 h40 c20 0 30 0 60 0" }), (2, 50), (97, 50)),
+        (
+            json!({ "type": "line", "x1": 0, "y1": 0, "x2": 0, "y2": 100, "transform": "translate(50 0)" }),
+            (45, 20),
+            (54, 20),
+        ),
+        // One with an area keeps the box of SVG.
+        (json!({ "type": "line", "x1": 0, "y1": 0, "x2": 100, "y2": 100 }), (3, 3), (96, 96)),
+    ] {
+        let mut shape = shape;
+        shape["stroke"] = json!("url(#g)");
+        shape["stroke_width"] = json!(10);
+        let stops = json!([{ "offset": 0, "color": "red" }, { "offset": 1, "color": "blue" }]);
+        let picture = drawn_with(json!({
+            "width": 100, "height": 100, "commands": [shape], "gradients": [{ "id": "g", "type": "linear", "stops": stops }],
+        }))
+        .await;
+        let found = (at(&picture, red.0, red.1), at(&picture, blue.0, blue.1));
+        assert!(near(found.0, RED) && near(found.1, BLUE), "{shape}: {found:?}");
+    }
+    let radial = drawn_with(json!({
+        "width": 100, "height": 100,
+        "commands": [{ "type": "line", "x1": 0, "y1": 50, "x2": 100, "y2": 50, "stroke_width": 10, "stroke": "url(#g)" }],
+        "gradients": [{ "id": "g", "type": "radial", "stops": [{ "offset": 0, "color": "red" }, { "offset": 1, "color": "blue" }] }],
+    }))
+    .await;
+    assert!(near(at(&radial, 50, 50), RED) && near(at(&radial, 1, 50), BLUE));
 }
 
 #[tokio::test]

@@ -1,15 +1,22 @@
 //! Whatever fits the schema is drawn or refused: nothing panics, and no limit is passed.
 
 use super::{picture, toolbox};
+use image::{DynamicImage, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
+use std::cell::Cell;
+use std::io::Cursor;
 use toolkit::ToolErrorKind;
+use toolkit::testing::TestToolbox;
 
-/// Number of drawings; `PROPTEST_CASES` sets another one.
-const CASES: u32 = 16;
+/// Number of drawings; `CANVAS_CASES` sets another one.
+const CASES: u32 = 64;
+
+/// Files that drawings may name: pictures of each format, with and without transparent parts, a picture that is cut, and none.
+const FILES: [&str; 7] = ["a.png", "a.jpg", "a.gif", "a.webp", "clear.png", "cut.png", "none.png"];
 
 fn number() -> BoxedStrategy<Value> {
     prop_oneof![
@@ -132,6 +139,46 @@ fn shape() -> impl Strategy<Value = Value> {
     })
 }
 
+fn image() -> impl Strategy<Value = Value> {
+    let fit = option::of(prop_oneof![Just("contain"), Just("cover"), Just("stretch")]);
+    let side = || option::of(prop_oneof![5 => 1.0..200.0, 1 => Just(8192.0)]);
+    // A file that cannot be drawn ends the whole call, so it is seldom.
+    let file = prop_oneof![12 => 0..5usize, 1 => 5..FILES.len()];
+    (file, [number(), number()], side(), side(), fit, option::of(0.0..=1.0), option::weighted(0.3, transform())).prop_map(
+        |(file, [x, y], width, height, fit, opacity, transform)| {
+            let image = json!({
+                "type": "image", "path": FILES[file], "x": x, "y": y, "width": width, "height": height, "fit": fit, "opacity": opacity,
+                "transform": transform,
+            });
+            let members = image.as_object().unwrap().iter().filter(|(_, value)| !value.is_null());
+            Value::Object(members.map(|(name, value)| (name.clone(), value.clone())).collect())
+        },
+    )
+}
+
+/// Writes the files that drawings may name.
+fn with_files(toolbox: TestToolbox) -> TestToolbox {
+    let plain = DynamicImage::from(RgbImage::from_fn(30, 20, |x, y| {
+        Rgb([u8::try_from(x * 8).unwrap(), 90, u8::try_from(y * 8).unwrap()])
+    }));
+    let clear = DynamicImage::from(RgbaImage::from_fn(9, 40, |x, _| {
+        Rgba([200, 0, 0, u8::try_from(x * 28).unwrap()])
+    }));
+    let encoded = |picture: &DynamicImage, format| {
+        let mut data = Cursor::new(Vec::new());
+        picture.write_to(&mut data, format).unwrap();
+        data.into_inner()
+    };
+    let cut = encoded(&plain, ImageFormat::Png);
+    toolbox
+        .file("a.png", encoded(&plain, ImageFormat::Png))
+        .file("a.jpg", encoded(&plain, ImageFormat::Jpeg))
+        .file("a.gif", encoded(&plain, ImageFormat::Gif))
+        .file("a.webp", encoded(&plain, ImageFormat::WebP))
+        .file("clear.png", encoded(&clear, ImageFormat::Png))
+        .file("cut.png", &cut[..cut.len() / 2])
+}
+
 fn chart() -> impl Strategy<Value = Value> {
     let values = (1usize..6, 1usize..4)
         .prop_flat_map(|(count, series)| (vec(words(), count), vec(vec(number(), count), series)));
@@ -162,31 +209,41 @@ fn chart() -> impl Strategy<Value = Value> {
 #[test]
 fn what_fits_the_schema_is_drawn_or_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let toolbox = toolbox();
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
+    let toolbox = with_files(toolbox());
+    let cases = std::env::var("CANVAS_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    let commands = vec(prop_oneof![4 => shape(), 1 => chart()], 1..4);
+    let commands = vec(prop_oneof![4 => shape(), 1 => chart(), 2 => image()], 1..4);
     let stop = (0.0..=1.0, paint())
         .prop_map(|(offset, color): (f64, Value)| json!({ "offset": offset, "color": color }));
     let gradient = (any::<bool>(), any::<bool>(), [number(), number()], vec(stop, 2..5)).prop_map(|(radial, canvas, point, stops)| {
         json!({ "id": "a", "type": if radial { "radial" } else { "linear" }, "units": if canvas { "canvas" } else { "shape" }, "from": point, "center": point, "stops": stops })
     });
     let arguments = (1u32..300, 1u32..300, commands, gradient);
-    let drawn = std::cell::Cell::new(0);
+    let (drawn, pictures) = (Cell::new(0), Cell::new(0));
     let outcome = TestRunner::new(config).run(&arguments, |(width, height, commands, gradient)| {
+        let has_picture = commands.iter().any(|command| command["type"] == "image");
+        let has_fault =
+            commands.iter().any(|command| command["path"] == "cut.png" || command["path"] == "none.png");
         let arguments =
             json!({ "width": width, "height": height, "commands": commands, "gradients": [gradient] });
         let call = runtime.block_on(toolbox.call(arguments));
         match call.result.error() {
             None => {
                 drawn.set(drawn.get() + 1);
+                pictures.set(pictures.get() + u32::from(has_picture));
+                prop_assert!(!has_fault);
                 let picture = picture(&call);
                 prop_assert_eq!((picture.width(), picture.height()), (width, height));
+            }
+            Some(error) if has_fault => {
+                let kinds = [ToolErrorKind::InvalidArguments, ToolErrorKind::Failed, ToolErrorKind::NotFound];
+                prop_assert!(kinds.contains(&error.kind()), "{}", error);
             }
             Some(error) => prop_assert_eq!(error.kind(), ToolErrorKind::InvalidArguments, "{}", error),
         }
         Ok(())
     });
     outcome.unwrap();
-    assert!(drawn.get() > 0, "nothing was drawn");
+    assert!(drawn.get() > cases / 4, "{} of {cases} were drawn", drawn.get());
+    assert!(pictures.get() > 0, "no picture was drawn");
 }

@@ -1,9 +1,10 @@
 //! `tts` by an endpoint.
 
-use super::{KEY, audio, denying, documented, provider, speaking, wav};
+use super::{KEY, audio, denying, documented, provider, speaking, toolbox, wav};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 use toolkit::{CallOptions, CancellationToken, ToolErrorKind, output::Retry, tool_ref};
 use toolkit_loopback::{Answer, Loopback, Request};
 
@@ -59,6 +60,7 @@ async fn formats_follow_from_what_is_said() {
         (json!({ "format": "mp3" }), "mp3", "audio/mpeg"),
         (json!({ "format": "opus" }), "opus", "audio/ogg"),
         (json!({ "channel": "telegram" }), "opus", "audio/ogg"),
+        (json!({ "channel": " WhatsApp" }), "opus", "audio/ogg"),
         (json!({ "channel": "irc" }), "wav", "audio/wav"),
         (json!({ "channel": "telegram", "format": "wav" }), "wav", "audio/wav"),
         (json!({ "save_as": "a.mp3" }), "mp3", "audio/mpeg"),
@@ -134,7 +136,7 @@ async fn speech_whose_place_was_taken_is_kept() {
     let call = toolbox.call(json!({ "text": "Hello.", "save_as": "race.wav" })).await;
     let path = call.expect_ok().attachments[0].clone();
     assert_eq!(std::fs::read(&path).unwrap(), wav(100, 5));
-    assert!(call.text().contains("is kept for a week"), "{}", call.text());
+    assert!(call.text().contains("is kept for 7 days"), "{}", call.text());
     assert_eq!(toolbox.workspace().read_bytes("race.wav"), b"of somebody else");
 }
 
@@ -153,6 +155,27 @@ async fn without_a_name_the_file_is_kept_in_the_data_directory() {
         use std::os::unix::fs::PermissionsExt as _;
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
+}
+
+#[tokio::test]
+async fn the_directory_of_kept_files_has_a_limit() {
+    let server = speaker().await;
+    let settings = json!({ "tts": { "providers": [provider(server.url())] }, "media": { "keepDays": 2, "maxTotalBytes": 1 << 20 } });
+    let toolbox = toolbox(tool_ref!(builtin_tools::media::tts), &settings);
+    let directory = toolbox.workspace().data_dir().join("media");
+    std::fs::create_dir_all(&directory).unwrap();
+    for (name, hours, bytes) in
+        [("old", 49, 1), ("first", 30, 600_000), ("second", 20, 400_000), ("third", 10, 400_000)]
+    {
+        let file = std::fs::File::create(directory.join(name)).unwrap();
+        file.set_len(bytes).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_hours(hours)).unwrap();
+    }
+    let call = toolbox.call(json!({ "text": "Hello." })).await;
+    let path = call.expect_ok().attachments[0].clone();
+    let is_there = |name: &str| directory.join(name).exists();
+    let found = ["old", "first", "second", "third"].map(is_there);
+    assert_eq!((found, path.exists()), ([false, false, true, true], true));
 }
 
 #[tokio::test]

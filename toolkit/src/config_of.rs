@@ -1,8 +1,8 @@
 //! How a function of a tool or of a service gets what is configured: what the expansions of `#[tool]` and `#[service]` use.
 
 use crate::config::{Config, ConfigSection, Configured};
-use crate::tool::context::ToolContext;
 use crate::service::Making;
+use crate::tool::context::ToolContext;
 use toolkit_core::error::ToolError;
 
 /// The declaration of a tool's `Config<T>`; made where the type is checked.

@@ -2,9 +2,9 @@
 
 pub(crate) mod leave;
 
-use crate::tool::context::ToolContext;
 use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision};
 use crate::tool::Tool;
+use crate::tool::context::ToolContext;
 use crate::toolbox::Scope;
 use crate::workspace::{self, Boundary, Bounds, Look, Obstacle, Place};
 use leave::{Asked, MAX_LOOKS, Weighed, denied, restless};

@@ -42,8 +42,8 @@ pub use version::FileVersion;
 #[doc(hidden)]
 pub use fault::{FileSystems, at_fault_points, take_file_systems_for};
 
-use crate::tool::context::ToolContext;
 use crate::file_access::Surroundings;
+use crate::tool::context::ToolContext;
 use roots::Roots;
 use std::ffi::OsStr;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Inspectors: a host's checks before a call runs.
 
-use crate::tool::context::ToolContext;
 use crate::tool::Tool;
+use crate::tool::context::ToolContext;
 use serde_json::Value;
 use std::fmt;
 use std::pin::Pin;

@@ -1,10 +1,10 @@
 //! An output that another component writes into a file of the session, for example a command that runs as a child
 //! process.
 
-use crate::tool::context::ToolContext;
 use crate::cut::{Cut, Ends, Kept, OutputLimits};
 use crate::cutter::Cutter;
 use crate::output_store::{OutputFile, OutputStoreSettings};
+use crate::tool::context::ToolContext;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};

@@ -98,11 +98,11 @@ pub mod __private;
 pub use approver::{AllowAll, Approver};
 #[doc(inline)]
 pub use config::Config;
-pub use tool::context::ToolContext;
 pub use macros::{args, service, tool, tool_factory};
 #[doc(inline)]
 pub use registry::{BuildError, Builder, Toolkit};
 pub use tokio_util::sync::CancellationToken;
+pub use tool::context::ToolContext;
 pub use tool::{Tool, ToolBuilder};
 pub use toolbox::{CallOptions, Toolbox};
 pub use toolkit_core::{

@@ -2,10 +2,8 @@
 
 pub use crate::config::ConfigSection;
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
-pub use crate::tool::context::ToolContext;
 pub use crate::link::{Link, Linked};
 pub use crate::policy::PolicyData;
-pub use crate::tool::prepare::{Ending, Preparation, Preparing};
 pub use crate::registry::LinkedKeys;
 pub use crate::service::{
     FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products, ServiceOf,
@@ -13,7 +11,9 @@ pub use crate::service::{
 };
 pub use crate::skills::LinkedSkills;
 pub use crate::tool::Tool;
+pub use crate::tool::context::ToolContext;
 pub use crate::tool::def::{BoxFuture, Run, ServiceDef, ToolDef};
+pub use crate::tool::prepare::{Ending, Preparation, Preparing};
 pub use core::option::Option::{self, None, Some};
 pub use core::result::Result::{self, Err, Ok};
 pub use core::time::Duration;

@@ -1,7 +1,7 @@
 //! Result hooks: a host's functions that remove parts of a tool result before anything else gets it.
 
-use crate::tool::context::ToolContext;
 use crate::tool::Tool;
+use crate::tool::context::ToolContext;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::ops::Range;

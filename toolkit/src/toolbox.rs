@@ -23,12 +23,12 @@ mod unattended;
 pub(crate) use before::ask_for;
 pub use options::CallOptions;
 
-use crate::tool::context::{Called, ToolContext};
 use crate::events::{Events, Wanted};
 use crate::policy::{self, Policy};
 use crate::registry::{Inner, Toolkit, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
+use crate::tool::context::{Called, ToolContext};
 use discover::{OnceSearched, Shown};
 use own::Own;
 use run::Running;

@@ -6,9 +6,9 @@ mod value;
 pub use detailed::{Detailed, Structured};
 
 use crate::arg::schema_of;
-use crate::schema::SchemaFn;
 use crate::content::Content;
 use crate::error::{IntoToolError, ToolError};
+use crate::schema::SchemaFn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};

@@ -15,9 +15,9 @@ mod tighten;
 mod validator;
 
 pub(crate) use check::circle_within;
-pub(crate) use object::{is_object, unit_names};
 pub use check::drop_unfitting_examples;
 pub use foreign::{foreign_fault, output_fault};
+pub(crate) use object::{is_object, unit_names};
 pub(crate) use validator::{Kind, Violation};
 pub use validator::{Validator, missing_feature};
 

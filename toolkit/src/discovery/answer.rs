@@ -1,8 +1,8 @@
 //! The tool that finds other tools, and its answers.
 
 use super::Discovery;
-use crate::tool::context::ToolContext;
 use crate::events::Event;
+use crate::tool::context::ToolContext;
 use crate::tool::{DynamicArgs, InvalidTool, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

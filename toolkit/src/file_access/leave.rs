@@ -1,9 +1,9 @@
 //! Permission to use a path: the decision, the questions to ask, and the permissions granted so far.
 
 use super::Surroundings;
-use crate::tool::context::ToolContext;
 use crate::permission::{DecidedPath, PathDecision};
 use crate::shown_path::shown_path;
+use crate::tool::context::ToolContext;
 use crate::workspace::{Look, Place};
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};

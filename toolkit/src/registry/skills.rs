@@ -1,10 +1,10 @@
 //! Which skills a caller may use.
 
 use super::{Inner, Origins};
-use crate::tool::context::ToolContext;
 use crate::permission::{Decision, PermissionRequest};
-use crate::tool::prepare::Preparation;
 use crate::skills::{DIRECTORY, LinkedSkills, SkillPlace, SkillSource, SkillSources};
+use crate::tool::context::ToolContext;
+use crate::tool::prepare::Preparation;
 use std::path::PathBuf;
 use toolkit_core::caller::Caller;
 

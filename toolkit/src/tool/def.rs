@@ -7,12 +7,12 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use toolkit_core::schema::SchemaFn;
 use toolkit_core::arguments::{Arguments, InvalidArguments};
 use toolkit_core::error::ToolError;
 use toolkit_core::location::Location;
 use toolkit_core::output::ToolOutput;
 use toolkit_core::parameter::{Input, ParameterDef};
+use toolkit_core::schema::SchemaFn;
 use toolkit_core::truncate::Truncate;
 
 /// The definition of a tool by its author.

@@ -1,8 +1,8 @@
 //! Creates variants of a tool: with another name, with its own services, with bound arguments.
 
 use super::{Changes, Inner, Made, NO_SERVICES, Origin, Tool};
-use crate::tool::prepare::Prepared;
 use crate::tool::def::ToolDef;
+use crate::tool::prepare::Prepared;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 use toolkit_core::error::ToolError;

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use toolkit_core::definition::Definition;
 use toolkit_core::error::ToolError;
 use toolkit_core::guard::guard;
-use toolkit_core::parameter::Input;
 use toolkit_core::parameter;
+use toolkit_core::parameter::Input;
 use toolkit_core::schema::{self, Compiled};
 
 impl Tool {

@@ -3,10 +3,10 @@
 use crate::approvals::{Allowed, Asker, Memory};
 use crate::approver::Approver;
 use crate::ask_record::{AskLog, AskNumber};
-use crate::tool::context::ToolContext;
 use crate::events::{AllowedBy, Event};
 use crate::live::Reason;
 use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
+use crate::tool::context::ToolContext;
 use futures_util::future::{Either, select};
 use serde_json::Value;
 use std::pin::pin;

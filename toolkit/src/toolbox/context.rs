@@ -1,11 +1,11 @@
 //! The toolbox as the host of its calls.
 
 use super::Scope;
-use crate::tool::context::{CallHost, Called, ToolContext};
 use crate::events::Hub;
 use crate::session::Session;
 use crate::sink::OutputSink;
 use crate::tool::Tool;
+use crate::tool::context::{CallHost, Called, ToolContext};
 use std::any::Any;
 use std::sync::Arc;
 use toolkit_core::caller::Caller;

@@ -1,11 +1,11 @@
 //! Completes a tool's result for its caller, and truncates it.
 
 use super::begin::complete;
-use crate::tool::context::ToolContext;
 use crate::cut::OutputLimits;
 use crate::cutter::{Cutter, fits};
 use crate::result_hook::review;
 use crate::sink::OutputSink;
+use crate::tool::context::ToolContext;
 use std::mem;
 use std::pin::Pin;
 use toolkit_core::arguments::Repair;

@@ -1,8 +1,8 @@
 //! Calls that a tool makes.
 
 use super::{CallOptions, Toolbox};
-use crate::tool::context::{Above, ToolContext};
 use crate::live::Reason;
+use crate::tool::context::{Above, ToolContext};
 use std::sync::Arc;
 use toolkit_core::call::{CallArguments, ToolCall};
 use toolkit_core::error::ToolError;

@@ -3,10 +3,10 @@
 use super::{Scope, Toolbox};
 use crate::at_once::{Job, at_once};
 use crate::policy::check;
-use crate::tool::prepare::{Preparation, PrepareFn, Prepared, fill, has_placeholder};
 use crate::registry::Tools;
 use crate::service::{FactoryDef, Making, ServiceHost, ensure};
 use crate::tool::Tool;
+use crate::tool::prepare::{Preparation, PrepareFn, Prepared, fill, has_placeholder};
 use std::collections::HashMap;
 use std::sync::Arc;
 use toolkit_core::caller::Caller;

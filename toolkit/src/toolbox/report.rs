@@ -1,10 +1,10 @@
 //! Reports a call to event subscribers and the history: exactly one end in any case.
 
 use super::Scope;
-use crate::tool::context::ToolContext;
 use crate::events::Event;
 use crate::history::{History, Record, RecordedCall, USUAL};
 use crate::tool::Tool;
+use crate::tool::context::ToolContext;
 use std::sync::Arc;
 use std::time::Instant;
 use toolkit_core::call::ToolCall;

@@ -1,8 +1,8 @@
 //! Calls on behalf of another tool.
 
 use super::{Toolbox, ask_for};
-use crate::tool::context::ToolContext;
 use crate::tool::Tool;
+use crate::tool::context::ToolContext;
 use serde_json::{Map, Value};
 use toolkit_core::error::ToolError;
 

@@ -2,9 +2,9 @@
 
 use super::{IntoToolOutput, JsonOutput, ToolOutput};
 use crate::arg::schema_of;
-use crate::schema::SchemaFn;
 use crate::content::Content;
 use crate::error::ToolError;
+use crate::schema::SchemaFn;
 
 /// An output with a text of its own for the model, and [details](ToolOutput::details) of a type for hosts and programs.
 ///

@@ -2,9 +2,9 @@
 
 use super::{IntoToolOutput, JsonOutput, ToolOutput};
 use crate::arg::{ArgsType, schema_of};
-use crate::schema::SchemaFn;
 use crate::content::Content;
 use crate::error::ToolError;
+use crate::schema::SchemaFn;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 use std::borrow::Cow;

@@ -1,9 +1,9 @@
 //! The approval before a tool runs that does not ask itself.
 
 use super::{note_asked, shown};
-use crate::tool::context::ToolContext;
 use crate::permission::{Decided, Decision};
 use crate::tool::Tool;
+use crate::tool::context::ToolContext;
 use serde_json::{Map, Value};
 use toolkit_core::arguments::Arguments;
 use toolkit_core::ask::Ask;

@@ -1,7 +1,7 @@
 //! Creates services before the first function that takes them.
 
-use crate::tool::context::ToolContext;
 use crate::service::{ServiceHost, ensure, is_wanting};
+use crate::tool::context::ToolContext;
 use std::sync::Arc;
 use toolkit_core::error::ToolError;
 

@@ -1,9 +1,9 @@
 //! Stops a call before its function ends: on cancellation, or at its time limit.
 
 use super::Running;
-use crate::tool::context::ToolContext;
 use crate::timer::timer;
 use crate::tool::Runs;
+use crate::tool::context::ToolContext;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;

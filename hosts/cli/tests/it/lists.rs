@@ -202,6 +202,14 @@ fn lines_are_wrapped_at_words() {
         let long: Vec<&str> = page.lines().filter(|line| is_long(line) && !usage(line)).collect();
         assert_eq!(long, [""; 0], "{args:?}");
     }
+    // The second column stays one, and a description has no line that ends early.
+    let help = finish(command(["--help"]).env("COLUMNS", "60")).ok();
+    for line in [
+        "\n       something could not be read or written\n",
+        "\n                             current directory]\n",
+    ] {
+        assert!(help.contains(line), "{line:?} in {help}");
+    }
     let words = |columns: &str| {
         let page = finish(command(["describe", "look"]).env("COLUMNS", columns)).ok();
         page.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -61,7 +61,7 @@ impl Class {
             Self::GitWrite => "changes the repository",
             Self::Network => "speaks with other machines",
             Self::Code => "runs a text as a program",
-            Self::Dangerous => "may destroy what cannot be brought back, or give away what is secret",
+            Self::Dangerous => "can destroy data or reveal secrets",
             Self::Forbidden => "never runs here",
         }
     }

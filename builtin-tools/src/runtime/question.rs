@@ -35,7 +35,13 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
         ask = ask.with_text("why", &*reason.text);
     }
     for part in asked.iter().take(MAX_TOLD) {
-        let reasons: Vec<&str> = of(part).map(|reason| &*reason.text).take(MAX_TOLD).collect();
+        // A path that the question names below is left out, unless it is the only reason.
+        let is_named = |reason: &&Reason| reason.ground == Ground::Path && is_named(reason, judged);
+        let mut reasons: Vec<&Reason> = of(part).filter(|reason| !is_named(reason)).collect();
+        if reasons.is_empty() {
+            reasons = of(part).collect();
+        }
+        let reasons: Vec<&str> = reasons.iter().map(|reason| &*reason.text).take(MAX_TOLD).collect();
         ask = ask.with_text("why", format!("{}: {}", part.text, reasons.join("; ")));
     }
     if asked.len() > MAX_TOLD {
@@ -81,6 +87,14 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
             .fold(ask.raised(), Ask::with_pattern)
             .at_most(AllowScope::Session),
     }
+}
+
+/// Returns true if the question has a line for the path of a reason.
+fn is_named(reason: &Reason, judged: &Judged) -> bool {
+    let mut shown = judged.paths.iter().take(MAX_TOLD);
+    shown.any(|asked| {
+        reason.text.strip_suffix(&*asked.path.to_string_lossy()).is_some_and(|verb| verb.ends_with(' '))
+    })
 }
 
 /// Returns true if paths of this kind hold secrets, run commands or lift limits.

@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::parameter_type::{Parameter, parameters};
 use crate::shape;
 use crate::words::{rules, type_word};
-use crate::wrap::{columns, wrap};
+use crate::wrap::{columns, paragraphs, wrap};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::{Tool, descriptor::Location, text::escape_terminal};
@@ -25,7 +25,7 @@ fn page(tool: &Tool, paint: Paint, columns: Option<usize>) -> String {
     if tool.title() != tool.name() {
         let _ = write!(page, ": {}", tool.title());
     }
-    let description = escape_terminal(tool.description().trim_end()).into_owned();
+    let description = paragraphs(&escape_terminal(tool.description().trim_end()));
     let _ = write!(page, "\n\n{}\n", wrap(&description, "", "", columns));
     for (label, value) in facts(tool) {
         if !value.is_empty() {

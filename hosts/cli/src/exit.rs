@@ -1,6 +1,6 @@
 //! Exit codes of the command, and the errors that end it early.
 
-use std::fmt::Write as _;
+use crate::wrap::{help_columns, wrap};
 use std::io;
 use std::process::ExitCode;
 use toolkit::{ToolError, ToolErrorKind, Toolbox};
@@ -57,10 +57,12 @@ impl Exit {
 
     /// The list of exit codes for a help text.
     pub(crate) fn help() -> String {
-        let mut text = String::from("Exit codes:");
+        let mut text = String::from("Exit codes:\n");
         for exit in Self::ALL {
-            let _ = write!(text, "\n  {:<3}  {}", exit.code(), exit.meaning());
+            let line = format!("{:<3}  {}", exit.code(), exit.meaning());
+            text.push_str(&wrap(&line, "  ", "       ", Some(help_columns())));
         }
+        text.truncate(text.trim_end().len());
         text
     }
 }

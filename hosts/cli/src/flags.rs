@@ -7,7 +7,7 @@ use crate::parameter_type::{Parameter, parameters};
 use crate::shape;
 use crate::value;
 use crate::words::{first_sentence, is_boolean, plain, rules, value_name};
-use crate::wrap::MAX_COLUMNS;
+use crate::wrap::{MAX_COLUMNS, paragraphs};
 use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -115,7 +115,7 @@ impl<'a> Flags<'a> {
             .bin_name(format!("{program} call {name}"))
             .override_usage(self.usage(program))
             .about(match purpose {
-                Purpose::Parsing => escape_terminal(self.tool.description()).into_owned(),
+                Purpose::Parsing => paragraphs(&escape_terminal(self.tool.description())),
                 Purpose::Completion => first_sentence(self.tool.description()),
             })
             .after_help(self.after_help(program))

@@ -21,13 +21,12 @@ use crate::new::{self, NewRequest};
 use crate::permission::{self, PermissionRequest};
 use crate::schema::{self, SchemaRequest};
 use crate::trust::{self, TrustRequest};
-use crate::wrap::MAX_COLUMNS;
+use crate::wrap::{MAX_COLUMNS, help_columns, wrap};
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::path::{self, Path, PathBuf};
 use toolkit::{Caller, config::LoadOptions};
 
@@ -139,10 +138,12 @@ fn caller_help() -> String {
         })
         .collect();
     let width = options.iter().map(|(flag, _)| flag.len()).max().unwrap_or_default();
-    let mut text = String::from("Caller options, for each subcommand:");
+    let mut text = String::from("Caller options, for each subcommand:\n");
+    let further = " ".repeat(6 + width + 2);
     for (flag, help) in options {
-        let _ = write!(text, "\n      {flag:width$}  {help}");
+        text.push_str(&wrap(&format!("{flag:width$}  {help}"), "      ", &further, Some(help_columns())));
     }
+    text.truncate(text.trim_end().len());
     text
 }
 

@@ -46,6 +46,14 @@ fn tools(how: &str, cursor: Option<&str>) -> Value {
             {"name": "task", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}},
             tool("twice"), tool("twice"), tool("read"), tool("good-one"), tool("日本"),
         ]}),
+        "tasks" => {
+            let execution = |name: &str, support: &str| {
+                let mut tool = tool(name);
+                tool["execution"] = json!({"taskSupport": support});
+                tool
+            };
+            json!({"tools": [tool("call"), execution("only", "required"), execution("also", "optional")]})
+        }
         "wrong-structure" => {
             let mut summing = tool("call");
             summing["outputSchema"] =

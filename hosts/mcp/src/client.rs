@@ -5,6 +5,7 @@ mod bounded;
 mod call;
 mod calls;
 mod connect;
+mod execution;
 mod failure;
 mod handler;
 mod http;

@@ -38,6 +38,8 @@ mod client;
 mod http;
 mod level;
 mod lines;
+#[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only a client looks for answers"))]
+mod scan;
 mod server;
 mod sorted;
 mod stdio;

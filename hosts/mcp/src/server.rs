@@ -7,6 +7,7 @@ mod approver;
 mod call;
 mod definition;
 pub(crate) mod faults;
+pub(crate) mod no_message;
 mod outputs;
 mod principal;
 mod prompts;

@@ -177,7 +177,7 @@ fn each_class_has_its_decision_and_its_words() {
         (
             Class::Dangerous,
             Decision::Ask,
-            "may destroy what cannot be brought back, or give away what is secret",
+            "can destroy data or reveal secrets",
         ),
         (Class::Forbidden, Decision::Deny, "never runs here"),
     ];

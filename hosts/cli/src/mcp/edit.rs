@@ -129,7 +129,7 @@ impl Dialect {
 /// Returns the text of a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<String>, Stop> {
     let unreadable = |error: &dyn std::fmt::Display| {
-        Stop::failed(format!("{} cannot be read, and is left as it is: {error}", path.display()))
+        Stop::failed(format!("{} was not changed: it cannot be read: {error}", path.display()))
     };
     let file = match fs::File::open(path) {
         Ok(file) => file,

@@ -235,18 +235,18 @@ fn install(
     let is_user_file = request.file.is_some() || !request.is_of_project;
     if there.is_none() && is_user_file && !file.parent().is_some_and(Path::is_dir) {
         return Err(Stop::failed(format!(
-            "{} is not there, nor the directory that it would be in: is that client installed? `--file` names another place",
+            "{} cannot be written: its directory does not exist, so the client is probably not installed; `--file` names another file",
             file.display()
         )));
     }
     let before = there.clone().unwrap_or_default();
-    let kept = |why: String| Stop::failed(format!("{} is left as it is: {why}", file.display()));
+    let kept = |why: String| Stop::failed(format!("{} was not changed: {why}", file.display()));
     let (format, keys, name) = (client.format(), client.keys(&before), &request.name);
     let known = format.entry(&before, &keys, name).map_err(kept)?;
     let is_others = known.as_ref().is_some_and(|known| !is_ours(known, &start.0));
     if is_others && !request.is_forced {
         return Err(kept(format!(
-            "it has an entry `{name}` that starts something else; `--name` gives this one another name, `--force` replaces that one"
+            "it has an entry `{name}` that starts something else; use another `--name`, or replace it with `--force`"
         )));
     }
     let text =
@@ -254,7 +254,7 @@ fn install(
     let Changed { text: after, made } =
         format.with(&text, &keys, name, &entry(client, name, start)).map_err(kept)?;
     if after == before && there.is_some() {
-        console.note(&format!("{} has it already", file.display()));
+        console.note(&format!("{} already has this entry", file.display()));
         return Ok(Exit::Success);
     }
     console.print_said(&edit::diff(file, &before, &after))?;
@@ -268,7 +268,7 @@ fn install(
     if known.is_none() {
         installed.note(file, name, Some(Made { file: there.is_none(), keys: made }));
     }
-    console.note(&format!("wrote {}; start the client again for it to count", file.display()));
+    console.note(&format!("wrote {}; restart the client to load it", file.display()));
     Ok(Exit::Success)
 }
 
@@ -281,10 +281,10 @@ fn uninstall(
 ) -> Result<Exit, Stop> {
     let name = &request.name;
     let Some(before) = edit::read(file)? else {
-        console.note(&format!("{} is not there, and so has no `{name}`", file.display()));
+        console.note(&format!("{} does not exist, so there is no entry `{name}` to remove", file.display()));
         return Ok(Exit::Success);
     };
-    let kept = |why: String| Stop::failed(format!("{} is left as it is: {why}", file.display()));
+    let kept = |why: String| Stop::failed(format!("{} was not changed: {why}", file.display()));
     let (format, keys) = (client.format(), client.keys(&before));
     let Some(known) = format.entry(&before, &keys, name).map_err(kept)? else {
         console.note(&format!("{} has no `{name}`", file.display()));
@@ -292,7 +292,7 @@ fn uninstall(
     };
     if !is_ours(&known, &env::current_exe()?.display().to_string()) && !request.is_forced {
         return Err(kept(format!(
-            "its entry `{name}` starts something else and was not made by `mcp install`; `--force` takes it out all the same"
+            "its entry `{name}` starts something else and was not made by `mcp install`; `--force` removes it anyway"
         )));
     }
     let made = installed.made(file, name);
@@ -310,7 +310,7 @@ fn uninstall(
     }
     installed.note(file, name, None);
     let done = if is_over { "removed" } else { "wrote" };
-    console.note(&format!("{done} {}; start the client again for it to count", file.display()));
+    console.note(&format!("{done} {}; restart the client", file.display()));
     Ok(Exit::Success)
 }
 

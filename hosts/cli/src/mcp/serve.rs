@@ -147,6 +147,10 @@ pub(super) fn run(
                     ),
                     (false, path) => format!("the token of clients is in {}", path.display()),
                 });
+                console.note(
+                    "with protocol 2026-07-28, a session under this token ends with its connection, and so do its background commands; \
+                     `toolkit mcp token add NAME` creates a token with a lasting session",
+                );
                 serve_http(listener, toolkit_mcp::at_path("/mcp", service), cancel)
                     .await
                     .map_err(|error| Stop::failed(format!("serving ended: {error}")))

@@ -149,7 +149,7 @@ fn user_file(load: &LoadOptions) -> Result<PathBuf, Stop> {
 
 /// Returns the text of the file with a server, or without it, if the result is valid.
 fn change(file: &Path, before: &str, name: &str, settings: Option<&Value>) -> Result<String, Stop> {
-    let left = |why: &str| Stop::failed(format!("{} is left as it is: {why}", file.display()));
+    let left = |why: &str| Stop::failed(format!("{} was not changed: {why}", file.display()));
     let after = edit::changed(before, Dialect::Json5, place(before, name), name, settings)
         .map_err(|why| left(&why))?;
     // Errors in the settings are reported before the server is added, at the locations that the settings would have.
@@ -203,7 +203,7 @@ pub(super) fn remove(name: &str, load: &LoadOptions, console: &mut Console<'_>) 
         return Err(Stop::failed(format!("{} has no server `{}`", file.display(), escape_line(name))));
     }
     let after = edit::changed(&before, Dialect::Json5, place(&before, name), name, None)
-        .map_err(|why| Stop::failed(format!("{} is left as it is: {why}", file.display())))?;
+        .map_err(|why| Stop::failed(format!("{} was not changed: {why}", file.display())))?;
     edit::write(&file, &after)?;
     console.print(&format!("Removed `{}` from {}\n", escape_line(name), file.display()))?;
     Ok(Exit::Success)

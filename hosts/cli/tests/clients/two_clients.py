@@ -118,6 +118,9 @@ async def main():
             assert runs(f"{mark}2")
             # He says nothing more.
             await until(lambda: not runs(f"{mark}2"))
+        else:
+            # Her session has no end of its own: it is there for her next connection.
+            assert runs(f"{mark}1") and runs(f"{mark}2")
         print("done", flush=True)
 
 

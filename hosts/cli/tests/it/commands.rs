@@ -3,6 +3,7 @@
 #![cfg(all(target_os = "linux", feature = "runtime"))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+use crate::fixture::terminal::Terminal;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -40,6 +41,33 @@ fn what_only_reads_runs_and_the_rest_needs_a_person() {
     let denied = toolkit(&user, &["call", "exec", "--command", "touch made"]).output().unwrap();
     assert_eq!(denied.status.code(), Some(5), "{denied:?}");
     assert!(!user.path().join("work/made").exists());
+}
+
+#[test]
+fn a_question_about_a_command_has_eight_lines_and_names_each_thing_once() {
+    const PROMPT: &str = "y once, ";
+    let user = user("{}");
+    let line = format!("'{}' call exec --command 'rm -rf build'", env!("CARGO_BIN_EXE_toolkit"));
+    let terminal = Terminal::running(&line, |mut command| {
+        command.current_dir(user.path().join("work")).env("NO_COLOR", "1");
+        command.env("TOOLKIT_CONFIG_DIR", user.path().join("user"));
+        command.env("TOOLKIT_DATA_DIR", user.path().join("data"));
+        command
+    });
+    let (seen, code) = terminal.until(PROMPT).type_in("n\n").end();
+    let seen = seen.replace("\r\n", "\n");
+    let (question, _) = seen.split_once(PROMPT).unwrap();
+    assert_eq!(code, Some(5), "{seen}");
+    assert!(question.trim_start().lines().count() < 8, "{question}");
+    for part in [
+        "  │ rm -rf build\n",
+        "  why: rm ",
+        "  warning: it can destroy data",
+        "/work/build\n",
+        "  s remembers: exactly",
+    ] {
+        assert_eq!(question.matches(part).count(), 1, "{part} in {question}");
+    }
 }
 
 #[test]

@@ -62,6 +62,11 @@ fn an_edit_is_shown_and_made_after_a_yes_alone() {
         for line in ["│ @@ -1,3 +1,3 @@", "│  one", "│ -two", "│ +2", "│  three"] {
             assert!(before.contains(&format!("{line}\n")), "{line} in {before}");
         }
+        // The file is named by the operation and by its whole path, and by nothing else.
+        assert!(
+            before.contains("/work/a.txt\n") && !before.contains("changes: ") && !before.contains("a/a.txt"),
+            "{before}"
+        );
         assert!(after.contains(said), "{after}");
         assert_eq!((ended, user.read("a.txt").as_deref()), (code, Some(content)), "{typed:?} {after}");
     }

@@ -29,10 +29,14 @@ fn read_is_there() {
     {
         assert!(page.contains(part), "{part} in {page}");
     }
-    assert!(
-        ok(here, &["call", "read", "--help"])
-            .contains("Usage: toolkit call [OPTIONS] read --file-path <STRING>")
-    );
+    let help = ok(here, &["call", "read", "--help"]);
+    // The second line is a whole one: the description is wrapped once.
+    for part in [
+        "Usage: toolkit call [OPTIONS] read --file-path <STRING>",
+        "\nJPEG, GIF, WebP) and lists directories.\n",
+    ] {
+        assert!(help.contains(part), "{part} in {help}");
+    }
     assert!(ok(here, &["completions", "bash"]).contains("--file-path"));
 }
 

@@ -202,6 +202,12 @@ fn lines_are_wrapped_at_words() {
         let long: Vec<&str> = page.lines().filter(|line| is_long(line) && !usage(line)).collect();
         assert_eq!(long, [""; 0], "{args:?}");
     }
+    // The second column of a help text stays aligned.
+    let help = finish(command(["--help"]).env("COLUMNS", "60")).ok();
+    for (indent, line) in [(7, "or something could not be read or written"), (29, "the current directory]")] {
+        let line = format!("\n{}{line}\n", " ".repeat(indent));
+        assert!(help.contains(&line), "{line:?} in {help}");
+    }
     let words = |columns: &str| {
         let page = finish(command(["describe", "look"]).env("COLUMNS", columns)).ok();
         page.split_whitespace().collect::<Vec<_>>().join(" ")

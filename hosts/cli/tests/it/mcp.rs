@@ -308,6 +308,8 @@ fn over_http_a_token_is_needed_which_is_made_once() {
         let token = fs::read_to_string(&token_file).unwrap().trim().to_owned();
         assert_eq!(said.contains(&token), is_new, "it is shown when it is made, and not again");
         assert_eq!(mode(&token_file), 0o600);
+        let lasting = told.next().unwrap();
+        assert!(lasting.contains("toolkit mcp token add NAME"), "{lasting}");
         let with_token = format!("Authorization: Bearer {token}\r\n");
         for (header, expected) in [("", "401"), ("Authorization: Bearer x\r\n", "401"), (&with_token, "200")]
         {

@@ -106,7 +106,7 @@ fn what_a_file_has_stays_and_uninstalling_gives_it_back() {
         }
         assert!(after.contains(&work) && after.contains(env!("CARGO_BIN_EXE_toolkit")), "{after}");
         let again = person.fine(&["mcp", "install", "--client", case.client, "--yes"]);
-        assert!(again.err.contains("has it already"), "{}: {}", case.client, again.err);
+        assert!(again.err.contains("already has this entry"), "{}: {}", case.client, again.err);
         assert_eq!(fs::read_to_string(&path).unwrap(), after, "{}", case.client);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         // With another profile it is the same entry.
@@ -129,7 +129,7 @@ fn a_file_that_is_not_there_is_made_and_removed_again() {
         let person = Person::new();
         let path = person.path("home").join(case.file);
         let missing = person.fails(&["mcp", "install", case.client, "--yes"]);
-        assert!(missing.contains("is that client installed?"), "{}: {missing}", case.client);
+        assert!(missing.contains("the client is probably not installed"), "{}: {missing}", case.client);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         person.fine(&["mcp", "install", case.client, "--yes", "--name", "my tools"]);
         let made = fs::read_to_string(&path).unwrap();
@@ -220,7 +220,7 @@ fn a_file_that_is_not_understood_is_left_and_its_line_named() {
         fs::write(&path, broken).unwrap();
         for args in [&["mcp", "install", case.client, "--yes"][..], &["mcp", "uninstall", case.client]] {
             let error = person.fails(args);
-            assert!(error.contains("is left as it is") && error.contains("line "), "{args:?}: {error}");
+            assert!(error.contains("was not changed") && error.contains("line "), "{args:?}: {error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), broken, "{args:?}");
         }
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");

@@ -23,6 +23,19 @@ fn its_first_command_reads_it() {
     assert!(output.contains("continue with offset 6"), "{output}");
 }
 
+/// The size of the installed command depends on these keys; how large it is takes a build of ten minutes to know.
+#[test]
+fn its_install_command_builds_a_small_program() {
+    let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+    let (_, profile) = manifest.split_once("[profile.release]\n").unwrap();
+    let (profile, _) = profile.split_once("\n[").unwrap();
+    for key in ["lto = \"thin\"", "codegen-units = 1", "strip = true"] {
+        assert!(profile.lines().any(|line| line == key), "{key} in {profile}");
+    }
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    assert!(readme.contains("\ncargo install --locked --path hosts/cli\n"));
+}
+
 #[test]
 fn its_error_text_is_what_the_command_prints() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();

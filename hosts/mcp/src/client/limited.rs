@@ -1,6 +1,7 @@
 //! HTTP client that limits answers: an answer that cannot be read becomes an error of its request, and the session goes
 //! on.
 
+use super::execution;
 use super::failure;
 use super::unreadable;
 use futures_util::StreamExt as _;
@@ -142,7 +143,12 @@ fn readable(events: Events, id: RequestId) -> Events {
                             let error = answering(ServerJsonRpcMessage::Error(error), id.clone());
                             event.data = serde_json::to_string(&error).ok();
                         }
-                        Ok(_) => {}
+                        // rmcp parses it again.
+                        Ok(mut message) => {
+                            if execution::keep(&mut message, data.as_bytes()) {
+                                event.data = serde_json::to_string(&message).ok();
+                            }
+                        }
                         Err(why) => event.data = told(id.clone(), &why),
                     }
                 }

@@ -1,7 +1,8 @@
 //! The connection to a server over its standard streams: a message a line.
 
-use super::unreadable::{self, Scan};
+use super::{execution, unreadable};
 use crate::lines::{LineBuffer, Piece};
+use crate::scan::Scan;
 use futures_util::future::BoxFuture;
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -84,12 +85,11 @@ impl Read {
             return Self::Blank;
         }
         match unreadable::parse(text) {
-            Ok(message) => Self::Message(Box::new(message)),
-            Err(why) => {
-                let mut scan = Scan::default();
-                scan.read(text);
-                Self::Unreadable(scan, why)
+            Ok(mut message) => {
+                execution::keep(&mut message, text);
+                Self::Message(Box::new(message))
             }
+            Err(why) => Self::Unreadable(Scan::of(text), why),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A server's tools as tools here.
 
 use super::call;
+use super::execution;
 use super::known::{Change, Said};
 use super::names;
 use super::server::{LeftOut, Server};
@@ -82,7 +83,7 @@ fn tool(
     here: &str,
     change: Option<Change>,
 ) -> Result<Tool, String> {
-    let task_support = definition.get("execution").and_then(|execution| execution.get("taskSupport"));
+    let task_support = execution::of(definition).and_then(|execution| execution.get("taskSupport"));
     if task_support.and_then(Value::as_str) == Some("required") {
         return Err("it runs only as a task, which this client does not support".to_owned());
     }

@@ -1,9 +1,11 @@
 //! Connection to a server of the version 2024-11-05 over HTTP: an event stream delivers its messages, and names the URL for messages to
 //! it.
 
+use super::execution;
 use super::failure;
 use super::lines::Waiting;
-use super::unreadable::{self, Scan};
+use super::unreadable;
+use crate::scan::Scan;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
@@ -88,13 +90,12 @@ where
         }
         match unreadable::parse(text.as_bytes()) {
             Ok(mut message) => {
+                execution::keep(&mut message, text.as_bytes());
                 self.waiting.receives(&mut message);
                 Some(message)
             }
             Err(why) => {
-                let mut scan = Scan::default();
-                scan.read(text.as_bytes());
-                let id = self.waiting.answered(&scan, true)?;
+                let id = self.waiting.answered(&Scan::of(text.as_bytes()), true)?;
                 Some(unreadable::error(id, &why))
             }
         }

@@ -1,6 +1,7 @@
 //! The service: limits around rmcp's.
 
 use crate::server::faults::{INITIALIZE, invalid, is_list};
+use crate::server::no_message;
 use crate::server::{ServerOptions, Stateless, ToolServer};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
@@ -210,13 +211,45 @@ impl<H: ServerHandler> HttpService<H> {
             return busy;
         }
         let ends = parts.method == Method::DELETE;
-        let mut answer = self.inner.handle(Request::from_parts(parts, Full::new(body))).await;
+        let is_json = is_json(&parts.headers);
+        let mut answer = self.inner.handle(Request::from_parts(parts, Full::new(body.clone()))).await;
+        // rmcp has the same status for a body of another type and for JSON that is no message.
+        if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            answer = no_message(&body);
+        }
         // The session has ended, and no response follows: clients understand 202 as "later".
         if ends && answer.status() == StatusCode::ACCEPTED {
             answer = empty(StatusCode::NO_CONTENT);
         }
         answer
     }
+}
+
+/// Returns true if the body of a request is JSON by its headers.
+fn is_json(headers: &http::HeaderMap) -> bool {
+    let content_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|value| value.starts_with("application/json"))
+}
+
+/// Returns the answer to a body that is no message: the error of its request, or a bad request if none can be told from it.
+fn no_message(body: &[u8]) -> Response<HttpBody> {
+    let message = no_message::response(body);
+    let has_request = matches!(&message, ServerJsonRpcMessage::Error(error) if error.id.is_some());
+    let mut response = json(&message);
+    if !has_request {
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+    }
+    response
+}
+
+/// An answer with a message of the protocol.
+fn json(message: &ServerJsonRpcMessage) -> Response<HttpBody> {
+    let text = serde_json::to_vec(message).expect("a message is JSON");
+    let mut response = Response::new(Full::new(Bytes::from(text)).boxed());
+    response
+        .headers_mut()
+        .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    response
 }
 
 /// An answer without a body.
@@ -264,14 +297,10 @@ fn refused_params(headers: &http::HeaderMap, body: &[u8]) -> Option<Response<Htt
         return None;
     }
     let error = invalid(&message.method, message.params.as_ref())?;
-    let text = serde_json::to_vec(&ServerJsonRpcMessage::error(error, Some(message.id))).ok()?;
-    let mut response = Response::new(Full::new(Bytes::from(text)).boxed());
+    let mut response = json(&ServerJsonRpcMessage::error(error, Some(message.id)));
     if is_initialize {
         *response.status_mut() = StatusCode::BAD_REQUEST;
     }
-    response
-        .headers_mut()
-        .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
     Some(response)
 }
 

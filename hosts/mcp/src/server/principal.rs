@@ -7,7 +7,7 @@ use rmcp::service::RequestContext;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use toolkit::files::SharedReads;
 
 /// Maximum number of sessions that are kept of principals of the protocol without sessions. The one that was not used for the
@@ -15,11 +15,14 @@ use toolkit::files::SharedReads;
 const MAX_SESSIONS: usize = 1_000;
 /// Maximum number of sessions of one connection: a proxy may send the requests of several services through one.
 const MAX_PER_CONNECTION: usize = 16;
+/// Bounds of the pause between two searches for idle sessions.
+const MIN_PAUSE: Duration = Duration::from_millis(10);
+const MAX_PAUSE: Duration = Duration::from_mins(1);
 
 /// The sender of a request, by a name that belongs to one person or program.
 ///
-/// An authenticating layer adds it to the extensions of the HTTP request. All requests of one principal share a session, so give
-/// each client a separate principal. Requests without one share a session with the requests of the same [`Connection`].
+/// An authenticating layer adds it to the extensions of the HTTP request. All requests of one principal share a session, which ends
+/// after a time without a request, so give each client a separate principal. Requests without one share a session with the requests of the same [`Connection`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 
@@ -107,8 +110,27 @@ pub(crate) struct Stateless {
     /// Read states that are shared by the sessions which belong to a connection alone. A client's next request may come by another
     /// connection, since HTTP libraries close idle ones, and then nothing identifies the client.
     reads: SharedReads,
-    known: Mutex<VecDeque<(Principal, ToolServer)>>,
+    known: Mutex<Known>,
+    /// Time for which the session of a principal is kept without a request.
+    idle: Duration,
     live: Arc<AtomicUsize>,
+}
+
+/// The sessions of principals, the one that was used last at the end.
+#[derive(Debug, Default)]
+struct Known {
+    sessions: VecDeque<OfPrincipal>,
+    /// True if a task ends the sessions that are idle.
+    is_watched: bool,
+}
+
+/// The session of a principal.
+#[derive(Debug)]
+struct OfPrincipal {
+    principal: Principal,
+    server: ToolServer,
+    /// The time of the last request, as far as it was noticed.
+    used: Instant,
 }
 
 /// Removes the read states that the sessions shared.
@@ -129,11 +151,11 @@ impl Drop for Live {
 
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "over standard streams there is one client"))]
 impl Stateless {
-    /// Creates the sessions for all clients of one server, each a copy of `base`. Read states of a connection's session count for
-    /// those of other connections for the time `idle`.
+    /// Creates the sessions for all clients of one server, each a copy of `base`. The session of a principal ends after the time `idle`
+    /// without a request. Read states of a connection's session count for those of other connections for the same time.
     pub(crate) fn new(base: ToolServer, idle: Duration) -> Arc<Self> {
         let reads = SharedReads::new(super::session_id(), idle);
-        Arc::new(Self { base, reads, known: Mutex::default(), live: Arc::default() })
+        Arc::new(Self { base, reads, known: Mutex::default(), idle, live: Arc::default() })
     }
 
     /// The number of servers made by [`server`](Self::server) that are still there.
@@ -168,20 +190,55 @@ impl Stateless {
         }
     }
 
-    fn of_principal(&self, principal: Principal) -> ToolServer {
+    fn of_principal(self: &Arc<Self>, principal: Principal) -> ToolServer {
         let mut known = lock(&self.known);
-        let found =
-            known.iter().position(|(other, _)| *other == principal).and_then(|place| known.remove(place));
-        let (principal, server) = found.unwrap_or_else(|| {
-            let sessions = Sessions { principal: Some(principal.clone()), ..Sessions::default() };
-            (principal, self.with(sessions))
+        let place = known.sessions.iter().position(|other| other.principal == principal);
+        let found = place.and_then(|place| known.sessions.remove(place));
+        let server = found.map(|found| found.server).unwrap_or_else(|| {
+            self.with(Sessions { principal: Some(principal.clone()), ..Sessions::default() })
         });
-        let ended = if known.len() >= MAX_SESSIONS { known.pop_front() } else { None };
-        known.push_back((principal, server.clone()));
+        let ended = if known.sessions.len() >= MAX_SESSIONS { known.sessions.pop_front() } else { None };
+        known.sessions.push_back(OfPrincipal { principal, server: server.clone(), used: Instant::now() });
+        if !std::mem::replace(&mut known.is_watched, true) {
+            tokio::spawn(end_idle(Arc::downgrade(self), self.idle));
+        }
         // Code that ends a session must not wait for this lock.
         drop(known);
         drop(ended);
         server
+    }
+
+    /// Removes the sessions without a request for the time `idle` before `now`; also returns true if no other one is left. A session
+    /// with a request in progress is in use.
+    fn take_idle(&self, now: Instant) -> (Vec<ToolServer>, bool) {
+        let mut known = lock(&self.known);
+        let mut idle = Vec::new();
+        for mut session in std::mem::take(&mut known.sessions) {
+            if Arc::strong_count(&session.server.0) > 1 {
+                session.used = now;
+            }
+            if now.saturating_duration_since(session.used) < self.idle {
+                known.sessions.push_back(session);
+            } else {
+                idle.push(session.server);
+            }
+        }
+        known.is_watched = !known.sessions.is_empty();
+        (idle, !known.is_watched)
+    }
+}
+
+/// Ends the idle sessions of principals, as long as there are sessions.
+async fn end_idle(stateless: Weak<Stateless>, idle: Duration) {
+    let pause = (idle / 4).clamp(MIN_PAUSE, MAX_PAUSE);
+    loop {
+        tokio::time::sleep(pause).await;
+        let Some(stateless) = stateless.upgrade() else { return };
+        // The sessions end when they are dropped here, without the lock.
+        let (_, is_done) = stateless.take_idle(Instant::now());
+        if is_done {
+            return;
+        }
     }
 }
 
@@ -217,4 +274,33 @@ pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+#[cfg(all(test, feature = "http"))]
+mod tests {
+    use super::*;
+    use toolkit::{Caller, Toolkit};
+
+    #[tokio::test]
+    async fn a_session_of_a_principal_ends_once_it_is_idle_and_has_no_request() {
+        let idle = Duration::from_mins(30);
+        let base = ToolServer::new(Toolkit::empty().build().unwrap(), Caller::new());
+        let stateless = Stateless::new(base, idle);
+        let of = |name: &str| stateless.of_principal(Principal(name.to_owned()));
+        let session = |server: &ToolServer| server.0.caller.session_id.clone().unwrap();
+        let busy = of("ada");
+        let gone = session(&of("eve"));
+        let start = Instant::now();
+        assert!(stateless.take_idle(start).0.is_empty());
+        let (ended, is_done) = stateless.take_idle(start + idle);
+        assert_eq!((ended.iter().map(session).collect::<Vec<_>>(), is_done), (vec![gone.clone()], false));
+        // The request ends, and the time begins.
+        let own = session(&busy);
+        drop(busy);
+        assert!(stateless.take_idle(start + idle + idle / 2).0.is_empty());
+        assert_eq!(session(&of("ada")), own);
+        assert_ne!(session(&of("eve")), gone);
+        let (ended, is_done) = stateless.take_idle(Instant::now() + idle + idle);
+        assert_eq!((ended.len(), is_done), (2, true));
+    }
 }

@@ -3,7 +3,8 @@
 use super::message::{self, Line, Message};
 use super::output::Output;
 use crate::lines::{LineBuffer, Piece};
-use rmcp::model::ErrorData;
+use crate::scan::Scan;
+use crate::server::no_message;
 use rmcp::service::{RoleServer, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::DEFAULT_MAX_LINE_LENGTH;
@@ -21,6 +22,8 @@ pub(super) struct Lines<R, W> {
     /// An error was added that is not written yet.
     owes_error: bool,
     is_at_end: bool,
+    /// The parts of a line that is too long, as far as they were read.
+    overlong: Scan,
 }
 
 impl<R, W: AsyncWrite + Unpin> Lines<R, W> {
@@ -31,19 +34,16 @@ impl<R, W: AsyncWrite + Unpin> Lines<R, W> {
             output: Output::new(output),
             owes_error: false,
             is_at_end: false,
+            overlong: Scan::default(),
         }
     }
 
-    /// Parses a line to a message. A line that is JSON but not a message gets an error.
+    /// Returns the message of a line. The client gets an error for a line that looks like one and is not.
     fn message(&mut self, line: Line) -> Option<Message> {
         match line {
             Line::Message(message) => return Some(*message),
             Line::Ignored => {}
-            Line::Invalid => {
-                let error = ErrorData::invalid_request("Invalid request", None);
-                self.owes_error =
-                    self.output.add(&TxJsonRpcMessage::<RoleServer>::error(error, None)).is_ok();
-            }
+            Line::Invalid(error) => self.owes_error = self.output.add(&error).is_ok(),
         }
         None
     }
@@ -78,14 +78,14 @@ where
                 self.owes_error = false;
             }
             if let Some(piece) = self.read.next() {
-                let parsed = parse(&piece);
+                let parsed = parse(&piece, &mut self.overlong);
                 if let Some(message) = self.message(parsed) {
                     return Some(message);
                 }
                 continue;
             }
             if self.is_at_end {
-                let rest = self.read.rest().map(|piece| parse(&piece))?;
+                let rest = self.read.rest().map(|piece| parse(&piece, &mut self.overlong))?;
                 return self.message(rest);
             }
             match self.read.read(&mut self.input).await {
@@ -104,17 +104,20 @@ where
     }
 }
 
-/// Parses a line. One that is too long is ignored.
-fn parse(piece: &Piece<'_>) -> Line {
+/// Parses a line. One that is too long is an error of the request whose ID `overlong` found in its parts.
+fn parse(piece: &Piece<'_>, overlong: &mut Scan) -> Line {
     match piece {
         Piece::Line(line) if line.iter().all(u8::is_ascii_whitespace) => Line::Ignored,
         Piece::Line(line) => message::parse(line),
-        Piece::Part(_) => Line::Ignored,
-        Piece::LastPart(_) => {
-            tracing::error!(
-                "the client sent a line of more than {DEFAULT_MAX_LINE_LENGTH} bytes, which is ignored"
-            );
+        Piece::Part(part) => {
+            overlong.read(part);
             Line::Ignored
+        }
+        Piece::LastPart(part) => {
+            overlong.read(part);
+            let scan = std::mem::take(overlong);
+            tracing::error!("the client sent a line of more than {DEFAULT_MAX_LINE_LENGTH} bytes");
+            Line::Invalid(Box::new(no_message::too_long(&scan, DEFAULT_MAX_LINE_LENGTH)))
         }
     }
 }
@@ -122,12 +125,16 @@ fn parse(piece: &Piece<'_>) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rmcp::model::ErrorData;
     use tokio::io::AsyncReadExt as _;
 
     #[tokio::test]
     async fn messages_are_received_in_order_and_what_is_none_is_answered() {
         const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        let input = format!("\n{PING}\r\n{{}}\nno JSON\n{PING}");
+        let long = "x".repeat(DEFAULT_MAX_LINE_LENGTH);
+        let long =
+            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{long}"}}}}"#);
+        let input = format!("\n{PING}\r\n{{}}\nno JSON\n{{\"id\":5,\"method\":\n{long}\n{PING}");
         let (near, mut far) = tokio::io::duplex(1 << 10);
         let mut lines = Lines::new(input.as_bytes(), near);
         for _ in 0..2 {
@@ -146,7 +153,14 @@ mod tests {
         drop(lines);
         let mut answers = String::new();
         far.read_to_string(&mut answers).await.unwrap();
-        assert_eq!(answers.lines().count(), 1, "{answers}");
-        assert!(answers.contains("-32600"), "{answers}");
+        let answers: Vec<serde_json::Value> =
+            answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let told: Vec<_> =
+            answers.iter().map(|answer| (answer["error"]["code"].as_i64(), answer["id"].as_i64())).collect();
+        assert_eq!(
+            told,
+            [(Some(-32600), None), (Some(-32700), Some(5)), (Some(-32700), Some(7))],
+            "{answers:?}"
+        );
     }
 }

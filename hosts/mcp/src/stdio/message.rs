@@ -1,11 +1,12 @@
 //! Parsing of a JSON line to a message of the protocol.
 
 use crate::server::faults::is_list;
+use crate::server::no_message;
 use rmcp::model::{
     CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientRequest, CustomRequest, Extensions,
     JsonObject, JsonRpcMessage, JsonRpcVersion2_0, MetaObject, RequestId, RequestMetaObject,
 };
-use rmcp::service::{RoleServer, RxJsonRpcMessage};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::async_rw::{JsonRpcMessageCodec, JsonRpcMessageCodecError};
 use serde::Deserialize;
 use serde_json::error::Category;
@@ -19,9 +20,9 @@ pub(super) type Message = RxJsonRpcMessage<RoleServer>;
 #[derive(Debug)]
 pub(super) enum Line {
     Message(Box<Message>),
-    /// JSON that is no message of the protocol. The client gets an error for it.
-    Invalid,
-    /// No JSON, or a notification that rmcp does not know.
+    /// JSON, or the beginning of a JSON object, that is not a message of the protocol, with the error to send.
+    Invalid(Box<TxJsonRpcMessage<RoleServer>>),
+    /// Other text, or a notification that rmcp does not know.
     Ignored,
 }
 
@@ -39,7 +40,12 @@ pub(super) fn parse(line: &[u8]) -> Line {
         Ok(None) => Line::Ignored,
         Err(JsonRpcMessageCodecError::Serde(error)) if error.classify() == Category::Data => {
             tracing::debug!("the client sent JSON that is no message of the protocol: {error}");
-            Line::Invalid
+            Line::Invalid(Box::new(no_message::response(line)))
+        }
+        // Without an answer, a client would wait for the end of its request.
+        Err(error) if line.trim_ascii_start().starts_with(b"{") => {
+            tracing::debug!("the client sent JSON that cannot be read: {error}");
+            Line::Invalid(Box::new(no_message::response(line)))
         }
         Err(error) => {
             tracing::debug!("the client sent a line that is no JSON, which is ignored: {error}");
@@ -191,10 +197,10 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_told_apart_from_what_is_no_json() {
-        for line in ["{}", r#"{"x":1}"#] {
-            assert!(matches!(parse(line.as_bytes()), Line::Invalid), "{line}");
+        for line in ["{}", r#"{"x":1}"#, "[]", " {", r#"{"id":1,"method":"#] {
+            assert!(matches!(parse(line.as_bytes()), Line::Invalid(_)), "{line}");
         }
-        for line in ["{", "hello", "\u{0}"] {
+        for line in ["hello", "\u{0}"] {
             assert!(matches!(parse(line.as_bytes()), Line::Ignored), "{line}");
         }
     }

@@ -86,6 +86,31 @@ impl PendingAsk {
     }
 }
 
+/// Returns true if `path` is the one changed file, and the one path that the question says is written.
+fn is_only_change(ask: &Ask, path: &str, workspace: Option<&str>) -> bool {
+    let mut changes = ask.details.iter().filter(|detail| matches!(detail, AskDetail::Diff { .. }));
+    let mut written = ask.details.iter().filter_map(|detail| match detail {
+        AskDetail::Path { path, access: Access::Write } => Some(path.as_str()),
+        _ => None,
+    });
+    let is_same = |written: &str| {
+        let relative = || written.strip_prefix(workspace?)?.strip_prefix('/');
+        written == path || relative() == Some(path)
+    };
+    written.next().is_some_and(is_same) && written.next().is_none() && changes.nth(1).is_none()
+}
+
+/// Returns a diff without the lines that name the file before and after, if both only repeat `path`.
+fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
+    let rest = || {
+        let (before, rest) = diff.strip_prefix("--- a/")?.split_once('\n')?;
+        let (after, rest) = rest.strip_prefix("+++ b/")?.split_once('\n')?;
+        let directory = path.strip_suffix(after)?;
+        (before == after && (directory.is_empty() || directory.ends_with('/'))).then_some(rest)
+    };
+    rest().unwrap_or(diff)
+}
+
 fn hours(seconds: u64) -> String {
     match (seconds / 3600, seconds % 3600 / 60) {
         (0, minutes) => format!("{minutes} minutes"),
@@ -117,7 +142,7 @@ impl Prompt {
             self.toned("", &ask.title, Tone::Action);
         }
         for detail in &ask.details {
-            self.detail(detail, pending.origin().workspace.as_deref());
+            self.detail(detail, ask, pending.origin().workspace.as_deref());
         }
         if let Some(claim) = &ask.claim {
             self.value("the model says, unchecked: ", claim);
@@ -153,11 +178,13 @@ impl Prompt {
         self.broken("", &text, Tone::Heading);
     }
 
-    fn detail(&mut self, detail: &AskDetail, workspace: Option<&str>) {
+    fn detail(&mut self, detail: &AskDetail, ask: &Ask, workspace: Option<&str>) {
         match detail {
             AskDetail::Diff { path, diff } => {
-                self.field("changes: ", path);
-                self.quote(diff, true);
+                if !is_only_change(ask, path, workspace) {
+                    self.field("changes: ", path);
+                }
+                self.quote(without_names(diff, path), true);
             }
             AskDetail::Command { command, cwd } => {
                 self.quoted_as(command, |_| Tone::Action);
@@ -173,7 +200,14 @@ impl Prompt {
                 },
                 path,
             ),
-            AskDetail::Text { label, value } => self.value(&format!("{}: ", escape_line(label)), value),
+            AskDetail::Text { label, value } => {
+                // A reason for the command as a whole repeats the command, which is shown above.
+                let whole = ask.details.iter().find_map(|detail| match detail {
+                    AskDetail::Command { command, .. } => value.strip_prefix(&**command)?.strip_prefix(": "),
+                    _ => None,
+                });
+                self.value(&format!("{}: ", escape_line(label)), whole.unwrap_or(value));
+            }
         }
     }
 
@@ -297,14 +331,41 @@ mod tests {
         let pending = PendingAsk::detached(here(), Question::Approve(ask));
         assert_eq!(
             shown(&pending.to_prompt()),
-            "Permission needed: exec, session workspace /srv/project\n  │ cargo test --workspace\n  why: cargo test \
-             --workspace: `cargo` runs code of the project\n  runs in: a sandbox: it writes in the workspace alone, without \
-             network\n  the model says, unchecked: Runs the tests\n  s and a remember: cargo test *\n"
+            "Permission needed: exec, session workspace /srv/project\n  │ cargo test --workspace\n  why: `cargo` runs \
+             code of the project\n  runs in: a sandbox: it writes in the workspace alone, without network\n  the model says, unchecked: Runs the tests\n  s and a remember: cargo test *\n"
         );
         let ask = command("rm -r /srv/old").with_pattern("exactly `rm -r /srv/old` in /srv/project").raised();
         let text = shown(&PendingAsk::detached(here(), Question::Approve(ask)).to_prompt());
         assert_eq!(text.matches("rm -r").count(), 1, "{text}");
         assert!(text.ends_with("  s remembers: exactly this command in /srv/project\n"), "{text}");
+    }
+
+    #[test]
+    fn a_change_names_its_file_once() {
+        let diff = "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1 +1 @@\n-old\n+new\n";
+        let edit = |path: &str| Ask::new("edit", "write src/a.txt").with_path(path, Access::Write);
+        let text = |ask: Ask| shown(&PendingAsk::detached(here(), Question::Approve(ask)).to_prompt());
+        let of_one = text(edit("/srv/project/src/a.txt").with_diff("src/a.txt", diff));
+        assert!(
+            of_one.contains(
+                "\n  write src/a.txt\n  writes: /srv/project/src/a.txt\n  │ @@ -1 +1 @@\n  │ -old\n  │ +new\n"
+            ),
+            "{of_one}"
+        );
+        // Another file, several files, and a file that is moved or created are named.
+        for ask in [
+            edit("/srv/project/b.txt").with_diff("src/a.txt", diff),
+            edit("/srv/other/src/a.txt").with_diff("src/a.txt", diff),
+            edit("/srv/project/src/a.txt").with_path("/srv/b", Access::Write).with_diff("src/a.txt", diff),
+            edit("/srv/project/src/a.txt").with_diff("src/a.txt", diff).with_diff("b.txt", diff),
+        ] {
+            let text = text(ask);
+            assert!(text.contains("  changes: ") && text.contains("src/a.txt\n  │ @@"), "{text}");
+        }
+        for diff in ["--- /dev/null\n+++ b/src/a.txt\n@@\n", "--- a/src/b.txt\n+++ b/src/a.txt\n@@\n"] {
+            let text = text(edit("/srv/project/src/a.txt").with_diff("src/a.txt", diff));
+            assert!(text.contains("  │ +++ b/src/a.txt\n"), "{text}");
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 /// The columns of a line. A terminal would continue a long line in the first column, where only the toolkit's own text
 /// may begin. So lines are broken here, with a mark; every terminal has 80 columns.
 const COLUMNS: usize = 72;
+/// The columns that a line may leave empty to end with a word.
+const MAX_GAP: usize = 24;
 /// The prefix of each quoted line.
 pub(super) const QUOTED: &str = "  │ ";
 /// The prefix of the continuation of a broken line.
@@ -176,10 +178,12 @@ impl Text {
     }
 }
 
-/// Returns the number of bytes of a line that fit. The width of a character depends on the terminal, but is never more
-/// than assumed here.
+/// Returns the number of bytes of a line that fit: up to the end of a word, unless that leaves much of the line empty. The width of a
+/// character depends on the terminal, but is never more than assumed here.
 pub(super) fn fitting(line: &str) -> usize {
     let mut columns = 0;
+    // Behind the last blank, and its column.
+    let mut word = (0, 0);
     for (at, character) in line.char_indices() {
         columns += match character {
             '\t' => 8,
@@ -187,7 +191,10 @@ pub(super) fn fitting(line: &str) -> usize {
             _ => 2,
         };
         if columns > COLUMNS {
-            return at;
+            return if word.1 + MAX_GAP > COLUMNS { word.0 } else { at };
+        }
+        if character == ' ' {
+            word = (at + 1, columns);
         }
     }
     line.len()
@@ -275,6 +282,28 @@ mod tests {
             assert!(!line.contains(['\r', '\u{1b}', '\u{202e}']), "{line:?}");
         }
         assert_eq!(found, headings);
+    }
+
+    #[test]
+    fn lines_end_with_words_and_nothing_is_lost() {
+        let words = "rm deletes directories with all below them; rm changes files; it writes /srv/build";
+        let long = format!("{} {}", "x".repeat(40), "y".repeat(100));
+        for (line, expected) in [
+            (
+                words,
+                &["rm deletes directories with all below them; rm changes files; it writes ", "/srv/build"][..],
+            ),
+            (&long, &[&long[..72], &long[72..]]),
+            ("short", &["short"]),
+        ] {
+            let (mut parts, mut rest) = (Vec::new(), line);
+            while !rest.is_empty() {
+                let (part, after) = rest.split_at(fitting(rest));
+                parts.push(part);
+                rest = after;
+            }
+            assert_eq!(parts, expected);
+        }
     }
 
     #[test]

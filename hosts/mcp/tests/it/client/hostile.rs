@@ -47,6 +47,14 @@ async fn of_a_list_that_is_partly_broken_the_rest_is_there() {
 }
 
 #[tokio::test]
+async fn a_tool_that_runs_only_as_a_task_is_left_out_of_a_valid_list() {
+    let host = host("tasks");
+    let toolbox = host.toolbox().await;
+    assert_eq!(names(&toolbox), ["h__also", "h__call"]);
+    assert!(host.noticed().contains("\"only\" is left out: it runs only as a task"), "{}", host.noticed());
+}
+
+#[tokio::test]
 async fn a_call_of_what_is_not_there_says_why() {
     let host = Host::new(json!({
         "h": hostile("broken"), "huge": hostile("huge"), "gone": hostile("no-list"),

@@ -1,7 +1,7 @@
 //! Servers whose answers cannot be read: each is an error of its call, at once, and the session goes on.
 
 use crate::client::scripted::{Answer, Scripted};
-use crate::client::{Host, command, example};
+use crate::client::{Host, command, example, names};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::task::JoinHandle;
@@ -79,9 +79,17 @@ fn server(is_stream: bool) -> Scripted {
                 "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                 "serverInfo": {"name": "scripted", "version": "1"},
             })),
-            Some("tools/list") => answer(json!({"tools": [
-                {"name": "call", "description": "d", "inputSchema": {"type": "object"}},
-            ]})),
+            Some("tools/list") => {
+                let result = json!({"tools": [
+                    {"name": "call", "description": "d", "inputSchema": {"type": "object"}},
+                    {"name": "task", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}},
+                ]});
+                let list = json!({"jsonrpc": "2.0", "id": id, "result": result});
+                match is_stream {
+                    true => Answer::of("text/event-stream", format!("event: message\ndata: {list}\n\n")),
+                    false => answer(result),
+                }
+            }
             Some("tools/call") => {
                 let body = body(message["params"]["arguments"]["how"].as_str().unwrap_or_default(), id);
                 if is_stream {
@@ -116,6 +124,11 @@ async fn over_http_each_is_an_error_and_the_session_goes_on() {
     for is_stream in [false, true] {
         let scripted = server(is_stream);
         let host = Host::new(json!({"h": limited(json!({"url": scripted.url("/mcp")}))}));
+        // Of a list in an event, all is known that it says of a tool.
+        if is_stream {
+            let toolbox = host.toolbox().await;
+            assert_eq!(names(&toolbox), ["h__call"]);
+        }
         for (how, expected) in [
             ("deep", "has more than 127 levels of nested JSON"),
             ("json", "is not valid JSON"),

@@ -71,20 +71,31 @@ async fn what_is_no_message_is_refused_and_harms_nobody() {
     options.max_body = 10_000;
     let server = with_token(options).await;
     let large = format!("\"{}\"", "x".repeat(10_000));
-    for (body, expected) in [
-        ("", StatusCode::UNSUPPORTED_MEDIA_TYPE),
-        ("{", StatusCode::UNSUPPORTED_MEDIA_TYPE),
-        ("junk", StatusCode::UNSUPPORTED_MEDIA_TYPE),
-        ("[]", StatusCode::UNSUPPORTED_MEDIA_TYPE),
-        ("{\"jsonrpc\": \"2.0\"}", StatusCode::UNSUPPORTED_MEDIA_TYPE),
-        (&*large, StatusCode::PAYLOAD_TOO_LARGE),
+    for (body, status, code, id) in [
+        ("", 400, -32700, Value::Null),
+        ("{", 400, -32700, Value::Null),
+        ("junk", 400, -32700, Value::Null),
+        ("[]", 400, -32600, Value::Null),
+        ("{\"jsonrpc\": \"2.0\"}", 400, -32600, Value::Null),
+        (r#"{"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": [1]}"#, 200, -32602, json!(8)),
+        (r#"{"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": "#, 200, -32700, json!(8)),
     ] {
         let request = server.post().header(BEARER.0, BEARER.1);
         let answered = server.send(request.body(Full::new(body.to_owned().into())).unwrap()).await;
-        let is_expected = answered.status == expected
-            || expected != StatusCode::PAYLOAD_TOO_LARGE && answered.status.is_client_error();
-        assert!(is_expected, "{body:.20}: {answered:?}");
+        let message = answered.message();
+        assert_eq!(answered.status.as_u16(), status, "{body}: {answered:?}");
+        assert_eq!((&message["error"]["code"], &message["id"]), (&json!(code), &id), "{body}: {answered:?}");
     }
+    let request = server.post().header(BEARER.0, BEARER.1);
+    let answered = server.send(request.body(Full::new(large.into())).unwrap()).await;
+    assert_eq!(answered.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let request = Request::post(format!("http://{}/mcp", server.address))
+        .header("host", server.address.to_string())
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "text/plain")
+        .header(BEARER.0, BEARER.1);
+    let answered = server.send(request.body(Full::new("{}".into())).unwrap()).await;
+    assert_eq!(answered.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
     assert_eq!(server.initialize(&[BEARER]).await.status, StatusCode::OK);
 }
 

@@ -327,9 +327,16 @@ async fn an_idle_session_ends_what_it_started() {
     let directory = tempfile::tempdir().unwrap();
     let mut options = HttpOptions::new();
     options.idle = Duration::from_millis(200);
-    let (server, ended) = serve_jobs(ClientTokens::at(directory.path().join("clients")), options).await;
+    let file = directory.path().join("clients");
+    let (server, ended) = serve_jobs(ClientTokens::at(&file), options).await;
     let (_, own) = started(&server).await;
     ended.has(&own).await;
+    // A session without a session of the protocol, of a client with its own token.
+    let token = ClientTokens::at(&file).add("ada").unwrap();
+    let mut kept = Kept::open(&server).await;
+    let own = text(&kept.call(&server, &token, begin_call()).await);
+    ended.has(&own).await;
+    assert_ne!(text(&kept.call(&server, &token, begin_call()).await), own);
 }
 
 #[tokio::test]

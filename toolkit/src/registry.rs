@@ -181,6 +181,7 @@ impl Toolkit {
 
 /// Builds a [`Toolkit`]. A copy builds another toolkit of the same tools, services and sources.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent statement of the host's")]
 pub struct Builder {
     linked: bool,
     tools: Vec<Tool>,

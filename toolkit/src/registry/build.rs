@@ -15,10 +15,12 @@ use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
 use crate::policy::{self, PolicySettings, ToolPolicy};
 use crate::service::{self, FactoryDef, Incomplete};
+use crate::settings::Settings;
 use crate::tool::Tool;
 use crate::tool::def::ToolDef;
 use std::any::TypeId;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolkit_core::diagnostic::{Diagnostic, Level};
 use toolkit_core::plugin::LinkedPlugin;
@@ -69,12 +71,7 @@ impl Builder {
                 origins.withhold(def.name);
             }
         }
-        let data_dir = self.data_dir.take().or_else(default_data_dir);
-        // A model is told the path of a file, and its tools may work in another directory than the process.
-        let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
-        if !self.services.contains(TypeId::of::<DataDir>()) {
-            self.services.insert(Arc::new(DataDir::of(data_dir.as_deref())));
-        }
+        let data_dir = self.find_data_dir();
         if self.linked {
             let incomplete =
                 if self.leave_out_incomplete { Incomplete::LeftOut } else { Incomplete::Refused };
@@ -114,13 +111,8 @@ impl Builder {
         diagnostics.extend(void_settings(&self));
         let Self { services, sources, mut settings, linked, keeps_history, .. } = self;
         settings.own_dirs.complete(data_dir.clone());
-        if keeps_history && settings.history.is_none() {
-            let opened =
-                keep::open(data_dir.as_deref(), settings.configuration.history(), &settings.redactor);
-            settings.history = opened.unwrap_or_else(|diagnostic| {
-                diagnostics.push(diagnostic);
-                None
-            });
+        if keeps_history {
+            diagnostics.extend(keep_history(&mut settings, data_dir.as_deref()));
         }
         settings.find_approvals(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir).with_settings(settings.configuration.output_store());
@@ -144,6 +136,20 @@ impl Builder {
     }
 }
 
+/// Opens the history in the data directory, unless the host set another. Returns a diagnostic if it cannot be opened.
+fn keep_history(settings: &mut Settings, data_dir: Option<&Path>) -> Option<Diagnostic> {
+    if settings.history.is_some() {
+        return None;
+    }
+    match keep::open(data_dir, settings.configuration.history(), &settings.redactor) {
+        Ok(history) => {
+            settings.history = history;
+            None
+        }
+        Err(diagnostic) => Some(diagnostic),
+    }
+}
+
 /// Returns a diagnostic for each configured value that has no effect in this program.
 fn void_settings(builder: &Builder) -> Vec<Diagnostic> {
     let configuration = &builder.settings.configuration;
@@ -155,6 +161,17 @@ fn void_settings(builder: &Builder) -> Vec<Diagnostic> {
 }
 
 impl Builder {
+    /// Returns the data directory, and provides it as a service.
+    fn find_data_dir(&mut self) -> Option<PathBuf> {
+        let data_dir = self.data_dir.take().or_else(default_data_dir);
+        // A model is told the path of a file, and its tools may work in another directory than the process.
+        let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
+        if !self.services.contains(TypeId::of::<DataDir>()) {
+            self.services.insert(Arc::new(DataDir::of(data_dir.as_deref())));
+        }
+        data_dir
+    }
+
     /// Collects every valid key of `permission` rules.
     fn known_keys(&mut self, tools: &[Tool]) -> KnownKeys {
         let further = self.sources.iter().flat_map(|source| source.permission_keys());

@@ -1,7 +1,9 @@
-//! The part of TOML that a Cargo.toml uses, parsed with the line of each setting.
+//! The settings of a Cargo.toml, with the line of each.
 
 use std::fs;
 use std::path::Path;
+
+use toml_edit::{Document, Item, Table, Value};
 
 use crate::workspace::Result;
 
@@ -16,147 +18,81 @@ pub(crate) fn package_at(repository: &Path, folder: &str) -> Result<Option<Strin
 }
 
 /// The settings of a manifest, in the order in which they are written.
+#[derive(Default)]
 pub(crate) struct Manifest {
     pub(crate) settings: Vec<Setting>,
 }
 
 /// A `key = value` line.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Setting {
     /// Counted from 1.
     pub(crate) line: usize,
     /// The names of the table and of the key: `["dependencies", "serde", "workspace"]`.
     pub(crate) path: Vec<String>,
-    /// The value as written, without comments.
+    /// The value as written.
     pub(crate) value: String,
+    parsed: Value,
 }
 
 impl Manifest {
+    /// Parses a manifest, which cargo has read before.
+    ///
+    /// # Panics
+    ///
+    /// If the text is not TOML.
     pub(crate) fn parse(text: &str) -> Self {
-        let mut settings = Vec::new();
-        let mut table = Vec::new();
-        for Statement { line, text } in statements(text) {
-            if let Some(header) = text.strip_prefix('[') {
-                table = key_segments(header.trim_matches(['[', ']']));
-            } else if let Some((key, value)) = split_outside_quotes(&text, '=') {
-                let path = table.iter().cloned().chain(key_segments(key)).collect();
-                settings.push(Setting { line, path, value: value.trim().to_owned() });
-            }
-        }
-        Self { settings }
+        let document = match Document::parse(text) {
+            Ok(document) => document,
+            Err(error) => panic!("a manifest is not TOML: {error}"),
+        };
+        let mut manifest = Self::default();
+        manifest.add_table(text, &mut Vec::new(), document.as_table());
+        manifest.settings.sort_by_key(|setting| setting.line);
+        manifest
     }
 
     /// Returns the value at a path, if it is set there.
     pub(crate) fn get(&self, path: &[&str]) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.path == path)
     }
+
+    fn add_table(&mut self, text: &str, path: &mut Vec<String>, table: &Table) {
+        for (key, item) in table {
+            path.push(key.to_owned());
+            match item {
+                Item::None => {}
+                Item::Value(value) => {
+                    let span = value.span().unwrap_or_default();
+                    let line = text[..span.start].matches('\n').count() + 1;
+                    let written = text[span].to_owned();
+                    let setting = Setting { line, path: path.clone(), value: written, parsed: value.clone() };
+                    self.settings.push(setting);
+                }
+                Item::Table(table) => self.add_table(text, path, table),
+                Item::ArrayOfTables(tables) => {
+                    for table in tables {
+                        self.add_table(text, path, table);
+                    }
+                }
+            }
+            path.pop();
+        }
+    }
 }
 
 impl Setting {
     /// Returns true if the value is an inline table that sets the key to `true`.
     pub(crate) fn inline_table_sets(&self, key: &str) -> bool {
-        let Some(body) = self.value.strip_prefix('{').and_then(|value| value.strip_suffix('}')) else {
-            return false;
-        };
-        body.split([',', '[', ']', '\n'])
-            .filter_map(|entry| entry.split_once('='))
-            .any(|(name, value)| name.trim() == key && value.trim() == "true")
+        let value = self.parsed.as_inline_table().and_then(|table| table.get(key));
+        value.and_then(Value::as_bool) == Some(true)
     }
 
-    /// The elements of an array of strings.
+    /// Returns the string, or the elements of an array of strings.
     pub(crate) fn strings(&self) -> impl Iterator<Item = &str> {
-        self.value.split(['"', '\'']).skip(1).step_by(2)
+        let items = self.parsed.as_array().into_iter().flatten().filter_map(Value::as_str);
+        self.parsed.as_str().into_iter().chain(items)
     }
-}
-
-/// A header or a setting, with the line it starts on.
-struct Statement {
-    line: usize,
-    text: String,
-}
-
-/// Splits a manifest at the line ends that are outside brackets and multi-line strings, and drops comments.
-fn statements(text: &str) -> Vec<Statement> {
-    let mut statements = Vec::new();
-    let mut current = String::new();
-    let mut start = 1;
-    let mut line = 1;
-    let mut depth = 0_usize;
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        let mut length = next.len_utf8();
-        match next {
-            '"' | '\'' => {
-                length = string_length(rest);
-                current.push_str(&rest[..length]);
-            }
-            '#' => length = rest.find('\n').unwrap_or(rest.len()),
-            '\n' if depth == 0 => {
-                push_statement(&mut statements, start, &mut current);
-                start = line + 1;
-            }
-            _ => {
-                match next {
-                    '[' | '{' => depth += 1,
-                    ']' | '}' => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                current.push(next);
-            }
-        }
-        line += rest[..length].matches('\n').count();
-        rest = &rest[length..];
-    }
-    push_statement(&mut statements, start, &mut current);
-    statements
-}
-
-fn push_statement(statements: &mut Vec<Statement>, line: usize, current: &mut String) {
-    let text = current.trim();
-    if !text.is_empty() {
-        statements.push(Statement { line, text: text.to_owned() });
-    }
-    current.clear();
-}
-
-/// The length in bytes of the string at the start of a text, its quotes included.
-fn string_length(text: &str) -> usize {
-    let quote = &text[..1];
-    let triple = quote.repeat(3);
-    let delimiter = if text.starts_with(&triple) { triple.as_str() } else { quote };
-    let mut at = delimiter.len();
-    while at < text.len() && !text[at..].starts_with(delimiter) {
-        let escaped = quote == "\"" && text[at..].starts_with('\\');
-        let mut characters = text[at..].chars();
-        at += characters.next().map_or(0, char::len_utf8);
-        if escaped {
-            at += characters.next().map_or(0, char::len_utf8);
-        }
-    }
-    (at + delimiter.len()).min(text.len())
-}
-
-/// The names in a dotted key, without their quotes.
-fn key_segments(key: &str) -> Vec<String> {
-    let mut segments = Vec::new();
-    let mut rest = key;
-    while let Some((segment, after)) = split_outside_quotes(rest, '.') {
-        segments.push(segment);
-        rest = after;
-    }
-    segments.push(rest);
-    segments.into_iter().map(|segment| segment.trim().trim_matches(['"', '\'']).to_owned()).collect()
-}
-
-fn split_outside_quotes(text: &str, separator: char) -> Option<(&str, &str)> {
-    let mut at = 0;
-    while let Some(next) = text[at..].chars().next() {
-        if next == separator {
-            return Some((&text[..at], &text[at + next.len_utf8()..]));
-        }
-        at += if matches!(next, '"' | '\'') { string_length(&text[at..]) } else { next.len_utf8() };
-    }
-    None
 }
 
 #[cfg(test)]

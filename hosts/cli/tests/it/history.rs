@@ -73,7 +73,7 @@ fn only_the_owner_reads_the_file_and_no_secret_is_in_it() {
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     // Nor does a tool read it.
     let error = person.fails(&["call", "read", "--file-path", file.to_str().unwrap()]);
-    assert!(error.contains("den"), "{error}");
+    assert!(error.contains("not allowed: read "), "{error}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn the_configuration_turns_it_off_and_a_fault_stops_no_call() {
     assert!(person.fine(&["history"]).err.contains("No calls are recorded"));
     fs::remove_file(person.path("user/toolkit.json5")).unwrap();
     fs::write(person.path("data/history"), "in the way").unwrap();
-    assert_eq!(person.fine(&read).out, "     1\tfirst line\n".to_owned());
+    assert_eq!(person.fine(&read).out, "     1→first line\n");
 }
 
 #[test]

@@ -24,6 +24,17 @@ pub(crate) enum Forked {
     Parent(Pid),
 }
 
+/// Lets this process run before ordinary ones, if the system allows it.
+pub(crate) fn run_before_others() {
+    // SAFETY: the structure is plain data, and zero is a value of each field.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = 1;
+    // SAFETY: the call reads the structure, and affects the scheduling of this process alone.
+    if unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &raw const parameters) } != 0 {
+        let _ = rustix::process::setpriority_process(None, -20);
+    }
+}
+
 /// The number of threads of this process, as the system counts them.
 pub(crate) fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)

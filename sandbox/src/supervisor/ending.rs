@@ -1,11 +1,12 @@
 //! The end of a job's processes: first TERM, then KILL until none is left.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use crate::Process;
-use crate::tree;
+use crate::{sys, tree};
 
 /// Time after which callers are told of processes that do not end.
 const STUBBORN: Duration = Duration::from_secs(3);
@@ -81,12 +82,17 @@ impl Ending {
         if now < next {
             return None;
         }
+        if since == now {
+            // Otherwise a job with many processes leaves this one too little time to find those that it starts.
+            sys::run_before_others();
+        }
         let targets = self.targets();
         if since == now {
             self.killed = u32::try_from(targets.len()).unwrap_or(u32::MAX);
         }
+        let mut killed = HashSet::new();
         for pid in &targets {
-            tree::signal(*pid, own(), &[Signal::KILL]);
+            tree::kill(*pid, own(), &mut killed);
         }
         // It reports how the command ended, and exits by itself when no process is left below it.
         if let Some(init) = self.init.and_then(Pid::from_raw)

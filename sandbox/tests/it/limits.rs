@@ -42,6 +42,19 @@ while time.monotonic() < end:
     try: os.fork()
     except OSError: time.sleep(0.01)'";
 
+/// Forks for ever without a pause, as a shell does it: each process starts two and waits for them. Each gives up by itself, and says so.
+const BOMB: &str = "b() { [ $SECONDS -lt 6 ] || { : > survived; exit; }; b & b & wait; }; b";
+
+/// The same, with a session for each process, so that no process group holds them.
+const SESSIONS: &str = "exec python3 -c '
+import os, time
+end = time.monotonic() + 6
+while time.monotonic() < end:
+    try:
+        if os.fork() == 0: os.setsid()
+    except OSError: time.sleep(0.01)
+open(\"survived\", \"w\").close()'";
+
 /// Takes memory, a MiB at a time, which it shares with a child after a fork.
 const TAKES: &str = "exec python3 -c '
 import os, time
@@ -62,6 +75,16 @@ async fn more_processes_than_are_allowed_end_the_job() {
     let threads = "exec python3 -c 'import threading, time\nfor n in range(60): threading.Thread(target=time.sleep, args=(5,)).start()'";
     let (exceeded, _) = limited(&place, threads, limits, false).await;
     assert_eq!(exceeded, Some(Limit::Processes));
+}
+
+#[tokio::test]
+async fn processes_that_fork_without_a_pause_are_ended_without_a_namespace() {
+    for script in [BOMB, SESSIONS] {
+        let place = Place::new();
+        let (exceeded, _) = limited(&place, script, Limits::new().with_processes(40), false).await;
+        assert_eq!(exceeded, Some(Limit::Processes), "{script}");
+        assert!(!place.path().join("survived").exists(), "{script}");
+    }
 }
 
 #[tokio::test]

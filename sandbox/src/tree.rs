@@ -1,6 +1,6 @@
 //! Descendants of a process, read from `/proc`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -65,29 +65,36 @@ pub(crate) fn children(pid: i32) -> Vec<i32> {
 /// All that descend from a process, parents before children.
 pub(crate) fn descendants(pid: i32) -> Vec<i32> {
     let mut found = Vec::new();
-    if lists_children() {
-        let mut at = 0;
-        let mut known = HashSet::new();
-        found.extend(children(pid).into_iter().filter(|&child| known.insert(child)));
-        while let Some(&next) = found.get(at) {
-            at += 1;
-            found.extend(children(next).into_iter().filter(|&child| known.insert(child)));
-        }
-    } else {
-        let mut by_parent: HashMap<i32, Vec<i32>> = HashMap::new();
+    each_descendant(pid, |pid| {
+        found.push(pid);
+        true
+    });
+    found
+}
+
+/// Calls a function with each process that descends from `pid`, parents before children, until it returns false. Processes may be created
+/// faster than they are found, so a search that is to end must stop by itself.
+pub(crate) fn each_descendant(pid: i32, mut see: impl FnMut(i32) -> bool) {
+    let mut by_parent: HashMap<i32, Vec<i32>> = HashMap::new();
+    if !lists_children() {
         for other in numbers("/proc") {
             if let Some(stat) = stat(other) {
                 by_parent.entry(stat.parent).or_default().push(other);
             }
         }
-        found.extend(by_parent.remove(&pid).unwrap_or_default());
-        let mut at = 0;
-        while let Some(&next) = found.get(at) {
-            at += 1;
-            found.extend(by_parent.remove(&next).unwrap_or_default());
-        }
     }
-    found
+    let mut below =
+        |pid: i32| if lists_children() { children(pid) } else { by_parent.remove(&pid).unwrap_or_default() };
+    let mut known = HashSet::new();
+    let mut waiting = VecDeque::from([pid]);
+    while let Some(next) = waiting.pop_front() {
+        // Before `see`, which may kill it: its children have another parent then.
+        let children = below(next);
+        if next != pid && !see(next) {
+            return;
+        }
+        waiting.extend(children.into_iter().filter(|&child| known.insert(child)));
+    }
 }
 
 /// Returns true if one process descends from the other.

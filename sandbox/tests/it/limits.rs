@@ -42,18 +42,23 @@ while time.monotonic() < end:
     try: os.fork()
     except OSError: time.sleep(0.01)'";
 
-/// Forks for ever without a pause, as a shell does it: each process starts two and waits for them. Each gives up by itself, and says so.
-const BOMB: &str = "b() { [ $SECONDS -lt 6 ] || { : > survived; exit; }; b & b & wait; }; b";
-
-/// The same, with a session for each process, so that no process group holds them.
-const SESSIONS: &str = "exec python3 -c '
+/// Forks without a pause, and so does each of these, until there have been 1,500. With `setsid`, no process group holds them.
+fn bomb(setsid: bool) -> String {
+    let leaves = if setsid { "os.setsid()" } else { "pass" };
+    format!(
+        "exec python3 -c '
 import os, time
-end = time.monotonic() + 6
+tokens, full = os.pipe()
+os.write(full, bytes(1500)); os.set_blocking(tokens, False)
+end = time.monotonic() + 8
 while time.monotonic() < end:
     try:
-        if os.fork() == 0: os.setsid()
-    except OSError: time.sleep(0.01)
-open(\"survived\", \"w\").close()'";
+        os.read(tokens, 1)
+        if os.fork() == 0: {leaves}
+    except OSError: time.sleep(0.05)
+open(\"survived\", \"w\").close()'"
+    )
+}
 
 /// Takes memory, a MiB at a time, which it shares with a child after a fork.
 const TAKES: &str = "exec python3 -c '
@@ -79,9 +84,9 @@ async fn more_processes_than_are_allowed_end_the_job() {
 
 #[tokio::test]
 async fn processes_that_fork_without_a_pause_are_ended_without_a_namespace() {
-    for script in [BOMB, SESSIONS] {
+    for script in [bomb(false), bomb(true)] {
         let place = Place::new();
-        let (exceeded, _) = limited(&place, script, Limits::new().with_processes(40), false).await;
+        let (exceeded, _) = limited(&place, &script, Limits::new().with_processes(40), false).await;
         assert_eq!(exceeded, Some(Limit::Processes), "{script}");
         assert!(!place.path().join("survived").exists(), "{script}");
     }

@@ -24,6 +24,24 @@ pub(crate) enum Forked {
     Parent(Pid),
 }
 
+/// Lets this process run before ordinary ones, if the system allows it.
+pub(crate) fn run_before_others() {
+    schedule(libc::SCHED_RR, 1);
+}
+
+/// Takes back [`run_before_others`].
+pub(crate) fn run_among_others() {
+    schedule(libc::SCHED_OTHER, 0);
+}
+
+fn schedule(policy: c_int, priority: c_int) {
+    // SAFETY: the structure is plain data, and zero is a value of each field.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = priority;
+    // SAFETY: the call reads the structure, and affects the scheduling of this process alone.
+    let _ = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
+}
+
 /// The number of threads of this process, as the system counts them.
 pub(crate) fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)

@@ -1,12 +1,12 @@
 //! Descendants of a process, read from `/proc`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, getsid, kill_process_group, pidfd_open, pidfd_send_signal};
 
 use crate::Process;
 
@@ -19,6 +19,7 @@ struct Stat {
     state: char,
     parent: i32,
     group: i32,
+    session: i32,
 }
 
 fn stat(pid: i32) -> Option<Stat> {
@@ -30,7 +31,8 @@ fn stat(pid: i32) -> Option<Stat> {
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?.chars().next()?;
     let parent = fields.next()?.parse().ok()?;
-    Some(Stat { name, state, parent, group: fields.next()?.parse().ok()? })
+    let group = fields.next()?.parse().ok()?;
+    Some(Stat { name, state, parent, group, session: fields.next()?.parse().ok()? })
 }
 
 /// Returns true if this system lists the children of each thread.
@@ -63,32 +65,36 @@ pub(crate) fn children(pid: i32) -> Vec<i32> {
 /// All that descend from a process, parents before children.
 pub(crate) fn descendants(pid: i32) -> Vec<i32> {
     let mut found = Vec::new();
-    if lists_children() {
-        let mut at = 0;
-        found.extend(children(pid));
-        while let Some(&next) = found.get(at) {
-            at += 1;
-            for child in children(next) {
-                if !found.contains(&child) {
-                    found.push(child);
-                }
-            }
-        }
-    } else {
-        let mut by_parent: HashMap<i32, Vec<i32>> = HashMap::new();
+    each_descendant(pid, |pid| {
+        found.push(pid);
+        true
+    });
+    found
+}
+
+/// Calls a function with each process that descends from `pid`, parents before children, until it returns false. Processes may be created
+/// faster than they are found, so a search that is to end must stop by itself.
+pub(crate) fn each_descendant(pid: i32, mut see: impl FnMut(i32) -> bool) {
+    let mut by_parent: HashMap<i32, Vec<i32>> = HashMap::new();
+    if !lists_children() {
         for other in numbers("/proc") {
             if let Some(stat) = stat(other) {
                 by_parent.entry(stat.parent).or_default().push(other);
             }
         }
-        found.extend(by_parent.remove(&pid).unwrap_or_default());
-        let mut at = 0;
-        while let Some(&next) = found.get(at) {
-            at += 1;
-            found.extend(by_parent.remove(&next).unwrap_or_default());
-        }
     }
-    found
+    let mut below =
+        |pid: i32| if lists_children() { children(pid) } else { by_parent.remove(&pid).unwrap_or_default() };
+    let mut known = HashSet::new();
+    let mut waiting = VecDeque::from([pid]);
+    while let Some(next) = waiting.pop_front() {
+        // Before `see`, which may kill it: its children have another parent then.
+        let children = below(next);
+        if next != pid && !see(next) {
+            return;
+        }
+        waiting.extend(children.into_iter().filter(|&child| known.insert(child)));
+    }
 }
 
 /// Returns true if one process descends from the other.
@@ -113,6 +119,32 @@ pub(crate) fn signal(pid: i32, root: i32, signals: &[Signal]) -> bool {
         return false;
     }
     signals.iter().all(|&signal| pidfd_send_signal(&handle, signal).is_ok())
+}
+
+/// Kills a process below `root`, with its process group, unless the group is in the session of this process. A process that forks faster
+/// than its children are found does not escape: a fork fails while the signal to the group is pending. `killed` contains the groups that
+/// were killed already.
+pub(crate) fn kill(pid: i32, root: i32, killed: &mut HashSet<i32>) {
+    if stat(pid).is_some_and(|stat| killed.contains(&stat.group)) {
+        return;
+    }
+    let Some(id) = Pid::from_raw(pid) else { return };
+    let Ok(handle) = pidfd_open(id, PidfdFlags::empty()) else { return };
+    if !descends(pid, root) {
+        return;
+    }
+    // While a member is stopped, the group exists and its id cannot be reused. Members of a group are in one session, and a session other
+    // than this one was created below `root`.
+    let is_stopped = pidfd_send_signal(&handle, Signal::STOP).is_ok();
+    let own_session = getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    if is_stopped
+        && let Some(stat) = stat(pid).filter(|stat| stat.session > 0 && stat.session != own_session)
+        && let Some(group) = Pid::from_raw(stat.group)
+        && kill_process_group(group, Signal::KILL).is_ok()
+    {
+        killed.insert(stat.group);
+    }
+    let _ = pidfd_send_signal(&handle, Signal::KILL);
 }
 
 /// Describes a process. `None` if it is gone.

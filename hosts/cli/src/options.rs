@@ -292,10 +292,13 @@ pub(crate) fn shared_options() -> Vec<Arg> {
         .value_hint(ValueHint::DirPath),
         of_caller("agent", "The agent on whose behalf to call"),
         of_caller("channel", "The channel of the call"),
+        // Some channels give negative numbers to groups.
         of_caller("conversation", "The conversation in that channel, as the channel names it")
-            .value_name("ID"),
+            .value_name("ID")
+            .allow_negative_numbers(true),
         of_caller("sender", "The sender of the message in that channel, as the channel names the person")
-            .value_name("ID"),
+            .value_name("ID")
+            .allow_negative_numbers(true),
         of_caller("model", "The model that makes the call"),
         of_caller("provider", "The provider of that model"),
         of_caller("sandboxed", "The caller is in a sandbox").action(ArgAction::SetTrue),

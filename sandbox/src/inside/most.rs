@@ -38,9 +38,40 @@ pub(crate) fn limit_processes(count: u32) {
     }
 }
 
+/// Number of processes and threads of others that may begin while a job without a namespace runs.
+const OTHERS: u64 = 64;
+
+/// Limits processes and threads of this user, in a command without a namespace of process ids: to those of the whole system now and as many
+/// as the job may have. The supervisor enforces the exact limit; this one ends the growth until it does. It does not hold for root.
+pub(crate) fn limit_processes_of_user(count: u32) {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let Some(present) = threads_of_system(&load) else { return };
+    let most = present.saturating_add(u64::from(count)).saturating_add(OTHERS);
+    let now = getrlimit(Resource::Nproc);
+    let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+    let _ = setrlimit(Resource::Nproc, Rlimit { current: least(now.current), maximum: now.maximum });
+}
+
+/// Returns the number of threads in `/proc/loadavg`: `0.20 0.18 0.12 1/80 11206`.
+fn threads_of_system(load: &str) -> Option<u64> {
+    load.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+}
+
 /// Returns the version of the kernel; 0.0 if it is unknown.
 fn version() -> (u32, u32) {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_read_from_the_load() {
+        assert_eq!(threads_of_system("0.20 0.18 0.12 1/80 11206\n"), Some(80));
+        assert_eq!(threads_of_system(""), None);
+        assert_eq!(threads_of_system("0.20 0.18 0.12 80"), None);
+    }
 }

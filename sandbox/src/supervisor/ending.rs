@@ -1,17 +1,24 @@
 //! The end of a job's processes: first TERM, then KILL until none is left.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use crate::Process;
-use crate::tree;
+use crate::{sys, tree};
 
 /// Time after which callers are told of processes that do not end.
 const STUBBORN: Duration = Duration::from_secs(3);
 
 /// Time for the first process of a namespace to report which processes have ended.
 const TELLING: Duration = Duration::from_millis(20);
+
+/// Time between the first turns of killing.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Maximum number of processes that are killed in one turn.
+const MAX_TARGETS: usize = 100_000;
 
 /// State of ending the tree.
 pub(super) struct Ending {
@@ -24,6 +31,8 @@ pub(super) struct Ending {
     /// True if no caller needs to know how the command ended.
     pub(super) at_once: bool,
     pause: Duration,
+    /// The processes that were killed.
+    seen: HashSet<i32>,
     pub(super) terminated: u32,
     pub(super) killed: u32,
     /// The questions that wait for the end.
@@ -38,7 +47,8 @@ impl Ending {
             deadline: Instant::now() + grace,
             killing: None,
             at_once: false,
-            pause: Duration::from_millis(2),
+            pause: PAUSE,
+            seen: HashSet::new(),
             terminated: 0,
             killed: 0,
             waiting: Vec::new(),
@@ -81,12 +91,21 @@ impl Ending {
         if now < next {
             return None;
         }
-        let targets = self.targets();
+        if since == now {
+            // Otherwise a job with many processes leaves this one too little time to find those that it starts.
+            sys::run_before_others();
+        }
+        let (mut targets, mut groups) = (Vec::new(), HashSet::new());
+        // Each is killed as soon as it is found: otherwise processes may be created faster than they are found.
+        tree::each_descendant(own(), |pid| {
+            if Some(pid) != self.init && tree::alive(pid) {
+                tree::kill(pid, own(), &mut groups);
+                targets.push(pid);
+            }
+            targets.len() < MAX_TARGETS
+        });
         if since == now {
             self.killed = u32::try_from(targets.len()).unwrap_or(u32::MAX);
-        }
-        for pid in &targets {
-            tree::signal(*pid, own(), &[Signal::KILL]);
         }
         // It reports how the command ended, and exits by itself when no process is left below it.
         if let Some(init) = self.init.and_then(Pid::from_raw)
@@ -95,7 +114,9 @@ impl Ending {
             let _ = kill_process(init, Signal::KILL);
         }
         self.killing = Some((since, now + self.pause));
-        self.pause = (self.pause * 2).min(Duration::from_millis(100));
+        let is_growing = targets.iter().any(|pid| !self.seen.contains(pid));
+        self.seen.extend(&targets);
+        self.pause = if is_growing { PAUSE } else { (self.pause * 2).min(Duration::from_millis(100)) };
         (since.elapsed() > STUBBORN && !self.waiting.is_empty())
             .then(|| targets.into_iter().filter_map(tree::describe).collect())
     }

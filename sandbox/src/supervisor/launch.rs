@@ -204,6 +204,9 @@ fn fork(
                 let _ = cgroup.add(rustix::process::getpid());
             }
             most::prefer_to_kill();
+            if let Some(count) = child.run.limits.processes {
+                most::limit_processes_of_user(count);
+            }
             child.run()
         }
         Forked::Parent(pid) => pid,

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::getpid;
 
-use crate::tree;
 use crate::{Limit, Limits};
+use crate::{sys, tree};
 
 /// Interval between measurements.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -35,8 +35,21 @@ impl Usage {
     pub(super) fn look(&mut self, init: Option<i32>) -> Option<Limit> {
         let begun = Instant::now();
         let own = getpid().as_raw_nonzero().get();
-        let mut processes = tree::descendants(own);
-        processes.retain(|&pid| Some(pid) != init);
+        let most =
+            self.limits.processes.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        let mut processes = Vec::new();
+        // A job that creates processes without a pause creates them faster than they are counted.
+        sys::run_before_others();
+        tree::each_descendant(own, |pid| {
+            if Some(pid) != init {
+                processes.push(pid);
+            }
+            processes.len() <= most
+        });
+        sys::run_among_others();
+        if processes.len() > most {
+            return Some(Limit::Processes);
+        }
         let is_more = |count: u64, limit: Option<u64>| limit.is_some_and(|limit| count > limit);
         let threads = || processes.iter().map(|&pid| tree::threads(pid)).sum();
         if self.limits.processes.is_some() && is_more(threads(), self.limits.processes.map(u64::from)) {

@@ -42,6 +42,24 @@ while time.monotonic() < end:
     try: os.fork()
     except OSError: time.sleep(0.01)'";
 
+/// Forks without a pause, and so does each of these, until there have been 1,500. With `setsid`, no process group holds them.
+fn bomb(setsid: bool) -> String {
+    let leaves = if setsid { "os.setsid()" } else { "pass" };
+    format!(
+        "exec python3 -c '
+import os, time
+tokens, full = os.pipe()
+os.write(full, bytes(1500)); os.set_blocking(tokens, False)
+end = time.monotonic() + 8
+while time.monotonic() < end:
+    try:
+        os.read(tokens, 1)
+        if os.fork() == 0: {leaves}
+    except OSError: time.sleep(0.05)
+open(\"survived\", \"w\").close()'"
+    )
+}
+
 /// Takes memory, a MiB at a time, which it shares with a child after a fork.
 const TAKES: &str = "exec python3 -c '
 import os, time
@@ -62,6 +80,16 @@ async fn more_processes_than_are_allowed_end_the_job() {
     let threads = "exec python3 -c 'import threading, time\nfor n in range(60): threading.Thread(target=time.sleep, args=(5,)).start()'";
     let (exceeded, _) = limited(&place, threads, limits, false).await;
     assert_eq!(exceeded, Some(Limit::Processes));
+}
+
+#[tokio::test]
+async fn processes_that_fork_without_a_pause_are_ended_without_a_namespace() {
+    for script in [bomb(false), bomb(true)] {
+        let place = Place::new();
+        let (exceeded, _) = limited(&place, &script, Limits::new().with_processes(40), false).await;
+        assert_eq!(exceeded, Some(Limit::Processes), "{script}");
+        assert!(!place.path().join("survived").exists(), "{script}");
+    }
 }
 
 #[tokio::test]

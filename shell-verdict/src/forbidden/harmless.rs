@@ -66,6 +66,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
 fn tells_of_itself(base: &str, words: &[&str]) -> bool {
     match words {
         ["--help" | "--version" | "--usage"] => true,
+        ["-v"] => base == "parted",
         // For programs that stop the machine, `-h` means halt.
         ["-h" | "-V"] => {
             is_maker(base)

@@ -86,9 +86,14 @@ fn reading(missing: &str, old: &str, new: &str) -> Option<Reading> {
     let whole = format!("{missing}{asked}");
     let (olds, news) = (Rest::of(old), Rest::of(new));
     let Some(old_depth) = olds.depth else {
-        // One line may be any part of one; several new ones that are all as deep as the file's are no part.
-        let is_block = came == whole && news.depth.is_some_and(|depth| depth.starts_with(&whole));
-        return Some(if is_block { Reading::Line } else { Reading::Text });
+        // No other line shows which of the two applies. With the indentation of the file, the new line is a whole one; with another, it is
+        // unclear, unless it differs from the old one in its indentation alone.
+        let is_reindented = news.depth.is_none() && first_old.trim() == first_new.trim();
+        return match (is_reindented, came == whole) {
+            (true, _) => Some(Reading::Text),
+            (false, true) => Some(Reading::Line),
+            (false, false) => None,
+        };
     };
     let Some(new_depth) = news.depth else { return (came == whole).then_some(Reading::Line) };
     let of_rest = shift(old_depth, new_depth);

@@ -133,7 +133,8 @@ fn lists_and_rules_may_name_a_server_that_is_configured() {
 #[test]
 fn the_caller_of_a_command_has_a_conversation_and_a_sender() {
     let user = User::new(
-        "{ channels: { mail: { groups: { g1: { tools: { deny: ['repeat'] } } }, senders: { ada: { tools: { deny: ['greet'] } } } } } }",
+        "{ channels: { mail: { groups: { g1: { tools: { deny: ['repeat'] } } }, senders: { ada: { tools: { deny: ['greet'] } } } }, \
+         chat: { groups: { '-100*': { tools: { deny: ['repeat'] } } }, senders: { '-7': { tools: { deny: ['greet'] } } } } } }",
     );
     for (args, absent) in [
         (&["--channel", "mail"][..], &[][..]),
@@ -141,6 +142,9 @@ fn the_caller_of_a_command_has_a_conversation_and_a_sender() {
         (&["--channel", "mail", "--sender", "ada"], &["greet"]),
         (&["--channel", "mail", "--conversation", "g1", "--sender", "ada"], &["repeat", "greet"]),
         (&["--sender", "ada"], &[]),
+        // Ids that are negative numbers are no options.
+        (&["--channel", "chat", "--conversation", "-1005"], &["repeat"]),
+        (&["--channel", "chat", "--sender", "-7", "--conversation=-5"], &["greet"]),
     ] {
         let listed = user.run(&[&["list"], args].concat()).ok();
         for tool in ["repeat", "greet"] {

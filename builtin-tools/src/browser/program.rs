@@ -1,5 +1,6 @@
 //! The browser's program: where it is, and how it is started.
 
+use super::remote::Remote;
 use crate::config::BrowserSettings;
 use serde::Serialize;
 use std::env;
@@ -89,6 +90,9 @@ pub struct BrowserState {
     /// The program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub executable: Option<PathBuf>,
+    /// A browser that runs already, by its debugging URL. It is connected to once a person approves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
     /// Why there is none, and how to install one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
@@ -104,14 +108,21 @@ pub struct BrowserState {
 /// The configuration of the tool cannot be used.
 pub fn browser_state(ctx: &ToolContext) -> Result<BrowserState, ToolError> {
     let settings: BrowserSettings = ctx.config()?;
+    if let Some(remote) = Remote::of(&settings)? {
+        let missing = remote.obstacle();
+        let remote = Some(remote.shown());
+        return Ok(BrowserState { executable: None, remote, missing, without_sandbox: None });
+    }
     Ok(match find(&settings) {
         Ok(executable) => BrowserState {
             executable: Some(executable),
+            remote: None,
             missing: None,
             without_sandbox: sandbox_obstacle().map(ToOwned::to_owned),
         },
         Err(error) => BrowserState {
             executable: None,
+            remote: None,
             missing: Some(error.message().to_owned()),
             without_sandbox: None,
         },

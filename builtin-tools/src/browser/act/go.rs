@@ -1,6 +1,7 @@
 //! Opening pages, waiting for them, and tabs.
 
 use super::{Call, Done};
+use crate::browser::allowed::check_addresses;
 use crate::browser::cdp::CdpError;
 use crate::browser::element::{Locator, find};
 use crate::browser::failure::failure;
@@ -52,6 +53,9 @@ pub(super) async fn to(call: &mut Call<'_>, target: &Target) -> Result<(), ToolE
         let crashed = call.page.target.clone();
         call.page = call.browser.open().await?;
         call.page.commands.post(None, "Target.closeTarget", &json!({ "targetId": crashed }));
+    }
+    if let Some(guard) = call.browser.guard() {
+        check_addresses(guard, target).await?;
     }
     let page = &call.page;
     let (documents, url) = (page.documents(), target.url().as_str());

@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use toolkit::prelude::*;
 use toolkit::text::escape_line;
-use toolkit_http::{ForwardLimits, ForwardProxy, Guard};
+use toolkit_http::{ForwardLimits, ForwardProxy, Guard, Refusal};
 use toolkit_sandbox::{Command, End, Job, Output};
 
 /// How the directories of browsers begin.
@@ -37,7 +37,7 @@ const REFUSED_URL: &str = "http://169.254.169.254/";
 pub(super) struct Browser {
     cdp: Cdp,
     pub(super) shared: Shared,
-    pub(super) proxy: ForwardProxy,
+    proxy: ForwardProxy,
     /// The key of the guard's settings: see [`Allowed::key`].
     pub(super) allowed: String,
     /// The guard, for what no proxy checks: a browser whose pages do not use it.
@@ -238,6 +238,13 @@ impl Browser {
 
     pub(super) fn allow(&self, site: String) {
         self.sites.lock().unwrap_or_else(PoisonError::into_inner).insert(site);
+    }
+
+    /// Takes the refusals since the last call, without that of the icon of the address that the browser signs in with.
+    pub(super) fn take_refusals(&self) -> Vec<Refusal> {
+        let mut refusals = self.proxy.take_refusals();
+        refusals.retain(|refusal| refusal.target != format!("{REFUSED_URL}favicon.ico"));
+        refusals
     }
 
     /// The guard that decides about addresses of tabs, where no proxy decides about their traffic.

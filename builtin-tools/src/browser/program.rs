@@ -83,7 +83,7 @@ const FLAGS: [&str; 38] = [
 ];
 
 /// The browser that the tool would use.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BrowserState {
@@ -108,24 +108,21 @@ pub struct BrowserState {
 /// The configuration of the tool cannot be used.
 pub fn browser_state(ctx: &ToolContext) -> Result<BrowserState, ToolError> {
     let settings: BrowserSettings = ctx.config()?;
-    if let Some(remote) = Remote::of(&settings)? {
-        let missing = remote.obstacle();
-        let remote = Some(remote.shown());
-        return Ok(BrowserState { executable: None, remote, missing, without_sandbox: None });
-    }
-    Ok(match find(&settings) {
+    let found = match Remote::of(&settings) {
+        Ok(Some(remote)) => {
+            let missing = remote.obstacle();
+            return Ok(BrowserState { remote: Some(remote.shown()), missing, ..BrowserState::default() });
+        }
+        Ok(None) => find(&settings),
+        Err(error) => Err(error),
+    };
+    Ok(match found {
         Ok(executable) => BrowserState {
             executable: Some(executable),
-            remote: None,
-            missing: None,
             without_sandbox: sandbox_obstacle().map(ToOwned::to_owned),
+            ..BrowserState::default()
         },
-        Err(error) => BrowserState {
-            executable: None,
-            remote: None,
-            missing: Some(error.message().to_owned()),
-            without_sandbox: None,
-        },
+        Err(error) => BrowserState { missing: Some(error.message().to_owned()), ..BrowserState::default() },
     })
 }
 

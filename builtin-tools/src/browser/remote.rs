@@ -71,13 +71,15 @@ impl Remote {
     /// Asks a person before the connection, each time unless the person said that it holds for longer. No rule allows it.
     pub(super) async fn ask(&self, ctx: &ToolContext) -> Result<(), ToolError> {
         let traffic = if self.is_proxied {
-            "The traffic of its pages is checked as that of a browser of this tool; not checked is what the browser itself looks up or sends, such as names that it resolves"
+            "The traffic of its pages is checked as that of a browser that the tool starts. What the browser sends by itself is not checked, such as names \
+             that it looks up."
         } else {
-            "Its traffic is not checked (`tools.browser.debuggingWithoutProxy`): pages there may reach private networks of the machine that it runs on; only the addresses \
-             that a call names, and those that the tab shows afterwards, are"
+            "The traffic of its pages is not checked (`tools.browser.debuggingWithoutProxy`): they may reach private networks of the machine that it runs \
+             on. Only addresses that a call names, and that a tab shows after it, are checked."
         };
-        let title = format!("Connect to the browser at {} and let the model use it. {traffic}", self.shown());
-        ctx.ask_in_person(Ask::new("browser", title).with_pattern(self.shown())).await
+        let title = format!("Connect to the browser at {} and let the model use it", self.shown());
+        let ask = Ask::new("browser", title).with_pattern(self.shown()).with_text("traffic", traffic);
+        ctx.ask_in_person(ask).await
     }
 
     /// Connects to the browser.

@@ -229,7 +229,7 @@ async fn notices(call: &Call<'_>, done: &Done, happened: &mut Happened) {
 
 fn refusals(call: &Call<'_>, url: &str, happened: &mut Happened) {
     let mut refusals: Vec<Refusal> = call.refusals.clone();
-    refusals.extend(call.browser.proxy.take_refusals());
+    refusals.extend(call.browser.take_refusals());
     // The page that an action led to comes first.
     if let Some(main) = refused_main(&refusals, url).cloned() {
         refusals.retain(|refusal| *refusal != main);

@@ -28,12 +28,12 @@ const PING: u8 = 9;
 const PONG: u8 = 10;
 
 /// An open connection. Dropping the tasks ends it.
-pub(super) struct Socket {
+pub(in crate::browser) struct Socket {
     /// The messages of the server.
-    pub(super) reader: DuplexStream,
+    pub(in crate::browser) reader: DuplexStream,
     /// The messages to the server.
-    pub(super) writer: DuplexStream,
-    pub(super) tasks: JoinSet<()>,
+    pub(in crate::browser) writer: DuplexStream,
+    pub(in crate::browser) tasks: JoinSet<()>,
 }
 
 /// Opens a connection over a stream. `path` begins with `/`.

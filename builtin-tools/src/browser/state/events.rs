@@ -130,7 +130,8 @@ impl State {
         post("Page.enable", json!({}));
         post("Runtime.enable", json!({}));
         post("Log.enable", json!({}));
-        let filter = json!([{ "type": "iframe", "exclude": false }, { "exclude": true }]);
+        // Workers are let go at once, below. One that is left out of the filter would wait for ever.
+        let filter = json!([{ "type": "iframe" }, { "type": "worker" }, { "type": "shared_worker" }, { "type": "service_worker" }, { "exclude": true }]);
         post(
             "Target.setAutoAttach",
             json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter }),

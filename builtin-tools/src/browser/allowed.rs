@@ -1,9 +1,11 @@
 //! Where pages may go: the guard of the browser, and the question before a site is opened.
 
 use super::page::Page;
+use super::state::State;
 use crate::config::{BrowserSettings, WebFetchSettings, WebNetworkSettings};
 use crate::network::{SECTION, advice, parsed, settings};
 use serde_json::json;
+use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::text::escape_line;
 use toolkit::{
@@ -11,6 +13,9 @@ use toolkit::{
     permission::{Decision, PermissionRequest},
 };
 use toolkit_http::{ConnectError, Guard, Refused, Target};
+
+/// Time for a tab to leave a page.
+const LEAVING: Duration = Duration::from_secs(5);
 
 /// The guard, and everything that decides what it allows, as text: a browser that was started with another one is not used.
 pub(super) struct Allowed {
@@ -86,6 +91,9 @@ pub(super) async fn check_shown(guard: &Guard, page: &Page) -> Result<(), ToolEr
     };
     if let Err(error) = checked {
         page.call("Page.navigate", json!({ "url": "about:blank" })).await?;
+        let is_left =
+            |state: &mut State| state.tab(page.number).is_none_or(|tab| tab.url != url).then_some(());
+        page.shared.until(LEAVING, is_left).await;
         let message = format!("the tab went to {}, and is empty now: {}", escape_line(&url), error.message());
         return Err(ToolError::denied(message));
     }

@@ -17,6 +17,12 @@ const MIN_TITLE_BYTES: usize = 24;
 const MAX_BEFORE_TITLE: usize = 24;
 /// Maximum number of characters of a card outside its links.
 const MAX_CARD: usize = 300;
+/// Elements that are cards. Items of lists are not: lists of links with a description are content of many pages.
+const CARDS: &[&str] = &["div", "section", "td"];
+/// Maximum share of a page's text before its title, in percent.
+const MAX_BEFORE_PERCENT: usize = 15;
+/// Maximum mean length of the links at the end of a page: imprint, privacy.
+const MAX_END_LINK: usize = 25;
 /// Elements of text, whose parts belong together.
 const TEXTS: &[&str] = &["article", "blockquote", "dl", "li", "main", "ol", "p", "pre", "ul"];
 /// Elements before the text that introduce it.
@@ -25,6 +31,7 @@ const INTRODUCTIONS: &[&str] = &["blockquote", "h2", "h3", "ol", "p", "table", "
 /// Removes the elements around the content.
 pub(super) fn trim(document: &Document) {
     if let Some(body) = document.body() {
+        remove_before_title(&body);
         remove_link_groups(&body);
         remove_cards(&body);
         remove_edges(&body);
@@ -125,11 +132,38 @@ fn remove_link_groups(body: &NodeRef<'_>) {
     }
 }
 
+/// Removes what a page says before its title: notices, and what the site says of itself. The title is the only `h1`, outside links, and
+/// little stands before it.
+fn remove_before_title(body: &NodeRef<'_>) {
+    let titles: Vec<_> = body.descendants_it().filter(|node| node.has_name("h1")).collect();
+    let [title] = &*titles else { return };
+    let is_linked = title.descendants_it().any(|inner| inner.has_name("a"));
+    let measures = Measures::of(body);
+    let (mut before, mut characters, mut has_code) = (Vec::new(), 0, false);
+    let path =
+        std::iter::once(*title).chain(title.ancestors_it(None).take_while(|outer| outer.id != body.id));
+    for node in path {
+        let mut sibling = node.prev_sibling();
+        while let Some(one) = sibling {
+            if one.is_element() {
+                let measure = measures.get(&one);
+                characters += measure.characters;
+                has_code |= measure.has_code || one.has_name("table") || is_content(&one);
+                before.push(one);
+            }
+            sibling = one.prev_sibling();
+        }
+    }
+    if !is_linked && !has_code && characters * 100 <= measures.get(body).characters * MAX_BEFORE_PERCENT {
+        before.iter().for_each(NodeRef::remove_from_parent);
+    }
+}
+
 /// Removes cards that lead to other pages: parts of one kind, one after the other, that begin with a linked title and say a little
 /// of it. They stay if the page consists of them.
 fn remove_cards(body: &NodeRef<'_>) {
     let measures = Measures::of(body);
-    let all = measures.get(body).characters;
+    let all = measures.get(body).plain();
     let (mut cards, mut removed, mut open) = (Vec::new(), 0, vec![*body]);
     while let Some(node) = open.pop() {
         let children = node.element_children();
@@ -141,7 +175,7 @@ fn remove_cards(body: &NodeRef<'_>) {
         };
         let found: Vec<_> = (0..children.len()).filter(|at| in_row(*at)).map(|at| children[at]).collect();
         let characters: usize = found.iter().map(|card| measures.get(card).characters).sum();
-        removed += characters;
+        removed += found.iter().map(|card| measures.get(card).plain()).sum::<usize>();
         // The heading above cards, and what is below them, goes with them.
         if characters * 10 >= measures.get(&node).characters * 8 && characters > 0 && node.id != body.id {
             cards.push(node);
@@ -151,7 +185,7 @@ fn remove_cards(body: &NodeRef<'_>) {
         open.extend(rest.filter(|child| !is_content(child)));
         cards.extend(found);
     }
-    if removed * 10 <= all * 6 {
+    if removed * 10 <= all * 4 {
         cards.iter().for_each(NodeRef::remove_from_parent);
     }
 }
@@ -159,13 +193,23 @@ fn remove_cards(body: &NodeRef<'_>) {
 /// Returns name and class of a card; `None` for another element.
 fn kind_of_card(node: &NodeRef<'_>, measure: Measure) -> Option<(String, String)> {
     let Measure { characters, linked, links, has_code, has_title } = measure;
-    if links == 0 || has_code || has_title || measure.plain() > MAX_CARD || linked * 10 < characters * 2 {
+    let is_card = is_one_of(node, CARDS) || node.node_name()?.contains('-');
+    if !is_card
+        || links == 0
+        || has_code
+        || has_title
+        || measure.plain() > MAX_CARD
+        || linked * 10 < characters * 2
+    {
         return None;
     }
     let mut before = 0;
     for text in node.descendants_it().filter(NodeRef::is_text) {
         let words = text.text();
         let words = words.trim();
+        if words.is_empty() {
+            continue;
+        }
         let link = text.ancestors_it(None).find(|outer| outer.has_name("a"));
         match link {
             Some(link) if link.text().trim().len() >= MIN_TITLE_BYTES => {
@@ -227,14 +271,18 @@ enum Side {
 /// Returns true for a small part with links, before or after the content of a page with `all` characters outside links.
 fn is_edge(node: &NodeRef<'_>, measure: Measure, side: Side, all: usize) -> bool {
     let Measure { characters, linked, links, has_code, has_title } = measure;
-    if has_code || has_title || links < 2 || measure.plain() * 5 >= all {
+    // The end of a page says little, with short links to what every page needs.
+    let is_end = side == Side::Last
+        && links >= MIN_LINKS
+        && linked <= links * MAX_END_LINK
+        && !is_one_of(node, TEXTS)
+        && measure.plain() * 4 < all;
+    if has_code || has_title || links < 2 || measure.plain() * 5 >= all && !is_end {
         return false;
     }
     if side == Side::Before {
         return linked * 10 >= characters * 4 && !is_one_of(node, INTRODUCTIONS);
     }
-    // The end of a page says little, with links to what every page needs.
-    let is_end = side == Side::Last && links >= MIN_LINKS && !is_one_of(node, TEXTS);
     linked * 10 >= characters * 3 || linked * 10 >= characters && (is_end || measure.plain() * 10 < all)
 }
 

@@ -63,6 +63,19 @@ impl Started {
     }
 }
 
+/// Waits until a browser has so many pages.
+async fn until_pages(started: &Started, count: usize, what: &str) {
+    let mut pages = Vec::new();
+    for _ in 0..100 {
+        pages = started.pages().await;
+        if pages.len() == count {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{what}: {pages:?}");
+}
+
 impl Drop for Started {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -87,6 +100,7 @@ async fn site() -> Loopback {
 #[ignore = "needs Chromium: cargo xtask test"]
 async fn a_browser_that_runs_is_used_once_a_person_agreed() {
     let (started, server) = (Started::new(), site().await);
+    let own = started.pages().await;
     for debugging in [started.url(), started.socket.clone()] {
         let house = House::with(config(json!({ "debuggingUrl": debugging })), allow).await;
         text(&house, "navigate", json!({ "url": server.url() })).await;
@@ -108,26 +122,15 @@ async fn a_browser_that_runs_is_used_once_a_person_agreed() {
         // Tabs of the person are neither shown nor touched.
         let tabs = text(&house, "tabs", json!({})).await;
         assert!(tabs.starts_with("1 tab is open.") && !tabs.contains("Mine"), "{tabs}");
-        assert_eq!(started.pages().await.len(), 2);
+        until_pages(&started, own.len() + 1, "one page more").await;
         text(&house, "close", json!({})).await;
-        assert_eq!(
-            started.pages().await,
-            ["data:text/html,<title>Mine</title>"],
-            "the context is gone, the browser is not"
-        );
+        until_pages(&started, own.len(), "the context is gone, the browser is not").await;
+        assert_eq!(started.pages().await, own);
     }
     let house = House::with(config(json!({ "debuggingUrl": started.url() })), allow).await;
     text(&house, "navigate", json!({ "url": server.url() })).await;
     drop(house);
-    let mut left = 2;
-    for _ in 0..100 {
-        left = started.pages().await.len();
-        if left == 1 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!(left, 1, "the end of the session ends the context as well");
+    until_pages(&started, own.len(), "the end of the session ends the context as well").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! browser ── session ── launch ── program     the browser of a session: found, started, closed when idle
+//!    │          │           └──── remote      a browser that runs already, by its debugging URL
 //!    │          └────── cdp ── state          the DevTools protocol over a pipe; tabs, dialogs, downloads from its events
 //!    └── act ── element ── page ── page.js    actions wait for what they act on
 //!         └──── snapshot, report              what the model gets
@@ -9,7 +10,8 @@
 //!
 //! All traffic of the browser goes through a [`ForwardProxy`](toolkit_http::ForwardProxy) of this process, whose guard decides about each
 //! connection: navigations, redirects, frames, pictures, scripts, workers, sockets, beacons, popups and downloads alike. The program's
-//! processes belong to `toolkit-sandbox`, so none outlives the host. What a page says is data for the model, not instructions: it is
+//! processes belong to `toolkit-sandbox`, so none outlives the host. Of a browser that runs already, one context uses that proxy, unless the
+//! configuration says that it cannot. What a page says is data for the model, not instructions: it is
 //! enclosed in marks with a number that is random for each call.
 
 mod act;
@@ -24,6 +26,7 @@ mod input;
 mod launch;
 mod page;
 mod program;
+mod remote;
 mod report;
 mod session;
 mod snapshot;
@@ -39,6 +42,7 @@ use act::Call;
 use arguments::invalid;
 use launch::Browser;
 use page::{Deadline, Page};
+use remote::Remote;
 use session::{Browsers, Given};
 use state::DialogAnswer;
 use std::time::Duration;
@@ -79,7 +83,13 @@ pub async fn browser(
     let starts = target.is_some() || args.action == BrowserAction::Open;
     let Given { browser, lost } = match running {
         Some(running) => running,
-        None if starts => browsers.get(ctx, &settings).await?,
+        None if starts => {
+            // Before the place of the browser is taken, so that no other call waits for the answer.
+            if let Some(remote) = Remote::of(&settings)? {
+                remote.ask(ctx).await?;
+            }
+            browsers.get(ctx, &settings).await?
+        }
         None => return Err(nothing_open()),
     };
     let _in_use = browser.begin_use();

@@ -251,6 +251,15 @@ pub struct BrowserSettings {
     /// directories of `PATH`.
     #[arg(length(1..))]
     pub executable: Option<String>,
+    /// The debugging URL of a browser that runs already, as `http://127.0.0.1:9222` or `ws://127.0.0.1:9222/…`; it is used instead of a
+    /// program. A person is asked before each connection to it. Pages are in a context of their own, whose traffic goes through the proxy of
+    /// this process, so the browser must be able to reach 127.0.0.1 of this machine.
+    #[arg(length(1..=2000))]
+    pub debugging_url: Option<String>,
+    /// True lets the pages of the browser of `debuggingUrl` reach the network without the proxy, for a browser on another machine. Then only the
+    /// addresses that calls name, and those that tabs show, are checked.
+    #[arg(default = false)]
+    pub debugging_without_proxy: bool,
     /// The only domains that anything of a page may come from. Without it, those of `tools.web.fetch.allowedDomains`, where it has some.
     /// They are written as there.
     pub allowed_domains: Option<Vec<String>>,

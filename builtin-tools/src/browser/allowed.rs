@@ -1,13 +1,21 @@
 //! Where pages may go: the guard of the browser, and the question before a site is opened.
 
+use super::page::Page;
+use super::state::State;
 use crate::config::{BrowserSettings, WebFetchSettings, WebNetworkSettings};
 use crate::network::{SECTION, advice, parsed, settings};
+use serde_json::json;
+use std::time::Duration;
 use toolkit::prelude::*;
+use toolkit::text::escape_line;
 use toolkit::{
     Ask, ToolErrorKind,
     permission::{Decision, PermissionRequest},
 };
 use toolkit_http::{ConnectError, Guard, Refused, Target};
+
+/// Time for a tab to leave a page.
+const LEAVING: Duration = Duration::from_secs(5);
 
 /// The guard, and everything that decides what it allows, as text: a browser that was started with another one is not used.
 pub(super) struct Allowed {
@@ -33,6 +41,7 @@ pub(super) fn allowed(ctx: &ToolContext, own: &BrowserSettings) -> Result<Allowe
         &network.proxy,
         (&own.blocked_domains, &own.allowed_domains),
         (&fetch.blocked_domains, &fetch.allowed_domains),
+        (&own.debugging_url, own.debugging_without_proxy),
     );
     let key = serde_json::to_string(&key)?;
     Ok(Allowed { guard: Guard::new(guard), key })
@@ -57,6 +66,38 @@ pub(super) fn check(guard: &Guard, url: &str) -> Result<Target, ToolError> {
             _ => ToolError::denied(message),
         }
     })
+}
+
+/// Checks the addresses of a target, for a browser that no proxy checks.
+pub(super) async fn check_addresses(guard: &Guard, target: &Target) -> Result<(), ToolError> {
+    match guard.resolve(target).await {
+        Ok(_) => Ok(()),
+        Err(error @ ConnectError::Refused(_)) => {
+            Err(ToolError::denied(format!("{error}{}", explain(&error))))
+        }
+        Err(error) => Err(ToolError::unavailable(error.to_string())),
+    }
+}
+
+/// Checks the address that a tab shows, where no proxy checks its traffic. A page that is refused is left.
+pub(super) async fn check_shown(guard: &Guard, page: &Page) -> Result<(), ToolError> {
+    let url = page.url();
+    if !url.starts_with("http:") && !url.starts_with("https:") {
+        return Ok(());
+    }
+    let checked = match check(guard, &url) {
+        Ok(target) => check_addresses(guard, &target).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = checked {
+        page.call("Page.navigate", json!({ "url": "about:blank" })).await?;
+        let is_left =
+            |state: &mut State| state.tab(page.number).is_none_or(|tab| tab.url != url).then_some(());
+        page.shared.until(LEAVING, is_left).await;
+        let message = format!("the tab went to {}, and is empty now: {}", escape_line(&url), error.message());
+        return Err(ToolError::denied(message));
+    }
+    Ok(())
 }
 
 /// Scheme, host and port.

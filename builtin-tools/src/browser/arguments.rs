@@ -26,7 +26,7 @@ pub enum BrowserAction {
     Upload,
     /// Scrolls the page, or an element into view.
     Scroll,
-    /// Waits for an element or for `text` to be visible, or to be `gone`; with neither, for the page.
+    /// Waits for an element or for `text` to be visible, or to be `gone`, or for an `address`; with none, for the page.
     Wait,
     /// Goes back to the page before.
     Back,
@@ -105,6 +105,9 @@ pub struct BrowserArguments {
     /// The text to type, or to wait for.
     #[arg(length(..=100_000))]
     pub text: Option<String>,
+    /// A part of the tab's address to wait for.
+    #[arg(length(1..=2000))]
+    pub address: Option<String>,
     /// The key to press, as `Enter`, `ArrowDown` or `Control+A`.
     #[arg(length(1..=50))]
     pub key: Option<String>,
@@ -226,7 +229,7 @@ impl BrowserArguments {
         let subject = match self.action {
             BrowserAction::Navigate | BrowserAction::Open => self.url.as_deref(),
             BrowserAction::Press => self.key.as_deref(),
-            BrowserAction::Wait => named().or(self.text.as_deref()),
+            BrowserAction::Wait => named().or(self.text.as_deref()).or(self.address.as_deref()),
             BrowserAction::Evaluate => self.script.as_deref(),
             BrowserAction::Pdf => self.path.as_deref(),
             BrowserAction::Close => self.tab.as_deref(),

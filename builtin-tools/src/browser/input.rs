@@ -197,8 +197,10 @@ fn key(name: &str, modifiers: u32) -> Option<Key<String>> {
     if let (Some(char), None) = (chars.next(), chars.next()) {
         return Some(character(char, modifiers));
     }
-    if name.eq_ignore_ascii_case("space") {
-        return Some(character(' ', modifiers));
+    for (word, char) in [("space", ' '), ("plus", '+'), ("minus", '-')] {
+        if name.eq_ignore_ascii_case(word) {
+            return Some(character(char, modifiers));
+        }
     }
     let name =
         ALIASES.iter().find(|(alias, _)| name.eq_ignore_ascii_case(alias)).map_or(name, |(_, name)| *name);
@@ -298,6 +300,7 @@ mod tests {
             ("7", "7", "Digit7", 55, Some("7"), 0),
             ("+", "+", "", 0, Some("+"), 0),
             ("Control++", "+", "", 0, None, CONTROL),
+            ("Control+Plus", "+", "", 0, None, CONTROL),
             ("ä", "ä", "", 0, Some("ä"), 0),
             ("F12", "F12", "F12", 123, None, 0),
             ("cmd+ArrowDown", "ArrowDown", "ArrowDown", 40, None, META),

@@ -5,23 +5,25 @@ use super::cdp::{Cdp, CdpError, Commands};
 use super::failure::failure;
 use super::page::{COMMAND, Page};
 use super::program;
+use super::remote::{self, Remote};
 use super::state::{Context, Shared, metrics};
 use crate::scratch::{Scratch, sweep};
 use serde_json::json;
 use std::collections::HashSet;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use toolkit::prelude::*;
 use toolkit::text::escape_line;
-use toolkit_http::{ForwardLimits, ForwardProxy};
+use toolkit_http::{ForwardLimits, ForwardProxy, Guard, Refusal};
 use toolkit_sandbox::{Command, End, Job, Output};
 
 /// How the directories of browsers begin.
@@ -35,11 +37,13 @@ const REFUSED_URL: &str = "http://169.254.169.254/";
 pub(super) struct Browser {
     cdp: Cdp,
     pub(super) shared: Shared,
-    pub(super) proxy: ForwardProxy,
+    proxy: ForwardProxy,
     /// The key of the guard's settings: see [`Allowed::key`].
     pub(super) allowed: String,
-    /// The context of all pages: without what a default profile has, and gone with the browser.
-    pub(super) context: String,
+    /// The guard, for what no proxy checks: a browser whose pages do not use it.
+    guard: Option<Guard>,
+    /// The context of all pages: without what a default profile has, and gone with the connection.
+    pages: Arc<OnceLock<String>>,
     viewport: (u32, u32),
     owned: Option<Owned>,
     _tasks: JoinSet<()>,
@@ -51,16 +55,48 @@ pub(super) struct Browser {
 
 /// The processes and their files, which outlive the connection.
 struct Owned {
-    job: Arc<Job>,
+    /// The program; `None` if the browser ran already.
+    job: Option<Arc<Job>>,
     scratch: Scratch,
 }
 
 /// The settings that a browser is started with.
 pub(super) struct Plan {
-    pub(super) executable: PathBuf,
+    pub(super) program: Program,
     pub(super) allowed: Allowed,
     pub(super) viewport: (u32, u32),
-    pub(super) without_sandbox: bool,
+}
+
+/// A browser to start, or one that runs.
+pub(super) enum Program {
+    Own { executable: PathBuf, without_sandbox: bool },
+    Remote(Remote),
+}
+
+impl Program {
+    /// True if pages use the proxy of the guard.
+    fn is_proxied(&self) -> bool {
+        match self {
+            Self::Own { .. } => true,
+            Self::Remote(remote) => remote.is_proxied,
+        }
+    }
+
+    fn failed(&self, why: &dyn fmt::Display) -> ToolError {
+        match self {
+            Self::Own { .. } => ToolError::unavailable(format!("the browser cannot be started: {why}")),
+            Self::Remote(remote) => remote::unusable(remote, &why.to_string()),
+        }
+    }
+}
+
+/// The streams that a browser speaks the protocol over.
+struct Streams {
+    reader: Box<dyn AsyncRead + Unpin + Send>,
+    writer: Box<dyn AsyncWrite + Unpin + Send>,
+    job: Option<Arc<Job>>,
+    /// The tasks of a connection that is no pipe.
+    transport: JoinSet<()>,
 }
 
 /// Keeps a browser from being closed for being idle.
@@ -73,24 +109,91 @@ impl Drop for Use<'_> {
     }
 }
 
-/// Starts a browser with one empty tab.
+/// Starts a browser, or connects to one, and opens one empty tab in it.
 pub(super) async fn launch(plan: Plan) -> Result<Browser, ToolError> {
-    let failed = |error: &dyn std::fmt::Display| {
-        ToolError::unavailable(format!("the browser cannot be started: {error}"))
+    let Plan { program, allowed, viewport } = plan;
+    let scratch = tokio::task::spawn_blocking(scratch).await.map_err(|error| program.failed(&error))?;
+    let scratch =
+        scratch.map_err(|error| program.failed(&format!("its directory cannot be made: {error}")))?;
+    let Allowed { guard, key } = allowed;
+    let proxy = ForwardProxy::start(guard.clone(), ForwardLimits::default(), explain).await;
+    let proxy = proxy.map_err(|error| program.failed(&format!("its proxy cannot be started: {error}")))?;
+    let said = Said::default();
+    let mut tasks = JoinSet::new();
+    let streams = match &program {
+        Program::Own { executable, without_sandbox } => {
+            let address = format!("http://{}", proxy.address());
+            let data = scratch.directory().join("data");
+            let arguments = program::arguments(&data, &address, viewport, *without_sandbox);
+            start(executable, arguments, &scratch, &mut tasks, &said)
+                .await
+                .map_err(|error| program.failed(&error))?
+        }
+        Program::Remote(remote) => {
+            let socket = remote.connect().await.map_err(|error| program.failed(&error))?;
+            let (reader, writer) = (Box::new(socket.reader), Box::new(socket.writer));
+            Streams { reader, writer, job: None, transport: socket.tasks }
+        }
     };
-    let scratch = tokio::task::spawn_blocking(scratch).await.map_err(|error| failed(&error))?;
-    let scratch = scratch.map_err(|error| failed(&format!("its directory cannot be made: {error}")))?;
-    let Allowed { guard, key } = plan.allowed;
-    let proxy = ForwardProxy::start(guard, ForwardLimits::default(), explain).await;
-    let proxy = proxy.map_err(|error| failed(&format!("its proxy cannot be started: {error}")))?;
-    let address = format!("http://{}", proxy.address());
-    let arguments =
-        program::arguments(&scratch.directory().join("data"), &address, plan.viewport, plan.without_sandbox);
-    let (their_input, our_output) = io::pipe().map_err(|error| failed(&error))?;
-    let (our_input, their_output) = io::pipe().map_err(|error| failed(&error))?;
-    let writer = pipe::Sender::from_owned_fd(our_output.into()).map_err(|error| failed(&error))?;
-    let reader = pipe::Receiver::from_owned_fd(our_input.into()).map_err(|error| failed(&error))?;
-    let job = Command::new(&plan.executable)
+    let Streams { reader, writer, job, transport } = streams;
+    let shared = Shared::new();
+    let pages = Arc::new(OnceLock::new());
+    let context = Context {
+        shared: shared.clone(),
+        viewport,
+        downloads: scratch.directory().join("downloads"),
+        pages: Arc::clone(&pages),
+        credential: Some((proxy.user().to_owned(), proxy.password().to_owned())),
+        is_remote: job.is_none(),
+    };
+    let cdp = Cdp::start(reader, writer, move |event, commands| context.handle(&event, commands));
+    let (commands, waiters) = (cdp.commands().clone(), shared.clone());
+    match &job {
+        Some(job) => tasks.spawn(watch(Arc::clone(job), commands, waiters)),
+        None => tasks.spawn(watch_connection(transport, commands, waiters)),
+    };
+    let browser = Browser {
+        cdp,
+        shared,
+        proxy,
+        guard: (!program.is_proxied()).then_some(guard),
+        allowed: key,
+        pages,
+        viewport,
+        owned: Some(Owned { job, scratch }),
+        _tasks: tasks,
+        sites: Mutex::default(),
+        uses: AtomicUsize::new(0),
+        used: Mutex::new(Instant::now()),
+    };
+    match browser.begin().await {
+        Ok(()) => {
+            *browser.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            Ok(browser)
+        }
+        Err(error) => {
+            let said = said.end();
+            let said =
+                if said.is_empty() { String::new() } else { format!("; it said: {}", escape_line(&said)) };
+            Err(program.failed(&format!("{error}{said}")))
+        }
+    }
+}
+
+/// Starts the program.
+async fn start(
+    executable: &Path,
+    arguments: Vec<std::ffi::OsString>,
+    scratch: &Scratch,
+    tasks: &mut JoinSet<()>,
+    said: &Said,
+) -> Result<Streams, String> {
+    let told = |error: io::Error| error.to_string();
+    let (their_input, our_output) = io::pipe().map_err(told)?;
+    let (our_input, their_output) = io::pipe().map_err(told)?;
+    let writer = pipe::Sender::from_owned_fd(our_output.into()).map_err(told)?;
+    let reader = pipe::Receiver::from_owned_fd(our_input.into()).map_err(told)?;
+    let job = Command::new(executable)
         .args(arguments)
         .envs(environment(scratch.directory()))
         .current_dir(scratch.directory())
@@ -99,50 +202,15 @@ pub(super) async fn launch(plan: Plan) -> Result<Browser, ToolError> {
         .descriptor(their_output)
         .spawn()
         .await
-        .map_err(|error| failed(&error))?;
-    let job = Arc::new(job);
-    let shared = Shared::new();
-    let context = Context {
-        shared: shared.clone(),
-        viewport: plan.viewport,
-        downloads: scratch.directory().join("downloads"),
-        pages: Arc::new(OnceLock::new()),
-        credential: Some((proxy.user().to_owned(), proxy.password().to_owned())),
-    };
-    let browser_context = Arc::clone(&context.pages);
-    let cdp = Cdp::start(reader, writer, move |event, commands| context.handle(&event, commands));
-    let said = Said::default();
-    let mut tasks = JoinSet::new();
+        .map_err(|error| error.to_string())?;
     tasks.spawn(drain(job.take_stdout(), said.clone()));
     tasks.spawn(drain(job.take_stderr(), said.clone()));
-    tasks.spawn(watch(Arc::clone(&job), cdp.commands().clone(), shared.clone()));
-    let mut browser = Browser {
-        cdp,
-        shared,
-        proxy,
-        allowed: key,
-        context: String::new(),
-        viewport: plan.viewport,
-        owned: Some(Owned { job, scratch }),
-        _tasks: tasks,
-        sites: Mutex::default(),
-        uses: AtomicUsize::new(0),
-        used: Mutex::new(Instant::now()),
-    };
-    match browser.begin().await {
-        Ok(context) => {
-            let _ = browser_context.set(context.clone());
-            browser.context = context;
-            *browser.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-            Ok(browser)
-        }
-        Err(error) => {
-            let said = said.end();
-            let said =
-                if said.is_empty() { String::new() } else { format!("; it said: {}", escape_line(&said)) };
-            Err(failed(&format!("{error}{said}")))
-        }
-    }
+    Ok(Streams {
+        reader: Box::new(reader),
+        writer: Box::new(writer),
+        job: Some(Arc::new(job)),
+        transport: JoinSet::new(),
+    })
 }
 
 impl Browser {
@@ -172,6 +240,18 @@ impl Browser {
         self.sites.lock().unwrap_or_else(PoisonError::into_inner).insert(site);
     }
 
+    /// Takes the refusals since the last call, without that of the icon of the address that the browser signs in with.
+    pub(super) fn take_refusals(&self) -> Vec<Refusal> {
+        let mut refusals = self.proxy.take_refusals();
+        refusals.retain(|refusal| refusal.target != format!("{REFUSED_URL}favicon.ico"));
+        refusals
+    }
+
+    /// The guard that decides about addresses of tabs, where no proxy decides about their traffic.
+    pub(super) fn guard(&self) -> Option<&Guard> {
+        self.guard.as_ref()
+    }
+
     /// A directory for copies of what is uploaded.
     pub(super) fn uploads(&self) -> Option<PathBuf> {
         self.owned.as_ref().map(|owned| owned.scratch.directory().join("uploads"))
@@ -187,43 +267,49 @@ impl Browser {
 
     /// Prepares the browser: a context of its own for all pages, one tab, signed in to the proxy. Requests of the default context have
     /// no password for the proxy, so what the browser wants to tell its maker goes nowhere.
-    async fn begin(&self) -> Result<String, CdpError> {
+    async fn begin(&self) -> Result<(), CdpError> {
         self.call("Browser.getVersion", json!({})).await?;
+        let is_proxied = self.guard.is_none();
+        let mut params = json!({ "disposeOnDetach": true });
+        if is_proxied {
+            params["proxyServer"] = format!("http://{}", self.proxy.address()).into();
+            params["proxyBypassList"] = "<-loopback>".into();
+        }
+        let context = self.call("Target.createBrowserContext", params).await?;
+        let context = context["browserContextId"].as_str().unwrap_or_default().to_owned();
+        // Events of pages come from here on; those of other contexts are left alone.
+        let _ = self.pages.set(context.clone());
         let filter = json!([{ "type": "page", "exclude": false }, { "exclude": true }]);
         self.call(
             "Target.setAutoAttach",
             json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter }),
         )
         .await?;
-        let address = format!("http://{}", self.proxy.address());
-        let context = self
-            .call(
-                "Target.createBrowserContext",
-                json!({ "disposeOnDetach": true, "proxyServer": address, "proxyBypassList": "<-loopback>" }),
-            )
-            .await?;
-        let context = context["browserContextId"].as_str().unwrap_or_default().to_owned();
         let downloads = self.owned.as_ref().map(|owned| owned.scratch.directory().join("downloads"));
+        // A browser that is not proxied may run on another machine, where nothing is to be written.
+        let behavior = if is_proxied { "allowAndName" } else { "deny" };
         self.call(
             "Browser.setDownloadBehavior",
             json!({
-                "behavior": "allowAndName", "browserContextId": context, "downloadPath": downloads, "eventsEnabled": true,
+                "behavior": behavior, "browserContextId": context, "downloadPath": downloads, "eventsEnabled": true,
             }),
         )
         .await?;
         // A tab of its own, so that nothing of it is in the history of the one that is used. Nobody waits for its end.
-        let first = self.open_in(&context).await?;
-        self.sign_in(&first).await?;
-        let page = self.prepared(self.open_in(&context).await?).await?;
+        let first = self.open_blank().await?;
+        if is_proxied {
+            self.sign_in(&first).await?;
+        }
+        let page = self.open().await?;
         self.shared.lock().begin(page.number);
         first.call("Page.navigate", json!({ "url": "about:blank" })).await?;
         self.commands().post(None, "Target.closeTarget", &json!({ "targetId": first.target }));
-        Ok(context)
+        Ok(())
     }
 
     /// Opens an empty tab, and makes it the active one.
     pub(super) async fn open(&self) -> Result<Page, CdpError> {
-        self.prepared(self.open_in(&self.context).await?).await
+        self.prepared(self.open_blank().await?).await
     }
 
     /// Gives a tab its size.
@@ -232,8 +318,8 @@ impl Browser {
         Ok(page)
     }
 
-    async fn open_in(&self, context: &str) -> Result<Page, CdpError> {
-        let params = json!({ "url": "about:blank", "browserContextId": context });
+    async fn open_blank(&self) -> Result<Page, CdpError> {
+        let params = json!({ "url": "about:blank", "browserContextId": self.pages.get() });
         let made = self.call("Target.createTarget", params).await?;
         let target = made["targetId"].as_str().unwrap_or_default().to_owned();
         let number = self.shared.until(COMMAND, |state| {
@@ -267,14 +353,21 @@ impl Browser {
         page.call("Fetch.disable", json!({})).await?;
         let is_known = self.proxy.take_refusals().iter().any(|refusal| refusal.target == REFUSED_URL);
         if !is_known {
-            let message = "the browser did not sign in to its proxy".to_owned();
+            let message = "the browser did not reach the proxy that checks its traffic at 127.0.0.1 of this machine; use a browser on this machine, or let a person \
+                           accept unchecked traffic with `tools.browser.debuggingWithoutProxy`"
+                .to_owned();
             return Err(CdpError::Refused { method: "Fetch.continueWithAuth", message });
         }
         Ok(())
     }
 
-    /// Ends it at once: nothing of it is kept.
+    /// Ends it at once: nothing of it is kept. A browser that ran already loses the context of the pages alone.
     pub(super) async fn close(mut self) {
+        if self.owned.as_ref().is_some_and(|owned| owned.job.is_none())
+            && let Some(context) = self.pages.get()
+        {
+            let _ = self.call("Target.disposeBrowserContext", json!({ "browserContextId": context })).await;
+        }
         if let Some(owned) = self.owned.take() {
             owned.end().await;
         }
@@ -288,7 +381,9 @@ impl Browser {
 
 impl Owned {
     async fn end(self) {
-        self.job.stop(Duration::ZERO).await;
+        if let Some(job) = self.job {
+            job.stop(Duration::ZERO).await;
+        }
         let scratch = self.scratch;
         let _ = tokio::task::spawn_blocking(move || drop(scratch)).await;
     }
@@ -340,6 +435,13 @@ async fn watch(job: Arc<Job>, commands: Commands, shared: Shared) {
         _ => "it ended".to_owned(),
     };
     commands.close(&how);
+    shared.wake();
+}
+
+/// Fails all commands when the connection to a browser that ran already has ended.
+async fn watch_connection(mut transport: JoinSet<()>, commands: Commands, shared: Shared) {
+    transport.join_next().await;
+    commands.close("the connection to it ended");
     shared.wake();
 }
 

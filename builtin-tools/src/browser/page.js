@@ -48,6 +48,12 @@
     if (isVisible(element) || !element.labels) return element;
     return [...element.labels].find(isVisible) || element;
   };
+  // What is said of a label is meant for its field.
+  const controlOf = (element) => {
+    if (/^(input|textarea|select|button)$/.test(element.localName) || element.isContentEditable) return element;
+    const label = element.closest('label');
+    return (label && label.control) || element;
+  };
   const roots = function* (root) {
     yield root;
     for (const element of root.querySelectorAll('*')) if (element.shadowRoot) yield* roots(element.shadowRoot);
@@ -112,15 +118,16 @@
         actedOn(this).scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
         await frame();
       }
+      const own = needs.editable ? controlOf(this) : this;
       for (;;) {
-        const element = needs.visible ? actedOn(this) : this;
+        const element = needs.visible ? actedOn(own) : own;
         let box = null;
-        if (!this.isConnected) return { gone: true };
+        if (!own.isConnected) return { gone: true };
         if (needs.visible && !(isVisible(element) && (box = boxOf(element)))) {
-          reason = this.localName === 'option' ? 'it is an option of a list: use `select` on the list' : 'it is not visible';
-        } else if (needs.enabled && isDisabled(this)) {
+          reason = own.localName === 'option' ? 'it is an option of a list: use `select` on the list' : 'it is not visible';
+        } else if (needs.enabled && isDisabled(own)) {
           reason = 'it is disabled';
-        } else if (needs.editable && this.readOnly) {
+        } else if (needs.editable && own.readOnly) {
           reason = 'it is read-only';
         } else if (!needs.visible) {
           return {};
@@ -138,7 +145,7 @@
           } else {
             const top = needs.uncovered ? topAt(x, y) : element;
             const isAround = top && !/^(html|body)$/.test(top.localName) && isWithin(element, top);
-            const isLabel = top && this.labels && [...this.labels].some((label) => isWithin(top, label));
+            const isLabel = top && own.labels && [...own.labels].some((label) => isWithin(top, label));
             if (top && (isWithin(top, element) || isAround || isLabel)) {
               return { x, y, left: box.x, top: box.y, width: box.width, height: box.height };
             }
@@ -153,58 +160,65 @@
     },
     // Prepares an element for text that is inserted next, or sets it where no text can be inserted.
     edit(text, append) {
-      if (this.localName === 'select') return { error: 'it is a list: use `select`' };
-      if (this.localName === 'input') {
-        if (NOT_TYPED.includes(this.type)) return { error: 'nothing can be typed into an input of the type ' + this.type };
-        if (SET_WHOLE.includes(this.type)) {
-          this.focus();
-          Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(this, text);
-          if (this.value !== text) return { error: 'an input of the type ' + this.type + ' does not take this value; it has "' + short(this.value) + '" now' };
-          changed(this);
+      const field = controlOf(this);
+      if (field.localName === 'select') return { error: 'it is a list: use `select`' };
+      if (field.localName === 'input') {
+        if (NOT_TYPED.includes(field.type)) return { error: 'nothing can be typed into an input of the type ' + field.type };
+        if (SET_WHOLE.includes(field.type)) {
+          field.focus();
+          Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text);
+          if (field.value !== text) return { error: 'an input of the type ' + field.type + ' does not take this value; it has "' + short(field.value) + '" now' };
+          changed(field);
           return { done: true };
         }
-      } else if (this.localName !== 'textarea' && !this.isContentEditable) {
+      } else if (field.localName !== 'textarea' && !field.isContentEditable) {
         return { error: 'it is no field for text' };
       }
-      this.focus();
-      if (this.isContentEditable) {
+      field.focus();
+      if (field.isContentEditable) {
         const range = document.createRange();
-        range.selectNodeContents(this);
+        range.selectNodeContents(field);
         if (append) range.collapse(false);
         const selection = getSelection();
         selection.removeAllRanges();
         selection.addRange(range);
       } else if (append) {
-        try { this.setSelectionRange(this.value.length, this.value.length); } catch { /* of this type it is at the end */ }
+        try { field.setSelectionRange(field.value.length, field.value.length); } catch { /* of this type it is at the end */ }
       } else {
-        this.select();
+        field.select();
       }
       return { done: false };
     },
     // What a field holds.
     value() {
-      if (this.type === 'password') return null;
-      return this.isContentEditable ? this.innerText : String(this.value ?? '');
+      const field = controlOf(this);
+      if (field.type === 'password') return null;
+      return field.isContentEditable ? field.innerText : String(field.value ?? '');
     },
-    focus() { this.focus(); return document.activeElement === this || this.matches(':focus-within'); },
+    focus() {
+      const field = controlOf(this);
+      field.focus();
+      return document.activeElement === field || field.matches(':focus-within');
+    },
     // Chooses options of a list, by value or by label.
     async select(values, limit) {
-      if (this.localName !== 'select') return { error: 'it is no list of the kind <select>: click it, then click an option' };
+      const list = controlOf(this);
+      if (list.localName !== 'select') return { error: 'it is no list of the kind <select>: click it, then click an option' };
       const end = performance.now() + limit;
       for (;;) {
-        const options = [...this.options];
+        const options = [...list.options];
         const label = (option) => squeeze(option.label || option.text);
         const chosen = values.map((value) => options.find((option) => option.value === value)
           || options.find((option) => label(option) === squeeze(value))
           || options.find((option) => label(option).toLowerCase() === squeeze(value).toLowerCase()));
         const missing = values.filter((_, at) => !chosen[at]);
         if (missing.length === 0) {
-          if (!this.multiple && chosen.length !== 1) return { error: 'it takes one value, not ' + chosen.length };
+          if (!list.multiple && chosen.length !== 1) return { error: 'it takes one value, not ' + chosen.length };
           const off = chosen.find((option) => option.disabled || (option.parentElement.localName === 'optgroup' && option.parentElement.disabled));
           if (off) return { error: 'the option "' + short(label(off)) + '" is disabled' };
-          this.focus();
+          list.focus();
           for (const option of options) option.selected = chosen.includes(option);
-          changed(this);
+          changed(list);
           return { chosen: chosen.map((option) => short(label(option))) };
         }
         if (performance.now() >= end) {

@@ -1,5 +1,6 @@
 //! The browser's program: where it is, and how it is started.
 
+use super::remote::Remote;
 use crate::config::BrowserSettings;
 use serde::Serialize;
 use std::env;
@@ -82,13 +83,16 @@ const FLAGS: [&str; 38] = [
 ];
 
 /// The browser that the tool would use.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BrowserState {
     /// The program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub executable: Option<PathBuf>,
+    /// A browser that runs already, by its debugging URL. It is connected to once a person approves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
     /// Why there is none, and how to install one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
@@ -104,17 +108,21 @@ pub struct BrowserState {
 /// The configuration of the tool cannot be used.
 pub fn browser_state(ctx: &ToolContext) -> Result<BrowserState, ToolError> {
     let settings: BrowserSettings = ctx.config()?;
-    Ok(match find(&settings) {
+    let found = match Remote::of(&settings) {
+        Ok(Some(remote)) => {
+            let missing = remote.obstacle();
+            return Ok(BrowserState { remote: Some(remote.shown()), missing, ..BrowserState::default() });
+        }
+        Ok(None) => find(&settings),
+        Err(error) => Err(error),
+    };
+    Ok(match found {
         Ok(executable) => BrowserState {
             executable: Some(executable),
-            missing: None,
             without_sandbox: sandbox_obstacle().map(ToOwned::to_owned),
+            ..BrowserState::default()
         },
-        Err(error) => BrowserState {
-            executable: None,
-            missing: Some(error.message().to_owned()),
-            without_sandbox: None,
-        },
+        Err(error) => BrowserState { missing: Some(error.message().to_owned()), ..BrowserState::default() },
     })
 }
 

@@ -1,6 +1,7 @@
 //! The report of a call for the model: the headline, the page, and other events.
 
 use super::act::{Call, Done, refused_main};
+use super::allowed;
 use super::cdp::CdpError;
 use super::details::{BrowserDetails, BrowserDialog, BrowserDownload, BrowserRefusal, BrowserTab};
 use super::failure::failure;
@@ -53,6 +54,9 @@ pub(super) async fn finish(
     }
     if let Some(why) = call.browser.commands().closed() {
         return Err(failure(&CdpError::Closed(why)));
+    }
+    if let Some(guard) = call.browser.guard() {
+        allowed::check_shown(guard, &call.page).await?;
     }
     let mut happened = Happened::default();
     let mut files = done.files.clone();
@@ -225,7 +229,7 @@ async fn notices(call: &Call<'_>, done: &Done, happened: &mut Happened) {
 
 fn refusals(call: &Call<'_>, url: &str, happened: &mut Happened) {
     let mut refusals: Vec<Refusal> = call.refusals.clone();
-    refusals.extend(call.browser.proxy.take_refusals());
+    refusals.extend(call.browser.take_refusals());
     // The page that an action led to comes first.
     if let Some(main) = refused_main(&refusals, url).cloned() {
         refusals.retain(|refusal| *refusal != main);

@@ -1,8 +1,9 @@
 //! The browser of a session: started at its first use, closed when it is idle and with the session.
 
 use super::allowed::{Allowed, allowed};
-use super::launch::{Browser, Plan, launch};
+use super::launch::{Browser, Plan, Program, launch};
 use super::program;
+use super::remote::Remote;
 use crate::config::BrowserSettings;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -83,14 +84,14 @@ impl Browsers {
 }
 
 async fn plan(ctx: &ToolContext, settings: &BrowserSettings, allowed: Allowed) -> Result<Plan, ToolError> {
-    let executable = program::find(settings)?;
-    let without_sandbox = ctx.blocking(|_| Ok(program::sandbox_obstacle().is_some())).await?;
-    Ok(Plan {
-        executable,
-        allowed,
-        viewport: (settings.viewport_width, settings.viewport_height),
-        without_sandbox,
-    })
+    let program = match Remote::of(settings)? {
+        Some(remote) => Program::Remote(remote),
+        None => Program::Own {
+            executable: program::find(settings)?,
+            without_sandbox: ctx.blocking(|_| Ok(program::sandbox_obstacle().is_some())).await?,
+        },
+    };
+    Ok(Plan { program, allowed, viewport: (settings.viewport_width, settings.viewport_height) })
 }
 
 impl Slot {

@@ -5,12 +5,14 @@
 
 mod asking;
 mod crash;
+mod dns;
 mod elements;
 mod forms;
 mod frames;
 mod guard;
 mod looks;
 mod program;
+mod remote;
 mod reports;
 mod site;
 

@@ -113,11 +113,14 @@ fn page(found: &Report, console: &Console<'_>) -> String {
             text.push('\n');
         }
         let name = paint.bold("browser");
-        let _ = match (&browser.executable, &browser.missing) {
-            (Some(executable), _) => {
+        let _ = match (&browser.executable, &browser.remote, &browser.missing) {
+            (Some(executable), ..) => {
                 writeln!(text, "{name}  works: {}", escape_line(&executable.to_string_lossy()))
             }
-            (None, missing) => {
+            (None, Some(remote), None) => {
+                writeln!(text, "{name}  runs at {}: it is used once a person approves", escape_line(remote))
+            }
+            (None, _, missing) => {
                 writeln!(text, "{name}  missing: {}", escape_line(missing.as_deref().unwrap_or_default()))
             }
         };

@@ -23,7 +23,9 @@ async fn fetched(steps: Vec<Step>, limits: Limits) -> Result<Response, FetchErro
 }
 
 async fn fault(steps: Vec<Step>) -> FetchError {
-    match fetched(steps, short()).await {
+    // Whatever the server does, the limits of `short` end it.
+    let fetched = tokio::time::timeout(Duration::from_secs(4), fetched(steps, short())).await;
+    match fetched.expect("the total time is limited") {
         Err(error) => error,
         Ok(response) => panic!("it was taken: {response:?}"),
     }
@@ -107,6 +109,23 @@ async fn bombs() {
     let twice = gzip(&bomb);
     let error = fault(response("200 OK", &[("Content-Encoding", "gzip, gzip")], &twice)).await;
     assert!(matches!(error, FetchError::Encoding(_)), "{error}");
+    let zeros = vec![0; 50 << 20];
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::best());
+    zlib.write_all(&zeros).unwrap();
+    let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), Compression::best());
+    raw.write_all(&zeros).unwrap();
+    for bomb in [zlib.finish().unwrap(), raw.finish().unwrap()] {
+        let error = fault(response("200 OK", &[("Content-Encoding", "deflate")], &bomb)).await;
+        assert!(matches!(error, FetchError::BodyTooLarge { compressed: true, .. }), "{error}");
+    }
+    // A stream of them that has no end.
+    let endless = Step::Forever(gzip(&vec![0; 1 << 20]));
+    let error = fault(vec![send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"), endless]).await;
+    assert!(matches!(error, FetchError::BodyTooLarge { compressed: true, .. }), "{error}");
+    // One that decompresses to nothing, for ever.
+    let empty = Step::Forever(gzip(b""));
+    let error = fault(vec![send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"), empty]).await;
+    assert_eq!(timed_out(&error), Some(Phase::Total), "{error}");
     // Many small members, one after the other.
     let members: Vec<u8> = gzip(&[0; 1000]).repeat(500);
     let error = fault(response("200 OK", &[("Content-Encoding", "gzip")], &members)).await;

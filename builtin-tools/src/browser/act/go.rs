@@ -1,6 +1,7 @@
 //! Opening pages, waiting for them, and tabs.
 
 use super::{Call, Done};
+use crate::browser::allowed::check_addresses;
 use crate::browser::cdp::CdpError;
 use crate::browser::element::{Locator, find};
 use crate::browser::failure::failure;
@@ -53,6 +54,9 @@ pub(super) async fn to(call: &mut Call<'_>, target: &Target) -> Result<(), ToolE
         call.page = call.browser.open().await?;
         call.page.commands.post(None, "Target.closeTarget", &json!({ "targetId": crashed }));
     }
+    if let Some(guard) = call.browser.guard() {
+        check_addresses(guard, target).await?;
+    }
     let page = &call.page;
     let (documents, url) = (page.documents(), target.url().as_str());
     let params = json!({ "url": url });
@@ -81,7 +85,7 @@ pub(super) async fn to(call: &mut Call<'_>, target: &Target) -> Result<(), ToolE
         return Err(unreachable_page(call, url, failed));
     }
     page.settle(call.load()).await;
-    let refusals = call.browser.proxy.take_refusals();
+    let refusals = call.browser.take_refusals();
     if let Some(refusal) = refused_main(&refusals, &page.url()) {
         return Err(refused(url, refusal));
     }
@@ -107,7 +111,7 @@ fn refused(url: &str, refusal: &Refusal) -> ToolError {
 
 /// The error of a page that the browser could not open.
 fn unreachable_page(call: &Call<'_>, url: &str, failed: &str) -> ToolError {
-    let refusals = call.browser.proxy.take_refusals();
+    let refusals = call.browser.take_refusals();
     let is_tunnel = failed.contains("TUNNEL") || failed.contains("PROXY");
     // Of a tunnel, which `https` needs, the browser does not show what the proxy says.
     if let Some(refusal) = refusals.iter().rev().find(|refusal| is_tunnel && !refusal.target.contains("://"))
@@ -158,10 +162,11 @@ pub(super) async fn back(call: &Call<'_>) -> Result<Done, ToolError> {
 pub(super) async fn wait(call: &Call<'_>) -> Result<Done, ToolError> {
     let (args, deadline) = (call.args, &call.deadline);
     let locator = args.locator()?;
-    let what = match (&locator, &args.text) {
-        (Some(locator), _) => locator.shown(),
-        (None, Some(text)) => format!("the text \"{}\"", escape_line(text)),
-        (None, None) => {
+    let what = match (&locator, &args.text, &args.address) {
+        (Some(locator), ..) => locator.shown(),
+        (None, Some(text), _) => format!("the text \"{}\"", escape_line(text)),
+        (None, None, Some(address)) => return wait_for_address(call, address).await,
+        (None, None, None) => {
             return Ok(Done::acted("Waited for the page."));
         }
     };
@@ -184,6 +189,28 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Done, ToolError> {
             Err(WaitError::Failed(error)) => return Err(error),
         }
     }
+}
+
+/// Waits until the address of the tab contains a part, or does not any more.
+async fn wait_for_address(call: &Call<'_>, part: &str) -> Result<Done, ToolError> {
+    let (page, gone) = (&call.page, call.args.gone);
+    let has_come = page.shared.until(call.deadline.left(), |state| match state.tab(page.number) {
+        Some(tab) if tab.url.contains(part) == gone && call.browser.commands().is_open() => None,
+        _ => Some(()),
+    });
+    let part = escape_line(part);
+    if has_come.await.is_none() {
+        return Err(ToolError::new(
+            ToolErrorKind::TimedOut,
+            format!(
+                "the address of the tab is still {} after {:?}",
+                escape_line(&page.url()),
+                call.deadline.within
+            ),
+        ));
+    }
+    let has = if gone { "does not contain" } else { "contains" };
+    Ok(Done::acted(format!("The address {has} \"{part}\".")))
 }
 
 enum WaitError {

@@ -3,6 +3,7 @@
 use super::{Call, Done};
 use crate::browser::element::{Needs, ready};
 use crate::browser::page::COMMAND;
+use crate::browser::remote::no_files;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, Read as _};
@@ -18,6 +19,9 @@ const MAX_BYTES: u64 = 128 << 20;
 pub(super) async fn upload(call: &Call<'_>) -> Result<Done, ToolError> {
     let page = &call.page;
     let paths = call.args.needed(call.args.files.as_deref(), "files")?;
+    if call.browser.guard().is_some() {
+        return Err(no_files());
+    }
     let mut params = json!({});
     let shown = match call.args.locator()? {
         Some(locator) => {

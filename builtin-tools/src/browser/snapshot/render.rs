@@ -15,11 +15,12 @@ const MAX_NESTING: usize = 300;
 const MAX_LINK_CHARS: usize = 150;
 
 /// Roles that say nothing by themselves: what is in them stands in their place.
-const TRANSPARENT: [&str; 12] = [
+const TRANSPARENT: [&str; 13] = [
     "none",
     "generic",
     "InlineTextBox",
     "LineBreak",
+    "MenuListPopup",
     "LayoutTable",
     "LayoutTableRow",
     "LayoutTableCell",
@@ -173,8 +174,10 @@ impl Renderer<'_> {
             let name = self.refs.name(Node { session, frame, backend, description });
             let _ = write!(line, " [{name}]");
         }
-        for property in ["level", "valuetext"] {
-            match node.properties.get(property) {
+        // Of items of a list, their indentation says it.
+        let shown: &[&str] = if role == "listitem" { &["valuetext"] } else { &["level", "valuetext"] };
+        for property in shown {
+            match node.properties.get(*property) {
                 Some(serde_json::Value::Number(number)) => {
                     let _ = write!(line, " [{property}={number}]");
                 }
@@ -231,7 +234,8 @@ impl Renderer<'_> {
 
 /// The items of a node: itself, or what is in it where it says nothing by itself.
 fn collect<'n>(node: &'n AxNode, left: &mut Left<'n>, items: &mut Vec<Item<'n>>, nesting: usize) {
-    if nesting > MAX_NESTING {
+    // The bullet of an item says nothing.
+    if nesting > MAX_NESTING || node.role == "ListMarker" {
         return;
     }
     if node.role == "StaticText" && !node.is_ignored {

@@ -14,6 +14,9 @@ const MAX_TABS: usize = 30;
 /// The most downloads that are remembered until a call reports them.
 const MAX_DOWNLOADS: usize = 50;
 
+/// Script that takes from a page what would reach the network beside a proxy.
+const WITHOUT_PEERS: &str = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel']) delete globalThis[name];";
+
 /// The state that all events of one browser share.
 pub(in crate::browser) struct Context {
     pub(in crate::browser) shared: Shared,
@@ -23,6 +26,8 @@ pub(in crate::browser) struct Context {
     pub(in crate::browser) downloads: PathBuf,
     /// The context that pages are in, once it is made.
     pub(in crate::browser) pages: Arc<OnceLock<String>>,
+    /// True if the browser ran already: it has pages of others, and settings of its own.
+    pub(in crate::browser) is_remote: bool,
     /// User name and password of the proxy.
     pub(in crate::browser) credential: Option<(String, String)>,
 }
@@ -96,7 +101,9 @@ impl State {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (session, target) = (text(&params["sessionId"]), text(&info["targetId"]));
         let post = |method: &str, params: Value| commands.post(Some(&session), method, &params);
+        let is_own = info["browserContextId"] == context.browser_context();
         let tab = match (info["type"].as_str(), parent) {
+            (Some("page"), _) if !is_own => None,
             (Some("page"), _) if self.tabs.len() < MAX_TABS => {
                 let number = self.open_tab(&target, &session, info["url"].as_str().unwrap_or_default());
                 if info["openerId"].is_string() {
@@ -123,12 +130,20 @@ impl State {
         post("Page.enable", json!({}));
         post("Runtime.enable", json!({}));
         post("Log.enable", json!({}));
-        let filter = json!([{ "type": "iframe", "exclude": false }, { "exclude": true }]);
+        // Workers are let go at once, below. One that is left out of the filter would wait for ever.
+        let filter = json!([{ "type": "iframe" }, { "type": "worker" }, { "type": "shared_worker" }, { "type": "service_worker" }, { "exclude": true }]);
         post(
             "Target.setAutoAttach",
             json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter }),
         );
         post("Page.setInterceptFileChooserDialog", json!({ "enabled": true }));
+        if context.is_remote {
+            // No flag keeps its pages from reaching others beside the proxy.
+            post(
+                "Page.addScriptToEvaluateOnNewDocument",
+                json!({ "source": WITHOUT_PEERS, "runImmediately": true }),
+            );
+        }
         post("Runtime.runIfWaitingForDebugger", json!({}));
         if info["openerId"].is_string() {
             post("Emulation.setDeviceMetricsOverride", metrics(context.viewport));

@@ -11,6 +11,18 @@ const GROUPS: &[&str] =
     &["center", "div", "dl", "font", "ol", "p", "section", "span", "table", "td", "tr", "ul"];
 /// Minimum number of links of such a group.
 const MIN_LINKS: usize = 3;
+/// Minimum number of bytes of a linked title. Bytes, because a character of Chinese says more than one of English.
+const MIN_TITLE_BYTES: usize = 24;
+/// Maximum number of characters before the title of a card: a date or a topic.
+const MAX_BEFORE_TITLE: usize = 24;
+/// Maximum number of characters of a card outside its links.
+const MAX_CARD: usize = 300;
+/// Elements that are cards. Items of lists are not: lists of links with a description are content of many pages.
+const CARDS: &[&str] = &["div", "section", "td"];
+/// Maximum share of a page's text before its title, in percent.
+const MAX_BEFORE_PERCENT: usize = 15;
+/// Maximum mean length of the links at the end of a page: imprint, privacy.
+const MAX_END_LINK: usize = 25;
 /// Elements of text, whose parts belong together.
 const TEXTS: &[&str] = &["article", "blockquote", "dl", "li", "main", "ol", "p", "pre", "ul"];
 /// Elements before the text that introduce it.
@@ -19,7 +31,9 @@ const INTRODUCTIONS: &[&str] = &["blockquote", "h2", "h3", "ol", "p", "table", "
 /// Removes the elements around the content.
 pub(super) fn trim(document: &Document) {
     if let Some(body) = document.body() {
+        remove_before_title(&body);
         remove_link_groups(&body);
+        remove_cards(&body);
         remove_edges(&body);
     }
 }
@@ -82,6 +96,17 @@ fn is_one_of(node: &NodeRef<'_>, names: &[&str]) -> bool {
     names.iter().any(|name| node.has_name(name))
 }
 
+/// Returns true for an element that groups others, such as one of a component.
+fn is_group(node: &NodeRef<'_>) -> bool {
+    is_one_of(node, GROUPS) || node.node_name().is_some_and(|name| name.contains('-'))
+}
+
+/// Returns true for an element whose parts are content by its meaning.
+fn is_content(node: &NodeRef<'_>) -> bool {
+    is_one_of(node, &["main", "article", "pre", "code"])
+        || node.attr("role").is_some_and(|role| &*role == "main")
+}
+
 /// Removes groups that are made of links, such as menus and boxes with related pages, unless the page consists of them.
 fn remove_link_groups(body: &NodeRef<'_>) {
     let measures = Measures::of(body);
@@ -89,14 +114,12 @@ fn remove_link_groups(body: &NodeRef<'_>) {
     let (mut groups, mut removed, mut open) = (Vec::new(), 0, vec![*body]);
     while let Some(node) = open.pop() {
         for child in node.element_children() {
-            let is_content = is_one_of(&child, &["main", "article", "pre", "code"])
-                || child.attr("role").is_some_and(|role| &*role == "main");
-            if is_content {
+            if is_content(&child) {
                 continue;
             }
             let Measure { characters, linked, links, has_code, .. } = measures.get(&child);
             let is_made_of_links = links >= MIN_LINKS && linked * 10 >= characters * 8 && !has_code;
-            if is_made_of_links && characters * 2 <= all && is_one_of(&child, GROUPS) {
+            if is_made_of_links && characters * 2 <= all && is_group(&child) {
                 removed += characters;
                 groups.push(child);
             } else {
@@ -107,6 +130,99 @@ fn remove_link_groups(body: &NodeRef<'_>) {
     if removed * 10 <= all * 6 {
         groups.iter().for_each(NodeRef::remove_from_parent);
     }
+}
+
+/// Removes what a page says before its title: notices, and what the site says of itself. The title is the only `h1`, outside links, and
+/// little stands before it.
+fn remove_before_title(body: &NodeRef<'_>) {
+    let titles: Vec<_> = body.descendants_it().filter(|node| node.has_name("h1")).collect();
+    let [title] = &*titles else { return };
+    let is_linked = title.descendants_it().any(|inner| inner.has_name("a"));
+    let measures = Measures::of(body);
+    let (mut before, mut characters, mut has_code) = (Vec::new(), 0, false);
+    let path =
+        std::iter::once(*title).chain(title.ancestors_it(None).take_while(|outer| outer.id != body.id));
+    for node in path {
+        let mut sibling = node.prev_sibling();
+        while let Some(one) = sibling {
+            if one.is_element() {
+                let measure = measures.get(&one);
+                characters += measure.characters;
+                has_code |= measure.has_code || one.has_name("table") || is_content(&one);
+                before.push(one);
+            }
+            sibling = one.prev_sibling();
+        }
+    }
+    if !is_linked && !has_code && characters * 100 <= measures.get(body).characters * MAX_BEFORE_PERCENT {
+        before.iter().for_each(NodeRef::remove_from_parent);
+    }
+}
+
+/// Removes cards that lead to other pages: parts of one kind, one after the other, that begin with a linked title and say a little
+/// of it. They stay if the page consists of them.
+fn remove_cards(body: &NodeRef<'_>) {
+    let measures = Measures::of(body);
+    let all = measures.get(body).plain();
+    let (mut cards, mut removed, mut open) = (Vec::new(), 0, vec![*body]);
+    while let Some(node) = open.pop() {
+        let children = node.element_children();
+        let kinds: Vec<_> = children.iter().map(|child| kind_of_card(child, measures.get(child))).collect();
+        let in_row = |at: usize| {
+            let beside = [at.checked_sub(1), at.checked_add(1)];
+            let is_same = |other: usize| kinds.get(other).is_some_and(|kind| *kind == kinds[at]);
+            kinds[at].is_some() && beside.into_iter().flatten().any(is_same)
+        };
+        let found: Vec<_> = (0..children.len()).filter(|at| in_row(*at)).map(|at| children[at]).collect();
+        let characters: usize = found.iter().map(|card| measures.get(card).characters).sum();
+        removed += found.iter().map(|card| measures.get(card).plain()).sum::<usize>();
+        // The heading above cards, and what is below them, goes with them.
+        if characters * 10 >= measures.get(&node).characters * 8 && characters > 0 && node.id != body.id {
+            cards.push(node);
+            continue;
+        }
+        let rest = children.into_iter().enumerate().filter(|(at, _)| !in_row(*at)).map(|(_, child)| child);
+        open.extend(rest.filter(|child| !is_content(child)));
+        cards.extend(found);
+    }
+    if removed * 10 <= all * 4 {
+        cards.iter().for_each(NodeRef::remove_from_parent);
+    }
+}
+
+/// Returns name and class of a card; `None` for another element.
+fn kind_of_card(node: &NodeRef<'_>, measure: Measure) -> Option<(String, String)> {
+    let Measure { characters, linked, links, has_code, has_title } = measure;
+    let is_card = is_one_of(node, CARDS) || node.node_name()?.contains('-');
+    if !is_card
+        || links == 0
+        || has_code
+        || has_title
+        || measure.plain() > MAX_CARD
+        || linked * 10 < characters * 2
+    {
+        return None;
+    }
+    let mut before = 0;
+    for text in node.descendants_it().filter(NodeRef::is_text) {
+        let words = text.text();
+        let words = words.trim();
+        if words.is_empty() {
+            continue;
+        }
+        let link = text.ancestors_it(None).find(|outer| outer.has_name("a"));
+        match link {
+            Some(link) if link.text().trim().len() >= MIN_TITLE_BYTES => {
+                let class = node.class().map(|class| class.to_string()).unwrap_or_default();
+                return Some((node.node_name()?.to_string(), class));
+            }
+            _ => before += words.chars().count(),
+        }
+        if before > MAX_BEFORE_TITLE {
+            return None;
+        }
+    }
+    None
 }
 
 /// Follows the part that has most of the text from the body inwards, and removes small parts with links beside it.
@@ -129,7 +245,12 @@ fn remove_edges(body: &NodeRef<'_>) {
         let names = child_names(&content);
         for (index, child) in children.iter().enumerate().filter(|(index, _)| *index != place) {
             let measure = measures.get(child);
-            if is_edge(child, measure, index < place, all) && !is_alike(child, &content, &names) {
+            let side = match index {
+                _ if index < place => Side::Before,
+                _ if index + 1 == children.len() => Side::Last,
+                _ => Side::After,
+            };
+            if is_edge(child, measure, side, all) && !is_alike(child, &content, &names) {
                 edges.push(*child);
             }
         }
@@ -138,16 +259,31 @@ fn remove_edges(body: &NodeRef<'_>) {
     edges.iter().for_each(NodeRef::remove_from_parent);
 }
 
+/// The place of a part beside the content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+    /// After it, with nothing behind.
+    Last,
+}
+
 /// Returns true for a small part with links, before or after the content of a page with `all` characters outside links.
-fn is_edge(node: &NodeRef<'_>, measure: Measure, is_before: bool, all: usize) -> bool {
+fn is_edge(node: &NodeRef<'_>, measure: Measure, side: Side, all: usize) -> bool {
     let Measure { characters, linked, links, has_code, has_title } = measure;
-    if has_code || has_title || links < 2 || measure.plain() * 5 >= all {
+    // The end of a page says little, with short links to what every page needs.
+    let is_end = side == Side::Last
+        && links >= MIN_LINKS
+        && linked <= links * MAX_END_LINK
+        && !is_one_of(node, TEXTS)
+        && measure.plain() * 4 < all;
+    if has_code || has_title || links < 2 || measure.plain() * 5 >= all && !is_end {
         return false;
     }
-    if is_before {
+    if side == Side::Before {
         return linked * 10 >= characters * 4 && !is_one_of(node, INTRODUCTIONS);
     }
-    linked * 10 >= characters * 3 || linked * 10 >= characters && measure.plain() * 10 < all
+    linked * 10 >= characters * 3 || linked * 10 >= characters && (is_end || measure.plain() * 10 < all)
 }
 
 /// Returns true if two elements are parts of one series, such as posts or sections.

@@ -56,8 +56,53 @@ pub(super) fn is_too_large(document: &Document, max_elements: usize, max_depth: 
     false
 }
 
+/// Maximum number of bytes of a part that asks for an address or for consent.
+const MAX_ASKING_BYTES: usize = 600;
+/// Maximum number of nodes of such a part.
+const MAX_ASKING_NODES: usize = 100;
+
+/// Removes parts that ask the reader for a mail address or for consent to cookies: small ones around a field or a button.
+fn remove_askings(document: &Document) {
+    for field in document.select("input[type='email']").nodes() {
+        remove_around(field, |_| true);
+    }
+    for button in document.select("button, input[type='submit'], input[type='button']").nodes() {
+        remove_around(button, |text| text.to_lowercase().contains("cookie"));
+    }
+}
+
+/// Removes the largest small part around an element, if its text is as wanted.
+fn remove_around(element: &NodeRef<'_>, is_wanted: impl Fn(&str) -> bool) {
+    let part = element.ancestors_it(None).take_while(is_small_part).last();
+    if let Some(part) = part.filter(|part| is_wanted(&part.text())) {
+        part.remove_from_parent();
+    }
+}
+
+/// Returns true for a part of a page with a little text and few elements. It looks at few nodes, however large the part is.
+fn is_small_part(node: &NodeRef<'_>) -> bool {
+    if ["article", "body", "html", "main", "td", "tr"].iter().any(|name| node.has_name(name)) {
+        return false;
+    }
+    let mut bytes = 0;
+    for (number, inner) in node.descendants_it().enumerate() {
+        if inner.is_text() {
+            bytes += inner.text().len();
+        }
+        if number > MAX_ASKING_NODES
+            || bytes > MAX_ASKING_BYTES
+            || inner.has_name("h1")
+            || inner.has_name("pre")
+        {
+            return false;
+        }
+    }
+    true
+}
+
 /// Removes elements that are not text, and converts code to the form that the Markdown conversion expects.
 pub(super) fn tidy(document: &Document) {
+    remove_askings(document);
     // MathJax and KaTeX formulas are hidden from screen readers, and MathML formulas from everybody else.
     document.select(REMOVED).remove();
     for node in document.select("pre").nodes() {

@@ -14,12 +14,16 @@ const WORDS: &[&str] = &[
     "adsbygoogle",
     "advert",
     "advertisement",
+    "announcement",
     "banner",
     "breadcrumb",
     "breadcrumbs",
+    "colophon",
     "consent",
+    "copyright",
     "cookie",
     "cookies",
+    "feedback",
     "gdpr",
     "masthead",
     "menu",
@@ -28,10 +32,13 @@ const WORDS: &[&str] = &[
     "navbar",
     "navigation",
     "newsletter",
+    "outbrain",
     "pager",
     "pagination",
+    "popular",
     "popup",
     "promo",
+    "recommendations",
     "recommended",
     "related",
     "share",
@@ -42,8 +49,10 @@ const WORDS: &[&str] = &[
     "sponsor",
     "sponsored",
     "subscribe",
+    "taboola",
     "toolbar",
     "topbar",
+    "trending",
     "footer",
     "toc",
 ];
@@ -108,10 +117,26 @@ fn is_named_so(node: &NodeRef<'_>) -> bool {
     {
         return false;
     }
-    let names = [node.class(), node.id_attr()];
-    let mut words =
-        names.iter().flatten().flat_map(|name| name.split(|char: char| !char.is_ascii_alphanumeric()));
-    words.any(|word| WORDS.contains(&&*word.to_ascii_lowercase()))
+    // An element of a component is named by its tag: `amp-sidebar`.
+    let tag = node.node_name().filter(|tag| tag.contains('-'));
+    let names = [node.class(), node.id_attr(), tag];
+    names.iter().flatten().any(|name| words(name).any(|word| WORDS.contains(&&*word)))
+}
+
+/// Returns the words of a name, in lower case: `site-nav`, `site_nav` and `siteNav` have two.
+fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut spaced = String::with_capacity(name.len());
+    let mut was_small = false;
+    for char in name.chars() {
+        if !char.is_ascii_alphanumeric() || was_small && char.is_ascii_uppercase() {
+            spaced.push(' ');
+        }
+        if char.is_ascii_alphanumeric() {
+            spaced.push(char.to_ascii_lowercase());
+        }
+        was_small = char.is_ascii_lowercase();
+    }
+    spaced.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>().into_iter()
 }
 
 /// A list of short links, as menus are.

@@ -22,6 +22,13 @@ async fn a_page_that_renders_late_is_waited_for() {
     assert!(waited.starts_with("the text \"Done  at last\" is visible."), "{waited}");
     assert!(page(&waited).contains("/done"), "the address of the router: {waited}");
     assert!(snapshot(&house).await.contains("Done at last"));
+    let came = text(&house, "wait", json!({ "address": "/done" })).await;
+    assert!(came.starts_with("The address contains \"/done\"."), "{came}");
+    let failed = error(&house, "wait", json!({ "address": "/never", "timeout_ms": 100 })).await;
+    assert!(
+        failed.kind() == ToolErrorKind::TimedOut && failed.message().contains("/done after 100ms"),
+        "{failed}"
+    );
     let gone = text(&house, "wait", json!({ "selector": "#go", "gone": true })).await;
     assert!(gone.starts_with("`#go` is gone."), "{gone}");
     let failed = error(&house, "wait", json!({ "text": "never", "timeout_ms": 100 })).await;

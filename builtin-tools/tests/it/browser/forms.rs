@@ -27,9 +27,14 @@ async fn a_form_is_filled_and_sent() {
     let house = house().await;
     let opened = text(&house, "navigate", json!({ "url": server.url() })).await;
     assert!(opened.starts_with("Opened the page.\n<untrusted-content-"), "{opened}");
-    assert!(page(&opened).contains("Title: Order"), "{opened}");
+    assert!(page(&opened).contains("Title: Order") && !page(&opened).contains("Refused"), "{opened}");
     let before = snapshot(&house).await;
     assert!(before.contains("- heading \"Order\""), "{before}");
+    assert!(!before.contains("MenuListPopup") && before.contains("option \"Small\""), "{before}");
+    // A label stands for its field.
+    text(&house, "type", json!({ "selector": "text=Code", "text": "99" })).await;
+    text(&house, "select", json!({ "selector": "text=Size", "values": ["Small"] })).await;
+    assert!(snapshot(&house).await.contains("value=\"99\""));
     assert!(before.contains("textbox \"Name\"") && before.contains("[required]"), "{before}");
     for (part, typed) in
         [("textbox \"Name\"", "Ada Lovelace"), ("textbox \"Note\"", "two\nlines"), ("\"Day\"", "2026-11-24")]

@@ -6,6 +6,48 @@ use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium: cargo xtask test"]
+async fn workers_of_a_page_and_of_its_frames_run() {
+    let page = "<!doctype html><title>Workers</title><ul id=list></ul><script>
+        const say = (text) => list.insertAdjacentHTML('beforeend', `<li>${text}</li>`);
+        const inner = `postMessage('inner'); close()`;
+        const outer = `const worker = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(inner)}]))); worker.onmessage = (event) => postMessage('outer and ' + event.data)`;
+        new Worker(URL.createObjectURL(new Blob([outer]))).onmessage = (event) => say(event.data);
+        new Worker('/worker.js').onmessage = (event) => say(event.data);
+        new SharedWorker('/shared.js').port.onmessage = (event) => say(event.data);
+        navigator.serviceWorker.register('/service.js').then(() => navigator.serviceWorker.ready).then(() => say('service'));
+        if (window === top) document.write('<iframe src=/inner></iframe>');
+        </script>";
+    let server = serve(move |request| match request.path.as_str() {
+        "/worker.js" => script("postMessage('dedicated')"),
+        "/shared.js" => script("onconnect = (event) => event.ports[0].postMessage('shared')"),
+        "/service.js" => script("oninstall = () => {}"),
+        _ => html(page),
+    })
+    .await;
+    let house = house().await;
+    text(&house, "navigate", json!({ "url": server.url() })).await;
+    let all = ["outer and inner", "dedicated", "shared", "service"];
+    let waits = all.map(|said| json!({ "text": said }));
+    for wait in waits {
+        text(&house, "wait", wait).await;
+    }
+    let mut shown = String::new();
+    for _ in 0..50 {
+        shown = snapshot(&house).await;
+        if all.iter().all(|said| shown.matches(said).count() == 2) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("{shown}");
+}
+
+fn script(code: &str) -> toolkit_loopback::Answer {
+    toolkit_loopback::Answer::bytes(200, code.to_owned()).with_header("content-type", "text/javascript")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium: cargo xtask test"]
 async fn elements_in_frames_are_seen_and_acted_on() {
     let inner = "<!doctype html><title>Inner</title><style>body { margin: 40px }</style><p>Inside</p>\
         <button onclick=\"this.textContent = 'Pressed by ' + event.isTrusted\">Press</button><input aria-label=Word>";

@@ -14,7 +14,7 @@ use toolkit::ToolErrorKind;
 use toolkit_loopback::Answer;
 
 /// A server that nobody may reach: it notes every connection, and every datagram to the same port.
-struct Private {
+pub(super) struct Private {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<String>>>,
     datagrams: UdpSocket,
@@ -23,7 +23,11 @@ struct Private {
 
 impl Private {
     async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.2:0").await.unwrap();
+        Self::at("127.0.0.2:0").await
+    }
+
+    pub(super) async fn at(address: &str) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let datagrams = UdpSocket::bind(address).unwrap();
         datagrams.set_nonblocking(true).unwrap();
@@ -41,11 +45,11 @@ impl Private {
         Self { address, seen, datagrams, _accepting: accepting }
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(super) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    fn seen(&self) -> Vec<String> {
+    pub(super) fn seen(&self) -> Vec<String> {
         let mut seen = self.seen.lock().unwrap().clone();
         let mut bytes = [0; 2_000];
         while let Ok(length) = self.datagrams.recv(&mut bytes) {
@@ -87,6 +91,11 @@ document.getElementById('ping').click();
 Promise.all(done).then((names) => { document.title = 'tried ' + names.length; });
 </script>";
 
+/// A page that tries all of them.
+pub(super) fn tries(host: &str) -> String {
+    TRIES.replace('$', host)
+}
+
 fn config() -> Value {
     json!({ "tools": { "web": { "network": { "allowedRanges": ["127.0.0.1/32"] } } } })
 }
@@ -111,7 +120,7 @@ async fn nothing_gets_past_the_guard() {
                 .with_header("content-security-policy", &format!("img-src 'none'; report-uri http://{host}/report"))
                 .with_header("reporting-endpoints", &format!("own=\"http://{host}/endpoint\"")),
             "/popup" => html(&format!("<title>Popup</title><button onclick=\"window.open('http://{host}/popup')\">Open</button><a id=down download href=http://{host}/down>Down</a>")),
-            _ => html(&TRIES.replace('$', &host)),
+            _ => html(&tries(&host)),
         }
     })
     .await;
@@ -163,10 +172,37 @@ async fn nothing_gets_past_the_guard() {
         allow,
     )
     .await;
-    let _ = super::act(&allowing, "navigate", json!({ "url": server.url() })).await;
+    let url = |path: &str| json!({ "url": format!("{}{path}", server.url()) });
+    let _ = super::act(&allowing, "navigate", url("/")).await;
+    let _ = super::act(&allowing, "evaluate", json!({ "script": "await Promise.all(done)" })).await;
+    let _ = super::act(&allowing, "navigate", url("/popup")).await;
+    let _ = super::act(&allowing, "click", json!({ "selector": "button" })).await;
+    let _ = super::act(&allowing, "click", json!({ "tab": "t1", "selector": "#down" })).await;
+    let _ = super::act(
+        &allowing,
+        "navigate",
+        json!({ "tab": "t1", "url": format!("{}/redirect", server.url()) }),
+    )
+    .await;
+    let _ = super::act(&allowing, "navigate", json!({ "url": private.url("/direct") })).await;
     let seen = private.seen().join("\n");
-    for path in ["/fetch", "/xhr", "/image", "/frame", "/script", "/style"] {
-        assert!(seen.contains(&format!("GET {path} ")), "{path}: {seen}");
+    for path in [
+        "/direct",
+        "/redirected",
+        "/frame",
+        "/image",
+        "/fetch",
+        "/worker",
+        "/socket",
+        "/beacon",
+        "/popup",
+        "/down",
+        "/xhr",
+        "/script",
+        "/style",
+        "/shared",
+    ] {
+        assert!(seen.contains(&format!(" {path} HTTP/1.1")), "{path}: {seen}");
     }
     assert!(!seen.contains("datagram"), "{seen}");
 }

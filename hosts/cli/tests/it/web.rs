@@ -162,6 +162,85 @@ fn a_key_of_the_environment_is_used_and_not_told() {
     assert!(told.contains("brave cannot be reached") && !told.contains("key-27182818"), "{told}");
 }
 
+/// Runs the command where no program is in `PATH`.
+fn without_programs(user: &TempDir, arguments: &[&str]) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolkit"));
+    command.args(arguments).current_dir(user.path().join("work")).env("PATH", user.path().join("work"));
+    command.env("TOOLKIT_CONFIG_DIR", user.path().join("user"));
+    command.env("TOOLKIT_DATA_DIR", user.path().join("data"));
+    command.env_remove("BRAVE_API_KEY").env_remove("PERPLEXITY_API_KEY").stdin(Stdio::null());
+    command.output().unwrap()
+}
+
+#[test]
+#[cfg(feature = "browser")]
+fn without_a_browser_the_error_says_how_to_install_one() {
+    let user = user("{ tools: { web: { network: { allowedRanges: ['127.0.0.0/8'] } } } }");
+    let call = ["browser", "--action", "navigate", "--url", "http://127.0.0.1:8099/"];
+    let none = without_programs(&user, &[&["call"], &call[..]].concat());
+    let told = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(!none.status.success(), "{none:?}");
+    for part in [
+        "there is no browser",
+        "apt-get install chromium",
+        "dnf install chromium",
+        "`tools.browser.executable`",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let missing = ["call", "--set", "tools.browser.executable=/no/such/browser"];
+    let told = without_programs(&user, &[&missing[..], &call[..]].concat());
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(
+        told.contains("`tools.browser.executable` names /no/such/browser")
+            && told.contains("put the setting right"),
+        "{told}"
+    );
+}
+
+#[test]
+#[cfg(feature = "browser")]
+fn the_doctor_says_which_browser_and_which_providers_can_be_used() {
+    let server = Server::start();
+    let user = user("{}");
+    let doctor = |settings: &[&str], key: Option<&str>| {
+        let mut arguments = vec!["doctor"];
+        settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
+        let mut command = toolkit(&user, &arguments);
+        if let Some(key) = key {
+            command.env("BRAVE_API_KEY", key);
+        }
+        let said = command.output().unwrap();
+        assert!(said.status.success(), "{said:?}");
+        String::from_utf8_lossy(&said.stdout).into_owned()
+    };
+    let none = String::from_utf8_lossy(&without_programs(&user, &["doctor"]).stdout).into_owned();
+    assert!(
+        none.contains("browser  missing: there is no browser") && none.contains("apt-get install chromium"),
+        "{none}"
+    );
+    for name in ["brave", "perplexity", "searxng"] {
+        let line = none.lines().find(|line| line.starts_with(&format!("web_search by {name} ")));
+        assert!(line.is_some_and(|line| line.contains("  missing: ")), "{name}: {none}");
+    }
+    let found = doctor(&["tools.browser.executable=/bin/sh"], Some("key-27182818"));
+    assert!(found.contains("browser  works: /bin/sh\n"), "{found}");
+    assert!(
+        found.contains("web_search by brave       works, and is used") && !found.contains("27182818"),
+        "{found}"
+    );
+    let debugging = format!("tools.browser.debuggingUrl={}", server.url);
+    let base = format!("tools.web.search.baseUrl={}", server.url);
+    let remote = doctor(&[&debugging, "tools.web.search.provider=searxng", &base], None);
+    assert!(
+        remote.contains(&format!("browser  runs at {}: it is used once a person approves", server.url)),
+        "{remote}"
+    );
+    assert!(remote.contains("web_search by searxng     works, and is used"), "{remote}");
+    let gone = doctor(&["tools.browser.debuggingUrl=http://127.0.0.1:2"], None);
+    assert!(gone.contains("browser  missing: nothing answers at http://127.0.0.1:2"), "{gone}");
+}
+
 #[test]
 fn a_client_of_mcp_searches_and_fetches_what_it_found() {
     let server = Server::start();

@@ -58,7 +58,7 @@ pub(in super::super) fn pie(
                 .with("d", &ring.slice(angle, next))
                 .with("fill", &css(*color))
                 .with("fill-rule", "evenodd")
-                .with("stroke", if *share < 1.0 { &*separator } else { "none" })
+                .with("stroke", if *share < 1.0 { separator.as_str() } else { "none" })
                 .number("stroke-width", 1);
             sheet.svg.element("path", &slice);
         }

@@ -8,7 +8,7 @@ use image::DynamicImage;
 use std::io::{self, Read as _};
 use toolkit::prelude::*;
 use toolkit::{Ask, CancellationToken, files::Opened};
-use toolkit_http::http::header::AUTHORIZATION;
+use toolkit_http::http::header::{AUTHORIZATION, LOCATION};
 use toolkit_http::{Client, FetchError, Request, Response};
 
 /// Maximum number of pixels per side.
@@ -81,14 +81,21 @@ pub(super) async fn made(
             Some(key) => request.with_credential(AUTHORIZATION, key),
             None => request,
         };
-        match client.send(request).await {
-            // The next address may be another one.
-            Err(FetchError::TooManyRedirects { last, .. }) => address = last,
-            response => return body(own.as_str(), response),
+        let response = client.send(request).await;
+        // The next address may be another one.
+        match response.as_ref().ok().and_then(redirect) {
+            Some(next) => address = next,
+            None => return body(own.as_str(), response),
         }
     }
     let client = clients::picture_client(ctx, most)?;
     data(&client, &address).await
+}
+
+/// Returns the address that a response redirects to.
+fn redirect(response: &Response) -> Option<String> {
+    let location = response.headers.get(LOCATION).filter(|_| response.status.is_redirection())?;
+    Some(response.url.join(location.to_str().ok()?).ok()?.into())
 }
 
 async fn fetched(ctx: &ToolContext, client: &Client, address: &str) -> Result<Input, ToolError> {

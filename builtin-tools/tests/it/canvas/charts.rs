@@ -188,13 +188,13 @@ async fn shares_can_be_read_on_their_slices() {
             }
         };
         let picture =
-            drawn_with(json!({ "width": 300, "height": 300, "background": "#fefefe", "commands": [chart] }))
+            drawn_with(json!({ "width": 120, "height": 120, "background": "#fefefe", "commands": [chart] }))
                 .await;
         // The pixels of the slice, with the text on it.
-        let slice = luminance(picture.get_pixel(150, 250).0);
+        let slice = luminance(picture.get_pixel(60, 30).0);
         let within = picture.enumerate_pixels().filter(|(x, y, _)| {
-            let (x, y) = (f64::from(*x) - 150.0, f64::from(*y) - 150.0);
-            x.hypot(y) < 125.0
+            let (x, y) = (f64::from(*x) - 60.0, f64::from(*y) - 60.0);
+            x.hypot(y) < 44.0
         });
         let contrast = within.map(|(_, _, pixel)| {
             let text = luminance(pixel.0);

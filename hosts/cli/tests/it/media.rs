@@ -122,7 +122,7 @@ fn a_format_that_nothing_writes_is_replaced_and_told() {
     let can_write = is_installed("opusenc") || is_installed("ffmpeg");
     let user = user();
     let call = |arguments: &[&str]| {
-        let arguments = [&["call", "tts", "--text", SENTENCE], arguments].concat();
+        let arguments = [&["call", "tts", "--text", SENTENCE][..], arguments].concat();
         let output = toolkit(&user, &arguments).output().unwrap();
         let (said, told) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());

@@ -160,7 +160,9 @@ fn hostile_pictures_are_errors_in_a_process_with_little_memory() {
     let describe = |file: &str| limited(&user, &["call", "image", "--action", "describe", "--image", file]);
     for (name, file) in &pictures {
         assert!(file.len() < 2 << 20, "{name} has {} bytes", file.len());
-        for output in [draw(name), describe(name)] {
+        // Both decode in the same way: one of each format is enough.
+        let described = ["bits.png", "progressive.jpg", "lossy.webp"].contains(name).then(|| describe(name));
+        for output in described.into_iter().chain([draw(name)]) {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(1), "{name}: {output:?}");
             assert!(told.contains(&format!("cannot read {name}: it ")), "{name}: {told}");

@@ -266,7 +266,9 @@ fn uncovered(records: &[Record], turn: u32) -> Vec<String> {
         _ => None,
     });
     answers
-        .flat_map(|(id, answer)| answer.message.tool_calls().enumerate().map(move |(place, call)| (id, place, call)))
+        .flat_map(|(id, answer)| {
+            answer.message.tool_calls().enumerate().map(move |(place, call)| (id, place, call))
+        })
         .filter(|(id, place, _)| begun.contains(&(*id, *place)))
         .filter_map(|(_, _, call)| uncovered_call(call))
         .collect()

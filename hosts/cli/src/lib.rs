@@ -123,6 +123,8 @@ mod sampling;
 mod save;
 mod shape;
 mod signals;
+#[cfg(all(feature = "agent", feature = "llm-task"))]
+mod task_model;
 mod trust;
 mod value;
 mod words;

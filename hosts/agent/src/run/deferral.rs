@@ -75,22 +75,24 @@ impl Run<'_> {
         let every = every.filter(|(_, showing)| *showing != toolkit::discovery::Showing::Search);
         let mut every: Vec<Definition> =
             every.map(|(definition, _)| definition).filter(|definition| usable(&definition.name)).collect();
-        let place = |name: &str| {
-            BASIC_TOOLS.iter().position(|basic| *basic == name).unwrap_or(BASIC_TOOLS.len())
-        };
+        let place =
+            |name: &str| BASIC_TOOLS.iter().position(|basic| *basic == name).unwrap_or(BASIC_TOOLS.len());
         every.sort_by(|one, other| (place(&one.name), &one.name).cmp(&(place(&other.name), &other.name)));
         let mut left = room / 2;
-        let (mut shown, hidden): (Vec<Definition>, Vec<Definition>) = every.into_iter().partition(|definition| {
-            let tokens = tokens_of(dialect, std::slice::from_ref(definition));
-            let fits = tokens <= left;
-            left = left.saturating_sub(if fits { tokens } else { 0 });
-            fits
-        });
+        let (mut shown, hidden): (Vec<Definition>, Vec<Definition>) =
+            every.into_iter().partition(|definition| {
+                let tokens = tokens_of(dialect, std::slice::from_ref(definition));
+                let fits = tokens <= left;
+                left = left.saturating_sub(if fits { tokens } else { 0 });
+                fits
+            });
         // The latest finds go before older ones; the latest of all is shown in any case.
         let mut left = room - room / 2;
         let mut names: BTreeSet<&str> = BTreeSet::new();
         for name in deferral.found.iter().rev() {
-            let Some(definition) = hidden.iter().find(|definition| definition.name == *name) else { continue };
+            let Some(definition) = hidden.iter().find(|definition| definition.name == *name) else {
+                continue;
+            };
             let tokens = tokens_of(dialect, std::slice::from_ref(definition));
             if tokens > left && !names.is_empty() {
                 break;
@@ -99,7 +101,9 @@ impl Run<'_> {
             names.insert(name);
         }
         let found = deferral.found.iter().filter(|name| names.contains(name.as_str()));
-        shown.extend(found.filter_map(|name| hidden.iter().find(|definition| definition.name == *name).cloned()));
+        shown.extend(
+            found.filter_map(|name| hidden.iter().find(|definition| definition.name == *name).cloned()),
+        );
         (shown, true)
     }
 
@@ -113,7 +117,11 @@ impl Run<'_> {
     }
 
     /// Answers a search for tools.
-    pub(super) async fn find_tools(&mut self, toolbox: &Toolbox, call: &ToolCall) -> Result<ToolOutput, Ending> {
+    pub(super) async fn find_tools(
+        &mut self,
+        toolbox: &Toolbox,
+        call: &ToolCall,
+    ) -> Result<ToolOutput, Ending> {
         let tools = self.agent.loop_tools.clone();
         let query: ToolQuery = match tools.arguments(call).await {
             Ok(query) => query,

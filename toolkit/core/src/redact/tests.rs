@@ -287,7 +287,9 @@ fn named_secrets_alone() {
         value,
         json!({"password": "hunter22", "a [redacted]": ["x [redacted] y", "[redacted]", 1234, null], "b": r#"{"c":"[redacted]"}"#})
     );
-    assert!(redactor.finds_named(&json!("abc\"def").to_string()) && !redactor.finds_named("password=hunter22"));
+    assert!(
+        redactor.finds_named(&json!("abc\"def").to_string()) && !redactor.finds_named("password=hunter22")
+    );
     for (text, begun) in [("", 0), ("x", 0), ("x ab", 2), ("abc\"de", 6), ("1234", 4), ("abc\"def", 0)] {
         assert_eq!(redactor.begun_named(text), begun, "{text}");
     }

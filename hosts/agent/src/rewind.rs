@@ -26,7 +26,7 @@ pub struct Checkpoints {
     writing: Arc<Mutex<()>>,
 }
 
-/// What is put back, and how.
+/// The options of putting files back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RewindOptions {
@@ -235,7 +235,7 @@ impl Transcripts {
     }
 }
 
-/// What became of a file that was to be put back.
+/// The outcome of putting a file back.
 enum Outcome {
     /// It has its earlier content already.
     Unchanged,

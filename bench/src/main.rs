@@ -1,6 +1,7 @@
 //! Benchmarks of `toolkit`, side by side with its peers. One module a benchmark; each prints what it measured
 //! and replaces its own section of `RESULTS.md`.
 
+mod agent;
 mod command;
 mod compile;
 mod dispatch;
@@ -22,6 +23,8 @@ const USAGE: &str = "\
 usage: bench <benchmark> [options]
 
 benchmarks:
+  agent      what the agent loop costs, beside bare requests and rig's agent
+               --rounds N     repetitions, of which the median counts (101)
   compile    what a crate of tools costs to compile, and how large its binary is
                --tools N      tools in the generated crate (200)
                --rounds N     repetitions, of which the median counts (3)
@@ -51,6 +54,7 @@ A run with other than the default options writes target/RESULTS.md and leaves RE
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let outcome = match arguments.next().as_deref() {
+        Some("agent") => agent::Options::parse(arguments).and_then(|options| agent::run(&options)),
         Some("compile") => compile::Options::parse(arguments).and_then(|options| compile::run(&options)),
         Some("dispatch") => dispatch::Options::parse(arguments).and_then(|options| dispatch::run(&options)),
         Some("exec") => exec::Options::parse(arguments).and_then(|options| exec::run(&options)),

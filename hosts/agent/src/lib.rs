@@ -40,6 +40,7 @@ pub mod acp;
 mod agent;
 mod approvals;
 mod context;
+mod deferral;
 mod events;
 mod ledger;
 mod limits;

@@ -218,8 +218,10 @@ mod tests {
         let call = ToolCall::new("1", FINISH, json!({"success": "true", "summary": "done"}));
         let account: Account = tools.arguments(&call).await.unwrap();
         assert!(account.success);
-        let error =
-            tools.arguments::<Account>(&ToolCall::new("1", FINISH, json!({"summary": ""}))).await.unwrap_err();
+        let error = tools
+            .arguments::<Account>(&ToolCall::new("1", FINISH, json!({"summary": ""})))
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), ToolErrorKind::InvalidArguments);
         assert!(error.message().contains("success"), "{error}");
     }

@@ -26,7 +26,7 @@ pub struct Checkpoints {
     writing: Arc<Mutex<()>>,
 }
 
-/// What is put back, and how.
+/// The options of putting files back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RewindOptions {
@@ -235,7 +235,7 @@ impl Transcripts {
     }
 }
 
-/// What became of a file that was to be put back.
+/// The outcome of putting a file back.
 enum Outcome {
     /// It has its earlier content already.
     Unchanged,
@@ -266,7 +266,9 @@ fn uncovered(records: &[Record], turn: u32) -> Vec<String> {
         _ => None,
     });
     answers
-        .flat_map(|(id, answer)| answer.message.tool_calls().enumerate().map(move |(place, call)| (id, place, call)))
+        .flat_map(|(id, answer)| {
+            answer.message.tool_calls().enumerate().map(move |(place, call)| (id, place, call))
+        })
         .filter(|(id, place, _)| begun.contains(&(*id, *place)))
         .filter_map(|(_, _, call)| uncovered_call(call))
         .collect()

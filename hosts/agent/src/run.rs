@@ -23,7 +23,6 @@ use crate::session::{RunOptions, Session};
 use crate::steering::Queued;
 use crate::transcript::{Kind, Record, now};
 use context::Room;
-pub(crate) use deferral::Deferral;
 pub(crate) use ending::{Ending, limit_text, model_failed};
 use repeats::Repeats;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! A conversation with an agent, over one or several runs.
 
 use crate::agent::{Agent, Inner};
+use crate::deferral::Deferral;
 use crate::events::Observer;
 use crate::redaction::without_secrets;
 use crate::request::DelegationRequest;
-use crate::run::Deferral;
 use crate::steering::{Queued, Steering};
 use crate::transcript::{
     Conversation, Header, Kind, Record, TranscriptError, TranscriptMessage, Transcripts, VERSION, Writer,

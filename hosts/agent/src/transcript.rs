@@ -24,7 +24,7 @@ const MAX_ID_BYTES: usize = 100;
 
 /// The directory of transcripts. Each is a file `<id>.jsonl`, readable by its owner alone.
 ///
-/// A transcript holds what the model read and wrote, secrets in tool results included.
+/// A transcript holds what the model read and wrote. Secrets of the configuration are redacted in it; others in tool results are not.
 #[derive(Debug, Clone)]
 pub struct Transcripts {
     directory: PathBuf,
@@ -69,7 +69,9 @@ pub enum TranscriptError {
         directory: PathBuf,
     },
     /// It is the transcript of a sub-agent, which belongs to that of the agent that delegated.
-    #[error("transcript `{id}` is that of a sub-agent; use `{parent}`, the transcript of the agent that delegated")]
+    #[error(
+        "transcript `{id}` is that of a sub-agent; use `{parent}`, the transcript of the agent that delegated"
+    )]
     SubAgent {
         /// The id.
         id: String,

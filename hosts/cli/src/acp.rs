@@ -108,6 +108,10 @@ impl Host {
         {
             toolkit = page_reader::with(toolkit, &configuration);
         }
+        #[cfg(feature = "llm-task")]
+        {
+            toolkit = crate::task_model::with(toolkit, &configuration);
+        }
         toolkit = toolkit.configuration(configuration);
         let toolkit = toolkit.build().map_err(|error| Stop::cannot_start(error.to_string()))?;
         let agent = AcpAgent::new(agent::builder(&toolkit, &self.transcripts, caller, self.max_turns)?);

@@ -172,7 +172,9 @@ pub(crate) fn run_without_tools(
         }
         if !of_sub_agents.is_empty() {
             let count = of_sub_agents.len();
-            console.note(&format!("{count} transcripts of sub-agents are not listed; `-o json` lists them too."));
+            console.note(&format!(
+                "{count} transcripts of sub-agents are not listed; `-o json` lists them too."
+            ));
         }
         return Ok(Exit::Success);
     }
@@ -338,7 +340,9 @@ fn rewind(
 fn read_task(task: &str) -> Result<String, Stop> {
     if task != "-" {
         if task.trim().is_empty() {
-            return Err(Stop::usage("the task is empty; state what is to be done, or `-` to read it from standard input"));
+            return Err(Stop::usage(
+                "the task is empty; state what is to be done, or `-` to read it from standard input",
+            ));
         }
         return Ok(task.to_owned());
     }

@@ -213,10 +213,13 @@ impl Chat<'_> {
 
     /// Waits for what the person says, or for the end of a background job.
     fn next(&mut self, input: &mut Input) -> Result<Entry, Stop> {
-        match &mut self.session {
-            Some(session) => self.host.runtime.block_on(input.next_unless(session.woken())),
-            None => self.host.runtime.block_on(input.next()),
-        }
+        let woken = async {
+            match &mut self.session {
+                Some(session) => session.woken().await,
+                None => std::future::pending().await,
+            }
+        };
+        self.host.runtime.block_on(input.next_unless(woken))
     }
 
     /// Does a command; returns true if the chat ends.

@@ -219,6 +219,10 @@ impl Cli {
                     {
                         toolkit = page_reader::with(toolkit, &configuration);
                     }
+                    #[cfg(all(feature = "agent", feature = "llm-task"))]
+                    {
+                        toolkit = crate::task_model::with(toolkit, &configuration);
+                    }
                     toolkit = toolkit.configuration(configuration);
                     toolkit = for_request(toolkit, request, &options.load);
                 }

@@ -128,6 +128,8 @@ mod save;
 mod schema;
 mod shape;
 mod signals;
+#[cfg(all(feature = "agent", feature = "llm-task"))]
+mod task_model;
 mod trust;
 mod utc;
 mod value;

@@ -100,7 +100,10 @@ mod tests {
             json!({"role": "assistant", "content": text("forty-two"), "model": "scripted", "stopReason": "maxTokens"})
         );
         let request = &model.requests()[0];
-        assert_eq!((&*request.system, request.max_tokens, request.temperature), ("be brief", Some(7), Some(0.5)));
+        assert_eq!(
+            (&*request.system, request.max_tokens, request.temperature),
+            ("be brief", Some(7), Some(0.5))
+        );
         assert_eq!(request.messages.len(), 3);
         let Message::User(last) = &request.messages[2] else { panic!("{request:?}") };
         assert!(matches!(&last.content[1], Content::Image { mime_type, .. } if mime_type == "image/png"));

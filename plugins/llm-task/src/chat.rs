@@ -18,7 +18,8 @@ const LONGEST_ANSWER: usize = 4 << 20;
 pub struct Model {
     client: Client,
     endpoint: String,
-    name: String,
+    /// None is configured without a name: then the host's model is used.
+    name: Option<String>,
     key: Option<Secret>,
     response_format: ResponseFormat,
     max_tokens: u32,
@@ -87,14 +88,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, with the setting to configure, if no model is named or the key is invalid.
+    /// `Unavailable`, with the setting to configure, if the key is invalid.
     pub fn new(settings: &LlmTaskSettings) -> Result<Self, ToolError> {
-        let Some(name) = settings.model.clone() else {
-            return Err(ToolError::unavailable(
-                "no model is configured: a person has to set `plugins.llm-task.model`, with `baseUrl` for an endpoint other than \
-                 OpenAI's, and `apiKey` as \"${env:LLM_API_KEY}\" or { file: \"…\" } where it wants one",
-            ));
-        };
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &settings.api_key {
@@ -115,7 +110,7 @@ impl Model {
         Ok(Self {
             client,
             endpoint: format!("{}/chat/completions", settings.base_url.trim_end_matches('/')),
-            name,
+            name: settings.model.clone(),
             key: settings.api_key.clone(),
             response_format: settings.response_format,
             max_tokens: settings.max_tokens,
@@ -123,9 +118,14 @@ impl Model {
         })
     }
 
-    /// The model, as the endpoint names it.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    /// The model, as the endpoint names it, if one is configured.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The most tokens of an answer.
+    pub(crate) fn max_tokens(&self) -> u32 {
+        self.max_tokens
     }
 
     /// Requests an answer to the last of some messages; adds to the token usage.

@@ -18,6 +18,9 @@
 //! }
 //! ```
 //!
+//! Without `plugins.llm-task.model`, the task goes to the model of the host, if it provides one ([`TaskModel`]): the `toolkit` command provides
+//! the default model of its configuration (`models`).
+//!
 //! # The answer
 //!
 //! The schema is sent to the server as `response_format`, which some servers enforce and some ignore. So the answer is validated here in
@@ -32,11 +35,13 @@
 mod answer;
 mod chat;
 mod fault;
+mod host;
 mod schema;
 mod settings;
 mod tool;
 
 pub use chat::Model;
+pub use host::{TaskAnswer, TaskAnswering, TaskModel, TaskRequest};
 pub use settings::{LlmTaskSettings, ResponseFormat};
 
 toolkit::plugin! {

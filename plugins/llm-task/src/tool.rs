@@ -1,9 +1,11 @@
 //! `llm_task`.
 
 use crate::answer;
-use crate::chat::{Message, Model, Usage};
+use crate::chat::{Message, Model, Said, Usage};
+use crate::host::{TaskModel, TaskRequest};
 use crate::schema::AnswerSchema;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
 
@@ -16,6 +18,7 @@ const ATTEMPTS: u32 = 2;
 /// matches `schema`. Use it for separate tasks: to classify, extract, summarise, judge.
 #[tool(group = "llm", title = "Hand a task to a model", optional, open_world)]
 async fn llm_task(
+    ctx: &ToolContext,
     model: State<Model>,
     /// The task, with all the context it needs.
     #[arg(length(1..=100_000), example = "Which of these reviews are complaints? Name them by number.")]
@@ -35,6 +38,7 @@ async fn llm_task(
             "the task is too long: prompt, input and schema have {bytes} bytes together, and {LONGEST_TASK} are the most"
         )));
     }
+    let model = AskedModel::of(ctx, &model)?;
     let mut usage = Usage::default();
     let outcome = answer(&model, &mut messages, schema.as_ref(), compiled.as_ref(), &mut usage).await;
     let used = serde_json::to_value(usage)?;
@@ -48,8 +52,56 @@ async fn llm_task(
     }
 }
 
+/// The model that does the task.
+enum AskedModel<'a> {
+    Configured(&'a Model, &'a str),
+    Host(Arc<dyn TaskModel>, u32),
+}
+
+impl<'a> AskedModel<'a> {
+    fn of(ctx: &ToolContext, model: &'a Model) -> Result<Self, ToolError> {
+        if let Some(name) = model.name() {
+            return Ok(Self::Configured(model, name));
+        }
+        let host = ctx.service::<dyn TaskModel>().map(|host| Self::Host(host, model.max_tokens()));
+        host.ok_or_else(|| {
+            ToolError::unavailable(
+                "no model is configured: a person has to set `plugins.llm-task.model`, with `baseUrl` for an endpoint other than \
+                 OpenAI's, and `apiKey` as \"${env:LLM_API_KEY}\" or { file: \"…\" } where it wants one",
+            )
+        })
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Configured(_, name) => name,
+            Self::Host(host, _) => host.name(),
+        }
+    }
+
+    async fn ask(
+        &self,
+        messages: &[Message],
+        schema: Option<&Map<String, Value>>,
+        usage: &mut Usage,
+    ) -> Result<Said, ToolError> {
+        let (host, max_tokens) = match self {
+            Self::Configured(model, _) => return model.ask(messages, schema, usage).await,
+            Self::Host(host, max_tokens) => (host, *max_tokens),
+        };
+        let (system, rest) =
+            messages.split_first().map_or(("", messages), |(system, rest)| (&*system.content, rest));
+        let rest: Vec<&str> = rest.iter().map(|message| &*message.content).collect();
+        let answer = host.answer(TaskRequest::new(system, &rest, max_tokens).schema(schema)).await?;
+        usage.requests += 1;
+        usage.prompt_tokens = usage.prompt_tokens.saturating_add(answer.prompt_tokens);
+        usage.completion_tokens = usage.completion_tokens.saturating_add(answer.completion_tokens);
+        Ok(Said { content: answer.text, is_cut: answer.is_cut })
+    }
+}
+
 async fn answer(
-    model: &Model,
+    model: &AskedModel<'_>,
     messages: &mut Vec<Message>,
     schema: Option<&Map<String, Value>>,
     compiled: Option<&AnswerSchema>,

@@ -249,8 +249,9 @@ impl Redactor {
                 members.values_mut().for_each(|member| self.redact_named(member));
                 if members.keys().any(|name| self.finds_named(name)) {
                     let named = std::mem::take(members).into_iter();
-                    *members =
-                        named.map(|(name, member)| (self.without_named(&name).unwrap_or(name), member)).collect();
+                    *members = named
+                        .map(|(name, member)| (self.without_named(&name).unwrap_or(name), member))
+                        .collect();
                 }
             }
             Value::Null | Value::Bool(_) => {}

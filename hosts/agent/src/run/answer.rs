@@ -11,7 +11,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::{dialects::Definitions, text::Redactor};
-use toolkit_models::{Answer, AssistantMessage, AssistantPart, ModelError, ModelEvent, Request, ToolChoice, Usage};
+use toolkit_models::{
+    Answer, AssistantMessage, AssistantPart, ModelError, ModelEvent, Request, ToolChoice, Usage,
+};
 
 /// How often an answer that broke off is asked for again.
 const MAX_BROKEN: u32 = 2;

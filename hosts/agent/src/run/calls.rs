@@ -61,7 +61,8 @@ impl Run<'_> {
         let mut place = 0;
         while place < calls.len() {
             let mode = modes[place];
-            let is_same = |other: &CallMode| *other == mode && matches!(mode, CallMode::Together | CallMode::Delegate);
+            let is_same =
+                |other: &CallMode| *other == mode && matches!(mode, CallMode::Together | CallMode::Delegate);
             let count = 1 + modes[place + 1..].iter().take_while(|other| is_same(other)).count();
             let group = place..place + count;
             place += count;

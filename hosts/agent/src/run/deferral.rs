@@ -2,6 +2,7 @@
 //! and a tool that finds the others. A tool that is found follows the others from then on, so that a provider's cache holds.
 
 use super::{Ending, Run};
+use crate::deferral::Deferral;
 use crate::loop_tools::{FIND_TOOLS, ToolQuery};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,32 +19,6 @@ const MAX_FOUND: usize = 5;
 const MAX_NAMES: usize = 100;
 /// The most characters of a description in an answer.
 const MAX_DESCRIPTION_CHARS: usize = 160;
-
-/// The tools that a conversation has found, in the order of their first find.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Deferral {
-    found: Vec<String>,
-}
-
-impl Deferral {
-    /// Starts with the tools that a conversation has called already.
-    fn of(run: &Run<'_>) -> Self {
-        let mut deferral = Self::default();
-        for item in run.session.journal.conversation.items() {
-            let toolkit_models::Message::Assistant(answer) = &item.message else { continue };
-            for call in answer.tool_calls() {
-                deferral.note(&call.name);
-            }
-        }
-        deferral
-    }
-
-    fn note(&mut self, name: &str) {
-        if !self.found.iter().any(|found| found == name) {
-            self.found.push(name.to_owned());
-        }
-    }
-}
 
 impl Run<'_> {
     /// The tokens that definitions may take; `None` where the size of the window is unknown.
@@ -68,29 +43,31 @@ impl Run<'_> {
             if tokens_of(dialect, &all) <= room {
                 return (all, false);
             }
-            self.session.deferral = Some(Deferral::of(self));
+            self.session.deferral = Some(self.called_before());
         }
         let deferral = self.session.deferral.clone().unwrap_or_default();
         let every = toolbox.all_definitions().into_iter();
         let every = every.filter(|(_, showing)| *showing != toolkit::discovery::Showing::Search);
         let mut every: Vec<Definition> =
             every.map(|(definition, _)| definition).filter(|definition| usable(&definition.name)).collect();
-        let place = |name: &str| {
-            BASIC_TOOLS.iter().position(|basic| *basic == name).unwrap_or(BASIC_TOOLS.len())
-        };
+        let place =
+            |name: &str| BASIC_TOOLS.iter().position(|basic| *basic == name).unwrap_or(BASIC_TOOLS.len());
         every.sort_by(|one, other| (place(&one.name), &one.name).cmp(&(place(&other.name), &other.name)));
         let mut left = room / 2;
-        let (mut shown, hidden): (Vec<Definition>, Vec<Definition>) = every.into_iter().partition(|definition| {
-            let tokens = tokens_of(dialect, std::slice::from_ref(definition));
-            let fits = tokens <= left;
-            left = left.saturating_sub(if fits { tokens } else { 0 });
-            fits
-        });
+        let (mut shown, hidden): (Vec<Definition>, Vec<Definition>) =
+            every.into_iter().partition(|definition| {
+                let tokens = tokens_of(dialect, std::slice::from_ref(definition));
+                let fits = tokens <= left;
+                left = left.saturating_sub(if fits { tokens } else { 0 });
+                fits
+            });
         // The latest finds go before older ones; the latest of all is shown in any case.
         let mut left = room - room / 2;
         let mut names: BTreeSet<&str> = BTreeSet::new();
-        for name in deferral.found.iter().rev() {
-            let Some(definition) = hidden.iter().find(|definition| definition.name == *name) else { continue };
+        for name in deferral.found().iter().rev() {
+            let Some(definition) = hidden.iter().find(|definition| definition.name == *name) else {
+                continue;
+            };
             let tokens = tokens_of(dialect, std::slice::from_ref(definition));
             if tokens > left && !names.is_empty() {
                 break;
@@ -98,9 +75,23 @@ impl Run<'_> {
             left = left.saturating_sub(tokens);
             names.insert(name);
         }
-        let found = deferral.found.iter().filter(|name| names.contains(name.as_str()));
-        shown.extend(found.filter_map(|name| hidden.iter().find(|definition| definition.name == *name).cloned()));
+        let found = deferral.found().iter().filter(|name| names.contains(name.as_str()));
+        shown.extend(
+            found.filter_map(|name| hidden.iter().find(|definition| definition.name == *name).cloned()),
+        );
         (shown, true)
+    }
+
+    /// Returns the tools that the conversation has called.
+    fn called_before(&self) -> Deferral {
+        let mut deferral = Deferral::default();
+        for item in self.session.journal.conversation.items() {
+            let toolkit_models::Message::Assistant(answer) = &item.message else { continue };
+            for call in answer.tool_calls() {
+                deferral.note(&call.name);
+            }
+        }
+        deferral
     }
 
     /// Notes the tools of calls: one that the model called without its definition is shown from then on.
@@ -113,7 +104,11 @@ impl Run<'_> {
     }
 
     /// Answers a search for tools.
-    pub(super) async fn find_tools(&mut self, toolbox: &Toolbox, call: &ToolCall) -> Result<ToolOutput, Ending> {
+    pub(super) async fn find_tools(
+        &mut self,
+        toolbox: &Toolbox,
+        call: &ToolCall,
+    ) -> Result<ToolOutput, Ending> {
         let tools = self.agent.loop_tools.clone();
         let query: ToolQuery = match tools.arguments(call).await {
             Ok(query) => query,

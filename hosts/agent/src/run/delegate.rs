@@ -58,7 +58,8 @@ impl Run<'_> {
 impl DelegatingAgent {
     /// Does what a call of `delegate` asks for.
     pub(crate) async fn run(&self, call: &ToolCall) -> DelegationOutcome {
-        let refused = |message: &str| DelegationOutcome { output: ToolOutput::error(call, message), result: None };
+        let refused =
+            |message: &str| DelegationOutcome { output: ToolOutput::error(call, message), result: None };
         let delegation: Delegation = match self.agent.loop_tools.arguments(call).await {
             Ok(delegation) => delegation,
             Err(error) => return refused(error.message()),

@@ -307,7 +307,8 @@ async fn definitions_that_are_larger_than_the_window_are_deferred_and_found() {
 
     // A window that is large enough shows them all.
     let model = scripted([finish("done")]);
-    let agent = toolkit_agent::Agent::builder(many_tools(50), Arc::clone(&model) as _).context(window(100_000));
+    let agent =
+        toolkit_agent::Agent::builder(many_tools(50), Arc::clone(&model) as _).context(window(100_000));
     assert!(agent.build().run(DelegationRequest::new("x"), Observer::none()).await.success);
     assert_eq!(names(&model.requests()[0]).len(), 52);
 }

@@ -237,7 +237,8 @@ async fn no_more_sub_agents_work_at_once_than_the_limit() {
     let limits = Limits::none().max_depth(2).max_parallel_sub_agents(2);
     let agent = builder(&log, &model).limits(limits).build();
     let run = agent.run(DelegationRequest::new("main"), Observer::none());
-    let result = tokio::time::timeout(Duration::from_secs(30), run).await.expect("no delegation waits for itself");
+    let result =
+        tokio::time::timeout(Duration::from_secs(30), run).await.expect("no delegation waits for itself");
     assert!(result.success, "{result:?}");
     assert_eq!(log.most.load(Ordering::SeqCst), 2);
     // Twelve deep ones look three times, the six above them and the first agent twice after they delegated.
@@ -278,11 +279,14 @@ async fn the_tokens_and_the_cost_of_sub_agents_count_as_they_come() {
             answer.into()
         };
         let price = toolkit_models::Price::new(1_000_000.0, 1_000_000.0);
-        let model = || Arc::new(Scripted::with(move |request| play(&task(request), answered(request))).with_price(price));
+        let model = || {
+            Arc::new(Scripted::with(move |request| play(&task(request), answered(request))).with_price(price))
+        };
         let limits = Limits::none().max_depth(1).max_turns(200);
-        for (limits, reason) in
-            [(limits.max_tokens(10_000), StopReason::MaxTokens), (limits.max_cost(10_000.0), StopReason::MaxCost)]
-        {
+        for (limits, reason) in [
+            (limits.max_tokens(10_000), StopReason::MaxTokens),
+            (limits.max_cost(10_000.0), StopReason::MaxCost),
+        ] {
             let (log, model) = (log(), model());
             let agent = builder(&log, &model).limits(limits).build();
             let result = agent.run(DelegationRequest::new("main"), Observer::none()).await;

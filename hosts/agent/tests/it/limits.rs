@@ -77,7 +77,8 @@ async fn tokens_and_cost() {
     assert_eq!(result.usage.cost, Some(2.0));
     let result = run(&looking(), Limits::none().max_cost(1.5).max_turns(4)).await;
     assert_eq!((result.stop_reason, result.usage.cost), (StopReason::MaxTurns, None));
-    let model = Scripted::with(|request| look(request.messages.len()).into()).with_price(Price::new(10_000.0, 0.0));
+    let model =
+        Scripted::with(|request| look(request.messages.len()).into()).with_price(Price::new(10_000.0, 0.0));
     let result = run(&Arc::new(model), Limits::none().max_cost(1.5).max_turns(100)).await;
     assert_eq!((result.stop_reason, result.usage.cost), (StopReason::MaxCost, None));
     assert!(result.usage.estimated_cost >= Some(1.5), "{:?}", result.usage);

@@ -126,7 +126,10 @@ async fn files_are_as_they_were_before_a_turn() {
     );
     assert_eq!(bench.read("a.txt").as_deref(), Some("one\ntwo\n"));
     assert_eq!(bench.read("new/b.txt"), None);
-    assert!(matches!(bench.transcripts.rewind(&id, before(Some(99))), Err(TranscriptError::UnknownMessage { .. })));
+    assert!(matches!(
+        bench.transcripts.rewind(&id, before(Some(99))),
+        Err(TranscriptError::UnknownMessage { .. })
+    ));
 }
 
 #[tokio::test]

@@ -59,7 +59,9 @@ async fn a_key_that_a_server_or_a_tool_repeats_is_redacted_everywhere() {
     assert!(events.iter().any(|event| matches!(event, AgentEvent::Delegated { .. })));
     let mut written = vec![serde_json::to_string(&*events).unwrap(), serde_json::to_string(&result).unwrap()];
     for info in transcripts.list() {
-        written.push(std::fs::read_to_string(transcripts.directory().join(format!("{}.jsonl", info.id))).unwrap());
+        written.push(
+            std::fs::read_to_string(transcripts.directory().join(format!("{}.jsonl", info.id))).unwrap(),
+        );
     }
     assert_eq!(written.len(), 4);
     let in_json = json!(KEY).to_string();

@@ -265,7 +265,9 @@ async fn a_sub_agents_transcript_is_forked_and_not_resumed() {
         let is_first = request.messages.len() == 1;
         let Message::User(task) = &request.messages[0] else { panic!("{request:?}") };
         match task.content[0].as_text() {
-            Some("main") if is_first => Answer::calls([call("d", "delegate", json!({"task": "part"}))]).into(),
+            Some("main") if is_first => {
+                Answer::calls([call("d", "delegate", json!({"task": "part"}))]).into()
+            }
             _ => finish("done").into(),
         }
     }));

@@ -1,13 +1,18 @@
-//! Tests that take minutes: a process that is killed 200 times at random points.
+//! Tests that take minutes: a process that is killed 200 times at random points, and how long a cancelled run takes to end.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+#[path = "../it/cancel.rs"]
+#[allow(dead_code, reason = "these tests share a part of it")]
+mod cancel;
 #[path = "../it/common.rs"]
 #[allow(dead_code, reason = "these tests share a part of it")]
 mod common;
 #[path = "../it/kill.rs"]
 #[allow(dead_code, reason = "these tests share a part of it")]
 mod kill;
+
+toolkit::link!(core: builtin_tools);
 
 #[test]
 fn killed_200_times_at_random_points() {
@@ -18,5 +23,18 @@ fn killed_200_times_at_random_points() {
             getrandom::fill(&mut random).unwrap();
             1 + usize::from(u16::from_le_bytes(random)) % 120
         });
+    }
+}
+
+#[tokio::test]
+#[expect(clippy::print_stdout, reason = "the figures are of interest, and depend on the machine")]
+async fn how_long_a_cancelled_run_takes_to_end() {
+    for place in cancel::Place::ALL {
+        let mut times = Vec::new();
+        for _ in 0..30 {
+            times.push(cancel::time_to_end(place).await);
+        }
+        times.sort();
+        println!("{place:?}: median {:?}, 9 of 10 {:?}, longest {:?}", times[15], times[26], times[29]);
     }
 }

@@ -95,7 +95,11 @@ impl Show {
             StepStatus::Completed => {
                 self.begun.remove(&step.id);
                 let is_command = matches!(step.kind, StepType::Bash | StepType::BashConfirm);
-                let summary = step.summary.as_deref().map(str::trim).filter(|summary| !summary.is_empty() && *summary != step.title);
+                let summary = step
+                    .summary
+                    .as_deref()
+                    .map(str::trim)
+                    .filter(|summary| !summary.is_empty() && *summary != step.title);
                 let mut lines = match summary.filter(|_| !is_command) {
                     Some(summary) => format!("{indent}✓ {title}: {}\n", cut_line(&escape_line(summary))),
                     None => format!("{indent}✓ {title}\n"),
@@ -313,7 +317,10 @@ mod tests {
         let mut command = step(StepStatus::Completed, StepType::Bash);
         command.result = Some((0..20).map(|line| format!("line {line}\u{1b}[2J\n")).collect());
         let lines = show.step(&command, None, 0).unwrap();
-        assert!(lines.starts_with("✓ cargo test\\u{1b}[2J\n    … 12 earlier lines\n    line 12\\u{1b}[2J\n"), "{lines}");
+        assert!(
+            lines.starts_with("✓ cargo test\\u{1b}[2J\n    … 12 earlier lines\n    line 12\\u{1b}[2J\n"),
+            "{lines}"
+        );
         assert!(lines.ends_with("    line 19\\u{1b}[2J\n"), "{lines}");
         let mut read = step(StepStatus::Completed, StepType::Read);
         (read.result, read.summary) = (Some("one\ntwo\n".into()), Some("2 lines".into()));

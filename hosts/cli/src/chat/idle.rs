@@ -8,12 +8,14 @@ use std::time::Duration;
 
 /// The time between two looks for a key.
 const INTERVAL: Duration = Duration::from_millis(30);
-/// Shows the prompt, and asks the terminal to mark pasted text, as the line editor does.
+/// Asks the terminal to mark pasted text, for the line editor, and shows the prompt.
 const PROMPT: &str = "\u{1b}[?2004h\r> ";
 /// Removes the prompt.
-const CLEAR: &str = "\r\u{1b}[K\u{1b}[?2004l";
+const CLEAR: &str = "\r\u{1b}[K";
+/// Has pasted text no longer marked.
+const UNMARK: &str = "\u{1b}[?2004l";
 
-/// A terminal that shows a prompt and hands keys over one by one, with what they are at first for the line editor to read.
+/// A terminal that shows a prompt and hands over each key at once, until it is dropped.
 pub(super) struct IdlePrompt {
     before: Termios,
 }
@@ -32,6 +34,11 @@ impl IdlePrompt {
         Some(shown)
     }
 
+    /// Removes the prompt.
+    pub(super) fn hide(&self) {
+        write(CLEAR);
+    }
+
     /// Waits for a key, which stays to be read.
     pub(super) async fn key(&self) {
         while !is_readable() {
@@ -42,8 +49,8 @@ impl IdlePrompt {
 
 impl Drop for IdlePrompt {
     fn drop(&mut self) {
-        write(CLEAR);
-        // The line editor sets the terminal anew; otherwise the program that started this one does.
+        write(UNMARK);
+        // A terminal that is gone cannot be set.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }

@@ -7,8 +7,8 @@ use crate::format::Format;
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{Behavior, Config, Editor};
-use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 use std::future::poll_fn;
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::task::Poll;
@@ -62,6 +62,8 @@ impl Input {
             .behavior(Behavior::PreferTerm)
             .auto_add_history(true)
             .history_ignore_space(true)
+            // The wait before it asks for that.
+            .bracketed_paste(!cfg!(unix))
             .max_history_size(MAX_HISTORY)
             .map_err(cannot)?
             .build();
@@ -80,11 +82,24 @@ impl Input {
 
     /// Reads the next message, unless `woken` comes first. What runs in the background goes on meanwhile.
     pub(super) async fn next_unless(&mut self, woken: impl Future<Output = ()>) -> Result<Entry, Stop> {
-        let mut woken = pin!(woken);
+        #[cfg(unix)]
         if self.is_terminal() {
-            if is_first(woken.as_mut(), key()).await {
-                return Ok(Entry::Woken);
+            let prompt = super::idle::IdlePrompt::show();
+            let key = async {
+                if let Some(prompt) = &prompt {
+                    prompt.key().await;
+                }
+            };
+            let is_woken = is_first(woken, key).await;
+            if let Some(prompt) = &prompt {
+                prompt.hide();
             }
+            // The line editor begins with the terminal as it is now, so that no key is taken for something else in between.
+            return if is_woken { Ok(Entry::Woken) } else { self.next().await };
+        }
+        // Elsewhere the line editor cannot be interrupted: what waits is delivered with the next message.
+        #[cfg(not(unix))]
+        if self.is_terminal() {
             return self.next().await;
         }
         let mut entry = None;
@@ -114,14 +129,6 @@ impl Input {
                 entry
             }
         }
-    }
-}
-
-/// Waits for the first key at a prompt; at once where that is not possible.
-async fn key() {
-    #[cfg(unix)]
-    if let Some(prompt) = super::idle::IdlePrompt::show() {
-        prompt.key().await;
     }
 }
 

@@ -160,6 +160,61 @@ async fn files_are_put_back() {
     assert!(!file.exists());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn later_changes_of_a_file_are_kept_unless_forced() {
+    let change = json!({"file_path": "new.txt", "content": "new\n"});
+    let bench = Bench::new([call("1", "write", &change), done("written")]).await;
+    bench.run(&["Write it"]).await.ok();
+    let file = bench.work().join("new.txt");
+    fs::write(&file, "mine\n").unwrap();
+    let run = bench.run(&["--rewind"]).await;
+    assert_ne!(run.code, 0, "{run:?}");
+    assert!(run.err.contains("has changed since") && run.err.contains("--force"), "{run:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
+    bench.run(&["--rewind", "--force"]).await.ok();
+    assert!(!file.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_task_is_an_error_and_nothing_is_asked() {
+    let bench = Bench::new([]).await;
+    for task in ["", "  "] {
+        let run = bench.run(&[task]).await;
+        assert_ne!(run.code, 0, "{run:?}");
+        assert!(run.err.contains("the task is empty"), "{run:?}");
+    }
+    assert!(bench.server.requests().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_goes_on_in_its_own_workspace_alone() {
+    let bench = Bench::new([done("first")]).await;
+    bench.run(&["one"]).await.ok();
+    let id = transcript(&bench.directory.path().join("data/agents"));
+    let other = bench.directory.path().join("other");
+    fs::create_dir(&other).unwrap();
+    for option in [format!("--resume={id}"), format!("--fork={id}")] {
+        let mut command = bench.command(&[&option, "two"]);
+        command.current_dir(&other);
+        let run = tokio::task::spawn_blocking(move || finish(&mut command)).await.unwrap();
+        assert_ne!(run.code, 0, "{run:?}");
+        assert!(run.err.contains("belongs to the workspace"), "{run:?}");
+    }
+    assert_eq!(bench.server.requests().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sub_agents_are_not_listed_as_conversations() {
+    let bench =
+        Bench::new([call("1", "delegate", &json!({"task": "the part"})), done("part"), done("all")]).await;
+    bench.run(&["the whole"]).await.ok();
+    let run = bench.run(&["--list"]).await;
+    assert!(run.out.contains("the whole") && !run.out.contains("the part"), "{run:?}");
+    assert!(run.err.contains("1 transcripts of sub-agents"), "{run:?}");
+    let list: Value = serde_json::from_str(&bench.run(&["--list", "-o", "json"]).await.ok()).unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 2);
+}
+
 #[test]
 fn without_a_model_it_says_what_to_set() {
     let directory = tempfile::tempdir().unwrap();
@@ -187,7 +242,6 @@ async fn ctrl_c_cancels_the_run_and_keeps_its_transcript() {
     assert_eq!(bench.run(&[&format!("--resume={id}")]).await.ok(), "at last\n");
 }
 
-#[cfg(unix)]
 fn transcript(directory: &Path) -> String {
     let name = fs::read_dir(directory).unwrap().next().unwrap().unwrap().file_name();
     name.to_str().unwrap().strip_suffix(".jsonl").unwrap().to_owned()

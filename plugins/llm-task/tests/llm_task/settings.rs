@@ -71,3 +71,57 @@ fn lint_finds_nothing() {
     let findings = Lint::new().check(&toolkit.tools());
     assert!(findings.is_empty(), "{findings:#?}");
 }
+
+/// A model of the host that answers wrongly at first.
+#[derive(Default)]
+struct HostModel(std::sync::Mutex<Vec<Vec<String>>>);
+
+impl toolkit_llm_task::TaskModel for HostModel {
+    fn name(&self) -> &'static str {
+        "host-1"
+    }
+
+    fn answer<'a>(
+        &'a self,
+        request: toolkit_llm_task::TaskRequest<'a>,
+    ) -> toolkit_llm_task::TaskAnswering<'a> {
+        assert!(request.system.contains("JSON") && request.schema.is_some());
+        let messages: Vec<String> = request.messages.iter().map(ToString::to_string).collect();
+        let text = if messages.len() == 1 { "no JSON" } else { "{\"n\": 3}" }.to_owned();
+        self.0.lock().unwrap().push(messages);
+        Box::pin(async move {
+            let mut answer = toolkit_llm_task::TaskAnswer { text, ..Default::default() };
+            (answer.prompt_tokens, answer.completion_tokens) = (10, 2);
+            Ok(answer)
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_model_of_the_host_is_used_unless_one_is_configured() {
+    use std::sync::Arc;
+    let settings = ["tools.alsoAllow=[\"llm_task\"]", "permission.llm_task=allow"];
+    let host = Arc::new(HostModel::default());
+    let call = async |settings: &[&str]| {
+        let load = settings.iter().fold(LoadOptions::new(), |load, setting| load.set(*setting));
+        let toolkit = Toolkit::builder()
+            .configuration(Configuration::load(load).unwrap())
+            .shared_service::<dyn toolkit_llm_task::TaskModel>(Arc::clone(&host) as _)
+            .build()
+            .unwrap();
+        let arguments = json!({"prompt": "count", "schema": {"type": "object", "required": ["n"]}});
+        toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", "llm_task", arguments)).await
+    };
+    let result = call(&settings).await;
+    let output = result.output().expect("it is answered");
+    assert_eq!(output.details, Some(json!({"n": 3})));
+    assert_eq!(output.metadata["model"], "host-1");
+    assert_eq!(output.metadata["usage"], json!({"requests": 2, "promptTokens": 20, "completionTokens": 4}));
+    let asked = host.0.lock().unwrap().clone();
+    assert_eq!((asked.len(), asked[1].len()), (2, 3));
+    let server = Loopback::start(|_| completion("{\"n\": 4}", "stop")).await;
+    let url = format!("plugins.llm-task.baseUrl={}", server.url());
+    let result = call(&[&settings[..], &[&url, "plugins.llm-task.model=x"]].concat()).await;
+    assert_eq!(result.output().expect("it is answered").details, Some(json!({"n": 4})));
+    assert_eq!(host.0.lock().unwrap().len(), 2);
+}

@@ -276,3 +276,21 @@ fn every_pattern_compiles_and_is_fast_on_hostile_text() {
         let _ = redactor.redact(&piece.repeat((64 << 10) / piece.len()));
     }
 }
+
+#[test]
+fn named_secrets_alone() {
+    let redactor = Redactor::new().value("abc\"def").value("12345");
+    assert!(redactor.has_named() && !Redactor::new().has_named());
+    let mut value = json!({"password": "hunter22", "a abc\"def": ["x abc\"def y", 12345, 1234, null], "b": r#"{"c":"abc\"def"}"#});
+    redactor.redact_named(&mut value);
+    assert_eq!(
+        value,
+        json!({"password": "hunter22", "a [redacted]": ["x [redacted] y", "[redacted]", 1234, null], "b": r#"{"c":"[redacted]"}"#})
+    );
+    assert!(
+        redactor.finds_named(&json!("abc\"def").to_string()) && !redactor.finds_named("password=hunter22")
+    );
+    for (text, begun) in [("", 0), ("x", 0), ("x ab", 2), ("abc\"de", 6), ("1234", 4), ("abc\"def", 0)] {
+        assert_eq!(redactor.begun_named(text), begun, "{text}");
+    }
+}

@@ -275,7 +275,17 @@ fn every_key_of_the_core_is_there() {
         ("/properties/plugins/additionalProperties", &["enabled", "joinGroups"]),
         (
             "/properties/toolAgent",
-            &["autoConfirmDangerous", "maxToolCalls", "timeoutMs", "providerId", "model"],
+            &[
+                "autoConfirmDangerous",
+                "maxToolCalls",
+                "timeoutMs",
+                "maxTokens",
+                "maxCost",
+                "maxSubAgents",
+                "maxParallelSubAgents",
+                "providerId",
+                "model",
+            ],
         ),
         (
             "/properties/mcp/additionalProperties/anyOf/0",

@@ -1,4 +1,4 @@
-//! A host's hook sees what a file has before it changes.
+//! A host's hook sees what a file has before it changes, and what it is to get.
 
 use serde_json::json;
 use std::fs;
@@ -25,7 +25,8 @@ async fn change(ctx: &ToolContext, how: String, path: PathBuf) -> Result<(), Too
     Ok(())
 }
 
-type Seen = Arc<Mutex<Vec<(String, PathBuf, Option<Vec<u8>>)>>>;
+/// The call, the path, and the content before and after.
+type Seen = Arc<Mutex<Vec<(String, PathBuf, Option<Vec<u8>>, Option<Vec<u8>>)>>>;
 
 async fn run(directory: &Path, calls: &[(&str, &str)], fails: bool) -> (Seen, Vec<bool>) {
     let seen = Seen::default();
@@ -34,7 +35,8 @@ async fn run(directory: &Path, calls: &[(&str, &str)], fails: bool) -> (Seen, Ve
         move |change: &FileChange<'_>| {
             assert_eq!((change.tool, change.caller.agent.as_deref()), ("change", Some("ada")));
             let before = change.before.map(|before| before.bytes.to_vec());
-            seen.lock().unwrap().push((change.call_id.to_owned(), change.path.to_owned(), before));
+            let after = change.after.map(<[&[u8]]>::concat);
+            seen.lock().unwrap().push((change.call_id.to_owned(), change.path.to_owned(), before, after));
             if fails { Err(ToolError::failed("no room for a copy")) } else { Ok(()) }
         }
     };
@@ -60,15 +62,16 @@ async fn each_way_to_change_a_file_is_seen_first() {
     let (seen, failed) = run(&base, &calls, false).await;
     assert_eq!(failed, [false; 5]);
     let expected = [
-        ("write", "a", Some("a")),
-        ("take", "b", Some("b")),
-        ("remove", "c", Some("c")),
-        ("rename", "d", Some("d")),
-        ("rename", "moved", None),
-        ("write", "deep/new", None),
+        ("write", "a", Some("a"), Some("new")),
+        ("take", "b", Some("b"), None),
+        ("remove", "c", Some("c"), None),
+        ("rename", "d", Some("d"), None),
+        ("rename", "moved", None, Some("d")),
+        ("write", "deep/new", None, Some("new")),
     ]
-    .map(|(call, path, before)| {
-        (call.to_owned(), base.join(path), before.map(|before| before.as_bytes().to_vec()))
+    .map(|(call, path, before, after)| {
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        (call.to_owned(), base.join(path), before.map(bytes), after.map(bytes))
     });
     assert_eq!(*seen.lock().unwrap(), expected);
 }

@@ -174,11 +174,7 @@ fn each_class_has_its_decision_and_its_words() {
         (Class::GitWrite, Decision::Ask, "changes the repository"),
         (Class::Network, Decision::Ask, "speaks with other machines"),
         (Class::Code, Decision::Ask, "runs a text as a program"),
-        (
-            Class::Dangerous,
-            Decision::Ask,
-            "can destroy data or reveal secrets",
-        ),
+        (Class::Dangerous, Decision::Ask, "can destroy data or reveal secrets"),
         (Class::Forbidden, Decision::Deny, "never runs here"),
     ];
     for (class, decision, words) in classes {

@@ -104,7 +104,7 @@ pub struct Cut {
     /// The missing part, which the model can read from the kept output.
     pub missing: Part,
     /// The place of the whole output.
-    pub kept: Kept,
+    pub kept: OutputLocation,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -165,7 +165,7 @@ pub struct Position {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Kept {
+pub enum OutputLocation {
     /// In a file.
     Whole {
         /// The file.
@@ -194,6 +194,6 @@ fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 /// Says that an output is kept nowhere because the runtime ends.
-pub(crate) fn shutting_down() -> Kept {
-    Kept::Not { error: "the host is shutting down".to_owned() }
+pub(crate) fn shutting_down() -> OutputLocation {
+    OutputLocation::Not { error: "the host is shutting down".to_owned() }
 }

@@ -1,7 +1,7 @@
 //! Truncates an output for the model, and keeps the whole in a file.
 
 use crate::cut::{
-    Cut, CutHint, Ends, Excerpt, Kept, OutputLimits, left_out, lossy_bytes, newlines, shutting_down,
+    Cut, CutHint, Ends, Excerpt, OutputLimits, OutputLocation, left_out, lossy_bytes, newlines, shutting_down,
 };
 use crate::off_runtime::off_runtime;
 use crate::output_store::OutputStore;
@@ -140,7 +140,7 @@ impl<'a> Cutter<'a> {
         });
         let kept = match kept.await {
             Some(Ok(file)) => file.keep(),
-            Some(Err(error)) => Kept::Not { error },
+            Some(Err(error)) => OutputLocation::Not { error },
             None => shutting_down(),
         };
         self.told(excerpt, kept)
@@ -154,7 +154,12 @@ impl<'a> Cutter<'a> {
 
     /// Truncates a text of which the ends are known, and which is kept already. `clean` removes text that is useless to the
     /// model from the kept parts.
-    pub(crate) fn ends(self, ends: Ends<'_>, kept: Kept, clean: &dyn Fn(&str) -> String) -> CutText {
+    pub(crate) fn ends(
+        self,
+        ends: Ends<'_>,
+        kept: OutputLocation,
+        clean: &dyn Fn(&str) -> String,
+    ) -> CutText {
         let mut excerpt = ends.excerpt(&self.limits);
         excerpt.head = clean(&excerpt.head);
         excerpt.tail = clean(&excerpt.tail);
@@ -162,7 +167,7 @@ impl<'a> Cutter<'a> {
     }
 
     /// Returns the excerpt with the hint about the rest.
-    fn told(self, excerpt: Excerpt, kept: Kept) -> CutText {
+    fn told(self, excerpt: Excerpt, kept: OutputLocation) -> CutText {
         let Excerpt { head: mut text, tail, mut cut } = excerpt;
         cut.kept = kept;
         // A panic in the host's hint function must not lose the output.

@@ -7,7 +7,7 @@ mod teller;
 pub use log::{LogLevel, LogMessage};
 pub use stream::Events;
 pub(crate) use stream::{CallOrigin, Hub, Wanted};
-pub use teller::Teller;
+pub use teller::EventSender;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};

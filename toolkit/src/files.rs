@@ -27,15 +27,15 @@ pub use crate::change_hook::{FileBefore, FileChange};
 pub use crate::workspace::{is_path_contained, sandbox_boundary};
 pub use handle::{DirectoryEntry, FileKind};
 pub use locks::FileLock;
-pub use opened::{Opened, OpenedDirectory, OpenedFile, Refused, Repaired};
+pub use opened::{OpenError, OpenedDirectory, OpenedFile, OpenedPath, PathRepair};
 pub use options::WriteOptions;
-pub use replace::{OwnerChange, Written};
-pub use seen::{Extent, Seen};
-pub use taken::Taken;
-pub use target::{Before, Expected, FileContent, Proposal, Target};
+pub use replace::{OwnerChange, WriteOutcome};
+pub use seen::{Extent, ReadState};
+pub use taken::DisplacedFile;
+pub use target::{Expected, FileContent, PriorContent, Proposal, Target};
 pub use toolkit_core::SharedReads;
 pub use tree::OpenedTree;
-pub use unfinished::{Interrupted, Left, Unfinished};
+pub use unfinished::{FileState, InterruptedChange, PendingChange};
 pub use version::FileVersion;
 
 #[cfg(feature = "testing")]
@@ -60,13 +60,13 @@ impl ToolContext {
     /// ```
     /// use std::io::Read as _;
     /// use toolkit::prelude::*;
-    /// use toolkit::files::Opened;
+    /// use toolkit::files::OpenedPath;
     ///
     /// /// Counts the bytes of a file.
     /// #[tool(read_only)]
     /// async fn size(ctx: &ToolContext, /** The file. */ path: &Path) -> Result<String, ToolError> {
     ///     match ctx.workspace().open(path).await? {
-    ///         Opened::File(file) => Ok(format!("{} bytes", file.metadata().len())),
+    ///         OpenedPath::File(file) => Ok(format!("{} bytes", file.metadata().len())),
     ///         _ => Err(ToolError::failed("that is a directory; name a file")),
     ///     }
     /// }
@@ -85,7 +85,7 @@ impl ToolContext {
 #[derive(Clone)]
 pub struct Workspace {
     ctx: ToolContext,
-    /// Opened at the first use.
+    /// OpenedPath at the first use.
     roots: Arc<OnceLock<Result<Roots, ToolError>>>,
 }
 

@@ -1,7 +1,7 @@
 //! An output that another component writes into a file of the session, for example a command that runs as a child
 //! process.
 
-use crate::cut::{Cut, Ends, Kept, OutputLimits};
+use crate::cut::{Cut, Ends, OutputLimits, OutputLocation};
 use crate::cutter::Cutter;
 use crate::output_store::{OutputFile, OutputStoreSettings};
 use crate::tool::context::ToolContext;
@@ -149,8 +149,8 @@ impl KeptOutput {
         // The writer only appends, but a sweep or a person may have truncated or removed the file.
         let bytes = count.bytes.min(file.metadata()?.len());
         let kept = || match &count.error {
-            None => Kept::Whole { path: self.path.clone() },
-            Some(error) => Kept::Partly { path: self.path.clone(), bytes, error: error.clone() },
+            None => OutputLocation::Whole { path: self.path.clone() },
+            Some(error) => OutputLocation::Partly { path: self.path.clone(), bytes, error: error.clone() },
         };
         if bytes <= most_whole {
             let whole = read(&mut file, 0, bytes)?;
@@ -184,7 +184,7 @@ impl KeptOutput {
         &self,
         cutter: Cutter<'_>,
         ends: Ends<'_>,
-        kept: Kept,
+        kept: OutputLocation,
         clean: &dyn Fn(&str) -> String,
     ) -> ShownOutput {
         self.keep();

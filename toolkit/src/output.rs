@@ -1,8 +1,8 @@
 //! Results of calls: content, errors for the model, how long output is cut, and where the whole of it is kept.
 
-pub use crate::cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
+pub use crate::cut::{Cut, CutHint, OutputLimits, OutputLocation, Part, Position};
 pub use crate::kept_output::{KeptOutput, OutputCount, ShownOutput};
-pub use crate::output_store::{OutputStoreSettings, Swept};
+pub use crate::output_store::{OutputStoreSettings, SweepReport};
 pub use crate::sink::OutputSink;
 pub use toolkit_core::{
     Attachment, Bytes, Detailed, IntoToolError, IntoToolOutput, JsonOutput, Keep, Message, MessageRole,

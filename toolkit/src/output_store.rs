@@ -5,7 +5,7 @@ mod room;
 mod settings;
 mod sweep;
 
-use crate::cut::Kept;
+use crate::cut::OutputLocation;
 use etcetera::BaseStrategy as _;
 pub(crate) use name::directory_name;
 use name::file_name;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 pub use settings::OutputStoreSettings;
-pub use sweep::Swept;
+pub use sweep::SweepReport;
 
 /// The store's directory within the data directory.
 const DIRECTORY: &str = "tool-output";
@@ -183,14 +183,14 @@ impl OutputFile {
     }
 
     /// Keeps the file, and returns how much of the output was written.
-    pub(crate) fn keep(mut self) -> Kept {
+    pub(crate) fn keep(mut self) -> OutputLocation {
         let error = self.error.take().map(|error| cannot("write", &self.path, &error));
         self.keep = error.is_none() || self.bytes > 0;
         let path = self.path.clone();
         match error {
-            None => Kept::Whole { path },
-            Some(error) if self.keep => Kept::Partly { path, bytes: self.bytes, error },
-            Some(error) => Kept::Not { error },
+            None => OutputLocation::Whole { path },
+            Some(error) if self.keep => OutputLocation::Partly { path, bytes: self.bytes, error },
+            Some(error) => OutputLocation::Not { error },
         }
     }
 }
@@ -226,7 +226,7 @@ mod tests {
         let mut file = store.create(Some("s")).unwrap();
         file.write(bytes);
         match file.keep() {
-            Kept::Whole { path } => path,
+            OutputLocation::Whole { path } => path,
             other => panic!("{other:?}"),
         }
     }

@@ -10,7 +10,7 @@ mod path;
 mod rules;
 mod settings;
 
-pub use decided::{Decided, DecidedRule, PermissionRequest};
+pub use decided::{DecidedRule, PermissionRequest, RuleDecision};
 pub(crate) use diagnostics::KINDS;
 pub(crate) use glob::PathPattern;
 pub use path::{

@@ -29,7 +29,7 @@ pub use change::{RegisterError, ToolChange, ToolWatch};
 pub use housekeeping::Housekeeping;
 #[doc(hidden)]
 pub use permission_keys::LinkedKeys;
-pub use source::{Bringing, ToolSource, WeakToolkit};
+pub use source::{FetchFuture, ToolSource, WeakToolkit};
 pub use toolkit_core::{Diagnostic, Level};
 pub use tools::Tools;
 

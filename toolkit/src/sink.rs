@@ -10,7 +10,7 @@
 
 mod seen;
 
-use crate::cut::{Kept, OutputLimits, shutting_down};
+use crate::cut::{OutputLimits, OutputLocation, shutting_down};
 use crate::off_runtime::off_runtime;
 use crate::output_store::{OutputFile, OutputStore};
 use seen::Seen;
@@ -68,7 +68,7 @@ enum Disk {
     /// A write is running, and has the file.
     Busy,
     /// There is no file; the value says why.
-    Failed(Kept),
+    Failed(OutputLocation),
 }
 
 /// The content of a stream at its end.
@@ -76,7 +76,7 @@ pub(crate) enum Streamed {
     /// All of it. Nothing was written to disk.
     InMemory(Vec<u8>),
     /// Its two ends; the output was written to disk.
-    Spilled { seen: Seen, kept: Kept },
+    Spilled { seen: Seen, kept: OutputLocation },
 }
 
 impl OutputSink {
@@ -237,7 +237,7 @@ impl Shared {
             state.wait(task);
             return Poll::Pending;
         }
-        let disk = mem::replace(&mut state.disk, Disk::Failed(Kept::Not { error: String::new() }));
+        let disk = mem::replace(&mut state.disk, Disk::Failed(OutputLocation::Not { error: String::new() }));
         state.spare = Vec::new();
         Poll::Ready((mem::take(&mut state.buffer), mem::take(&mut state.seen), disk))
     }
@@ -249,7 +249,7 @@ impl State {
         (self.buffer, self.spare, self.seen) = Default::default();
         // A running write checks this state at its end.
         if !matches!(self.disk, Disk::Busy) {
-            self.disk = Disk::Failed(Kept::Not { error: String::new() });
+            self.disk = Disk::Failed(OutputLocation::Not { error: String::new() });
         }
     }
 
@@ -297,7 +297,7 @@ impl Drop for Write {
         let mut state = self.shared.lock();
         state.disk = match (self.file.take(), self.failed.take()) {
             (Some(file), _) if is_written => Disk::Idle(file),
-            (_, Some(error)) => Disk::Failed(Kept::Not { error }),
+            (_, Some(error)) => Disk::Failed(OutputLocation::Not { error }),
             _ => Disk::Failed(shutting_down()),
         };
         state.spare = mem::take(&mut self.bytes);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toolkit::prelude::*;
 use toolkit::{
     ToolErrorKind,
-    files::{Before, Expected, Seen},
+    files::{Expected, PriorContent, ReadState},
     text::escape_line,
 };
 
@@ -34,8 +34,8 @@ pub(super) async fn write(
     let proposal = workspace.propose(path).await?;
     let shown = proposal.shown();
     let expected = match proposal.before(MAX_BYTES).await? {
-        Before::Absent | Before::Unknown => Expected::Absent,
-        Before::File(old) if workspace.seen(proposal.path(), &old.version) == Seen::Same => {
+        PriorContent::Absent | PriorContent::Unknown => Expected::Absent,
+        PriorContent::File(old) if workspace.seen(proposal.path(), &old.version) == ReadState::Same => {
             Expected::Version(old.version)
         }
         _ => {
@@ -80,7 +80,7 @@ pub(super) async fn save_download(
         let path = Path::new(directory).join(numbered(&name, number));
         let proposal = workspace.propose(&path).await?;
         let expected = match proposal.before(MAX_BYTES).await {
-            Ok(Before::Absent | Before::Unknown) => Expected::Absent,
+            Ok(PriorContent::Absent | PriorContent::Unknown) => Expected::Absent,
             // There is something of this name.
             Ok(_) | Err(_) => continue,
         };

@@ -6,7 +6,7 @@ use crate::picture;
 use std::io::{self, Read as _};
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, files::Opened};
+use toolkit::{CancellationToken, files::OpenedPath};
 
 /// Maximum number of pictures of one drawing.
 pub(super) const MAX_PICTURES: usize = 50;
@@ -45,8 +45,8 @@ pub(super) async fn load(ctx: &ToolContext, commands: &[Command]) -> Result<(Vec
 }
 
 async fn read(ctx: &ToolContext, at: usize, picture: &Picture) -> Result<(Vec<u8>, (u32, u32)), ToolError> {
-    let work = |opened: Opened, token: &CancellationToken| {
-        let Opened::File(file) = opened else { return Err(ToolError::failed("this is not a file")) };
+    let work = |opened: OpenedPath, token: &CancellationToken| {
+        let OpenedPath::File(file) = opened else { return Err(ToolError::failed("this is not a file")) };
         let check = || if token.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
         let shown = file.shown().to_owned();
         let mut data = Vec::new();

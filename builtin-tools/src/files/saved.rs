@@ -5,7 +5,7 @@ use super::{hard_links, unread, written};
 use toolkit::prelude::*;
 use toolkit::{
     Ask, ToolErrorKind,
-    files::{Before, Expected, FileContent, Proposal, Seen, Workspace},
+    files::{Expected, FileContent, PriorContent, Proposal, ReadState, Workspace},
 };
 
 /// The largest file that is replaced, in bytes.
@@ -49,8 +49,8 @@ pub(crate) async fn place(ctx: &ToolContext, path: &Path, extensions: &[&str]) -
     let workspace = ctx.workspace();
     let proposal = workspace.propose(path).await?;
     let (expected, other_names) = match proposal.before(MAX_BYTES).await? {
-        Before::Absent => (Some(Expected::Absent), 0),
-        Before::File(old) => {
+        PriorContent::Absent => (Some(Expected::Absent), 0),
+        PriorContent::File(old) => {
             check_known(&workspace, proposal.path(), &proposal.shown(), &old)?;
             (Some(Expected::Version(old.version)), old.other_names)
         }
@@ -126,7 +126,7 @@ fn check_known(
     shown: &str,
     content: &FileContent,
 ) -> Result<(), ToolError> {
-    if workspace.seen(path, &content.version) == Seen::Changed {
+    if workspace.seen(path, &content.version) == ReadState::Changed {
         return Err(ToolError::failed(format!(
             "{shown} was changed by another hand since it was last read here, and nothing was written; save under another name, or \
              read it again first"

@@ -1,10 +1,10 @@
 //! Notes on a file that was written, beside its content.
 
 use super::hard_links;
-use toolkit::files::Written;
+use toolkit::files::WriteOutcome;
 
 /// The notes on a file, in the order in which they are shown.
-pub(crate) fn notes(shown: &str, written: &Written) -> Vec<String> {
+pub(crate) fn notes(shown: &str, written: &WriteOutcome) -> Vec<String> {
     let in_place = written.in_place.then(|| {
         format!(
             "{shown} was written in place, as no new file can replace it: it is mounted by itself, or its directory cannot be \

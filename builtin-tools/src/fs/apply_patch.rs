@@ -37,7 +37,7 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{
     events::Progress,
-    files::{Proposal, Target, Written},
+    files::{Proposal, Target, WriteOutcome},
     output::Detailed,
 };
 
@@ -206,7 +206,7 @@ fn output(
     changes: &[Diff],
     known: &[Known],
     targets: &[Target],
-    written: &BTreeMap<usize, Written>,
+    written: &BTreeMap<usize, WriteOutcome>,
 ) -> Detailed<PatchedFiles> {
     let count = outcome.files.len();
     let mut text = format!("patched {count} {}:", if count == 1 { "file" } else { "files" });

@@ -37,7 +37,8 @@ use toolkit::{
     Ask, ToolErrorKind,
     approval::Access,
     files::{
-        Before, Expected, FileContent, FileVersion, Proposal, Repaired, Seen, Target, Workspace, WriteOptions,
+        Expected, FileContent, FileVersion, PathRepair, PriorContent, Proposal, ReadState, Target, Workspace,
+        WriteOptions,
     },
     output::Detailed,
     permission::PathDecision,
@@ -181,7 +182,7 @@ async fn draft_for_question(
 ) -> Result<(String, Option<AskedAbout>), ToolError> {
     let shown = proposal.shown();
     match proposal.before(MAX_BYTES as u64).await? {
-        Before::File(content) => {
+        PriorContent::File(content) => {
             let (workspace, path, edits) = (workspace.clone(), proposal.path().to_owned(), edits.to_vec());
             let draft = ctx.blocking(move |_| {
                 check_seen(&workspace, &path, &shown, &content.version)?;
@@ -193,7 +194,7 @@ async fn draft_for_question(
             });
             draft.await
         }
-        Before::Absent => Err(is_absent(&shown)),
+        PriorContent::Absent => Err(is_absent(&shown)),
         // The file is not read before approval: the prompt shows the request.
         _ => Ok((as_asked(edits), None)),
     }
@@ -236,9 +237,9 @@ pub(super) fn check_seen(
     path: &Path,
     shown: &str,
     now: &FileVersion,
-) -> Result<Seen, ToolError> {
+) -> Result<ReadState, ToolError> {
     match workspace.seen(path, now) {
-        Seen::Changed => Err(ToolError::failed(format!(
+        ReadState::Changed => Err(ToolError::failed(format!(
             "{shown} was changed by something else since it was last read here; nothing was done. Read it again, then \
              edit what it has now"
         ))),
@@ -317,7 +318,7 @@ struct Made {
     is_hidden: bool,
     shown: String,
     path: PathBuf,
-    repaired: Option<Repaired>,
+    repaired: Option<PathRepair>,
     /// Known once it is written.
     other_names: u64,
     notes: Vec<String>,
@@ -337,7 +338,7 @@ fn make(
     let seen = check_seen(workspace, target.path(), &shown, &content.version)?;
     let is_other = asked.is_some_and(|asked| !asked.version.is_same(&content.version));
     // Changes that this session made meanwhile do not count.
-    if is_other && seen != Seen::Same {
+    if is_other && seen != ReadState::Same {
         return Err(ToolError::failed(format!(
             "{shown} was changed by something else during the approval prompt; nothing was done. Read it again, then edit \
              what it has now"
@@ -437,7 +438,7 @@ async fn create(
     };
     let proposal = workspace.propose(file_path).await?;
     let shown = proposal.shown();
-    if matches!(proposal.before(MAX_BYTES as u64).await?, Before::File(_)) {
+    if matches!(proposal.before(MAX_BYTES as u64).await?, PriorContent::File(_)) {
         return Err(exists(&shown));
     }
     let change = diff(&shown, None, Some(content.as_bytes()));

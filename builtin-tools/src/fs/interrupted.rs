@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolkit::prelude::*;
 use toolkit::{
     CancellationToken,
-    files::{Interrupted, Left, Workspace},
+    files::{FileState, InterruptedChange, Workspace},
     output::Detailed,
 };
 
@@ -44,10 +44,10 @@ pub(super) async fn tell_looking<T>(
 
 /// The interrupted operations of a workspace, once they were looked up. Clones share one lookup.
 #[derive(Clone, Default)]
-pub(super) struct Look(Arc<Mutex<Option<Vec<Interrupted>>>>);
+pub(super) struct Look(Arc<Mutex<Option<Vec<InterruptedChange>>>>);
 
 impl Look {
-    fn lock(&self) -> MutexGuard<'_, Option<Vec<Interrupted>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<InterruptedChange>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -99,7 +99,7 @@ impl Look {
         };
         // A call that was cancelled before has shown nothing; from here on the answer exists, even if this task fails.
         let forget = move |_: &CancellationToken| {
-            interrupted.into_iter().for_each(Interrupted::told);
+            interrupted.into_iter().for_each(InterruptedChange::told);
             Ok(())
         };
         let _ = ctx.blocking(forget).await;
@@ -107,27 +107,27 @@ impl Look {
     }
 }
 
-fn note(interrupted: &Interrupted) -> String {
+fn note(interrupted: &InterruptedChange) -> String {
     if !interrupted.copies.is_empty() {
         return copies(&interrupted.copies);
     }
     let mut text = "an earlier patch was interrupted when its process ended; before this call its files were so, read them \
                     before going on:"
         .to_owned();
-    let mut files: Vec<&(String, Left)> = interrupted.files.iter().collect();
-    let count = |left: Left| interrupted.files.iter().filter(|(_, of)| *of == left).count();
-    let (old, new) = (count(Left::Old), count(Left::New));
+    let mut files: Vec<&(String, FileState)> = interrupted.files.iter().collect();
+    let count = |left: FileState| interrupted.files.iter().filter(|(_, of)| *of == left).count();
+    let (old, new) = (count(FileState::Old), count(FileState::New));
     let unknown = files.len() - old - new;
     // Rare kinds come first, if there are many files.
     files.sort_by_key(|(_, left)| match left {
-        Left::Old => old,
-        Left::New => new,
+        FileState::Old => old,
+        FileState::New => new,
         _ => unknown,
     });
     for (path, left) in files.iter().take(MAX_NAMED) {
         let what = match left {
-            Left::Old => "was as it was before that patch",
-            Left::New => "was as that patch makes it",
+            FileState::Old => "was as it was before that patch",
+            FileState::New => "was as that patch makes it",
             _ => "was neither as before nor as that patch makes it, or must not be looked at",
         };
         let _ = write!(text, "\n{path} {what}");

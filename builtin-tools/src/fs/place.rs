@@ -3,7 +3,7 @@
 use super::progress::Meter;
 use super::walk::Doors;
 use std::path::{Path, PathBuf};
-use toolkit::{ToolContext, ToolError, ToolErrorKind, events::Progress, files::Repaired};
+use toolkit::{ToolContext, ToolError, ToolErrorKind, events::Progress, files::PathRepair};
 
 /// A file or directory to search.
 pub(super) struct Place {
@@ -27,7 +27,7 @@ impl Place {
             real: tree.path().to_owned(),
             given: ctx.workspace_dir().join(path.unwrap_or(Path::new(""))),
             is_dir: tree.is_dir(),
-            repaired: tree.repaired().map(Repaired::note),
+            repaired: tree.repaired().map(PathRepair::note),
             doors: Doors::new(tree, workspace),
         })
     }

@@ -24,7 +24,7 @@ use toolkit::prelude::*;
 use toolkit::{
     CancellationToken, Content, ToolErrorKind,
     events::Progress,
-    files::{FileVersion, Opened, OpenedFile, Repaired, Workspace},
+    files::{FileVersion, OpenedFile, OpenedPath, PathRepair, Workspace},
     output::Detailed,
 };
 
@@ -78,15 +78,15 @@ async fn read_path(
     let look = look.clone();
     let meter = Meter::new(ctx);
     let seen = workspace.clone();
-    let read = move |opened: Opened, cancel: &CancellationToken| {
+    let read = move |opened: OpenedPath, cancel: &CancellationToken| {
         let workspace = seen;
         look.now(&workspace, cancel);
         let repaired = opened.repaired().cloned();
         let check = || if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
         let output = match opened {
-            Opened::Directory(directory) => listing::list(&directory, offset, Some(limit), cancel)
+            OpenedPath::Directory(directory) => listing::list(&directory, offset, Some(limit), cancel)
                 .map(|listed| listed.map(ReadDetails::Directory)),
-            Opened::File(file) => {
+            OpenedPath::File(file) => {
                 let (path, metadata) = (file.path().to_owned(), file.metadata().clone());
                 let mut seen = None;
                 let (output, lines) = read_file(file, &mut seen, offset, limit, meter, check)?;
@@ -113,7 +113,7 @@ async fn read_path(
 }
 
 /// Prepends a note on the path that was read, if it differs from the given one.
-fn with_note(mut read: Detailed<ReadDetails>, repaired: Option<&Repaired>) -> Detailed<ReadDetails> {
+fn with_note(mut read: Detailed<ReadDetails>, repaired: Option<&PathRepair>) -> Detailed<ReadDetails> {
     if let Some(repaired) = repaired {
         let note = format!("({})\n", repaired.note());
         match read.output.content.first_mut() {

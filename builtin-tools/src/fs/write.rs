@@ -15,7 +15,7 @@ use keep::Kept;
 use std::fmt::Write as _;
 use toolkit::prelude::*;
 use toolkit::{
-    files::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace, Written},
+    files::{Expected, FileContent, PriorContent, Proposal, ReadState, Target, Workspace, WriteOutcome},
     output::Detailed,
 };
 
@@ -60,12 +60,14 @@ async fn write_file(
     let workspace = ctx.workspace();
     let proposal = workspace.propose(file_path).await?;
     let before = proposal.before(MAX_BYTES).await?;
-    if let Before::File(old) = &before {
+    if let PriorContent::File(old) = &before {
         check_known(&workspace, proposal.path(), &proposal.shown(), old)?;
     }
     let (old, expected, other_names) = match before {
-        Before::Absent => (Some(None), Some(Expected::Absent), 0),
-        Before::File(old) => (Some(Some(old.bytes)), Some(Expected::Version(old.version)), old.other_names),
+        PriorContent::Absent => (Some(None), Some(Expected::Absent), 0),
+        PriorContent::File(old) => {
+            (Some(Some(old.bytes)), Some(Expected::Version(old.version)), old.other_names)
+        }
         _ => (None, None, 0),
     };
     let content = content.to_owned();
@@ -139,7 +141,7 @@ fn write_to(
     }
     // Content that was unknown before the prompt, or that the session itself has written since.
     let is_own = |now: &Option<FileContent>| {
-        now.as_ref().is_some_and(|now| workspace.seen(target.path(), &now.version) == Seen::Same)
+        now.as_ref().is_some_and(|now| workspace.seen(target.path(), &now.version) == ReadState::Same)
     };
     let (draft, expected) = match (draft, expected) {
         (Some(draft), Some(expected)) if is_as(&expected, now.as_ref()) || !is_own(&now) => (draft, expected),
@@ -159,7 +161,7 @@ fn check_known(
     shown: &str,
     content: &FileContent,
 ) -> Result<(), ToolError> {
-    if workspace.seen(path, &content.version) == Seen::Changed {
+    if workspace.seen(path, &content.version) == ReadState::Changed {
         return Err(changed_since_read(shown));
     }
     check_read(workspace, path, shown, content)
@@ -173,7 +175,7 @@ fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
     }
 }
 
-fn output(target: &Target, draft: &Draft, written: &Written, is_hidden: bool) -> Detailed<WrittenFile> {
+fn output(target: &Target, draft: &Draft, written: &WriteOutcome, is_hidden: bool) -> Detailed<WrittenFile> {
     let Draft { kept, diff, is_new } = draft;
     let shown = target.shown();
     let bytes = kept.bytes.len();

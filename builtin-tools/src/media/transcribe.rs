@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::io::Read as _;
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{ToolErrorKind, files::Opened, output::Detailed};
+use toolkit::{ToolErrorKind, files::OpenedPath, output::Detailed};
 
 /// Maximum number of bytes of a file, as OpenAI takes it.
 const MAX_FILE_BYTES: u64 = 25 << 20;
@@ -117,8 +117,8 @@ impl Said<'_> {
     }
 }
 
-fn read(opened: Opened) -> Result<(Vec<u8>, String), ToolError> {
-    let Opened::File(file) = opened else {
+fn read(opened: OpenedPath) -> Result<(Vec<u8>, String), ToolError> {
+    let OpenedPath::File(file) = opened else {
         return Err(ToolError::failed("this is not a file; name an audio file"));
     };
     let shown = file.shown().to_owned();

@@ -109,7 +109,7 @@ pub(super) async fn sweep_all() {
 
 impl Running {
     /// Watches a job from now on.
-    pub(super) fn watch(job: Job, start: Start, teller: toolkit::events::Teller) -> Arc<Self> {
+    pub(super) fn watch(job: Job, start: Start, teller: toolkit::events::EventSender) -> Arc<Self> {
         let running = Arc::new(Self {
             id: start.id,
             command: start.command,

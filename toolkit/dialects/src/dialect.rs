@@ -14,7 +14,7 @@ pub use calls::{CallFormatError, MAX_ARGUMENT_BYTES, MAX_CALLS};
 pub use definitions::{Definitions, DialectTool, Strictness};
 #[doc(hidden)]
 pub use schema::for_people;
-pub use schema::{DialectSchema, Loosened, MAX_RECURSION};
+pub use schema::{DialectSchema, MAX_RECURSION, SchemaLoss};
 pub use stream::{CallStream, JsonEvents, StreamedCall};
 
 use serde::{Deserialize, Serialize};

@@ -7,6 +7,6 @@
 pub mod dialect;
 
 pub use dialect::{
-    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, JsonEvents, Loosened,
-    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, StreamedCall, Strictness, UnknownDialect,
+    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, JsonEvents,
+    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, SchemaLoss, StreamedCall, Strictness, UnknownDialect,
 };

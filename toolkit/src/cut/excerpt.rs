@@ -1,6 +1,6 @@
 //! Selects the bytes of a text that are kept, from its two ends.
 
-use super::{Budget, Cut, Kept, OutputLimits, Part, Position};
+use super::{Budget, Cut, OutputLimits, OutputLocation, Part, Position};
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
 const NEWLINE: u8 = b'\n';
@@ -70,7 +70,7 @@ impl<'a> Ends<'a> {
             keep: limits.keep,
             shown: parts.into_iter().filter(|part| part.bytes() > 0).collect(),
             missing,
-            kept: Kept::Not { error: String::new() },
+            kept: OutputLocation::Not { error: String::new() },
         };
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         Excerpt { head: text(head), tail: text(tail), cut }

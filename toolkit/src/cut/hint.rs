@@ -1,6 +1,6 @@
 //! The hint to a model about a truncated output.
 
-use super::{Cut, Kept, Part};
+use super::{Cut, OutputLocation, Part};
 use std::fmt;
 
 /// Writes the total size, the shown and the missing part, and how to read on.
@@ -21,7 +21,7 @@ impl fmt::Display for Cut {
         write!(f, ". Missing: {}. ", Lines(missing, self))?;
         let from = missing.from;
         match &self.kept {
-            Kept::Whole { path } => {
+            OutputLocation::Whole { path } => {
                 write!(f, "The whole output is in {}; read it on from line {}", path.display(), from.line)?;
                 if from.byte_in_line > 0 {
                     write!(
@@ -32,7 +32,7 @@ impl fmt::Display for Cut {
                 }
                 f.write_str(".]")
             }
-            Kept::Partly { path, bytes, error } => {
+            OutputLocation::Partly { path, bytes, error } => {
                 let bytes = Count(*bytes, "byte");
                 write!(
                     f,
@@ -40,7 +40,7 @@ impl fmt::Display for Cut {
                     path.display()
                 )
             }
-            Kept::Not { error } => write!(f, "The rest was not kept: {error}.]"),
+            OutputLocation::Not { error } => write!(f, "The rest was not kept: {error}.]"),
         }
     }
 }

@@ -55,8 +55,10 @@ fn limits(max_lines: u64, max_bytes: u64, keep: Keep) -> OutputLimits {
 /// Returns the hint without the path, which differs each time.
 fn told(text: &str, cut: &Cut) -> String {
     match &cut.kept {
-        Kept::Whole { path } | Kept::Partly { path, .. } => text.replace(&path.display().to_string(), "FILE"),
-        Kept::Not { .. } => text.to_owned(),
+        OutputLocation::Whole { path } | OutputLocation::Partly { path, .. } => {
+            text.replace(&path.display().to_string(), "FILE")
+        }
+        OutputLocation::Not { .. } => text.to_owned(),
     }
 }
 
@@ -289,7 +291,7 @@ fn a_dropped_cut_leaves_no_file() {
 
 fn path(cut: &Cut) -> &Path {
     match &cut.kept {
-        Kept::Whole { path } => path,
+        OutputLocation::Whole { path } => path,
         other => panic!("{other:?}"),
     }
 }

@@ -8,7 +8,7 @@ use toolkit_core::redact::Redactor;
 /// A sender of events about a task, which also works long after the end of the call. It keeps neither the toolkit nor the
 /// session alive: once the toolkit is dropped, its events are discarded.
 #[derive(Debug, Clone)]
-pub struct Teller {
+pub struct EventSender {
     hub: Weak<Hub>,
     session: String,
     call_id: String,
@@ -19,7 +19,7 @@ pub struct Teller {
     redactor: Redactor,
 }
 
-impl Teller {
+impl EventSender {
     /// Tells of a call, as long as its toolkit is there.
     pub(crate) fn new(hub: &Arc<Hub>, call: &CallOrigin<'_>) -> Self {
         Self {

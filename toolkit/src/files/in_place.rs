@@ -8,7 +8,7 @@
 use super::fault;
 use super::handle::{self, Dir, Stat};
 use super::target::{Expected, Target};
-use super::unfinished::{Content, Unfinished};
+use super::unfinished::{Content, PendingChange};
 use super::version::{ContentHash, FileVersion};
 use crate::output_store::make_directory;
 use std::fs::{self, File, OpenOptions};
@@ -109,7 +109,7 @@ impl Target {
         Ok(copy)
     }
 
-    fn begin_in_place(&self, contents: (Content, Content), copy: &std::path::Path) -> Option<Unfinished> {
+    fn begin_in_place(&self, contents: (Content, Content), copy: &std::path::Path) -> Option<PendingChange> {
         self.workspace.begin_in_place(self, contents, copy)
     }
 }

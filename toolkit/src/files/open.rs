@@ -1,7 +1,7 @@
 //! Opens files for reading.
 
 use super::handle::{self, Any, Dir, FileKind};
-use super::opened::{Opened, OpenedDirectory, OpenedFile, OpenedPlace, Refused, Repaired};
+use super::opened::{OpenError, OpenedDirectory, OpenedFile, OpenedPath, OpenedPlace, PathRepair};
 use super::{Workspace, repair};
 use crate::file_access::leave::{Asked, Granted, MAX_LOOKS, Weighed, restless};
 use crate::permission::PathDecision;
@@ -16,11 +16,11 @@ use toolkit_core::error::{ToolError, ToolErrorKind};
 /// The result of one attempt to open a path.
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 enum Step {
-    Opened(Opened),
+    Opened(OpenedPath),
     /// A person has to be asked first.
     Asks(Box<Asked>),
     /// The path does not exist, but another path was probably meant.
-    Repaired(Repaired),
+    Repaired(PathRepair),
     /// Another process changed the file meanwhile.
     Again,
 }
@@ -29,7 +29,7 @@ enum Step {
 enum Next<T, F> {
     Done(T),
     Asks(Box<Asked>, F),
-    Repaired(Repaired, F),
+    Repaired(PathRepair, F),
     Again(F),
 }
 
@@ -37,14 +37,14 @@ impl Workspace {
     /// Opens a file or directory for reading, once it may be read; asks a person if necessary.
     ///
     /// If the path does not exist and exactly one existing path was probably meant, that one is opened: without a leading `@`, with `~`
-    /// or `file://` resolved, or with a name that differs only in kinds of spaces, quotes or accents. [`Opened::repaired`] then tells
+    /// or `file://` resolved, or with a name that differs only in kinds of spaces, quotes or accents. [`OpenedPath::repaired`] then tells
     /// both paths.
     ///
     /// # Errors
     ///
     /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access). `NotFound` lists up to three similar names, of files
     /// that may be read without a question. Pipes, sockets and devices are refused.
-    pub async fn open(&self, path: impl AsRef<Path>) -> Result<Opened, ToolError> {
+    pub async fn open(&self, path: impl AsRef<Path>) -> Result<OpenedPath, ToolError> {
         self.open_with(path, |opened, _| Ok(opened)).await
     }
 
@@ -57,13 +57,13 @@ impl Workspace {
     /// ```
     /// use std::io::Read as _;
     /// use toolkit::prelude::*;
-    /// use toolkit::files::Opened;
+    /// use toolkit::files::OpenedPath;
     ///
     /// /// Counts the lines of a file.
     /// #[tool(read_only)]
     /// async fn lines(ctx: &ToolContext, /** The file. */ path: &Path) -> Result<usize, ToolError> {
     ///     let count = |opened, _: &_| {
-    ///         let Opened::File(file) = opened else { return Err(ToolError::failed("name a file")) };
+    ///         let OpenedPath::File(file) = opened else { return Err(ToolError::failed("name a file")) };
     ///         let mut text = String::new();
     ///         file.into_file().take(1 << 20).read_to_string(&mut text)?;
     ///         Ok(text.lines().count())
@@ -78,7 +78,7 @@ impl Workspace {
     pub async fn open_with<T: Send + 'static>(
         &self,
         path: impl AsRef<Path>,
-        work: impl FnOnce(Opened, &CancellationToken) -> Result<T, ToolError> + Send + 'static,
+        work: impl FnOnce(OpenedPath, &CancellationToken) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
         Ok(self.open_asking(path.as_ref(), work).await?.0)
     }
@@ -87,10 +87,10 @@ impl Workspace {
     pub(super) async fn open_asking<T: Send + 'static>(
         &self,
         given: &Path,
-        work: impl FnOnce(Opened, &CancellationToken) -> Result<T, ToolError> + Send + 'static,
+        work: impl FnOnce(OpenedPath, &CancellationToken) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<(T, bool), ToolError> {
         let mut path = repair::literal(given);
-        let mut repaired: Option<Repaired> = None;
+        let mut repaired: Option<PathRepair> = None;
         let mut granted = Vec::new();
         let mut work = Some(work);
         for _ in 0..2 * MAX_LOOKS {
@@ -128,7 +128,7 @@ impl Workspace {
         &self,
         given: &Path,
         path: &Path,
-        repaired: Option<Repaired>,
+        repaired: Option<PathRepair>,
         granted: &[Granted],
     ) -> Result<Step, ToolError> {
         let weighed = self.ctx.weigh_path_now(path, Access::Read, granted, || self.surroundings())?;
@@ -153,15 +153,15 @@ impl Workspace {
     /// # Errors
     ///
     /// When the file is not opened, with the reason. The error does not reveal if a file that has to be asked about exists.
-    pub fn try_open(&self, path: impl AsRef<Path>) -> Result<OpenedFile, Refused> {
+    pub fn try_open(&self, path: impl AsRef<Path>) -> Result<OpenedFile, OpenError> {
         let path = path.as_ref();
-        let roots = self.roots().map_err(Refused::Unusable)?;
+        let roots = self.roots().map_err(OpenError::Unusable)?;
         // Most files of a walk are at the place that their path names. The path itself is decided first; if it contains a symlink, the
         // file is not opened, and the path is resolved.
         if let Some((root, within)) = roots.named(path) {
             let real: PathBuf = root.real.join(within).components().collect();
             if !self.needs_no_leave(&real) {
-                return Err(Refused::NeedsLeave);
+                return Err(OpenError::NeedsLeave);
             }
             match root.dir.open_file(within) {
                 Err(error) if handle::is_raced(&error) => {}
@@ -170,25 +170,25 @@ impl Workspace {
         }
         for _ in 0..MAX_LOOKS {
             let place = self.place_without_leave(path)?;
-            let Some((root, within)) = roots.holding(&place.real) else { return Err(Refused::NeedsLeave) };
+            let Some((root, within)) = roots.holding(&place.real) else { return Err(OpenError::NeedsLeave) };
             match place.obstacle {
                 None => {}
-                Some(Obstacle::Absent(_)) => return Err(Refused::Absent),
-                Some(Obstacle::Unusable(error)) => return Err(Refused::Unusable(error)),
+                Some(Obstacle::Absent(_)) => return Err(OpenError::Absent),
+                Some(Obstacle::Unusable(error)) => return Err(OpenError::Unusable(error)),
             }
             match root.dir.open_file(within) {
                 Err(error) if handle::is_raced(&error) => {}
                 opened => return self.regular(opened, place.real.clone()),
             }
         }
-        Err(Refused::Unreadable(io::Error::other("something else keeps changing it")))
+        Err(OpenError::Unreadable(io::Error::other("something else keeps changing it")))
     }
 
     /// Opens a file of a directory, if no person has to be asked.
-    pub(super) fn try_open_in(&self, dir: &Dir, of: &Path, name: &OsStr) -> Result<OpenedFile, Refused> {
+    pub(super) fn try_open_in(&self, dir: &Dir, of: &Path, name: &OsStr) -> Result<OpenedFile, OpenError> {
         let real = of.join(name);
         if Path::new(name).components().count() != 1 || !self.needs_no_leave(&real) {
-            return Err(Refused::NeedsLeave);
+            return Err(OpenError::NeedsLeave);
         }
         match dir.open_file(Path::new(name)) {
             Err(error) if handle::is_raced(&error) => self.try_open(&real),
@@ -196,18 +196,18 @@ impl Workspace {
         }
     }
 
-    fn regular(&self, opened: io::Result<Any>, real: PathBuf) -> Result<OpenedFile, Refused> {
+    fn regular(&self, opened: io::Result<Any>, real: PathBuf) -> Result<OpenedFile, OpenError> {
         let opened = opened.map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Refused::Absent,
-            _ => Refused::Unreadable(error),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => OpenError::Absent,
+            _ => OpenError::Unreadable(error),
         })?;
         match opened {
             Any::File(file, metadata) => {
                 let shown = self.shown(&real);
                 Ok(OpenedFile { file, metadata, place: OpenedPlace { real, shown, repaired: None } })
             }
-            Any::Directory(_) => Err(Refused::Kind(FileKind::Directory)),
-            Any::Special => Err(Refused::Kind(FileKind::Special)),
+            Any::Directory(_) => Err(OpenError::Kind(FileKind::Directory)),
+            Any::Special => Err(OpenError::Kind(FileKind::Special)),
         }
     }
 
@@ -229,17 +229,21 @@ impl Workspace {
     }
 
     /// Resolves a path, if it is within the workspace and may be read without a question.
-    pub(super) fn place_without_leave(&self, path: &Path) -> Result<Place, Refused> {
+    pub(super) fn place_without_leave(&self, path: &Path) -> Result<Place, OpenError> {
         let (decided, place) =
-            self.ctx.look_at(path, Access::Read, Look::Inside).map_err(Refused::Unusable)?;
+            self.ctx.look_at(path, Access::Read, Look::Inside).map_err(OpenError::Unusable)?;
         match decided.decision {
             PathDecision::Allow if place.is_inside() => Ok(place),
-            _ => Err(Refused::NeedsLeave),
+            _ => Err(OpenError::NeedsLeave),
         }
     }
 
     /// Opens the file that was decided about; returns `None` if there is a symlink by now.
-    fn open_place(&self, place: &Place, repaired: Option<Repaired>) -> Result<Option<Opened>, ToolError> {
+    fn open_place(
+        &self,
+        place: &Place,
+        repaired: Option<PathRepair>,
+    ) -> Result<Option<OpenedPath>, ToolError> {
         let real = place.real.clone();
         let shown = self.shown(&real);
         let cannot = |error: &io::Error| cannot("open", &shown, error);
@@ -254,8 +258,10 @@ impl Workspace {
         };
         let place = OpenedPlace { real, shown, repaired };
         Ok(Some(match opened {
-            Any::File(file, metadata) => Opened::File(OpenedFile { file, metadata, place }),
-            Any::Directory(dir) => Opened::Directory(OpenedDirectory { workspace: self.clone(), dir, place }),
+            Any::File(file, metadata) => OpenedPath::File(OpenedFile { file, metadata, place }),
+            Any::Directory(dir) => {
+                OpenedPath::Directory(OpenedDirectory { workspace: self.clone(), dir, place })
+            }
             Any::Special => {
                 let kind = FileKind::Special.words();
                 return Err(ToolError::failed(format!("{} is not a regular file but {kind}", place.shown)));
@@ -264,7 +270,7 @@ impl Workspace {
     }
 
     /// Opens a whole output of this session. Its directory may be reached through symlinks, which the user running the program made.
-    fn open_own_output(&self, path: &Path) -> Result<Opened, ToolError> {
+    fn open_own_output(&self, path: &Path) -> Result<OpenedPath, ToolError> {
         let shown = self.shown(path);
         let open = || {
             let name = path.file_name().ok_or(ErrorKind::NotFound)?;
@@ -275,7 +281,7 @@ impl Workspace {
         match open().map_err(|error| cannot("open", &shown, &error))? {
             (Any::File(file, metadata), real) => {
                 let place = OpenedPlace { real, shown, repaired: None };
-                Ok(Opened::File(OpenedFile { file, metadata, place }))
+                Ok(OpenedPath::File(OpenedFile { file, metadata, place }))
             }
             _ => Err(ToolError::not_found(format!("{shown} does not exist"))),
         }

@@ -1,4 +1,4 @@
-//! Opened files, and the reasons why a file was not opened.
+//! OpenedPath files, and the reasons why a file was not opened.
 
 use super::Workspace;
 use super::handle::{Dir, DirectoryEntry, FileKind};
@@ -14,16 +14,16 @@ use toolkit_core::escape::escape_line;
 /// A file or directory that was opened by its path.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Opened {
+pub enum OpenedPath {
     /// A regular file.
     File(OpenedFile),
     /// A directory.
     Directory(OpenedDirectory),
 }
 
-impl Opened {
+impl OpenedPath {
     /// Returns how the path was repaired, if it was.
-    pub fn repaired(&self) -> Option<&Repaired> {
+    pub fn repaired(&self) -> Option<&PathRepair> {
         match self {
             Self::File(file) => file.repaired(),
             Self::Directory(directory) => directory.repaired(),
@@ -44,7 +44,7 @@ pub struct OpenedFile {
 pub(super) struct OpenedPlace {
     pub(super) real: PathBuf,
     pub(super) shown: String,
-    pub(super) repaired: Option<Repaired>,
+    pub(super) repaired: Option<PathRepair>,
 }
 
 impl OpenedFile {
@@ -74,7 +74,7 @@ impl OpenedFile {
     }
 
     /// Returns how the path was repaired, if it was.
-    pub fn repaired(&self) -> Option<&Repaired> {
+    pub fn repaired(&self) -> Option<&PathRepair> {
         self.place.repaired.as_ref()
     }
 
@@ -117,7 +117,7 @@ impl OpenedDirectory {
     /// # Errors
     ///
     /// When the file is not opened, with the reason.
-    pub fn try_open(&self, name: &OsStr) -> Result<OpenedFile, Refused> {
+    pub fn try_open(&self, name: &OsStr) -> Result<OpenedFile, OpenError> {
         self.workspace.try_open_in(&self.dir, &self.place.real, name)
     }
 
@@ -132,7 +132,7 @@ impl OpenedDirectory {
     }
 
     /// Returns how the path was repaired, if it was.
-    pub fn repaired(&self) -> Option<&Repaired> {
+    pub fn repaired(&self) -> Option<&PathRepair> {
         self.place.repaired.as_ref()
     }
 }
@@ -140,7 +140,7 @@ impl OpenedDirectory {
 /// The reason why a file was not opened without a question.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum OpenError {
     /// A person would have to be asked, or it is denied. This does not reveal if the file exists.
     #[error("it needs to be asked for")]
     NeedsLeave,
@@ -173,14 +173,14 @@ impl FileKind {
 /// A repaired path: the given one did not exist, and another one was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Repaired {
+pub struct PathRepair {
     /// The path that was given.
     pub given: PathBuf,
     /// The one that was used.
     pub used: PathBuf,
 }
 
-impl Repaired {
+impl PathRepair {
     /// Returns a note for the model, as a sentence without its full stop: ``there is no `@src/lib.rs`; this is `src/lib.rs`
     /// ``.
     pub fn note(&self) -> String {

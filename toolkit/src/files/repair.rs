@@ -2,7 +2,7 @@
 
 use super::Workspace;
 use super::handle::{Dir, FileKind};
-use super::opened::{Repaired, shown};
+use super::opened::{PathRepair, shown};
 use crate::permission::PathDecision;
 use crate::workspace::{Look, Place};
 use std::ffi::{OsStr, OsString};
@@ -90,7 +90,7 @@ impl Workspace {
         given: &Path,
         place: &Place,
         absent: ToolError,
-    ) -> Result<Repaired, ToolError> {
+    ) -> Result<PathRepair, ToolError> {
         let mut found = Vec::new();
         if let Some(path) = translated(given).filter(|path| path != given) {
             match self.ctx.look_at(&path, Access::Read, Look::Inside) {
@@ -110,7 +110,7 @@ impl Workspace {
         found.dedup();
         if let [used] = &*found {
             let used = used.clone();
-            return Ok(Repaired { used: self.relative(&used), given: given.to_owned() });
+            return Ok(PathRepair { used: self.relative(&used), given: given.to_owned() });
         }
         let near = if found.is_empty() { self.nearest(&place.real) } else { found };
         Err(with_names(absent, near.iter().map(|path| shown(&self.relative(path)))))
@@ -118,7 +118,7 @@ impl Workspace {
 
     /// Returns the one existing path that may be revealed and was probably meant by `given`, which was resolved to `place`
     /// and does not exist.
-    pub(super) fn already_there(&self, given: &Path, place: &Place) -> Option<Repaired> {
+    pub(super) fn already_there(&self, given: &Path, place: &Place) -> Option<PathRepair> {
         if !place.is_inside() || !self.needs_no_leave(&place.real) {
             return None;
         }
@@ -134,7 +134,7 @@ impl Workspace {
         found.sort_unstable();
         found.dedup();
         let [used] = &*found else { return None };
-        Some(Repaired { used: self.relative(used), given: given.to_owned() })
+        Some(PathRepair { used: self.relative(used), given: given.to_owned() })
     }
 
     /// Returns the path relative to the workspace, or the whole path if it is outside.

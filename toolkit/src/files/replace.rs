@@ -3,7 +3,7 @@
 use super::handle::{self, Dir, FileKind, Stat};
 use super::open::cannot;
 use super::options::WriteOptions;
-use super::taken::Taken;
+use super::taken::DisplacedFile;
 use super::target::{Expected, Target, no_file};
 use super::version::{ContentHash, FileVersion};
 use super::{fault, held, in_place, stale};
@@ -21,7 +21,7 @@ const WRITE_BYTES: usize = 4 * ContentHash::BLOCK;
 /// A file that was written.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Written {
+pub struct WriteOutcome {
     /// Its real path.
     pub path: PathBuf,
     /// True if a file existed before.
@@ -41,7 +41,7 @@ pub struct Written {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OwnerChange {
-    /// Before.
+    /// PriorContent.
     pub before: (u32, u32),
     /// After.
     pub after: (u32, u32),
@@ -66,18 +66,18 @@ impl Target {
     ///
     /// Mode, owner, group, access control list and user attributes of a replaced file are kept, all but the mode as far as the
     /// process may; set-user-id is removed if the owner cannot be kept. The other names of a file with several names keep the
-    /// old content, because only a new file can replace one atomically; [`Written::other_names`] is their number. The written
+    /// old content, because only a new file can replace one atomically; [`WriteOutcome::other_names`] is their number. The written
     /// content counts as seen by the session.
     ///
     /// A file that cannot be replaced, because it is a mount point or its directory is not writable, is written in place after
-    /// a copy of it is safely stored: see [`Written::in_place`].
+    /// a copy of it is safely stored: see [`WriteOutcome::in_place`].
     ///
     /// A limit on the size of files results in an error only in a process that is not ended by `SIGXFSZ`; the command is not.
     ///
     /// # Errors
     ///
     /// `Failed` when the present file does not match `expected`, and then nothing is changed; and when the system refuses.
-    pub fn write(&self, content: &[u8], expected: &Expected) -> Result<Written, ToolError> {
+    pub fn write(&self, content: &[u8], expected: &Expected) -> Result<WriteOutcome, ToolError> {
         self.write_keeping(content, expected, WriteOptions::default()).map(|(written, _)| written)
     }
 
@@ -92,7 +92,7 @@ impl Target {
         content: &[u8],
         expected: &Expected,
         options: WriteOptions<'_>,
-    ) -> Result<(Written, Option<Taken>), ToolError> {
+    ) -> Result<(WriteOutcome, Option<DisplacedFile>), ToolError> {
         self.write_parts(&[content], expected, options)
     }
 
@@ -107,7 +107,7 @@ impl Target {
         content: &[&[u8]],
         expected: &Expected,
         options: WriteOptions<'_>,
-    ) -> Result<(Written, Option<Taken>), ToolError> {
+    ) -> Result<(WriteOutcome, Option<DisplacedFile>), ToolError> {
         self.tell_change(Some(content))?;
         let WriteOptions { like, executable, is_edit } = options;
         let like = like.map(|like| like.found().map(|(dir, stat)| (dir, stat, &*like.name))).transpose()?;
@@ -141,14 +141,14 @@ impl Target {
         expected: &Expected,
         like: Option<Like<'_>>,
         executable: Option<bool>,
-    ) -> Result<(Written, Option<Taken>), ToolError> {
+    ) -> Result<(WriteOutcome, Option<DisplacedFile>), ToolError> {
         let refused = |error: &io::Error| self.refused(error);
         let dir = self.made_parent().map_err(|error| refused(&error))?;
         stale::remove_old(&dir);
         for _ in 0..TRIES {
             let existing = self.check(&dir, expected)?;
             let of = like.or_else(|| existing.as_ref().map(|stat| (&dir, stat, &*self.name)));
-            let written = |version: FileVersion, in_place: bool, owner: Option<OwnerChange>| Written {
+            let written = |version: FileVersion, in_place: bool, owner: Option<OwnerChange>| WriteOutcome {
                 path: self.real.clone(),
                 replaced: existing.is_some(),
                 version,
@@ -186,7 +186,7 @@ impl Target {
                 Some(existing) if new.is_there => {
                     let dir = new.dir.try_clone().map_err(|error| refused(&error))?;
                     new.is_there = false;
-                    Some(Taken::new(self, dir, new.name.clone(), existing, expected))
+                    Some(DisplacedFile::new(self, dir, new.name.clone(), existing, expected))
                 }
                 _ => None,
             };

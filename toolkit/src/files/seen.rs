@@ -30,7 +30,7 @@ pub enum Extent {
 /// The relation of a file to the version that a session knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Seen {
+pub enum ReadState {
     /// The session has neither read nor written the file, or its record was dropped.
     Never,
     /// The file is unchanged since the session last read or wrote it.
@@ -136,17 +136,17 @@ impl Workspace {
         }
         let own = self.ctx.session_state::<SeenFiles>();
         match (own.compare(path, now, None), self.shared()) {
-            (Seen::Never, Some((shared, within))) => shared.extent(path, now, Some(within)),
+            (ReadState::Never, Some((shared, within))) => shared.extent(path, now, Some(within)),
             _ => own.extent(path, now, None),
         }
     }
 
     /// Compares the file at a real path with the version that this session last read or wrote; the records of sessions of the
     /// [same group](crate::files::SharedReads) count if this session has neither read nor written it.
-    pub fn seen(&self, path: &Path, now: &FileVersion) -> Seen {
+    pub fn seen(&self, path: &Path, now: &FileVersion) -> ReadState {
         let own = self.ctx.session_state::<SeenFiles>().compare(path, now, None);
         match (own, self.shared()) {
-            (Seen::Never, Some((shared, within))) => shared.compare(path, now, Some(within)),
+            (ReadState::Never, Some((shared, within))) => shared.compare(path, now, Some(within)),
             _ => own,
         }
     }
@@ -227,11 +227,11 @@ impl SeenFiles {
         }
     }
 
-    fn compare(&self, path: &Path, now: &FileVersion, within: Option<Duration>) -> Seen {
+    fn compare(&self, path: &Path, now: &FileVersion, within: Option<Duration>) -> ReadState {
         let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = table.files.get(path).filter(|known| known.is_within(within));
-        let Some(known) = known else { return Seen::Never };
-        if known.is_same(now) { Seen::Same } else { Seen::Changed }
+        let Some(known) = known else { return ReadState::Never };
+        if known.is_same(now) { ReadState::Same } else { ReadState::Changed }
     }
 
     fn rename(&self, from: &Path, to: &Path) {

@@ -14,7 +14,7 @@ use toolkit_core::error::ToolError;
 /// until then it can be put back unchanged, with its mode, times and attributes.
 #[derive(Debug)]
 #[must_use = "what is dropped is removed"]
-pub struct Taken {
+pub struct DisplacedFile {
     workspace: Workspace,
     dir: Dir,
     /// The temporary name.
@@ -25,7 +25,7 @@ pub struct Taken {
     version: Option<FileVersion>,
 }
 
-impl Taken {
+impl DisplacedFile {
     pub(super) fn new(target: &Target, dir: Dir, name: OsString, what: Stat, expected: &Expected) -> Self {
         let version = match expected {
             Expected::Version(version) => Some(version.clone()),
@@ -79,7 +79,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for DisplacedFile {
     fn drop(&mut self) {
         if self.is_there {
             fault::point("remove");
@@ -95,7 +95,7 @@ impl Target {
     /// # Errors
     ///
     /// As [`remove`](Self::remove).
-    pub fn take_away(&self, expected: &Expected) -> Result<Taken, ToolError> {
+    pub fn take_away(&self, expected: &Expected) -> Result<DisplacedFile, ToolError> {
         self.tell_change(None)?;
         let refused = |error: &io::Error| self.refused(error);
         let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
@@ -112,6 +112,6 @@ impl Target {
         }
         drop(until_taken);
         self.workspace.forget(&self.real);
-        Ok(Taken::new(self, dir, name, taken, expected))
+        Ok(DisplacedFile::new(self, dir, name, taken, expected))
     }
 }

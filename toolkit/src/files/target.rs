@@ -3,7 +3,7 @@
 use super::handle::{self, Any, Dir, FileKind};
 use super::made::Missing;
 use super::open::cannot;
-use super::opened::{Refused, Repaired};
+use super::opened::{OpenError, PathRepair};
 use super::version::{ContentHash, FileVersion};
 use super::{Workspace, repair};
 use crate::file_access::leave::{Granted, MAX_LOOKS, Weighed, denied, restless};
@@ -22,7 +22,7 @@ pub struct Proposal {
     pub(super) workspace: Workspace,
     /// The given path, or its repaired form.
     pub(super) path: PathBuf,
-    pub(super) repaired: Option<Repaired>,
+    pub(super) repaired: Option<PathRepair>,
     pub(super) granted: Vec<Granted>,
     pub(super) weighed: Weighed,
 }
@@ -30,7 +30,7 @@ pub struct Proposal {
 /// The present state at the place where a file is to be written, as far as it may be known before a person is asked.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Before {
+pub enum PriorContent {
     /// There is no file.
     Absent,
     /// A file.
@@ -66,7 +66,7 @@ pub enum Expected {
     Any,
 }
 
-impl Before {
+impl PriorContent {
     /// Returns the state that is required when the file is written; `None` if it is not known yet.
     pub fn expected(&self) -> Option<Expected> {
         match self {
@@ -111,7 +111,7 @@ impl Workspace {
         let Some(used) = repair::translated(given).filter(|used| used != given) else {
             return Ok(proposal);
         };
-        let repaired = Repaired { given: given.to_owned(), used: used.clone() };
+        let repaired = PathRepair { given: given.to_owned(), used: used.clone() };
         self.propose_at(used, Some(repaired)).await
     }
 
@@ -156,7 +156,7 @@ impl Workspace {
         self.propose(path).await?.ask(show).await
     }
 
-    async fn propose_at(&self, path: PathBuf, repaired: Option<Repaired>) -> Result<Proposal, ToolError> {
+    async fn propose_at(&self, path: PathBuf, repaired: Option<PathRepair>) -> Result<Proposal, ToolError> {
         let weighed = self.ctx.weigh_path(&path, Access::Write, &[]).await?;
         Ok(Proposal { workspace: self.clone(), path, repaired, granted: Vec::new(), weighed })
     }
@@ -164,7 +164,7 @@ impl Workspace {
 
 impl Proposal {
     /// Returns how the path was repaired, if it was.
-    pub fn repaired(&self) -> Option<&Repaired> {
+    pub fn repaired(&self) -> Option<&PathRepair> {
         self.repaired.as_ref()
     }
 
@@ -197,19 +197,19 @@ impl Proposal {
     /// # Errors
     ///
     /// When no file can be written there, for example at a directory, or the file has more bytes.
-    pub async fn before(&self, most: u64) -> Result<Before, ToolError> {
-        let Some(place) = self.place().cloned() else { return Ok(Before::Unknown) };
+    pub async fn before(&self, most: u64) -> Result<PriorContent, ToolError> {
+        let Some(place) = self.place().cloned() else { return Ok(PriorContent::Unknown) };
         let workspace = self.workspace.clone();
         let read = move |_: &_| match workspace.try_open(&place.real) {
             Ok(file) => {
                 let shown = file.shown().to_owned();
-                read_whole(&file.file, file.metadata, most, &shown).map(Before::File)
+                read_whole(&file.file, file.metadata, most, &shown).map(PriorContent::File)
             }
-            Err(Refused::NeedsLeave) => Ok(Before::Unknown),
-            Err(Refused::Absent) => Ok(Before::Absent),
-            Err(Refused::Kind(kind)) => Err(no_file(&workspace.shown(&place.real), kind)),
-            Err(Refused::Unreadable(error)) => Err(cannot("read", &workspace.shown(&place.real), &error)),
-            Err(Refused::Unusable(error)) => Err(error),
+            Err(OpenError::NeedsLeave) => Ok(PriorContent::Unknown),
+            Err(OpenError::Absent) => Ok(PriorContent::Absent),
+            Err(OpenError::Kind(kind)) => Err(no_file(&workspace.shown(&place.real), kind)),
+            Err(OpenError::Unreadable(error)) => Err(cannot("read", &workspace.shown(&place.real), &error)),
+            Err(OpenError::Unusable(error)) => Err(error),
         };
         self.workspace.ctx.blocking(read).await
     }
@@ -272,7 +272,7 @@ pub struct Target {
     pub(super) name: OsString,
     pub(super) real: PathBuf,
     pub(super) shown: String,
-    repaired: Option<Repaired>,
+    repaired: Option<PathRepair>,
     is_link: bool,
 }
 
@@ -281,7 +281,7 @@ impl Target {
     pub(super) fn bind(
         workspace: Workspace,
         place: Place,
-        repaired: Option<Repaired>,
+        repaired: Option<PathRepair>,
     ) -> Result<Option<Self>, ToolError> {
         if let Some(Obstacle::Unusable(error)) = place.obstacle {
             return Err(error);
@@ -337,7 +337,7 @@ impl Target {
     }
 
     /// Returns how the path was repaired, if it was.
-    pub fn repaired(&self) -> Option<&Repaired> {
+    pub fn repaired(&self) -> Option<&PathRepair> {
         self.repaired.as_ref()
     }
 

@@ -2,7 +2,7 @@
 
 use super::Workspace;
 use super::handle::{Any, Dir, DirectoryEntry, FileKind, Named};
-use super::opened::{Opened, Refused, Repaired};
+use super::opened::{OpenError, OpenedPath, PathRepair};
 use crate::permission::{OwnDirs, PathDecision, is_suspect};
 use crate::workspace::{Look, Place};
 use std::ffi::OsStr;
@@ -27,12 +27,12 @@ impl Workspace {
         self.ctx.blocking(move |_| workspace.tree(opened, was_asked)).await
     }
 
-    fn tree(&self, opened: Opened, was_asked: bool) -> Result<OpenedTree, ToolError> {
+    fn tree(&self, opened: OpenedPath, was_asked: bool) -> Result<OpenedTree, ToolError> {
         let roots = self.roots()?;
         let repaired = opened.repaired().cloned();
         let (real, root) = match opened {
-            Opened::Directory(directory) => (directory.place.real, Start::Directory(directory.dir)),
-            Opened::File(file) => (file.place.real, Start::File(file.file)),
+            OpenedPath::Directory(directory) => (directory.place.real, Start::Directory(directory.dir)),
+            OpenedPath::File(file) => (file.place.real, Start::File(file.file)),
         };
         let settings = &self.ctx.scope().toolkit.settings;
         let mut further: Vec<PathBuf> = roots.further().map(|root| root.real.clone()).collect();
@@ -105,7 +105,7 @@ struct Inner {
     is_allowed: bool,
     real: PathBuf,
     root: Start,
-    repaired: Option<Repaired>,
+    repaired: Option<PathRepair>,
 }
 
 enum Start {
@@ -143,7 +143,7 @@ impl OpenedTree {
     }
 
     /// Returns how the path was repaired, if it was.
-    pub fn repaired(&self) -> Option<&Repaired> {
+    pub fn repaired(&self) -> Option<&PathRepair> {
         self.inner.repaired.as_ref()
     }
 
@@ -201,15 +201,15 @@ impl OpenedTree {
     ///
     /// When the file is not opened, with the reason. The error does not reveal if a file that has to be asked about exists. A
     /// symlink counts as absent.
-    pub fn try_open(&mut self, real: &Path) -> Result<File, Refused> {
+    pub fn try_open(&mut self, real: &Path) -> Result<File, OpenError> {
         if !self.may_read(real) {
-            return Err(Refused::NeedsLeave);
+            return Err(OpenError::NeedsLeave);
         }
-        let (dir, within) = self.inner.way(real).map_err(Refused::Unreadable)?;
+        let (dir, within) = self.inner.way(real).map_err(OpenError::Unreadable)?;
         match dir.open_file(within) {
             Ok(Any::File(file, _)) => Ok(file),
-            Ok(Any::Directory(_)) => Err(Refused::Kind(FileKind::Directory)),
-            Ok(Any::Special) => Err(Refused::Kind(FileKind::Special)),
+            Ok(Any::Directory(_)) => Err(OpenError::Kind(FileKind::Directory)),
+            Ok(Any::Special) => Err(OpenError::Kind(FileKind::Special)),
             Err(error) => Err(not_opened(error)),
         }
     }
@@ -220,20 +220,20 @@ impl OpenedTree {
     /// # Errors
     ///
     /// As [`try_open`](Self::try_open).
-    pub fn try_open_in(&mut self, directory: &Path, name: &OsStr) -> Result<(File, u64), Refused> {
+    pub fn try_open_in(&mut self, directory: &Path, name: &OsStr) -> Result<(File, u64), OpenError> {
         // A path with several parts would leave the directory.
         if Path::new(name).file_name() != Some(name) || !self.may_read_in(directory, name) {
-            return Err(Refused::NeedsLeave);
+            return Err(OpenError::NeedsLeave);
         }
         let parent = known(&self.inner, &mut self.parent, directory);
-        let (root, within) = self.inner.way(directory).map_err(Refused::Unreadable)?;
+        let (root, within) = self.inner.way(directory).map_err(OpenError::Unreadable)?;
         let named = match &parent.handle {
             Handle::Unused => {
                 parent.handle = Handle::Used;
                 return match root.open_file(&within.join(name)) {
                     Ok(Any::File(file, metadata)) => Ok((file, metadata.len())),
-                    Ok(Any::Directory(_)) => Err(Refused::Kind(FileKind::Directory)),
-                    Ok(Any::Special) => Err(Refused::Kind(FileKind::Special)),
+                    Ok(Any::Directory(_)) => Err(OpenError::Kind(FileKind::Directory)),
+                    Ok(Any::Special) => Err(OpenError::Kind(FileKind::Special)),
                     Err(error) => Err(not_opened(error)),
                 };
             }
@@ -247,7 +247,7 @@ impl OpenedTree {
         };
         match named {
             Ok(Named::File(file, size)) => Ok((file, size)),
-            Ok(Named::Other(kind)) => Err(Refused::Kind(kind)),
+            Ok(Named::Other(kind)) => Err(OpenError::Kind(kind)),
             Err(error) => Err(not_opened(error)),
         }
     }
@@ -295,12 +295,12 @@ fn known<'p>(inner: &Inner, last: &'p mut Option<Parent>, directory: &Path) -> &
 }
 
 /// Returns the reason why a file was not opened, by the error of the system.
-fn not_opened(error: io::Error) -> Refused {
+fn not_opened(error: io::Error) -> OpenError {
     if super::handle::is_raced(&error) {
-        return Refused::Absent;
+        return OpenError::Absent;
     }
     match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => Refused::Absent,
-        _ => Refused::Unreadable(error),
+        ErrorKind::NotFound | ErrorKind::NotADirectory => OpenError::Absent,
+        _ => OpenError::Unreadable(error),
     }
 }

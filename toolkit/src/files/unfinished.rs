@@ -5,7 +5,7 @@
 
 use super::Workspace;
 use super::handle;
-use super::opened::Refused;
+use super::opened::OpenError;
 use super::target::Target;
 use super::version::ContentHash;
 use crate::output_store::make_directory;
@@ -32,7 +32,7 @@ const MAX_COMPARED: u64 = 256 << 20;
 /// A running change of several files. Dropping it means that the change is complete, or undone.
 #[derive(Debug)]
 #[must_use]
-pub struct Unfinished {
+pub struct PendingChange {
     path: PathBuf,
     /// The record's file, locked for as long as the process lives.
     _file: File,
@@ -42,9 +42,9 @@ pub struct Unfinished {
 /// unless it was [reported](Self::told).
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Interrupted {
+pub struct InterruptedChange {
     /// The files in their displayed form, and their state.
-    pub files: Vec<(String, Left)>,
+    pub files: Vec<(String, FileState)>,
     /// The files that were being written in place and have neither the old nor the new content, each with the copy of the old
     /// content.
     pub copies: Vec<(String, PathBuf)>,
@@ -57,7 +57,7 @@ pub struct Interrupted {
 /// The reported records that could not be removed, because their directory is read-only.
 static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-impl Interrupted {
+impl InterruptedChange {
     /// Marks the change as reported, so that it is not reported again. Blocks.
     pub fn told(self) {
         if fs::remove_file(&self.path).is_err() {
@@ -69,7 +69,7 @@ impl Interrupted {
 /// The state of a file after an interrupted change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Left {
+pub enum FileState {
     /// The old content.
     Old,
     /// The new content.
@@ -120,7 +120,7 @@ impl Workspace {
     pub fn begin_together<'a>(
         &self,
         changes: impl IntoIterator<Item = (&'a Target, Option<&'a [u8]>, Option<&'a [u8]>)>,
-    ) -> Option<Unfinished> {
+    ) -> Option<PendingChange> {
         let change = |(target, before, after): (&Target, Option<&[u8]>, Option<&[u8]>)| Change {
             path: target.real.clone(),
             before: before.map(Content::of),
@@ -140,12 +140,12 @@ impl Workspace {
         target: &Target,
         (before, after): (Content, Content),
         copy: &Path,
-    ) -> Option<Unfinished> {
+    ) -> Option<PendingChange> {
         let (path, copy) = (target.real.clone(), Some(copy.to_owned()));
         self.begin(vec![Change { path, before: Some(before), after: Some(after), copy }])
     }
 
-    fn begin(&self, files: Vec<Change>) -> Option<Unfinished> {
+    fn begin(&self, files: Vec<Change>) -> Option<PendingChange> {
         let root = self.root().ok()?;
         let directory = self.records(&root)?;
         let record = serde_json::to_vec(&Record { workspace: root, files }).ok()?;
@@ -154,7 +154,7 @@ impl Workspace {
         getrandom::fill(&mut random).ok()?;
         let path = directory.join(format!("{:016x}.json", u64::from_be_bytes(random)));
         let mut file = OpenOptions::new().write(true).create_new(true).open(&path).ok()?;
-        let unfinished = |file| Unfinished { path: path.clone(), _file: file };
+        let unfinished = |file| PendingChange { path: path.clone(), _file: file };
         handle::try_lock(&file);
         let written = file.write_all(&record).and_then(|()| file.sync_all());
         let unfinished = unfinished(file);
@@ -163,7 +163,7 @@ impl Workspace {
 
     /// Returns the changes in this workspace that were interrupted because their process died. Blocks; when `goes_on` returns
     /// false, the remaining records are left for the next call.
-    pub fn interrupted(&self, goes_on: impl Fn() -> bool) -> Vec<Interrupted> {
+    pub fn interrupted(&self, goes_on: impl Fn() -> bool) -> Vec<InterruptedChange> {
         let Ok(root) = self.root() else { return Vec::new() };
         let Some(directory) = self.records(&root) else { return Vec::new() };
         let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
@@ -171,7 +171,12 @@ impl Workspace {
         paths.filter_map(|path| self.interrupted_at(&path, &root, &goes_on)).collect()
     }
 
-    fn interrupted_at(&self, path: &Path, root: &Path, goes_on: &impl Fn() -> bool) -> Option<Interrupted> {
+    fn interrupted_at(
+        &self,
+        path: &Path,
+        root: &Path,
+        goes_on: &impl Fn() -> bool,
+    ) -> Option<InterruptedChange> {
         if TOLD.lock().unwrap_or_else(PoisonError::into_inner).contains(path) {
             return None;
         }
@@ -198,7 +203,7 @@ impl Workspace {
         for change in &record.files {
             let (shown, left) = (self.shown(&change.path), self.left(change, goes_on)?);
             match &change.copy {
-                Some(copy) if left == Left::Unknown => copies.push((shown.clone(), copy.clone())),
+                Some(copy) if left == FileState::Unknown => copies.push((shown.clone(), copy.clone())),
                 // The file has one complete content, and the copy is not needed.
                 Some(copy) => drop(fs::remove_file(copy)),
                 None => {}
@@ -206,7 +211,7 @@ impl Workspace {
             files.push((shown, left));
         }
         let is_mixed = files.iter().any(|(_, left)| *left != files[0].1) || !copies.is_empty();
-        let interrupted = Interrupted { files, copies, path: path.to_owned(), _file: file };
+        let interrupted = InterruptedChange { files, copies, path: path.to_owned(), _file: file };
         if is_mixed {
             return Some(interrupted);
         }
@@ -216,15 +221,15 @@ impl Workspace {
     }
 
     /// Returns the state of a file; `None` after cancellation.
-    fn left(&self, change: &Change, goes_on: &impl Fn() -> bool) -> Option<Left> {
+    fn left(&self, change: &Change, goes_on: &impl Fn() -> bool) -> Option<FileState> {
         let now = match self.try_open(&change.path) {
-            Err(Refused::Absent) => None,
+            Err(OpenError::Absent) => None,
             Ok(file) => {
                 let size = file.metadata().len();
                 let is_one_of =
                     [change.before, change.after].iter().flatten().any(|content| content.size == size);
                 if size > MAX_COMPARED || !is_one_of {
-                    return Some(Left::Unknown);
+                    return Some(FileState::Unknown);
                 }
                 let (mut hash, mut block) = (ContentHash::new(), vec![0; ContentHash::BLOCK]);
                 let mut rest = file.file().take(MAX_COMPARED);
@@ -236,17 +241,17 @@ impl Workspace {
                         Ok(0) => break,
                         Ok(count) => hash.update(&block[..count]),
                         Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                        Err(_) => return Some(Left::Unknown),
+                        Err(_) => return Some(FileState::Unknown),
                     }
                 }
                 Some(Content { size: hash.size(), hash: hash.finish() })
             }
-            _ => return Some(Left::Unknown),
+            _ => return Some(FileState::Unknown),
         };
         Some(match now {
-            now if now == change.before => Left::Old,
-            now if now == change.after => Left::New,
-            _ => Left::Unknown,
+            now if now == change.before => FileState::Old,
+            now if now == change.after => FileState::New,
+            _ => FileState::Unknown,
         })
     }
 
@@ -258,7 +263,7 @@ impl Workspace {
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for PendingChange {
     fn drop(&mut self) {
         // A record that cannot be removed describes a complete change, which is not reported.
         let _ = fs::remove_file(&self.path);

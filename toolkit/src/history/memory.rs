@@ -14,14 +14,14 @@ use toolkit_core::redact::Redactor;
 ///
 /// It keeps the calls with their secrets, which are redacted when it is read.
 pub struct MemoryHistory {
-    kept: Mutex<Kept>,
+    kept: Mutex<OutputLocation>,
     redactor: Redactor,
     max_calls: usize,
     max_bytes: usize,
 }
 
 #[derive(Default)]
-struct Kept {
+struct OutputLocation {
     ended: VecDeque<Arc<Record>>,
     /// The running calls, by number.
     running: BTreeMap<u64, Arc<Record>>,
@@ -67,7 +67,7 @@ impl MemoryHistory {
         self.len() == 0
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, OutputLocation> {
         // No code that may panic runs under this lock.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

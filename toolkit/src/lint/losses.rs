@@ -5,7 +5,7 @@ use super::Findings;
 use super::names::is_taken;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use toolkit_dialects::dialect::{Dialect, Loosened};
+use toolkit_dialects::dialect::{Dialect, SchemaLoss};
 
 /// Keywords that are lost when a schema is passed on unchanged, whatever a dialect does with them, and the
 /// alternatives.
@@ -97,7 +97,7 @@ impl<'a> Losses<'a> {
     /// without strict mode.
     pub(super) fn ask_dialects(&mut self, schema: &Value, is_recursive: bool) {
         for dialect in Dialect::ALL {
-            for Loosened { pointer, keyword, reason, .. } in dialect.schema(schema).loosened {
+            for SchemaLoss { pointer, keyword, reason, .. } in dialect.schema(schema).loosened {
                 let name = pointer.rsplit('/').next().unwrap_or_default();
                 // Recursive schemas, and names that providers refuse, have rules of their own.
                 let is_told = match keyword.as_str() {

@@ -117,7 +117,9 @@ mod tests {
         file.write(b"yz");
         file.write(b"z");
         let path = file.path().to_owned();
-        let crate::cut::Kept::Partly { bytes, error, .. } = file.keep() else { panic!("it was not cut") };
+        let crate::cut::OutputLocation::Partly { bytes, error, .. } = file.keep() else {
+            panic!("it was not cut")
+        };
         assert_eq!((bytes, fs::metadata(path).unwrap().len()), (5000, 5000));
         assert!(error.contains("more than 5000 bytes") && error.contains("tools.outputs"), "{error}");
     }

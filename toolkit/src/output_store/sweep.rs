@@ -12,7 +12,7 @@ const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 /// The result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Swept {
+pub struct SweepReport {
     /// The number of files removed.
     pub files: u64,
     /// The number of bytes in the removed files.
@@ -26,8 +26,8 @@ pub struct Swept {
 impl OutputStore {
     /// Removes the files that were last written more than 7 days before `now`, and directories that become empty.
     /// Touches only files that this store named, and follows no link. Blocks.
-    pub(crate) fn sweep(&self, now: SystemTime) -> Swept {
-        let mut swept = Swept::default();
+    pub(crate) fn sweep(&self, now: SystemTime) -> SweepReport {
+        let mut swept = SweepReport::default();
         if let Some(root) = self.root.as_deref().filter(|root| is_directory(root)) {
             for session in entries(root, &mut swept) {
                 if session.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -39,7 +39,7 @@ impl OutputStore {
     }
 }
 
-fn sweep_session(directory: &Path, now: SystemTime, swept: &mut Swept) {
+fn sweep_session(directory: &Path, now: SystemTime, swept: &mut SweepReport) {
     let mut removed = false;
     for entry in entries(directory, swept) {
         if !entry.file_name().to_str().is_some_and(is_file_name) {
@@ -74,7 +74,7 @@ fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-fn entries(directory: &Path, swept: &mut Swept) -> impl Iterator<Item = DirEntry> + use<> {
+fn entries(directory: &Path, swept: &mut SweepReport) -> impl Iterator<Item = DirEntry> + use<> {
     let entries = fs::read_dir(directory);
     swept.failed += u64::from(entries.is_err());
     entries.into_iter().flatten().flatten()
@@ -101,7 +101,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let (store, now) = (OutputStore::new(Some(data.path().to_owned())), SystemTime::now());
         let root = data.path().join("tool-output");
-        assert_eq!(store.sweep(now), Swept::default());
+        assert_eq!(store.sweep(now), SweepReport::default());
 
         let second = Duration::from_secs(1);
         let gone = [
@@ -122,12 +122,12 @@ mod tests {
         fs::create_dir(root.join("empty")).unwrap();
         fs::create_dir(root.join("other/1000000000000009.txt")).unwrap();
 
-        assert_eq!(store.sweep(now), Swept { files: 3, bytes: 15, directories: 1, failed: 0 });
+        assert_eq!(store.sweep(now), SweepReport { files: 3, bytes: 15, directories: 1, failed: 0 });
         assert!(gone.iter().all(|path| !path.exists()));
         assert!(stays.iter().all(|path| path.exists()));
         assert!(!root.join("old").exists() && root.join("empty").exists());
-        assert_eq!(store.sweep(now), Swept::default());
-        assert_eq!(store.sweep(SystemTime::UNIX_EPOCH), Swept::default());
+        assert_eq!(store.sweep(now), SweepReport::default());
+        assert_eq!(store.sweep(SystemTime::UNIX_EPOCH), SweepReport::default());
     }
 
     #[cfg(unix)]
@@ -142,13 +142,16 @@ mod tests {
         symlink(outside.path(), root.join("linked")).unwrap();
         symlink(&file, root.join("s/1000000000000001.txt")).unwrap();
         // Far in the future everything is old, including the link itself.
-        assert_eq!(store.sweep(now + 99 * DAY), Swept { files: 1, bytes: 5, directories: 0, failed: 0 });
+        assert_eq!(
+            store.sweep(now + 99 * DAY),
+            SweepReport { files: 1, bytes: 5, directories: 0, failed: 0 }
+        );
         assert!(file.exists() && !old.exists() && root.join("s/1000000000000001.txt").is_symlink());
 
         let linked = tempfile::tempdir().unwrap();
         symlink(&root, linked.path().join("tool-output")).unwrap();
         aged(root.join("s/1000000000000002.txt"), now, 300 * DAY);
         let store = OutputStore::new(Some(linked.path().to_owned()));
-        assert_eq!(store.sweep(now), Swept::default());
+        assert_eq!(store.sweep(now), SweepReport::default());
     }
 }

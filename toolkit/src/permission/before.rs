@@ -1,6 +1,6 @@
 //! Decides if a tool that does not ask for approval itself may run.
 
-use super::decided::{Decided, PermissionRequest};
+use super::decided::{PermissionRequest, RuleDecision};
 use super::rules::Permissions;
 use super::settings::Decision;
 use crate::tool::Tool;
@@ -69,11 +69,11 @@ impl Permissions {
     /// let permissions = permissions.auto_execute("clock", false);
     /// assert_eq!(permissions.before(&clock, &Caller::new()).decision, Decision::Ask);
     /// ```
-    pub fn before(&self, tool: &Tool, caller: &Caller) -> Decided {
+    pub fn before(&self, tool: &Tool, caller: &Caller) -> RuleDecision {
         self.before_tool(&ToolFacts::of(tool), caller)
     }
 
-    pub(crate) fn before_tool(&self, tool: &ToolFacts<'_>, caller: &Caller) -> Decided {
+    pub(crate) fn before_tool(&self, tool: &ToolFacts<'_>, caller: &Caller) -> RuleDecision {
         let configured = self.auto_executes(tool.name);
         let default = match (tool.is_trusted_source, configured) {
             (true, Some(true)) => Decision::Allow,
@@ -81,7 +81,7 @@ impl Permissions {
             _ => Decision::Ask,
         };
         if self.is_silent() {
-            return Decided::default_of(default);
+            return RuleDecision::default_of(default);
         }
         let patterns = [tool.name.to_owned()];
         let request = PermissionRequest::new(tool.kind, &patterns);

@@ -88,7 +88,7 @@ impl<'a> PermissionRequest<'a> {
 /// The decision of the rules about an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Decided {
+pub struct RuleDecision {
     /// The decision.
     pub decision: Decision,
     /// The rule that decided.
@@ -97,7 +97,7 @@ pub struct Decided {
     pub said: bool,
 }
 
-impl Decided {
+impl RuleDecision {
     /// Creates the default decision, for when no rule applies.
     pub(super) fn default_of(decision: Decision) -> Self {
         Self { decision, rule: None, said: false }

@@ -7,7 +7,7 @@ pub use guarded::{
     GuardedPaths, harmless_paths, protected_path, protected_paths, sensitive_path, sensitive_paths,
 };
 
-use super::decided::{Decided, PermissionRequest};
+use super::decided::{PermissionRequest, RuleDecision};
 use super::glob::PathText;
 use super::keys::Means;
 use super::rules::Permissions;
@@ -202,13 +202,13 @@ struct Weighing<'a> {
     /// In the form used for comparison.
     own: &'a OwnDirs,
     /// Returns the rules' decision for a kind, and true if they name this exact path.
-    weigh: &'a dyn Fn(&str, Decision) -> (Decided, bool),
+    weigh: &'a dyn Fn(&str, Decision) -> (RuleDecision, bool),
 }
 
 /// The result of one of the checks of a path.
 struct Part {
     kind: &'static str,
-    decided: Decided,
+    decided: RuleDecision,
     /// The reason for the question.
     reason: String,
 }
@@ -279,7 +279,7 @@ impl Weighing<'_> {
 
     /// Returns the decision for a kind of single paths; a rule of the ordinary kind that names the path counts here
     /// too.
-    fn guarded(&self, kind: &str, is_allowed_by_name: bool) -> Decided {
+    fn guarded(&self, kind: &str, is_allowed_by_name: bool) -> RuleDecision {
         (self.weigh)(kind, if is_allowed_by_name { Decision::Allow } else { Decision::Ask }).0
     }
 

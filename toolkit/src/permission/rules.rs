@@ -2,7 +2,7 @@
 
 mod source;
 
-use super::decided::{Decided, DecidedRule, PermissionRequest};
+use super::decided::{DecidedRule, PermissionRequest, RuleDecision};
 use super::glob::PathText;
 use super::keys::meant;
 use super::settings::{Decision, PermissionRule, PermissionSettings};
@@ -146,7 +146,7 @@ impl Permissions {
     }
 
     /// Returns the decision about an action that needs approval unless a rule says otherwise.
-    pub fn decide(&self, caller: &Caller, request: &PermissionRequest<'_>) -> Decided {
+    pub fn decide(&self, caller: &Caller, request: &PermissionRequest<'_>) -> RuleDecision {
         self.decide_or(caller, request, Decision::Ask)
     }
 
@@ -156,7 +156,7 @@ impl Permissions {
         caller: &Caller,
         request: &PermissionRequest<'_>,
         default: Decision,
-    ) -> Decided {
+    ) -> RuleDecision {
         self.weigh(caller, request, default).0
     }
 
@@ -166,9 +166,9 @@ impl Permissions {
         caller: &Caller,
         request: &PermissionRequest<'_>,
         default: Decision,
-    ) -> (Decided, bool) {
+    ) -> (RuleDecision, bool) {
         if self.is_silent() {
-            return (Decided::default_of(default), false);
+            return (RuleDecision::default_of(default), false);
         }
         let kind = meant(request.kind);
         let question = Question::new(&kind, request, caller);
@@ -201,15 +201,15 @@ impl Permissions {
         }
         match strictest {
             Some((decision, Some(found))) => {
-                (Decided { decision, rule: Some(found.into()), said: true }, is_exact)
+                (RuleDecision { decision, rule: Some(found.into()), said: true }, is_exact)
             }
-            _ => (Decided::default_of(default), false),
+            _ => (RuleDecision::default_of(default), false),
         }
     }
 
     /// Returns a denial of everything that a tool does for a caller, if there is one. Entries of lists are ignored,
     /// because another entry may follow.
-    pub(crate) fn denies_tool(&self, tool: &Tool, caller: &Caller) -> Option<Decided> {
+    pub(crate) fn denies_tool(&self, tool: &Tool, caller: &Caller) -> Option<RuleDecision> {
         let Inner { sources, narrowing, .. } = &*self.0;
         if self.is_silent() {
             return None;
@@ -223,7 +223,7 @@ impl Permissions {
         let found = all.find_map(|(source, is_trusted)| {
             levels.iter().find_map(|level| source.denies(*level, &question, is_trusted))
         })?;
-        Some(Decided { decision: Decision::Deny, rule: Some(found.into()), said: true })
+        Some(RuleDecision { decision: Decision::Deny, rule: Some(found.into()), said: true })
     }
 
     /// Checks if the rules may allow anything that a tool does under its own kind, which needs approval unless a rule
@@ -232,7 +232,7 @@ impl Permissions {
     /// # Errors
     ///
     /// Returns the decision that applies to all of it.
-    pub(crate) fn may_allow(&self, tool: &Tool, caller: &Caller) -> Result<(), Decided> {
+    pub(crate) fn may_allow(&self, tool: &Tool, caller: &Caller) -> Result<(), RuleDecision> {
         let Inner { sources, narrowing, .. } = &*self.0;
         let kind = meant(tool.permission());
         let request = PermissionRequest::new(&kind, &[]).for_tool(tool);
@@ -269,7 +269,7 @@ impl Permissions {
         match bar {
             Some(found) => Err(decided(found)),
             None if may => Ok(()),
-            None => Err(Decided::default_of(Decision::Ask)),
+            None => Err(RuleDecision::default_of(Decision::Ask)),
         }
     }
 
@@ -382,8 +382,8 @@ impl<'a> Question<'a> {
     }
 }
 
-fn decided(found: Found<'_>) -> Decided {
-    Decided { decision: found.decision, rule: Some(found.into()), said: true }
+fn decided(found: Found<'_>) -> RuleDecision {
+    RuleDecision { decision: found.decision, rule: Some(found.into()), said: true }
 }
 
 impl From<Found<'_>> for DecidedRule {

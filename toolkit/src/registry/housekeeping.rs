@@ -1,7 +1,7 @@
 //! Removes old outputs while a host runs.
 
 use super::Toolkit;
-use crate::output_store::{EVERY, OutputStore, Swept};
+use crate::output_store::{EVERY, OutputStore, SweepReport};
 use std::time::SystemTime;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -10,7 +10,7 @@ use tokio::time::{MissedTickBehavior, interval};
 impl Toolkit {
     /// Removes saved outputs that are older than 7 days, now. Blocks while it reads their directory. Nothing else in
     /// the directory is touched, and no symbolic link is followed.
-    pub fn sweep_outputs(&self) -> Swept {
+    pub fn sweep_outputs(&self) -> SweepReport {
         self.outputs().sweep(SystemTime::now())
     }
 

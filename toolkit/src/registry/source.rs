@@ -9,20 +9,20 @@ use toolkit_core::escape::escape_line;
 use toolkit_core::guard::guard;
 
 /// A future that is ready when a source has fetched its tools.
-pub type Bringing<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+pub type FetchFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// A source of tools from elsewhere, such as a server, that fetches them when they are first needed.
 ///
 /// ```
 /// use std::sync::Once;
 /// use toolkit::prelude::*;
-/// use toolkit::{Tool, registry::{Bringing, ToolSource}, descriptor::Source};
+/// use toolkit::{Tool, registry::{FetchFuture, ToolSource}, descriptor::Source};
 ///
 /// #[derive(Debug)]
 /// struct Clock(Once);
 ///
 /// impl ToolSource for Clock {
-///     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {
+///     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> FetchFuture<'a> {
 ///         Box::pin(async {
 ///             self.0.call_once(|| {
 ///                 let now = Tool::builder("clock__now").description("Tells the time.").read_only();
@@ -49,7 +49,7 @@ pub trait ToolSource: fmt::Debug + Send + Sync + 'static {
     /// All sources are awaited together, at most for [`Builder::prepare_timeout`](crate::Builder::prepare_timeout).
     /// Tools that arrive later are in later toolboxes, so use a separate task for anything that may take longer. A task
     /// that keeps a reference to the toolkit needs a [`WeakToolkit`], because the toolkit owns its sources.
-    fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a>;
+    fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> FetchFuture<'a>;
 
     /// Returns the names that rules of `permission` may use as keys for tools of this source, such as `mcp:docs` and
     /// `docs__*`. An unknown key in the configuration is an error; nothing needs to be started for this method.
@@ -69,7 +69,7 @@ pub trait ToolSource: fmt::Debug + Send + Sync + 'static {
 }
 
 impl<T: ToolSource + ?Sized> ToolSource for Arc<T> {
-    fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {
+    fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> FetchFuture<'a> {
         (**self).bring(toolkit)
     }
 
@@ -130,7 +130,7 @@ mod tests {
     struct After(u64, &'static str, AtomicU32);
 
     impl ToolSource for After {
-        fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {
+        fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> FetchFuture<'a> {
             Box::pin(async move {
                 let Self(after, name, called) = self;
                 if called.fetch_add(1, Ordering::Relaxed) == 0 {

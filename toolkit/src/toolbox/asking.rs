@@ -5,7 +5,7 @@ use crate::approver::Approver;
 use crate::ask_record::{AskLog, AskNumber};
 use crate::events::{AllowedBy, Event};
 use crate::live::Reason;
-use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
+use crate::permission::{DecidedRule, Decision, PermissionRequest, RuleDecision};
 use crate::tool::context::ToolContext;
 use futures_util::future::{Either, select};
 use serde_json::Value;
@@ -59,7 +59,7 @@ impl ToolContext {
     pub async fn ask(&self, ask: Ask) -> Result<(), ToolError> {
         self.check_cancelled()?;
         let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
-        let Decided { decision, rule, said, .. } = self.decide(&request);
+        let RuleDecision { decision, rule, said, .. } = self.decide(&request);
         match decision {
             Decision::Ask if !said && self.runs_unasked(&ask) => {
                 let number = self.note_ask(|asks| asks.begin("tool", &ask));
@@ -83,7 +83,7 @@ impl ToolContext {
     }
 
     /// Returns the decision of the rules about an action of this tool; without a matching rule, the action has to be asked for.
-    pub fn decide(&self, request: &PermissionRequest<'_>) -> Decided {
+    pub fn decide(&self, request: &PermissionRequest<'_>) -> RuleDecision {
         self.scope().toolkit.settings.permissions.decide(self.caller(), &request.for_tool(self.tool()))
     }
 
@@ -106,7 +106,7 @@ impl ToolContext {
     pub async fn ask_in_person(&self, ask: Ask) -> Result<(), ToolError> {
         self.check_cancelled()?;
         let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
-        let Decided { decision, rule, .. } = self.decide(&request);
+        let RuleDecision { decision, rule, .. } = self.decide(&request);
         if decision == Decision::Deny {
             if let Some(number) = self.note_ask(|asks| asks.begin("tool", &ask)) {
                 self.live().asks.denied_by_rule(number, &named(rule.as_ref()));

@@ -3,7 +3,7 @@
 use super::own::Own;
 use super::{Scope, Toolbox};
 use crate::approvals::{Asker, Memory};
-use crate::permission::{Decided, Decision, Permissions};
+use crate::permission::{Decision, Permissions, RuleDecision};
 use crate::tool::Tool;
 use std::sync::Arc;
 use toolkit_core::diagnostic::Level;
@@ -68,7 +68,7 @@ enum Each {
     /// Some call may run.
     May,
     Asks(Asked),
-    Denied(Decided),
+    Denied(RuleDecision),
 }
 
 impl Scope {
@@ -110,7 +110,7 @@ impl Scope {
     }
 }
 
-fn asked(tool: &Tool, permissions: &Permissions, decided: Option<&Decided>) -> Asked {
+fn asked(tool: &Tool, permissions: &Permissions, decided: Option<&RuleDecision>) -> Asked {
     let (name, kind) = (tool.name(), tool.permission());
     if permissions.must_ask(tool) && decided.is_none_or(|decided| decided.rule.is_none()) {
         return Asked {
@@ -130,7 +130,7 @@ fn asked(tool: &Tool, permissions: &Permissions, decided: Option<&Decided>) -> A
     }
 }
 
-fn denied(tool: &Tool, decided: &Decided) -> String {
+fn denied(tool: &Tool, decided: &RuleDecision) -> String {
     let by = decided.rule.as_ref().map(|rule| format!(" by the rule {rule}")).unwrap_or_default();
     format!("all that it does is denied{by}, of kind `{}`", tool.permission())
 }

@@ -6,14 +6,14 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 use toolkit::prelude::*;
 use toolkit::{
-    events::{Event, Teller},
+    events::{Event, EventSender},
     text::Redactor,
     tool_ref,
 };
 
 #[derive(Debug, Default)]
 struct Left {
-    tellers: Mutex<Vec<Teller>>,
+    tellers: Mutex<Vec<EventSender>>,
 }
 
 /// Leaves something running.

@@ -53,7 +53,7 @@ async fn a_tree_is_opened_without_further_questions_and_never_left() {
     assert!(tree.may_read(&within.join("a")) && !tree.may_read(&workspace.join("d")));
     // Too long for any name.
     let error = tree.try_open(&within.join("x".repeat(300))).unwrap_err();
-    assert!(matches!(error, toolkit::files::Refused::Unreadable(_)), "{error}");
+    assert!(matches!(error, toolkit::files::OpenError::Unreadable(_)), "{error}");
     assert!(tree.repaired().is_none());
     assert_eq!(format!("{tree:?}"), format!("OpenedTree {{ path: {within:?}, .. }}"));
     let repaired = ctx.workspace().open_tree("@within").await.unwrap();

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use toolkit::prelude::*;
 use toolkit::{
     approval::{Answer, ScriptedApprover},
-    files::{Opened, Workspace},
+    files::{OpenedPath, Workspace},
 };
 
 /// `base/{inside,outside}`, of which the first is the workspace.
@@ -79,7 +79,7 @@ impl Places {
 /// The content of what a path leads to, or the text of the error.
 async fn content(workspace: &Workspace, path: impl AsRef<Path>) -> String {
     match workspace.open(path).await {
-        Ok(Opened::File(file)) => {
+        Ok(OpenedPath::File(file)) => {
             let note = file.repaired().map(|repaired| format!("({}) ", repaired.note()));
             let mut text = note.unwrap_or_default();
             file.file().read_to_string(&mut text).unwrap();

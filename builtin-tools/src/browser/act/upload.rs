@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Ask, ToolErrorKind, approval::Access, files::Opened, text::escape_line};
+use toolkit::{Ask, ToolErrorKind, approval::Access, files::OpenedPath, text::escape_line};
 
 /// The most bytes of a file.
 const MAX_BYTES: u64 = 128 << 20;
@@ -86,7 +86,7 @@ async fn copy(call: &Call<'_>, path: &str) -> Result<PathBuf, ToolError> {
     let directory = uploads.join(COUNT.fetch_add(1, Ordering::Relaxed).to_string());
     let given = path.to_owned();
     let work = move |opened, _: &_| {
-        let Opened::File(file) = opened else {
+        let OpenedPath::File(file) = opened else {
             return Err(ToolError::failed(format!("{} is a directory; name files", escape_line(&given))));
         };
         let shown = file.shown().to_owned();

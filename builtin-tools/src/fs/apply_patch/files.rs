@@ -8,7 +8,7 @@ use toolkit::prelude::*;
 use toolkit::{
     ToolErrorKind,
     approval::Access,
-    files::{Before, Proposal, Repaired, Target, Workspace},
+    files::{PathRepair, PriorContent, Proposal, Target, Workspace},
 };
 
 /// A name in a patch.
@@ -98,7 +98,7 @@ impl Directory {
         // Errors for protected paths and directories are left to the checks of the files, which report them better.
         let Ok(proposal) = workspace.propose(&self.0).await else { return Ok(()) };
         match proposal.before(0).await {
-            Ok(Before::Absent | Before::File(_)) => Err(self.absent()),
+            Ok(PriorContent::Absent | PriorContent::File(_)) => Err(self.absent()),
             _ => Ok(()),
         }
     }
@@ -146,7 +146,7 @@ pub(super) async fn propose(
         if goes && proposal.is_link() {
             return Err(link(&path, &proposal.shown()));
         }
-        files.notes.extend(proposal.repaired().map(Repaired::note));
+        files.notes.extend(proposal.repaired().map(PathRepair::note));
         let place = *by_path.entry(proposal.path().to_owned()).or_insert(files.proposals.len());
         if place == files.proposals.len() {
             files.proposals.push(proposal);

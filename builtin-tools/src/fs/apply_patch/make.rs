@@ -3,15 +3,15 @@
 use super::outcome::{Fate, Known, Mode, Outcome};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use toolkit::files::{Expected, FileVersion, Taken, Target, WriteOptions, Written};
+use toolkit::files::{DisplacedFile, Expected, FileVersion, Target, WriteOptions, WriteOutcome};
 use toolkit::prelude::*;
 
 /// A completed step, with the data needed to undo it.
 enum Done {
     /// A file was written over an existing one, or created.
-    Written { at: usize, version: FileVersion, taken: Option<Taken> },
+    Written { at: usize, version: FileVersion, taken: Option<DisplacedFile> },
     /// A file was removed, but for certain only at the end.
-    Removed { at: usize, taken: Taken },
+    Removed { at: usize, taken: DisplacedFile },
     /// A file got the place of another.
     Moved { from: usize, to: usize },
 }
@@ -29,7 +29,7 @@ pub(super) fn make(
     versions: &[Option<FileVersion>],
     outcome: &Outcome,
     mut tell: impl FnMut(usize, &str),
-) -> Result<BTreeMap<usize, Written>, ToolError> {
+) -> Result<BTreeMap<usize, WriteOutcome>, ToolError> {
     let modes = &outcome.modes;
     let mut files = Files { targets, known, versions, modes, done: Vec::new(), written: BTreeMap::new() };
     let mut order: Vec<&(usize, Fate)> = outcome.files.iter().collect();
@@ -57,7 +57,7 @@ struct Files<'a> {
     modes: &'a BTreeMap<usize, Mode>,
     done: Vec<Done>,
     /// Notes about each file that was written.
-    written: BTreeMap<usize, Written>,
+    written: BTreeMap<usize, WriteOutcome>,
 }
 
 impl Files<'_> {

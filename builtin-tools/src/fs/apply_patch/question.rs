@@ -10,7 +10,7 @@ use crate::fs::unread::is_read;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
-use toolkit::files::{Before, FileVersion, Proposal, Seen, Target, Workspace};
+use toolkit::files::{FileVersion, PriorContent, Proposal, ReadState, Target, Workspace};
 use toolkit::prelude::*;
 
 /// A permission prompt, and the state of the files that must still be the same after the answer.
@@ -43,8 +43,8 @@ pub(super) async fn question(
     for proposal in proposals {
         let most = look.room();
         let content = match proposal.before(most).await? {
-            Before::File(content) => Some(content),
-            Before::Absent => None,
+            PriorContent::File(content) => Some(content),
+            PriorContent::Absent => None,
             _ => return Ok(Question::default()),
         };
         let shown = proposal.shown();
@@ -96,10 +96,10 @@ impl Question {
         for (at, target) in targets.iter().enumerate() {
             let seen = match &look.versions[at] {
                 Some(version) => check_seen(workspace, target.path(), target.shown(), version)?,
-                None => Seen::Never,
+                None => ReadState::Never,
             };
             // Changes that this session made meanwhile do not count.
-            if seen != Seen::Same && self.asked.as_ref().is_some_and(|asked| asked.differs(look, at)) {
+            if seen != ReadState::Same && self.asked.as_ref().is_some_and(|asked| asked.differs(look, at)) {
                 return Err(ToolError::failed(format!(
                     "{} was changed by something else during the approval prompt; nothing was changed. Read it again, then \
                      make a patch of what it has now",

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use toolkit::{
     CancellationToken,
-    files::{DirectoryEntry, OpenedTree, Refused as NotOpened, Workspace},
+    files::{DirectoryEntry, OpenError as NotOpened, OpenedTree, Workspace},
 };
 
 /// Opens files that may be read without approval; a walk requests none. Each thread uses a clone.

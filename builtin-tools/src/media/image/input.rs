@@ -7,7 +7,7 @@ use crate::picture;
 use image::DynamicImage;
 use std::io::{self, Read as _};
 use toolkit::prelude::*;
-use toolkit::{Ask, CancellationToken, files::Opened};
+use toolkit::{Ask, CancellationToken, files::OpenedPath};
 use toolkit_http::http::header::{AUTHORIZATION, LOCATION};
 use toolkit_http::{Client, FetchError, Request, Response};
 
@@ -36,8 +36,8 @@ impl Input {
 
 /// Reads a file of the workspace.
 pub(super) async fn file(ctx: &ToolContext, path: &str) -> Result<Input, ToolError> {
-    let work = |opened: Opened, token: &CancellationToken| {
-        let Opened::File(file) = opened else {
+    let work = |opened: OpenedPath, token: &CancellationToken| {
+        let OpenedPath::File(file) = opened else {
             return Err(ToolError::failed("this is not a file; name a picture"));
         };
         let shown = file.shown().to_owned();

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use toolkit::{
     Toolkit,
     config::{Configuration, McpServerSettings},
-    registry::{Bringing, Diagnostic, ToolSource},
+    registry::{Diagnostic, FetchFuture, ToolSource},
 };
 
 /// Time from the start of the servers for which toolboxes wait for them.
@@ -388,7 +388,7 @@ impl ToolSource for McpServers {
         servers.iter().find_map(|server| server.absence(name)).or_else(off)
     }
 
-    fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {
+    fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> FetchFuture<'a> {
         Box::pin(async move {
             // Time that was waited before counts.
             let left = PATIENCE.saturating_sub(self.begin(toolkit).elapsed());

@@ -5,7 +5,7 @@ use data_encoding::BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use toolkit::{
     Content, ToolResult, Toolbox,
-    output::{Bytes, Cut, Kept, Resource, ResourceBody},
+    output::{Bytes, Cut, OutputLocation, Resource, ResourceBody},
 };
 
 /// A failure of the tool is a result too, for the model to read.
@@ -23,8 +23,11 @@ pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult)
                 .get("truncation")
                 .and_then(|cut| serde_json::from_value::<Cut>(cut.clone()).ok());
             let mut content: Vec<ContentBlock> = output.content.into_iter().map(block).collect();
-            if let Some(Cut { kept: Kept::Whole { path } | Kept::Partly { path, .. }, total_bytes, .. }) =
-                whole
+            if let Some(Cut {
+                kept: OutputLocation::Whole { path } | OutputLocation::Partly { path, .. },
+                total_bytes,
+                ..
+            }) = whole
             {
                 content.push(ContentBlock::resource_link(server.0.outputs.add(&server.0, path, total_bytes)));
             }

@@ -2,7 +2,7 @@
 
 use super::calls::{self, CallFormatError, Found, Ids};
 use super::read_back::read_back;
-use super::schema::Loosened;
+use super::schema::SchemaLoss;
 use super::stream::CallStream;
 use super::{Dialect, names};
 use serde_json::{Map, Value, json};
@@ -42,7 +42,7 @@ pub struct DialectTool {
     /// The enforcement of the schema.
     pub strictness: Strictness,
     /// The parts of the schema that the definition does not express.
-    pub loosened: Vec<Loosened>,
+    pub loosened: Vec<SchemaLoss>,
     /// The schema with marks, if they are needed to convert arguments back.
     marked: Option<Value>,
     /// True if the results are structured, as declared in the Model Context Protocol.
@@ -58,7 +58,7 @@ pub enum Strictness {
     /// The schema is enforced.
     Strict,
     /// The schema is not enforced, although that was requested: it cannot be expressed strictly.
-    NotPossible(Loosened),
+    NotPossible(SchemaLoss),
 }
 
 impl Dialect {

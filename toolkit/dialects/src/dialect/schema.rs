@@ -51,7 +51,7 @@ const MAX_LOSSES: usize = 1000;
 /// A requirement of a schema that a dialect does not express. Calls are validated against it nevertheless.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Loosened {
+pub struct SchemaLoss {
     /// The place: a JSON pointer into the tool's own schema, to the part with the requirement.
     pub pointer: String,
     /// The keyword.
@@ -60,7 +60,7 @@ pub struct Loosened {
     pub reason: String,
 }
 
-impl fmt::Display for Loosened {
+impl fmt::Display for SchemaLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pointer = if self.pointer.is_empty() { "the root" } else { &self.pointer };
         write!(f, "`{}` of {}: {}", self.keyword, toolkit_core::escape::escape_line(pointer), self.reason)
@@ -75,9 +75,9 @@ pub struct DialectSchema {
     /// optional properties to be present as `null`; [`Definitions::parse`](super::Definitions::parse) removes these again.
     pub schema: Value,
     /// The requirements that are no longer expressed, each once; the first thousand.
-    pub loosened: Vec<Loosened>,
+    pub loosened: Vec<SchemaLoss>,
     /// In a strict dialect: the reason why the schema cannot be strict, so that it is written as if the dialect were not.
-    pub not_strict: Option<Loosened>,
+    pub not_strict: Option<SchemaLoss>,
     /// The schema with marks where `null` was added.
     pub(super) annotated: Value,
 }
@@ -171,12 +171,12 @@ struct Rewriter<'d> {
     asked: usize,
     /// The present depth in the schema.
     depth: usize,
-    losses: Vec<Loosened>,
-    told: HashSet<Loosened>,
+    losses: Vec<SchemaLoss>,
+    told: HashSet<SchemaLoss>,
     /// The number of losses, including those that are not reported.
     lost: usize,
     /// The reason why the schema cannot be strict.
-    impossible: Option<Loosened>,
+    impossible: Option<SchemaLoss>,
 }
 
 impl<'d> Rewriter<'d> {
@@ -215,8 +215,8 @@ impl<'d> Rewriter<'d> {
         }
     }
 
-    fn loosened(&self, part: &Map<String, Value>, keyword: &str, reason: &str) -> Loosened {
-        Loosened {
+    fn loosened(&self, part: &Map<String, Value>, keyword: &str, reason: &str) -> SchemaLoss {
+        SchemaLoss {
             pointer: self.document.pointer(part),
             keyword: keyword.to_owned(),
             reason: reason.to_owned(),

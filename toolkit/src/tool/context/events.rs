@@ -1,13 +1,13 @@
 //! The events of a call.
 
 use super::ToolContext;
-use crate::events::{CallOrigin, Event, Hub, LogMessage, Teller};
+use crate::events::{CallOrigin, Event, EventSender, Hub, LogMessage};
 use std::sync::Arc;
 
 impl ToolContext {
     /// Returns a sender of events about a task that the call leaves running.
-    pub fn teller(&self) -> Teller {
-        Teller::new(self.hub(), &self.call_origin())
+    pub fn teller(&self) -> EventSender {
+        EventSender::new(self.hub(), &self.call_origin())
     }
 
     /// Sends a log message to listening hosts, for debugging. A model never sees it, and the call does not wait for

@@ -1,7 +1,7 @@
 //! The approval before a tool runs that does not ask itself.
 
 use super::{note_asked, shown};
-use crate::permission::{Decided, Decision};
+use crate::permission::{Decision, RuleDecision};
 use crate::tool::Tool;
 use crate::tool::context::ToolContext;
 use serde_json::{Map, Value};
@@ -47,7 +47,7 @@ pub(crate) async fn ask_for(
     }
 }
 
-fn refusal(tool: &Tool, decided: &Decided) -> String {
+fn refusal(tool: &Tool, decided: &RuleDecision) -> String {
     let (name, kind) = (tool.name(), tool.permission());
     let rule = decided.rule.as_ref().map(|rule| format!(" by {rule}")).unwrap_or_default();
     format!(

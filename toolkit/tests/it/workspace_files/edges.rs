@@ -5,7 +5,7 @@ use serde_json::json;
 use toolkit::prelude::*;
 use toolkit::{
     approval::Answer,
-    files::{Before, Expected, FileVersion, Left, Opened, Refused, Seen},
+    files::{Expected, FileState, FileVersion, OpenError, OpenedPath, PriorContent, ReadState},
     permission::{PermissionSettings, Permissions},
 };
 
@@ -113,7 +113,7 @@ async fn only_a_plain_name_that_may_be_read_is_opened_in_a_directory() {
     places.write("inside/folder/deep/file", "text").write("inside/folder/key.pem", "KEY");
     places.write("inside/other", "linked").link("../other", "inside/folder/link");
     places.write("outside/secret", "canary").link("../../outside/secret", "inside/folder/away");
-    let Ok(Opened::Directory(directory)) = places.workspace().open("folder").await else {
+    let Ok(OpenedPath::Directory(directory)) = places.workspace().open("folder").await else {
         panic!("a directory")
     };
     for (name, expected) in [
@@ -131,11 +131,11 @@ async fn only_a_plain_name_that_may_be_read_is_opened_in_a_directory() {
         assert_eq!(said, expected, "{name}");
     }
     assert!(directory.repaired().is_none());
-    let Ok(Opened::Directory(directory)) = places.workspace().open("@folder").await else {
+    let Ok(OpenedPath::Directory(directory)) = places.workspace().open("@folder").await else {
         panic!("a directory")
     };
     assert_eq!(directory.repaired().unwrap().note(), "there is no `@folder`; this is `folder`");
-    assert!(matches!(places.workspace().try_open("folder/absent"), Err(Refused::Absent)));
+    assert!(matches!(places.workspace().try_open("folder/absent"), Err(OpenError::Absent)));
 }
 
 #[test]
@@ -157,11 +157,11 @@ async fn a_session_remembers_a_thousand_files_those_it_used_last() {
     for number in 0..1_000 {
         workspace.saw(&path(number), version.clone());
     }
-    assert_eq!(workspace.seen(&path(0), &version), Seen::Same);
+    assert_eq!(workspace.seen(&path(0), &version), ReadState::Same);
     workspace.saw(&path(0), version.clone());
     workspace.saw(&path(1_000), version.clone());
     let forgotten: Vec<u32> =
-        (0..=1_000).filter(|number| workspace.seen(&path(*number), &version) == Seen::Never).collect();
+        (0..=1_000).filter(|number| workspace.seen(&path(*number), &version) == ReadState::Never).collect();
     assert_eq!(forgotten, [1]);
 }
 
@@ -293,11 +293,11 @@ async fn propose(ctx: &ToolContext, path: &str) -> Result<String, ToolError> {
     let asked = if proposal.is_asked() { "asked" } else { "unasked" };
     let before = proposal.before(100).await?;
     let expected = match (&before, before.expected()) {
-        (Before::File(file), Some(Expected::Version(version))) => {
+        (PriorContent::File(file), Some(Expected::Version(version))) => {
             format!("version {} {}", version.size(), version.is_same(&file.version))
         }
-        (Before::Absent, Some(Expected::Absent)) => "absent".to_owned(),
-        (Before::Unknown, None) => "unknown".to_owned(),
+        (PriorContent::Absent, Some(Expected::Absent)) => "absent".to_owned(),
+        (PriorContent::Unknown, None) => "unknown".to_owned(),
         other => format!("{other:?}"),
     };
     let repaired = proposal.repaired().map_or(String::new(), |repaired| format!(" {}", repaired.note()));
@@ -360,8 +360,8 @@ async fn begin(ctx: &ToolContext, count: usize) -> Result<String, ToolError> {
     assert!(workspace.interrupted(|| false).is_empty());
     let mut of_the_dead = workspace.interrupted(|| true);
     assert_eq!(of_the_dead.len(), 1);
-    let of: Vec<Left> = of_the_dead[0].files.iter().map(|(_, left)| *left).collect();
-    assert_eq!(of[..2], [Left::New, Left::Old]);
+    let of: Vec<FileState> = of_the_dead[0].files.iter().map(|(_, left)| *left).collect();
+    assert_eq!(of[..2], [FileState::New, FileState::Old]);
     // Nobody else finds it meanwhile; who dies before he tells it leaves it to the next.
     assert!(copy.exists() && workspace.interrupted(|| true).is_empty());
     drop(of_the_dead);

@@ -6,7 +6,7 @@ use std::fs;
 use toolkit::prelude::*;
 use toolkit::{
     approval::Answer,
-    files::{FileKind, Opened, Refused},
+    files::{FileKind, OpenError, OpenedPath},
 };
 
 fn places() -> Places {
@@ -60,11 +60,11 @@ async fn what_leads_outside_is_not_opened_unasked() {
     let workspace = places.workspace();
     for path in outside(&places) {
         let opened = workspace.try_open(&path);
-        assert!(matches!(opened, Err(Refused::NeedsLeave)), "{path}: {opened:?}");
+        assert!(matches!(opened, Err(OpenError::NeedsLeave)), "{path}: {opened:?}");
         assert!(content(&workspace, &path).await.starts_with("denied: "), "{path}");
     }
     for path in [".env", "plain.txt"] {
-        assert!(matches!(workspace.try_open(path), Err(Refused::NeedsLeave)), "{path}");
+        assert!(matches!(workspace.try_open(path), Err(OpenError::NeedsLeave)), "{path}");
     }
     for (path, expected) in [
         ("file", "file"),
@@ -78,11 +78,11 @@ async fn what_leads_outside_is_not_opened_unasked() {
         assert_eq!(std::io::read_to_string(file.into_file()).unwrap(), expected, "{path}");
         assert_eq!(content(&workspace, path).await, expected, "{path}");
     }
-    assert!(matches!(workspace.try_open("absent"), Err(Refused::Absent)));
-    assert!(matches!(workspace.try_open("dangling"), Err(Refused::Absent)));
-    assert!(matches!(workspace.try_open("circle"), Err(Refused::Unusable(_))));
-    assert!(matches!(workspace.try_open("folder"), Err(Refused::Kind(FileKind::Directory))));
-    assert!(matches!(workspace.try_open("file/x"), Err(Refused::Absent)));
+    assert!(matches!(workspace.try_open("absent"), Err(OpenError::Absent)));
+    assert!(matches!(workspace.try_open("dangling"), Err(OpenError::Absent)));
+    assert!(matches!(workspace.try_open("circle"), Err(OpenError::Unusable(_))));
+    assert!(matches!(workspace.try_open("folder"), Err(OpenError::Kind(FileKind::Directory))));
+    assert!(matches!(workspace.try_open("file/x"), Err(OpenError::Absent)));
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn pipes_sockets_and_devices_are_refused_without_waiting() {
             format!("failed: {path} is not a regular file but a pipe, a socket or a device")
         );
     }
-    assert!(matches!(workspace.try_open("pipe"), Err(Refused::Kind(FileKind::Special))));
+    assert!(matches!(workspace.try_open("pipe"), Err(OpenError::Kind(FileKind::Special))));
     let arguments = json!({ "path": "/dev/zero" });
     let (text, _) = asked(&places, "open", arguments, [Answer::allow()], |builder| builder).await;
     assert_eq!(text, "failed: /dev/zero is not a regular file but a pipe, a socket or a device");
@@ -163,7 +163,7 @@ async fn pipes_sockets_and_devices_are_refused_without_waiting() {
 #[tokio::test]
 async fn a_directory_is_listed_and_its_files_opened_by_handle() {
     let places = places();
-    let Ok(Opened::Directory(directory)) = places.workspace().open("to_folder").await else {
+    let Ok(OpenedPath::Directory(directory)) = places.workspace().open("to_folder").await else {
         panic!("a directory")
     };
     assert_eq!((directory.shown(), directory.path()), ("folder", &*places.base.join("inside/folder")));

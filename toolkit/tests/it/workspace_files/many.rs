@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{
     approval::{Answer, ScriptedApprover},
-    files::{Expected, FileVersion, Seen, Target},
+    files::{Expected, FileVersion, ReadState, Target},
 };
 
 const WRITERS: usize = 64;
@@ -130,33 +130,33 @@ async fn a_session_knows_what_it_saw_last() {
     let workspace = places.workspace();
     let path = places.base.join("inside/file");
     let now = |workspace: &toolkit::files::Workspace| workspace.try_open("file").unwrap().version();
-    assert_eq!(workspace.seen(&path, &now(&workspace)), Seen::Never);
+    assert_eq!(workspace.seen(&path, &now(&workspace)), ReadState::Never);
     workspace.saw(&path, now(&workspace));
-    assert_eq!(workspace.seen(&path, &now(&workspace)), Seen::Same);
+    assert_eq!(workspace.seen(&path, &now(&workspace)), ReadState::Same);
     places.write("inside/file", "another");
-    assert_eq!(workspace.seen(&path, &now(&workspace)), Seen::Changed);
+    assert_eq!(workspace.seen(&path, &now(&workspace)), ReadState::Changed);
     // By its content it is the same, whenever it was written.
     let metadata = std::fs::metadata(&path).unwrap();
     workspace.saw(&path, FileVersion::of(b"another", &metadata));
     std::fs::write(&path, "another").unwrap();
     let metadata = std::fs::metadata(&path).unwrap();
-    assert_eq!(workspace.seen(&path, &FileVersion::of(b"another", &metadata)), Seen::Same);
-    assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), Seen::Changed);
+    assert_eq!(workspace.seen(&path, &FileVersion::of(b"another", &metadata)), ReadState::Same);
+    assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), ReadState::Changed);
     // So it is though it was looked at without its content meanwhile.
     workspace.saw(&path, FileVersion::of(b"another", &metadata));
     workspace.saw(&path, now(&workspace));
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
     std::fs::File::open(&path).unwrap().set_modified(later).unwrap();
     let metadata = std::fs::metadata(&path).unwrap();
-    assert_eq!(workspace.seen(&path, &FileVersion::of(b"another", &metadata)), Seen::Same);
-    assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), Seen::Changed);
+    assert_eq!(workspace.seen(&path, &FileVersion::of(b"another", &metadata)), ReadState::Same);
+    assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), ReadState::Changed);
     // What was looked at last with another time is what counts.
     workspace.saw(&path, now(&workspace));
-    assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), Seen::Same);
+    assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), ReadState::Same);
     // Another session has seen nothing.
-    assert_eq!(places.workspace().seen(&path, &now(&workspace)), Seen::Never);
+    assert_eq!(places.workspace().seen(&path, &now(&workspace)), ReadState::Never);
     workspace.forget(&path);
-    assert_eq!(workspace.seen(&path, &now(&workspace)), Seen::Never);
+    assert_eq!(workspace.seen(&path, &now(&workspace)), ReadState::Never);
 }
 
 #[cfg(target_os = "linux")]

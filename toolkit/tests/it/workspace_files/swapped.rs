@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use toolkit::prelude::*;
 use toolkit::{
     approval::{Answer, Question, ScriptedApprover},
-    files::{Expected, Opened, Workspace},
+    files::{Expected, OpenedPath, Workspace},
 };
 
 /// How often the directory is swapped for each operation, unless `TOOLKIT_SWAPS` says otherwise.
@@ -30,11 +30,11 @@ async fn operate(ctx: &ToolContext, operation: &str) -> Result<String, ToolError
     let workspace = ctx.workspace();
     match operation {
         "open" => match workspace.open("dir/file").await? {
-            Opened::File(file) => Ok(std::io::read_to_string(file.into_file())?),
+            OpenedPath::File(file) => Ok(std::io::read_to_string(file.into_file())?),
             _ => Ok("a directory".to_owned()),
         },
         "list" => match workspace.open("dir").await? {
-            Opened::Directory(directory) => names(&directory),
+            OpenedPath::Directory(directory) => names(&directory),
             _ => Ok("a file".to_owned()),
         },
         "try_open" => {

@@ -1,6 +1,6 @@
 //! The size limits of a strict schema, by OpenAI's guide to structured outputs.
 
-use super::{Loosened, Rewriter};
+use super::{Rewriter, SchemaLoss};
 use serde_json::Value;
 
 const MAX_PROPERTIES: usize = 5000;
@@ -30,7 +30,7 @@ impl Rewriter<'_> {
         ];
         let over = over.iter().find(|(count, most, _)| count > most);
         if let (Some((count, most, what)), None) = (over, &self.impossible) {
-            self.impossible = Some(Loosened {
+            self.impossible = Some(SchemaLoss {
                 pointer: String::new(),
                 keyword: "properties".to_owned(),
                 reason: format!("it has {count} {what}, and a strict schema at most {most}"),

@@ -85,7 +85,7 @@ impl ToolContext {
 #[derive(Clone)]
 pub struct Workspace {
     ctx: ToolContext,
-    /// OpenedPath at the first use.
+    /// Opened at the first use.
     roots: Arc<OnceLock<Result<Roots, ToolError>>>,
 }
 

@@ -1,4 +1,4 @@
-//! OpenedPath files, and the reasons why a file was not opened.
+//! Opened files, and the reasons why a file was not opened.
 
 use super::Workspace;
 use super::handle::{Dir, DirectoryEntry, FileKind};

@@ -41,7 +41,7 @@ pub struct WriteOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OwnerChange {
-    /// PriorContent.
+    /// Before.
     pub before: (u32, u32),
     /// After.
     pub after: (u32, u32),

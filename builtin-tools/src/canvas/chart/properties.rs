@@ -133,7 +133,7 @@ fn value() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// What all charts share.
+/// The properties that all charts share.
 type Common = (Option<String>, Option<f64>, Option<bool>, Option<String>, Option<String>);
 
 fn charts() -> impl Strategy<Value = Command> {

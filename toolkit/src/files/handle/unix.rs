@@ -277,7 +277,7 @@ impl Dir {
     /// Locks the directory for as long as the returned file lives, and waits at most this long for others that hold the
     /// lock. Returns `None` if it cannot be locked.
     pub(crate) fn lock(&self, most: Duration) -> Option<File> {
-        // OpenedPath again, because a lock belongs to the open file description, which clones share.
+        // Opened again, because a lock belongs to the open file description, which clones share.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let dir = File::from(self.open(Path::new("."), flags, Mode::empty()).ok()?);
         let until = Instant::now() + most;

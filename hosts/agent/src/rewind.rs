@@ -142,7 +142,7 @@ impl Checkpoints {
             call: change.call_id.to_owned(),
             path: change.path.to_owned(),
             before,
-            after: change.after.map(|parts| hash(parts)),
+            after: change.after.map(hash),
             at: now(),
         };
         append(&directory, &change)
@@ -250,12 +250,13 @@ fn uncovered(records: &[Record], turn: u32) -> Vec<String> {
     for record in records {
         match record {
             Record::Started { answer, calls } => begun.extend(calls.iter().map(|call| (*answer, *call))),
-            Record::Result { answer, call, error: Some(kind), .. }
-                if matches!(
-                    kind,
-                    ToolErrorKind::Denied | ToolErrorKind::InvalidArguments | ToolErrorKind::UnknownTool
-                ) =>
-            {
+            Record::Result {
+                answer,
+                call,
+                error:
+                    Some(ToolErrorKind::Denied | ToolErrorKind::InvalidArguments | ToolErrorKind::UnknownTool),
+                ..
+            } => {
                 begun.remove(&(*answer, *call));
             }
             _ => {}
@@ -295,7 +296,9 @@ fn uncovered_call(call: &ToolCall) -> Option<String> {
 /// The hash of a content in parts.
 fn hash(parts: &[&[u8]]) -> String {
     let mut hasher = Sha256::new();
-    parts.iter().for_each(|part| hasher.update(part));
+    for part in parts {
+        hasher.update(part);
+    }
     data_encoding::HEXLOWER.encode(&hasher.finalize())
 }
 

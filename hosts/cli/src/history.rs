@@ -119,12 +119,14 @@ fn read(
         Stop::failed(format!("the history in {} cannot be read: {error}", data_dir.join("history").display()))
     };
     for item in HistoryReader::of_data_dir(data_dir).map_err(fault)? {
-        match item.map_err(fault)? {
-            HistoryItem::Call(entry) => {
-                if !each(*entry) {
-                    break;
-                }
+        let item = item.map_err(fault)?;
+        if let HistoryItem::Call(entry) = item {
+            if !each(*entry) {
+                break;
             }
+            continue;
+        }
+        match item {
             HistoryItem::Lost { time, count, .. } => {
                 console.note(&format!("warning: {count} calls before {} were not recorded", minute(time)));
             }

@@ -184,7 +184,7 @@ async fn write_frame(server: &mut (impl AsyncWrite + Unpin), code: u8, content: 
     match (u8::try_from(content.len()), u16::try_from(content.len())) {
         (Ok(length @ ..=125), _) => head.push(0x80 | length),
         (_, Ok(length)) => {
-            head.push(0x80 | 126);
+            head.push(0x80 | 0x7e);
             head.extend(length.to_be_bytes());
         }
         _ => {
@@ -267,7 +267,7 @@ mod tests {
             let mut head = vec![0x81];
             match length {
                 ..=125 => head.push(u8::try_from(length).unwrap()),
-                ..=65_535 => {
+                126..=65_535 => {
                     head.push(126);
                     head.extend(u16::try_from(length).unwrap().to_be_bytes());
                 }

@@ -35,12 +35,11 @@ fn written(node: Node<'_, '_>) -> Written {
         _ => 0.0,
     };
     let turn = node.attribute("transform").and_then(|turn| turn.strip_prefix("rotate(")?.split(' ').next());
-    let (sine, cosine) = turn.map_or(0.0, |turn| turn.parse::<f64>().unwrap()).to_radians().sin_cos();
+    let (sin, cos) = turn.map_or(0.0, |turn| turn.parse::<f64>().unwrap()).to_radians().sin_cos();
     // From the top of a capital letter to the end of a descender.
     let (above, below) = (-0.72 * size, 0.18 * size);
     let corners = [[left, above], [left + width, above], [left + width, below], [left, below]];
-    let corners =
-        corners.map(|[right, down]| [x + right * cosine - down * sine, y + right * sine + down * cosine]);
+    let corners = corners.map(|[right, down]| [x + right * cos - down * sin, y + right * sin + down * cos]);
     Written { text, corners }
 }
 
@@ -154,7 +153,7 @@ fn charts() -> impl Strategy<Value = Command> {
 fn chart(labels: &[String], rows: &[Vec<f64>], common: Common, kind: u8) -> Command {
     let (title, font_size, legend, x_label, y_label) = common;
     let series: Vec<Series> = rows.iter().cloned().map(values).collect();
-    let bars = BarChart { title, font_size, legend, x_label, y_label, ..bars(labels, series.clone()) };
+    let bars = BarChart { x_label, y_label, title, font_size, legend, ..bars(labels, series.clone()) };
     let BarChart { title, x_label, y_label, .. } = bars.clone();
     let (x, y, width, height) = (None, None, None, None);
     match kind {

@@ -84,6 +84,7 @@ impl Drop for Started {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "each caller makes it in place")]
 fn config(browser: Value) -> Value {
     json!({ "tools": { "web": { "network": { "allowedRanges": ["127.0.0.1/32"] } }, "browser": browser } })
 }

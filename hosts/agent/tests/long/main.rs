@@ -27,7 +27,6 @@ fn killed_200_times_at_random_points() {
 }
 
 #[tokio::test]
-#[expect(clippy::print_stdout, reason = "the figures are of interest, and depend on the machine")]
 async fn how_long_a_cancelled_run_takes_to_end() {
     for place in cancel::Place::ALL {
         let mut times = Vec::new();

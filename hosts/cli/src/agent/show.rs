@@ -315,7 +315,8 @@ mod tests {
             Some("✗ cargo test\\u{1b}[2J: no such file\n    more\n")
         );
         let mut command = step(StepStatus::Completed, StepType::Bash);
-        command.result = Some((0..20).map(|line| format!("line {line}\u{1b}[2J\n")).collect());
+        let twenty: Vec<String> = (0..20).map(|line| format!("line {line}\u{1b}[2J\n")).collect();
+        command.result = Some(twenty.concat());
         let lines = show.step(&command, None, 0).unwrap();
         assert!(
             lines.starts_with("✓ cargo test\\u{1b}[2J\n    … 12 earlier lines\n    line 12\\u{1b}[2J\n"),

@@ -35,6 +35,7 @@ impl IdlePrompt {
     }
 
     /// Removes the prompt.
+    #[expect(clippy::unused_self, reason = "only a prompt that is shown can be hidden")]
     pub(super) fn hide(&self) {
         write(CLEAR);
     }

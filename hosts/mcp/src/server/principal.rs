@@ -194,9 +194,10 @@ impl Stateless {
         let mut known = lock(&self.known);
         let place = known.sessions.iter().position(|other| other.principal == principal);
         let found = place.and_then(|place| known.sessions.remove(place));
-        let server = found.map(|found| found.server).unwrap_or_else(|| {
-            self.with(Sessions { principal: Some(principal.clone()), ..Sessions::default() })
-        });
+        let server = found.map_or_else(
+            || self.with(Sessions { principal: Some(principal.clone()), ..Sessions::default() }),
+            |found| found.server,
+        );
         let ended = if known.sessions.len() >= MAX_SESSIONS { known.sessions.pop_front() } else { None };
         known.sessions.push_back(OfPrincipal { principal, server: server.clone(), used: Instant::now() });
         if !std::mem::replace(&mut known.is_watched, true) {

@@ -85,9 +85,10 @@ fn server(is_stream: bool) -> Scripted {
                     {"name": "task", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}},
                 ]});
                 let list = json!({"jsonrpc": "2.0", "id": id, "result": result});
-                match is_stream {
-                    true => Answer::of("text/event-stream", format!("event: message\ndata: {list}\n\n")),
-                    false => answer(result),
+                if is_stream {
+                    Answer::of("text/event-stream", format!("event: message\ndata: {list}\n\n"))
+                } else {
+                    answer(result)
                 }
             }
             Some("tools/call") => {

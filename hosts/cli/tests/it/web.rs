@@ -205,7 +205,9 @@ fn the_doctor_says_which_browser_and_which_providers_can_be_used() {
     let user = user("{}");
     let doctor = |settings: &[&str], key: Option<&str>| {
         let mut arguments = vec!["doctor"];
-        settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
+        for setting in settings {
+            arguments.extend(["--set", setting]);
+        }
         let mut command = toolkit(&user, &arguments);
         if let Some(key) = key {
             command.env("BRAVE_API_KEY", key);

@@ -54,7 +54,7 @@ fn crc(data: &[u8]) -> u32 {
     !data.iter().fold(u32::MAX, |crc, byte| (crc >> 8) ^ table[usize::from(crc.to_le_bytes()[0] ^ byte)])
 }
 
-fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
+fn chunk(name: &[u8], data: &[u8]) -> Vec<u8> {
     let body = [name, data].concat();
     let length = u32::try_from(data.len()).unwrap();
     [&length.to_be_bytes()[..], &body, &crc(&body).to_be_bytes()].concat()
@@ -97,10 +97,10 @@ fn gif(side: u16) -> Vec<u8> {
     file
 }
 
-fn riff(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+fn riff(kind: &[u8], data: &[u8]) -> Vec<u8> {
     let length = u32::try_from(data.len()).unwrap();
     let padding = vec![0; data.len() % 2];
-    let body = [b"WEBP", &kind[..], &length.to_le_bytes(), data, &padding].concat();
+    let body = [b"WEBP", kind, &length.to_le_bytes(), data, &padding].concat();
     [b"RIFF", &u32::try_from(body.len()).unwrap().to_le_bytes()[..], &body].concat()
 }
 

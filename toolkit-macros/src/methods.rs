@@ -139,7 +139,7 @@ fn function_of(
     let conditions = method.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     quote! {
         #(#conditions)*
-        #[allow(deprecated, clippy::needless_pass_by_value, clippy::unused_async)]
+        #[allow(deprecated, unreachable_code, unused_variables, clippy::needless_pass_by_value, clippy::unused_async)]
         const _: () = {
             #(#documentation)*
             #(#tools)*

@@ -1,12 +1,12 @@
 // errors: 1
-use toolkit::prelude::*;
+//! The methods of a generic type.
 
 struct Notes<T>(Vec<T>);
 
 #[toolkit::tools]
 impl<T> Notes<T> {
     /// Counts.
-    #[tool]
+    #[toolkit::tool]
     fn count(&self) -> usize {
         self.0.len()
     }

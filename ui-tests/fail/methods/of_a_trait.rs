@@ -1,5 +1,5 @@
 // errors: 1
-use toolkit::prelude::*;
+//! The methods of a trait.
 
 struct Notes;
 
@@ -10,7 +10,7 @@ trait Count {
 #[toolkit::tools]
 impl Count for Notes {
     /// Counts.
-    #[tool]
+    #[toolkit::tool]
     fn count(&self) -> u8 {
         1
     }

@@ -1,18 +1,18 @@
 // errors: 2
-use toolkit::prelude::*;
+//! Methods that change or take their value.
 
 struct Notes(Vec<String>);
 
 #[toolkit::tools]
 impl Notes {
     /// Keeps a note.
-    #[tool]
+    #[toolkit::tool]
     async fn keep(&mut self, text: String) {
         self.0.push(text);
     }
 
     /// Takes all notes.
-    #[tool]
+    #[toolkit::tool]
     async fn take(self) -> Vec<String> {
         self.0
     }

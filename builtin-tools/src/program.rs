@@ -99,6 +99,7 @@ async fn piped(program: PathBuf, arguments: &[&str], input: &[u8], most: u64) ->
 }
 
 impl Fault {
+    #[cfg_attr(not(feature = "media"), allow(dead_code, reason = "not every feature makes its errors so"))]
     /// The error for a model: `what` is what was to be done, `advice` what else to do.
     pub(crate) fn tool_error(self, what: &str, advice: &str) -> ToolError {
         match self {

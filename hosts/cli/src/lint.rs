@@ -21,9 +21,11 @@ pub(crate) struct LintRequest {
     /// The tools to check; all if empty.
     names: Vec<String>,
     /// Leaves out the tools of servers, which are not started then.
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "there are no servers"))]
     without_servers: bool,
 }
 
+#[cfg(feature = "mcp")]
 impl LintRequest {
     /// Returns true if the tools of configured servers are checked too.
     pub(crate) fn has_servers(&self) -> bool {

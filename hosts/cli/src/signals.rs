@@ -55,12 +55,14 @@ impl Drop for Watch {
     }
 }
 
+#[cfg_attr(not(feature = "agent"), allow(dead_code, reason = "only conversations use it"))]
 /// Signals in a conversation: each turn can be cancelled. Without a turn to cancel, the process ends.
 pub(crate) struct Interrupts {
     state: Arc<Turns>,
     stop: CancellationToken,
 }
 
+#[cfg_attr(not(feature = "agent"), allow(dead_code, reason = "only conversations use it"))]
 #[derive(Default)]
 struct Turns {
     turn: Mutex<Option<CancellationToken>>,
@@ -68,6 +70,7 @@ struct Turns {
     terminated: OnceLock<Exit>,
 }
 
+#[cfg_attr(not(feature = "agent"), allow(dead_code, reason = "only conversations use it"))]
 impl Interrupts {
     /// Starts listening. Once this returns, no signal is missed.
     pub(crate) fn start() -> Result<Self, Stop> {

@@ -224,7 +224,7 @@ pub use toolkit_macros::tool;
 /// does not start, and the error names the type. A function of the block without `self` is a tool without state. The methods stay ordinary
 /// methods. The key `crate` names this crate under another path, as in `#[tool]`.
 ///
-/// ```
+/// ```standalone_crate
 /// use std::sync::Mutex;
 /// use toolkit::prelude::*;
 ///

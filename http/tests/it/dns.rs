@@ -1,7 +1,7 @@
 //! Names, by the system's resolver and a DNS server of the test: nothing that a name leads to later, or beside a public address, is reached.
 //!
 //! Each test runs in a network of its own, where a server listens at a public address and others at private ones, all on one port.
-//! What counts is what those servers saw.
+//! The tests check the requests that those servers received.
 
 #![cfg(target_os = "linux")]
 

@@ -34,9 +34,10 @@ const HELPERS: [&str; 4] = [
 ];
 
 /// Features that are off: what a browser does by itself, and what would reach the network beside the proxy.
-const FEATURES_OFF: &str = "AutofillServerCommunication,CertificateTransparencyComponentUpdater,DestroyProfileOnBrowserClose,\
-    DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,InterestFeedContentSuggestions,LensOverlay,MediaRouter,OptimizationHints,\
-    PaintHolding,Translate";
+const FEATURES_OFF: &str = "AimEnabled,AimServerRequestOnStartupEnabled,AutofillServerCommunication,\
+    CertificateTransparencyComponentUpdater,DestroyProfileOnBrowserClose,DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,\
+    InterestFeedContentSuggestions,LensOverlay,MediaRouter,OptimizationHints,PaintHolding,PreconnectFromKeyedService,PreconnectToSearch,\
+    SearchEnginePreconnect2,Translate";
 
 const FLAGS: [&str; 38] = [
     "--headless=new",

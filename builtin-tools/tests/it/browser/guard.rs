@@ -217,7 +217,11 @@ async fn a_name_that_leads_elsewhere_later_is_checked_each_time() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     struct Rebinding;
     impl toolkit_http::Resolver for Rebinding {
-        fn resolve<'a>(&'a self, _: &'a str, port: u16) -> toolkit_http::Resolving<'a> {
+        fn resolve<'a>(&'a self, host: &'a str, port: u16) -> toolkit_http::Resolving<'a> {
+            // A browser may have a connection of its own in mind.
+            if host != "rebind.test" {
+                return Box::pin(async { Err(std::io::ErrorKind::NotFound.into()) });
+            }
             let last = if ASKED.fetch_add(1, Ordering::Relaxed) == 0 { 1 } else { 2 };
             Box::pin(async move { Ok(vec![([127, 0, 0, last], port).into()]) })
         }

@@ -15,6 +15,23 @@ pub fn repository() -> PathBuf {
 pub fn cargo(directory: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(directory).env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
+    forget_package(&mut command);
+    command
+}
+
+/// Hides the variables in which cargo describes the package under test.
+///
+/// The build scripts of some crates are run again when such a variable changes, and then all that depends on these crates is
+/// compiled again.
+pub fn forget_package(command: &mut Command) -> &mut Command {
+    for (name, _) in std::env::vars_os() {
+        let of_package = name.to_str().is_some_and(|name| {
+            ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix))
+        });
+        if of_package {
+            command.env_remove(name);
+        }
+    }
     command
 }
 

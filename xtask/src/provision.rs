@@ -1,9 +1,8 @@
 //! The programs that the chores need beyond the Rust toolchain, and how to install each.
 
+use std::fs;
 use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
-use std::{env, fs};
 
 use crate::workspace::{self, Result, TOOLS, Workspace};
 
@@ -20,27 +19,22 @@ enum Install {
     /// `--prefix`) or `target/tools/node_modules/.bin` (npm with `--prefix`). It names an exact version, so that
     /// every machine gets the same one.
     Locally(&'static [&'static str]),
-    /// A program of the registry, by name and version, built without optimisation: it runs for a second or so.
-    Cargo(&'static str),
+    /// A subcommand of cargo. The Python registry has it as a program, which takes seconds to install; for processors and systems that
+    /// are not served there, it is built without optimisation.
+    Cargo { name: &'static str, version: &'static str },
     /// The name of a Debian package.
     Debian(&'static str),
 }
 
 /// Tools for building the tests.
-pub(crate) const FOR_BUILDING_TESTS: &[Tool] = &[Tool {
-    name: "cargo-nextest",
-    probe: &["cargo", "nextest", "--version"],
-    install: Install::Locally(&[
-        "cargo",
-        "install",
-        "cargo-nextest@0.9.143",
-        "--no-default-features",
-        "--features=default-no-update",
-        "--locked",
-        "--root",
-        TOOLS,
-    ]),
-}];
+pub(crate) const FOR_BUILDING_TESTS: &[Tool] = &[
+    PYTHON,
+    Tool {
+        name: "cargo-nextest",
+        probe: &["cargo", "nextest", "--version"],
+        install: Install::Cargo { name: "cargo-nextest", version: "0.9.148" },
+    },
+];
 
 /// Tools for running the tests.
 pub(crate) const FOR_TESTS: &[Tool] = &[
@@ -159,18 +153,24 @@ const RIPGREP: Tool = Tool {
 };
 
 /// Tools for the dependency check.
-pub(crate) const FOR_DENY: &[Tool] = &[Tool {
-    name: "cargo-deny",
-    probe: &["cargo", "deny", "--version"],
-    install: Install::Cargo("cargo-deny@0.20.2"),
-}];
+pub(crate) const FOR_DENY: &[Tool] = &[
+    PYTHON,
+    Tool {
+        name: "cargo-deny",
+        probe: &["cargo", "deny", "--version"],
+        install: Install::Cargo { name: "cargo-deny", version: "0.20.2" },
+    },
+];
 
 /// Tools for the check of single features.
-pub(crate) const FOR_FEATURES: &[Tool] = &[Tool {
-    name: "cargo-hack",
-    probe: &["cargo", "hack", "--version"],
-    install: Install::Cargo("cargo-hack@0.6.46"),
-}];
+pub(crate) const FOR_FEATURES: &[Tool] = &[
+    PYTHON,
+    Tool {
+        name: "cargo-hack",
+        probe: &["cargo", "hack", "--version"],
+        install: Install::Cargo { name: "cargo-hack", version: "0.6.45" },
+    },
+];
 
 /// Installs the missing tools; the error lists all that could not be installed.
 pub(crate) fn ensure(workspace: &Workspace, tools: &[Tool]) -> Result {
@@ -186,7 +186,7 @@ fn install(workspace: &Workspace, tool: &Tool) -> Result {
     println!("{} is missing: installing it", tool.name);
     match tool.install {
         Install::Locally(words) => workspace.run(words)?,
-        Install::Cargo(package) => install_cargo(workspace, package)?,
+        Install::Cargo { name, version } => install_cargo(workspace, name, version)?,
         Install::Debian(package) => install_debian(workspace, package)?,
     }
     if workspace.succeeds(tool.probe) {
@@ -196,24 +196,29 @@ fn install(workspace: &Workspace, tool: &Tool) -> Result {
     }
 }
 
-/// Builds the program into a directory of the user's, so that other clones of this repository find it there.
-fn install_cargo(workspace: &Workspace, package: &str) -> Result {
-    let name = package.split('@').next().unwrap_or(package);
-    let tools = workspace.root().join(TOOLS);
-    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = cache.or_else(|| env::home_dir().map(|home| home.join(".cache")));
-    let root = cache.map_or(tools.clone(), |cache| cache.join("toolkit-tools")).join(package);
-    let program = root.join("bin").join(name);
-    if !program.exists() {
-        let install = ["cargo", "install", package, "--locked", "--debug", "--root"];
-        workspace::run(workspace.command(&install).arg(&root))?;
+/// Installs a subcommand of cargo that the Python registry has as a program, built by Astral from the sources of that version.
+fn install_cargo(workspace: &Workspace, name: &str, version: &str) -> Result {
+    let package = format!("astral-dev-toolchain-{name}=={version}");
+    // One for each program: two runs of `cargo xtask` may install at the same time.
+    let virtual_environment = format!("{TOOLS}/{name}");
+    let pip = format!("{virtual_environment}/bin/pip");
+    let installed = workspace.run(&["python3", "-m", "venv", &virtual_environment]).and_then(|()| {
+        let install =
+            ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"];
+        workspace.run(&[&[pip.as_str()], &install[..], &[&package]].concat())
+    });
+    if let Err(error) = installed {
+        println!("{error}: building {name} instead");
+        let package = format!("{name}@{version}");
+        return workspace.run(&["cargo", "install", &package, "--locked", "--debug", "--root", TOOLS]);
     }
-    let link = tools.join("bin").join(name);
-    fs::create_dir_all(tools.join("bin"))?;
+    let programs = workspace.root().join(TOOLS).join("bin");
+    let link = programs.join(name);
+    fs::create_dir_all(&programs)?;
     if link.is_symlink() {
         fs::remove_file(&link)?;
     }
-    Ok(symlink(program, link)?)
+    Ok(symlink(format!("../{name}/bin/{name}"), link)?)
 }
 
 fn install_debian(workspace: &Workspace, package: &str) -> Result {

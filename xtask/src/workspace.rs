@@ -1,7 +1,7 @@
 //! The repository on disk and the commands that run in it.
 
 use std::error::Error;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -37,6 +37,9 @@ impl Workspace {
         let (program, args) = words.split_first().expect("a command has a program");
         let mut command = Command::new(program);
         command.args(args).current_dir(&self.root).env("PATH", &self.search_path);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_this_package(name)) {
+            command.env_remove(name);
+        }
         command
     }
 
@@ -51,6 +54,16 @@ impl Workspace {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     }
+}
+
+/// Returns true for variables in which cargo describes the package that it runs, here `xtask`.
+///
+/// The build scripts of some crates are run again when such a variable changes, and then all that depends on these crates is
+/// compiled again.
+fn is_of_this_package(variable: &OsStr) -> bool {
+    variable
+        .to_str()
+        .is_some_and(|name| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// The workspaces that are formatted, linted, documented and tested, as arguments of cargo. Adapters have their own lock file.
@@ -100,6 +113,15 @@ pub(crate) fn command_line(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_do_not_see_the_package_of_this_program() {
+        assert!(std::env::var_os("CARGO_PKG_NAME").is_some(), "cargo runs this test");
+        let mut command = Workspace::locate().unwrap().command(&["env"]);
+        let seen = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        assert!(seen.contains("PATH="), "{seen}");
+        assert!(!seen.contains("CARGO_PKG_") && !seen.contains("CARGO_MANIFEST_"), "{seen}");
+    }
 
     #[test]
     fn each_workspace_is_there_and_one_that_fails_stops_no_other() {

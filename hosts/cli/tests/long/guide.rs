@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use toolkit_tests::{Ran, repository, run};
+use toolkit_tests::{Ran, forget_package, repository, run};
 
 /// Commands of the guide, each with what it prints; a line `…` stands for any rest.
 fn steps(guide: &str) -> Vec<(String, Vec<String>)> {
@@ -67,7 +67,7 @@ impl Reader {
     }
 
     fn types(&self, command: &str) -> Ran {
-        run(Command::new("sh")
+        run(forget_package(&mut Command::new("sh"))
             .args(["-c", command])
             .current_dir(self.work())
             .env("PATH", &self.path)

@@ -277,6 +277,12 @@ fn draw(
                 )
             }),
             Drawn::Inside => None,
+            Drawn::Broken => {
+                return Err(ToolError::new(ToolErrorKind::InvalidArguments, format!(
+                    "commands[{at}]: the renderer cannot draw this outline; use smaller numbers, near the size of the canvas, in its \
+                     points, its radii and its transform"
+                )));
+            }
         };
         if let Some(note) = note {
             unseen += 1;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::fs::symlink;
 
-use crate::workspace::{self, Result, TOOLS, Workspace};
+use crate::workspace::{Result, TOOLS, Workspace};
 
 /// A needed program. To add one, add an entry to a table below.
 pub(crate) struct Tool {

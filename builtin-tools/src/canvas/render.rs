@@ -6,6 +6,7 @@ use resvg::tiny_skia::{Color, Pixmap, PixmapMut, Transform};
 use resvg::usvg::{ImageHrefResolver, ImageKind, Options, Tree};
 use std::collections::HashMap;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Number of rows that are drawn at once.
@@ -31,6 +32,9 @@ pub(super) enum Drawn {
     },
     /// Within the canvas.
     Inside,
+    /// In part: the renderer panicked on it. The outlines of curves with numbers far beyond the canvas can break an assumption of its
+    /// scan converter.
+    Broken,
 }
 
 /// A picture that is being drawn.
@@ -85,7 +89,11 @@ impl Surface {
             // Smoothing reaches a pixel further.
             let is_beside = bottom + 2.0 < first || top - 2.0 > first + count_of_rows;
             if !is_beside && let Some(mut band) = PixmapMut::from_bytes(band, columns, count) {
-                resvg::render(tree, Transform::from_translate(0.0, -first), &mut band);
+                let mut render = || resvg::render(tree, Transform::from_translate(0.0, -first), &mut band);
+                // The picture is dropped then, so it does not matter which of its pixels were set.
+                if catch_unwind(AssertUnwindSafe(&mut render)).is_err() {
+                    return Ok(Drawn::Broken);
+                }
             }
         }
         Ok(if left < -0.5 || top < -0.5 || right > width + 0.5 || bottom > height + 0.5 {

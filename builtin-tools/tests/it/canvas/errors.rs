@@ -206,3 +206,14 @@ async fn a_picture_that_is_none_is_told_with_its_command() {
         assert!(error.starts_with(expected), "{error}");
     }
 }
+
+/// The scan converter panics on this arc, in builds with debug assertions.
+#[tokio::test]
+async fn an_outline_that_breaks_the_renderer_is_refused() {
+    let arc = json!({ "type": "path", "d": "M1 1V0.0A82.52369927509602 100000.0 30 1 0 0.0 0.0", "transform": "scale(1e4)" });
+    let message = refused(json!({ "width": 1, "height": 1, "commands": [arc] })).await;
+    assert!(
+        message.contains("commands[0]: the renderer cannot draw this outline; use smaller numbers"),
+        "{message}"
+    );
+}

@@ -32,7 +32,9 @@ pub(super) fn settle(
     }
     let origins = merged.shared_origins();
     let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
-    let mut problems: Vec<ConfigProblem> = check(&schemas.whole, &mut merged.value).iter().map(at).collect();
+    let mut problems = check(&schemas.whole, &mut merged.value);
+    problems.retain(|problem| !names_variable(&merged.value, &problem.pointer));
+    let mut problems: Vec<ConfigProblem> = problems.iter().map(at).collect();
     let (mut resolved, secrets, unavailable) = if problems.is_empty() {
         resolve(&merged.value, &schemas, options, &origins, &mut problems)
     } else {
@@ -65,6 +67,13 @@ pub(super) fn settle(
         schemas: Some(schemas),
         user_dir: options.user_dir(),
     }))
+}
+
+/// Returns true if the value at `pointer` is a text that names a variable of the environment where such names are replaced: it is
+/// checked when it is replaced.
+fn names_variable(document: &Value, pointer: &str) -> bool {
+    is_resolved(pointer)
+        && document.pointer(pointer).and_then(Value::as_str).is_some_and(|text| text.contains("${env:"))
 }
 
 /// Resolves secrets. A server that is switched off needs none. A part that refers to something missing, or whose resolved
@@ -114,12 +123,13 @@ fn resolve(
     let mut unavailable = Unavailable::default();
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
     // Resolved values must match the schema too.
-    let misfits = if secrets.is_empty() { Vec::new() } else { check(&schemas.whole, &mut resolved) };
-    let misfits = misfits.iter().map(|problem| {
-        let mut problem = ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
-        problem.message = redactor.redact(&problem.message).into_owned();
-        problem
-    });
+    let misfits = check(&schemas.whole, &mut resolved);
+    let misfits =
+        misfits.iter().filter(|problem| !names_variable(&resolved, &problem.pointer)).map(|problem| {
+            let mut problem = ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
+            problem.message = redactor.redact(&problem.message).into_owned();
+            problem
+        });
     for problem in unresolved.into_iter().chain(misfits) {
         match owner(&problem.pointer, schemas) {
             Some(owner) => unavailable.add(owner, problem),

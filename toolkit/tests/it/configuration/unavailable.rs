@@ -45,6 +45,34 @@ fn a_server_without_its_secret_is_unavailable_and_says_why() {
     }
 }
 
+/// A text with a variable is checked when the variable is replaced, whatever the schema demands of the text.
+#[test]
+fn an_address_may_be_a_variable() {
+    for (value, expected) in [
+        ("https://x.example/mcp", None),
+        ("ftp://x.example", Some("mcp.far.url: expected a string that matches the pattern ^https?://")),
+        ("", Some("mcp.far.url: the variable `FAR` of the environment is empty")),
+    ] {
+        let place = Place::new();
+        place.write(
+            "user/toolkit.json5",
+            "{ mcp: { far: { url: '${env:FAR}' }, off: { url: '${env:OFF}', enabled: false }, near: { command: 'x' } } }",
+        );
+        let configuration = Configuration::load(place.options().environment([("FAR", value)])).unwrap();
+        let servers = configuration.mcp();
+        match (expected, &servers["far"]) {
+            (None, McpServerSettings::Url(far)) => assert_eq!(far.url, value),
+            (Some(reason), McpServerSettings::Unavailable(far)) => {
+                assert!(far.reason.contains(reason), "{}", far.reason);
+                assert!(value.is_empty() || !far.reason.contains(value), "{}", far.reason);
+            }
+            (_, far) => panic!("{value}: {far:?}"),
+        }
+        assert!(matches!(servers["near"], McpServerSettings::Command(_)), "{servers:?}");
+        assert!(matches!(&servers["off"], McpServerSettings::Url(off) if !off.enabled), "{servers:?}");
+    }
+}
+
 #[test]
 fn a_section_without_its_secret_is_unavailable_and_no_other() {
     let configuration = load(

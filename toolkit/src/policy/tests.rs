@@ -8,4 +8,3 @@ mod names;
 mod random;
 mod rules;
 mod said;
-mod speed;

@@ -53,9 +53,10 @@ impl Reader {
         symlink(toolkit, programs.join("toolkit")).unwrap();
         symlink(built.join("debug/desk"), programs.join("desk")).unwrap();
         // The profile of this workspace, without which nothing would be in common.
-        let profile =
-            "[profile.dev]\ndebug = \"line-tables-only\"\n[profile.dev.package.\"*\"]\ndebug = false\n";
-        fs::write(home.path().join("work/.cargo/config.toml"), profile).unwrap();
+        let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+        let (start, end) =
+            (manifest.find("[profile.dev]").unwrap(), manifest.find("[profile.release]").unwrap());
+        fs::write(home.path().join("work/.cargo/config.toml"), &manifest[start..end]).unwrap();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path =
             std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path))).unwrap();

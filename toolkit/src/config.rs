@@ -31,6 +31,7 @@ mod settle;
 mod stricter;
 mod trust;
 mod typed;
+mod variables;
 mod words;
 
 pub use self::core::{

@@ -191,7 +191,7 @@ impl McpSandbox {
 #[non_exhaustive]
 pub struct McpUrl {
     /// Its URL, `https://…` or `http://…`.
-    #[schemars(regex(pattern = "^https?://"))]
+    #[schemars(regex(pattern = r"^(https?://|\$\{env:)"))]
     pub url: String,
     /// Its transport. Default: streamable HTTP, else HTTP with SSE if the server does not support it.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
 use crate::config::pointer::escape;
-use crate::config::settle::is_resolved;
+use crate::config::variables::is_resolved;
 use crate::link::Linked;
 use crate::permission::{PATH_KINDS, PathPattern};
 use crate::policy::{Entry, alias_of, folded};

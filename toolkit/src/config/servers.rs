@@ -2,6 +2,7 @@
 
 use crate::config::core::{McpCommand, McpUrl};
 use crate::config::pointer::{escape, steps};
+use crate::config::variables::names_variable;
 use schemars::JsonSchema;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -20,9 +21,10 @@ fn compiled<T: JsonSchema>() -> Option<Compiled> {
 }
 
 /// Returns the validation errors of a document. For a server that is neither a command nor an address, a schema of both can report only
-/// that; its keys show which one was meant.
+/// that; its keys show which one was meant. A text with a variable is checked when the variable is replaced.
 pub(super) fn check(compiled: &Compiled, document: &mut Value) -> Vec<Problem> {
-    let problems = check_document(compiled, document);
+    let mut problems = check_document(compiled, document);
+    problems.retain(|problem| !names_variable(document, &problem.pointer));
     let refined = |problem: Problem| of_server(&problem.pointer, document).unwrap_or_else(|| vec![problem]);
     problems.into_iter().flat_map(refined).collect()
 }

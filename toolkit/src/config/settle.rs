@@ -11,6 +11,7 @@ use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
 use crate::config::secret::Resolver;
 use crate::config::servers::check;
 use crate::config::stricter::take_away;
+use crate::config::variables::is_resolved;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,9 +33,7 @@ pub(super) fn settle(
     }
     let origins = merged.shared_origins();
     let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
-    let mut problems = check(&schemas.whole, &mut merged.value);
-    problems.retain(|problem| !names_variable(&merged.value, &problem.pointer));
-    let mut problems: Vec<ConfigProblem> = problems.iter().map(at).collect();
+    let mut problems: Vec<ConfigProblem> = check(&schemas.whole, &mut merged.value).iter().map(at).collect();
     let (mut resolved, secrets, unavailable) = if problems.is_empty() {
         resolve(&merged.value, &schemas, options, &origins, &mut problems)
     } else {
@@ -67,13 +66,6 @@ pub(super) fn settle(
         schemas: Some(schemas),
         user_dir: options.user_dir(),
     }))
-}
-
-/// Returns true if the value at `pointer` is a text that names a variable of the environment where such names are replaced: it is
-/// checked when it is replaced.
-fn names_variable(document: &Value, pointer: &str) -> bool {
-    is_resolved(pointer)
-        && document.pointer(pointer).and_then(Value::as_str).is_some_and(|text| text.contains("${env:"))
 }
 
 /// Resolves secrets. A server that is switched off needs none. A part that refers to something missing, or whose resolved
@@ -263,36 +255,4 @@ pub(super) fn own_keys(mut value: Value, pointer: &str) -> Value {
         members.retain(|key, _| !base.contains(&key.as_str()));
     }
     value
-}
-
-/// The keys of the core's at the root. Only in some of them a value may be kept elsewhere.
-const OF_THE_CORE: [&str; 12] = [
-    "$schema",
-    "tools",
-    "agents",
-    "channels",
-    "permission",
-    "plugins",
-    "enableToolCalls",
-    "toolAgent",
-    "mcp",
-    "loopGuard",
-    "history",
-    "",
-];
-
-/// Returns true if references in the value at `pointer` are resolved.
-pub(super) fn is_resolved(pointer: &str) -> bool {
-    let mut steps = pointer.split('/').skip(1);
-    match (steps.next(), steps.next(), steps.next()) {
-        (Some("mcp" | "toolAgent"), _, _) => true,
-        // Whatever else stands there is a section.
-        (Some(key), _, _) if !OF_THE_CORE.contains(&key) => true,
-        (Some("plugins"), Some(id), key) => id != "prefer" && key != Some("joinGroups"),
-        (Some("tools"), Some(key), _) => {
-            !["profile", "allow", "alsoAllow", "deny", "profiles", "byProvider", "sandbox", "subagents"]
-                .contains(&key)
-        }
-        _ => false,
-    }
 }

@@ -50,7 +50,7 @@ fn a_server_without_its_secret_is_unavailable_and_says_why() {
 fn an_address_may_be_a_variable() {
     for (value, expected) in [
         ("https://x.example/mcp", None),
-        ("ftp://x.example", Some("mcp.far.url: expected a string that matches the pattern ^https?://")),
+        ("ftp://x.example", Some("mcp.far.url: expected a string that matches the pattern ^(https?://")),
         ("", Some("mcp.far.url: the variable `FAR` of the environment is empty")),
     ] {
         let place = Place::new();

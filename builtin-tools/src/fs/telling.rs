@@ -30,10 +30,10 @@ fn cases() -> Vec<(toolkit::Tool, Value, &'static str)> {
     vec![
         (
             toolkit::tool_ref!(super::grep),
-            json!({ "pattern": "line 9", "output_mode": "count" }),
+            json!({ "pattern": "line 9", "output_mode": "count", "limit": 1_000 }),
             "files searched",
         ),
-        (toolkit::tool_ref!(super::glob), json!({ "pattern": "*" }), "files looked at"),
+        (toolkit::tool_ref!(super::glob), json!({ "pattern": "*", "limit": 1_000 }), "files looked at"),
         (toolkit::tool_ref!(super::read), json!({ "file_path": "long", "offset": 300_000 }), "reading long"),
         (toolkit::tool_ref!(super::apply_patch), json!({ "input": patch + "*** End Patch" }), "n"),
     ]
@@ -44,7 +44,8 @@ fn toolbox(tool: toolkit::Tool) -> TestToolbox {
         (0..400_000).fold(String::new(), |text, line| text + "line " + &line.to_string() + "\n");
     let toolbox =
         TestToolbox::new(tool).approve(ScriptedApprover::always(Answer::allow())).file("long", long);
-    (0..100).fold(toolbox, |toolbox, number| toolbox.file(&format!("d{number}/f"), "line 9\n"))
+    // More than a few batches of a search.
+    (0..600).fold(toolbox, |toolbox, number| toolbox.file(&format!("d{number}/f"), "line 9\n"))
 }
 
 #[tokio::test]

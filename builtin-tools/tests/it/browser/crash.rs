@@ -105,7 +105,13 @@ async fn a_page_that_crashes_takes_only_its_tab() {
     };
     until("the script has begun", || server.requests().iter().any(|request| request.path == "/started"))
         .await;
-    kill(&processes("--type=renderer"));
+    let renderers = processes("--type=renderer");
+    kill(&renderers);
+    // One of them is in store for the next page.
+    until("the processes are gone", || {
+        processes("--type=renderer").iter().all(|pid| !renderers.contains(pid))
+    })
+    .await;
     let result =
         tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("it does not hang").unwrap();
     assert!(result.is_error() && result.text().contains("the page's process crashed"), "{}", result.text());

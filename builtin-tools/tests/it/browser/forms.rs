@@ -68,9 +68,8 @@ async fn a_form_is_filled_and_sent() {
     let changed = text(&house, "snapshot", json!({ "diff": true })).await;
     assert!(changed.starts_with("The changes since the last snapshot:"), "{changed}");
     // How many lines are around the changes depends on the version of the browser.
-    let is_changed = |what: &str| {
-        page(&changed).lines().any(|line| line.starts_with(['+', '-']) && line.contains(what))
-    };
+    let is_changed =
+        |what: &str| page(&changed).lines().any(|line| line.starts_with(['+', '-']) && line.contains(what));
     assert!(is_changed("value=\"Ada Lovelace\"") && !is_changed("heading"), "{changed}");
     let sent = text(&house, "click", json!({ "selector": "button" })).await;
     assert!(page(&sent).contains("Title: Thanks"), "{sent}");

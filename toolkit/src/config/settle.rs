@@ -116,12 +116,11 @@ fn resolve(
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
     // Resolved values must match the schema too.
     let misfits = check(&schemas.whole, &mut resolved);
-    let misfits =
-        misfits.iter().filter(|problem| !names_variable(&resolved, &problem.pointer)).map(|problem| {
-            let mut problem = ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
-            problem.message = redactor.redact(&problem.message).into_owned();
-            problem
-        });
+    let misfits = misfits.iter().map(|problem| {
+        let mut problem = ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
+        problem.message = redactor.redact(&problem.message).into_owned();
+        problem
+    });
     for problem in unresolved.into_iter().chain(misfits) {
         match owner(&problem.pointer, schemas) {
             Some(owner) => unavailable.add(owner, problem),

@@ -114,10 +114,11 @@ impl Host {
         }
         toolkit = toolkit.configuration(configuration);
         let toolkit = toolkit.build().map_err(|error| Stop::cannot_start(error.to_string()))?;
+        #[cfg(not(feature = "mcp"))]
+        let servers = ();
+        let housekeeping = toolkit.keep_house();
         let agent = AcpAgent::new(agent::builder(&toolkit, &self.transcripts, caller, self.max_turns)?);
-        #[cfg(feature = "mcp")]
-        let agent = agent.until_end(servers);
-        Ok(agent)
+        Ok(agent.until_end((servers, housekeeping)))
     }
 }
 

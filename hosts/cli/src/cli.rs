@@ -235,6 +235,11 @@ impl Cli {
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
+        // A server or a conversation may last for weeks.
+        let _housekeeping = options.request.may_last().then(|| {
+            let _entered = runtime.enter();
+            toolkit.keep_house()
+        });
         if !shows_diagnostics(&options.request) {
             note_lost(&toolkit, &program, console);
         }

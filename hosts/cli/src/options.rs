@@ -89,6 +89,17 @@ impl Request {
             _ => None,
         }
     }
+
+    /// Returns true if the subcommand runs until its user ends it.
+    pub(crate) fn may_last(&self) -> bool {
+        match self {
+            #[cfg(feature = "mcp")]
+            Self::Mcp(McpRequest::Serve(_)) => true,
+            #[cfg(feature = "agent")]
+            Self::Agent(_) | Self::Chat(_) => true,
+            _ => false,
+        }
+    }
 }
 
 /// Returns the name under which the program was started, for help texts and completions.

@@ -102,11 +102,6 @@ pub(super) fn run(
 ) -> Result<Exit, Stop> {
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
-    // A server may run for weeks: expired outputs are removed every hour.
-    let _housekeeping = {
-        let _entered = runtime.enter();
-        toolkit.keep_house()
-    };
     let server = ServerOptions::new()
         .named("toolkit", env!("CARGO_PKG_VERSION"))
         .client_approves(request.client_approves)

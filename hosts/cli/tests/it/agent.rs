@@ -7,9 +7,11 @@ use crate::fixture;
 use fixture::{Run, command, finish};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
 use toolkit_loopback::{Answer, Loopback};
 
 /// A server that gives these answers, and its workspace.
@@ -96,6 +98,33 @@ impl Bench {
 
     pub(crate) fn work(&self) -> std::path::PathBuf {
         self.directory.path().join("work")
+    }
+}
+
+/// Hosts that wait for their user remove what has expired; no tool saves an output, which would remove it too.
+#[tokio::test(flavor = "multi_thread")]
+async fn old_outputs_are_removed_while_a_host_waits() {
+    let bench = Bench::new([]).await;
+    let session = bench.directory.path().join("data/tool-output/s");
+    let week = SystemTime::now() - Duration::from_hours(8 * 24);
+    let setup = json!({"cwd": bench.work(), "mcpServers": []});
+    let open = json!({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": setup});
+    for (host, input) in [("chat", String::new()), ("acp", format!("{open}\n"))] {
+        fs::create_dir_all(&session).unwrap();
+        let old = session.join(format!("{:016}.txt", 1));
+        fs::write(&old, "old").unwrap();
+        fs::File::options().write(true).open(&old).unwrap().set_modified(week).unwrap();
+        let mut command = bench.any_command(&[host]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        let began = Instant::now();
+        while old.exists() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{host} keeps an old output");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        drop(stdin);
+        assert!(child.wait().unwrap().success(), "{host}");
     }
 }
 

@@ -61,6 +61,7 @@
 //! * **Reasoning goes back as the provider requires**, from the provider's own message ([`RawMessage`]), to the same model alone.
 //! * **A request is sent again** after a failed connection, the status 408, 409, 425, 429 or 5xx, up to `maxRetries` times, as long as nothing
 //!   of an answer has arrived. The wait doubles, with some chance in it; `Retry-After` goes before, up to [`MAX_RETRY_WAIT`].
+//! * **Small models call tools by a JSON text** where the configuration says `toolCalls: "json"`: see [`JsonToolCalls`].
 //! * **A parameter that a server refuses** by name, such as `stream_options` or `temperature`, is left out from then on.
 //! * **Time and size are limited**: the time for a connection and between two pieces of an answer, and the bytes of an answer
 //!   ([`MAX_ANSWER_BYTES`]).
@@ -76,6 +77,7 @@ mod fallback;
 mod fault;
 mod format;
 mod gemini;
+mod json_calls;
 mod message;
 mod model;
 mod models;
@@ -91,6 +93,7 @@ pub use answer::{Answer, StopReason, Usage};
 pub use client::{MAX_ANSWER_BYTES, MAX_RETRY_WAIT};
 pub use error::ModelError;
 pub use fallback::Fallback;
+pub use json_calls::JsonToolCalls;
 pub use message::{
     AssistantMessage, AssistantPart, Message, Part, RawMessage, ToolOutput, ToolResults, UserMessage,
 };
@@ -98,4 +101,4 @@ pub use model::{Model, ModelEvent, Price, Responding};
 pub use models::Models;
 pub use request::{Request, Thinking, ToolChoice};
 pub use scripted::{Scripted, ScriptedReply};
-pub use settings::{ModelSettings, ModelsSettings, Provider, ResponseFormat};
+pub use settings::{ModelSettings, ModelsSettings, Provider, ResponseFormat, ToolCalling};

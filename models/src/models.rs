@@ -3,8 +3,9 @@
 use crate::client::Client;
 use crate::error::ModelError;
 use crate::fallback::Fallback;
+use crate::json_calls::JsonToolCalls;
 use crate::model::Model;
-use crate::settings::{ModelSettings, ModelsSettings};
+use crate::settings::{ModelSettings, ModelsSettings, ToolCalling};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -165,7 +166,11 @@ impl Models {
         if let Some(model) = made.get(name) {
             return Ok(Arc::clone(model));
         }
-        let model: Arc<dyn Model> = Arc::new(Client::new(name, settings)?);
+        let client = Arc::new(Client::new(name, settings)?);
+        let model: Arc<dyn Model> = match settings.tool_calls {
+            ToolCalling::Native => client,
+            ToolCalling::Json => Arc::new(JsonToolCalls::new(client)),
+        };
         made.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
     }

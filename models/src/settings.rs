@@ -61,6 +61,9 @@ pub struct ModelSettings {
     /// How the server is told of the JSON Schema of an answer.
     #[serde(default)]
     pub response_format: ResponseFormat,
+    /// How the model calls tools.
+    #[serde(default)]
+    pub tool_calls: ToolCalling,
     /// The longest time in seconds without a byte from the server, from 1 to 3600.
     #[serde(default = "idle_timeout")]
     #[schemars(range(min = 1, max = 3600))]
@@ -102,6 +105,7 @@ impl Default for ModelSettings {
             thinking: None,
             strict: false,
             response_format: ResponseFormat::default(),
+            tool_calls: ToolCalling::default(),
             idle_timeout_seconds: idle_timeout(),
             connect_timeout_seconds: connect_timeout(),
             max_retries: max_retries(),
@@ -196,6 +200,18 @@ pub enum ResponseFormat {
     JsonObject,
     /// By the prompt alone.
     None,
+}
+
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolCalling {
+    /// By the provider's own tool calls.
+    #[default]
+    Native,
+    /// By its text, which the server holds to a JSON Schema: for small models, and for servers without tool calls.
+    Json,
 }
 
 toolkit::config_section!(ConfigSection::at::<ModelsSettings>("models").members());

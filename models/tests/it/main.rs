@@ -8,6 +8,7 @@ mod clients;
 mod configuration;
 mod conversations;
 mod failures;
+mod json_calls;
 mod properties;
 mod quirks;
 mod scripted;

@@ -13,6 +13,7 @@ mod docs;
 mod layers;
 mod manifest;
 mod provision;
+mod real_model;
 mod root_names;
 mod source;
 mod suggest;
@@ -67,6 +68,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         arguments: "",
         summary: "build the documentation, with warnings denied",
         run: |workspace, args| no_arguments(args).and_then(|()| docs::run(workspace)),
+    },
+    Subcommand {
+        name: "real-model",
+        arguments: "",
+        summary: "install a small language model, and have `toolkit agent` work on three tasks with it",
+        run: |workspace, args| no_arguments(args).and_then(|()| real_model::run(workspace)),
     },
     Subcommand {
         name: "bench",

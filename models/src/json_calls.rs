@@ -288,7 +288,7 @@ fn called(name: &str, arguments: &Value, tools: &Definitions) -> Option<ToolCall
     tools.parse(&message).ok()?.pop()
 }
 
-/// What the model does next.
+/// The next step of the model.
 enum Step {
     Call { name: String, arguments: Value },
     Answer(String),

@@ -52,7 +52,7 @@ use toolkit::{
     BuildError, Builder, Toolbox, Toolkit,
     approval::TerminalApprover,
     config::LoadOptions,
-    registry::{Diagnostic, Level},
+    registry::{Diagnostic, Housekeeping, Level},
 };
 #[cfg(feature = "mcp")]
 use toolkit_mcp::{ClientOptions, McpServers};
@@ -235,11 +235,7 @@ impl Cli {
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
-        // A server or a conversation may last for weeks.
-        let _housekeeping = options.request.may_last().then(|| {
-            let _entered = runtime.enter();
-            toolkit.keep_house()
-        });
+        let _housekeeping = housekeeping(&options.request, &toolkit, &runtime);
         if !shows_diagnostics(&options.request) {
             note_lost(&toolkit, &program, console);
         }
@@ -268,6 +264,12 @@ impl Cli {
         runtime.shutdown_background();
         exit
     }
+}
+
+/// Removes old outputs every hour, since a server or a conversation may last for weeks.
+fn housekeeping(request: &Request, toolkit: &Toolkit, runtime: &Runtime) -> Option<Housekeeping> {
+    let _entered = runtime.enter();
+    request.may_last().then(|| toolkit.keep_house())
 }
 
 /// Returns the error for a toolkit that cannot be built. A program that only calls [`main`] cannot provide services, so the

@@ -120,7 +120,7 @@ async fn old_outputs_are_removed_while_a_host_waits() {
         stdin.write_all(input.as_bytes()).unwrap();
         let began = Instant::now();
         while old.exists() {
-            assert!(began.elapsed() < Duration::from_secs(60), "{host} keeps an old output");
+            assert!(began.elapsed() < Duration::from_mins(1), "{host} keeps an old output");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         drop(stdin);

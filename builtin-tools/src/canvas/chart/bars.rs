@@ -85,12 +85,11 @@ pub(in super::super) fn bars(
         }
     }
     axes.draw_lines(&mut sheet);
-    if let Some(values) = valued(chart, &frame, group) {
+    if let Some(values) = valued(chart, &axes, &frame, group) {
         let label = Label::new(frame.theme, frame.font_size * VALUE, "middle");
         for (at, value) in values.iter().enumerate() {
-            let (x, end) = (area.left + (at as f64 + 0.5) * group, axes.height(*value));
-            let y = if *value < 0.0 { end + frame.font_size } else { end - frame.font_size * 0.3 };
-            label.write(sheet.svg, x, y, &short(*value));
+            let x = area.left + (at as f64 + 0.5) * group;
+            label.write(sheet.svg, x, baseline(&axes, &frame, *value), &short(*value));
         }
     }
     problems.note(place, sheet.note());
@@ -98,12 +97,28 @@ pub(in super::super) fn bars(
 
 /// The size of a bar's value, by that of labels.
 const VALUE: f64 = 0.9;
+/// The height of digits above the baseline, and of a comma below it, by their size.
+const ASCENT: f64 = 0.72;
+const DESCENT: f64 = 0.18;
 
-/// Returns the values that stand at the ends of bars, if all of them have room in groups of this width.
-fn valued<'a>(chart: &'a BarChart, frame: &Frame, group: f64) -> Option<&'a [f64]> {
+/// Returns the values that stand at the ends of bars, if all of them have room: in groups of this width, and between the top and the bottom
+/// of the area, below which the labels of the groups are.
+fn valued<'a>(chart: &'a BarChart, axes: &Axes, frame: &Frame, group: f64) -> Option<&'a [f64]> {
     let [series] = &*chart.series else { return None };
-    let fits = |value: &f64| fonts::width(&short(*value), frame.font_size * VALUE, false) <= group * 0.95;
+    let size = frame.font_size * VALUE;
+    let fits = |value: &f64| {
+        let baseline = baseline(axes, frame, *value);
+        fonts::width(&short(*value), size, false) <= group * 0.95
+            && baseline - size * ASCENT >= axes.area.top
+            && baseline + size * DESCENT <= axes.area.bottom
+    };
     (series.values.len() <= MAX_VALUED && series.values.iter().all(fits)).then_some(&*series.values)
+}
+
+/// Returns the height at which a bar's value is written: above the end of the bar, or below that of a negative one.
+fn baseline(axes: &Axes, frame: &Frame, value: f64) -> f64 {
+    let end = axes.height(value);
+    if value < 0.0 { end + frame.font_size } else { end - frame.font_size * 0.3 }
 }
 
 /// Returns the scale of the vertical axis for an area of this height, with room for values beyond the ends of bars.

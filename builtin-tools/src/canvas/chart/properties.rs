@@ -230,3 +230,26 @@ fn usual_charts_have_their_labels() {
         assert!(found.is_some_and(|found| found >= least), "{first}: {found:?} labels");
     }
 }
+
+/// In a low chart the scale has few steps, and a negative bar may end near the bottom: its value has no room above the turned labels.
+#[test]
+fn the_value_of_a_negative_bar_keeps_clear_of_turned_labels() {
+    let labels = [
+        "8",
+        "OjAZlIpBlWzBwHVEDICvPJfmejMVjfWmKyfgUjo",
+        "Weglyra",
+        "2003-02-19",
+        "Rwym czjaj",
+        "imnFmDRhCahqUgclTwXDmybxmPIxMYUhlWDrtAioyjZzwsKJrsM",
+        "Uiijxme",
+        "Bpdyamb fsxbfwj znhnghrs xnpfzfswrd",
+        "66",
+        "35",
+    ];
+    let heights = vec![664.1, 6.6e-7, 0.0, 139.1, 0.0, 222.1, 454.96, -44.7, 727.0, 331.5];
+    let labels = labels.map(str::to_owned);
+    let chart =
+        BarChart { font_size: Some(20.088), legend: Some(true), ..bars(&labels, vec![values(heights)]) };
+    let found = check(898, 156, &Command::Bar(chart)).unwrap();
+    assert!(found.is_some_and(|found| found >= labels.len()), "{found:?} labels");
+}

@@ -13,9 +13,12 @@ use parameter::Parameter;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericArgument, PathArguments, ReturnType, Type};
+use syn::{ExprPath, GenericArgument, PathArguments, ReturnType, Type};
 
-const KEYS: &[Key] = &[Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" }];
+const CRATE: Key = Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" };
+const FACTORY_KEYS: &[Key] = &[CRATE];
+const SERVICE_KEYS: &[Key] =
+    &[CRATE, Key { name: "close", form: Form::Value, example: "close = disconnect" }];
 
 const FACTORY: Wording = Wording {
     noun: "a tool factory",
@@ -38,11 +41,13 @@ const SERVICE: Wording = Wording {
 };
 
 pub(crate) fn factory(attribute: TokenStream, item: &TokenStream) -> TokenStream {
-    expand(attribute, item, "tool_factory", &FACTORY, |function, _| Some(factory_of(function)))
+    expand(attribute, item, "tool_factory", FACTORY_KEYS, &FACTORY, |function, _, _| {
+        Some(factory_of(function))
+    })
 }
 
 pub(crate) fn service(attribute: TokenStream, item: &TokenStream) -> TokenStream {
-    expand(attribute, item, "service", &SERVICE, service_of)
+    expand(attribute, item, "service", SERVICE_KEYS, &SERVICE, service_of)
 }
 
 /// The differences between factories and services.
@@ -62,21 +67,23 @@ fn expand(
     attribute: TokenStream,
     item: &TokenStream,
     name: &str,
+    keys: &'static [Key],
     wording: &Wording,
-    provider: impl FnOnce(&Function, &mut Errors) -> Option<Provider>,
+    provider: impl FnOnce(&Function, Option<&ExprPath>, &mut Errors) -> Option<Provider>,
 ) -> TokenStream {
     let mut errors = Errors::default();
     let Some(function) = item::parse(item, name, &mut errors) else {
         let errors = errors.into_tokens();
         return quote!(#errors #item);
     };
-    // There is only one key.
-    let entries = keys::parse(attribute, name, KEYS, &mut errors);
-    let toolkit = entries.first().and_then(|entry| entry.crate_path(&mut errors));
+    let entries = keys::parse(attribute, name, keys, &mut errors);
+    let entry = |key: &str| entries.iter().find(|entry| entry.key == key);
+    let toolkit = entry("crate").and_then(|entry| entry.crate_path(&mut errors));
+    let close = entry("close").and_then(|entry| entry.path(&mut errors));
     let toolkit = toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream());
     let flaws = signature::check(&function, wording, &mut errors);
     let parameters = parameter::read(&function, wording.noun, name == "tool_factory", &mut errors);
-    let provider = if flaws.bad_return { None } else { provider(&function, &mut errors) };
+    let provider = if flaws.bad_return { None } else { provider(&function, close.as_ref(), &mut errors) };
     match provider {
         Some(provider) if errors.is_empty() => with_record(&function, &toolkit, &parameters, &provider),
         _ => rejected(&function, &flaws, errors),
@@ -107,7 +114,7 @@ fn factory_of(function: &Function) -> Provider {
     }
 }
 
-fn service_of(function: &Function, errors: &mut Errors) -> Option<Provider> {
+fn service_of(function: &Function, close: Option<&ExprPath>, errors: &mut Errors) -> Option<Provider> {
     let ident = &function.signature.ident;
     let nothing = "a service is what its function returns, and this one returns nothing";
     let output = match &function.signature.output {
@@ -147,6 +154,12 @@ fn service_of(function: &Function, errors: &mut Errors) -> Option<Provider> {
     } else {
         quote!(|value: #output| __toolkit::Ok(#share))
     };
+    let close = match close {
+        None => quote!(__toolkit::None),
+        Some(path) => quote_spanned! {path.span()=>
+            __toolkit::Some(|service| __toolkit::closing::<#service, _>(service, #path))
+        },
+    };
     Some(Provider {
         witness: quote! {
             const __TOOLKIT_SERVICE: __toolkit::ServiceOf<#service> = __toolkit::service_of::<#service>();
@@ -154,7 +167,7 @@ fn service_of(function: &Function, errors: &mut Errors) -> Option<Provider> {
         convert,
         made: quote!(__toolkit::AnyService),
         def: quote!(MakerDef),
-        fields: quote!(service: __TOOLKIT_SERVICE.def,),
+        fields: quote!(service: __TOOLKIT_SERVICE.def, close: #close,),
         record: quote!(LinkedMaker),
     })
 }

@@ -18,7 +18,7 @@ use toolkit_core::guard::{guard, panicked};
 impl ToolContext {
     /// Returns the toolkit's own files and directories, for a tool that has to protect them.
     pub fn own_paths(&self) -> OwnPaths {
-        self.scope().toolkit.settings.own_dirs.paths()
+        self.scope().rules.own_dirs.paths()
     }
 
     /// Returns the real path of a path after checking that it may be used for `access`; asks a person if necessary.
@@ -213,7 +213,7 @@ impl ToolContext {
     /// Returns the decision about reading at a resolved place. `own` contains the toolkit's own directories in comparable form.
     pub(crate) fn decide_reading(&self, place: &Place, own: &OwnDirs) -> PathDecision {
         let scope = self.scope();
-        let permissions = &scope.toolkit.settings.permissions;
+        let permissions = &scope.rules.permissions;
         let whose = (&*scope.caller, self.tool());
         permissions.decide_path(whose, own, place, Access::Read, Look::Inside).decision
     }
@@ -223,7 +223,7 @@ impl ToolContext {
 /// check.
 #[cfg(feature = "testing")]
 pub fn own_path_resolutions(ctx: &ToolContext) -> usize {
-    ctx.scope().toolkit.settings.own_dirs.resolutions()
+    ctx.scope().rules.own_dirs.resolutions()
 }
 
 /// The result of resolving a path.
@@ -244,10 +244,10 @@ pub(crate) struct Surroundings {
 impl Scope {
     /// Resolves the directories as they are now.
     pub(crate) fn surroundings(&self) -> Result<Surroundings, ToolError> {
-        let settings = &self.toolkit.settings;
-        let bounds = Bounds { further: &settings.further_dirs, within: self.caller.within.as_deref() };
+        let rules = &self.rules;
+        let bounds = Bounds { further: &rules.further_dirs, within: self.caller.within.as_deref() };
         let boundary = Boundary::resolve(self.caller.workspace_dir(), bounds)?;
-        Ok(Surroundings { boundary, own: settings.own_dirs.folded() })
+        Ok(Surroundings { boundary, own: rules.own_dirs.folded() })
     }
 
     pub(crate) fn look(
@@ -275,7 +275,7 @@ impl Scope {
         around: &Surroundings,
     ) -> Result<(DecidedPath, Place), ToolError> {
         let place = around.boundary.find(path, look)?;
-        let permissions = &self.toolkit.settings.permissions;
+        let permissions = &self.rules.permissions;
         let decided = permissions.decide_path((&self.caller, tool), &around.own, &place, access, look);
         Ok((decided, place))
     }

@@ -94,13 +94,13 @@ impl Workspace {
     fn roots(&self) -> Result<&Roots, ToolError> {
         let open = || {
             let scope = self.ctx.scope();
-            let settings = &scope.toolkit.settings;
+            let rules = &scope.rules;
             Roots::open(
                 scope.caller.workspace_dir(),
-                &settings.further_dirs,
+                &rules.further_dirs,
                 scope.caller.within.clone(),
-                settings.own_dirs.folded(),
-                settings.permissions.says_of_reading(self.ctx.tool()),
+                rules.own_dirs.folded(),
+                rules.permissions.says_of_reading(self.ctx.tool()),
             )
         };
         self.roots.get_or_init(open).as_ref().map_err(Clone::clone)

@@ -1,9 +1,7 @@
-//! Hooks of a host around its tools' functions: inspectors, the approval before a tool runs, result hooks, and the loop
-//! guard.
+//! Hooks of a host around its tools' functions: inspectors, the approval before a tool runs, and result hooks.
 
 use crate::change_hook::ChangeHooks;
 use crate::inspector::Inspector;
-use crate::loop_guard::LoopGuard;
 use crate::named_hook::Named;
 use crate::result_hook::ResultHook;
 
@@ -14,7 +12,6 @@ pub(crate) struct Hooks {
     pub(crate) results: Vec<Named<ResultHook>>,
     /// The hooks that see a file before it changes.
     pub(crate) changes: ChangeHooks,
-    pub(crate) loop_guard: LoopGuard,
     /// True if tools run without approval, unless a rule asks.
     pub(crate) without_asking_first: bool,
 }

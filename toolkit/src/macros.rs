@@ -493,6 +493,9 @@ pub use toolkit_macros::tool_factory;
 /// the next call tries again. The time counts toward the call's limit. The service is dropped with the toolkit, its
 /// toolboxes and running calls.
 ///
+/// `close = function` names an `async fn(Arc<T>)` that closes the service when the host [shuts the toolkit
+/// down](crate::Toolkit::shutdown), if the service was created. A host that does not shut down does not call it.
+///
 /// A service that the host [provides](crate::Builder::service) takes precedence. Two functions for one service, and
 /// services that need each other in a cycle, are errors when the toolkit is built.
 /// [`ToolContext::service`](crate::ToolContext::service) creates nothing: it returns a service that the tool takes as a
@@ -513,9 +516,13 @@ pub use toolkit_macros::tool_factory;
 ///
 /// struct Database(String);
 ///
-/// #[toolkit::service]
+/// #[toolkit::service(close = disconnect)]
 /// async fn connect(settings: Config<Settings>) -> Result<Database, std::io::Error> {
 ///     Ok(Database(settings.database.clone()))
+/// }
+///
+/// async fn disconnect(database: std::sync::Arc<Database>) {
+///     println!("{} is closed", database.0);
 /// }
 ///
 /// /// Names the database.

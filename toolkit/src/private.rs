@@ -7,7 +7,7 @@ pub use crate::policy::PolicyData;
 pub use crate::registry::LinkedKeys;
 pub use crate::service::{
     FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products, ServiceOf,
-    need_of, products, service_of,
+    closing, need_of, products, service_of,
 };
 pub use crate::skills::LinkedSkills;
 pub use crate::tool::Tool;
@@ -38,7 +38,7 @@ pub use toolkit_core::parameter::Input;
 pub use toolkit_core::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
 pub use toolkit_core::plugin::{LinkedPlugin, PluginDef};
 pub use toolkit_core::schema::SchemaFn;
-pub use toolkit_core::state::AnyService;
+pub use toolkit_core::state::{AnyService, ClosingFuture};
 pub use toolkit_core::state::{Service, State};
 pub use toolkit_core::truncate::{Keep, Truncate};
 pub use toolkit_macros::{link as link_list, plugin as plugin_fields, read_fields};

@@ -3,11 +3,11 @@
 mod build;
 mod candidates;
 mod change;
+mod cleanup;
 mod configured;
 mod explain;
 mod faults;
 mod hooks;
-mod housekeeping;
 mod index;
 mod narrowed;
 mod origins;
@@ -15,7 +15,9 @@ mod permission_keys;
 mod preparation;
 mod products;
 mod register;
+mod reload;
 mod services;
+mod shutdown;
 mod skills;
 mod source;
 #[cfg(test)]
@@ -26,9 +28,11 @@ mod void;
 pub use crate::service::IntoTools;
 pub use build::BuildError;
 pub use change::{RegisterError, ToolChange, ToolWatch};
-pub use housekeeping::Housekeeping;
+pub use cleanup::CleanupTask;
 #[doc(hidden)]
 pub use permission_keys::LinkedKeys;
+pub use reload::Reloaded;
+pub use shutdown::ShutdownReport;
 pub use source::{FetchFuture, ToolSource, WeakToolkit};
 pub use toolkit_core::{Diagnostic, Level};
 pub use tools::Tools;
@@ -41,9 +45,11 @@ use crate::cut::{Cut, OutputLimits};
 use crate::discovery::Discovery;
 use crate::events::{Events, Hub, Wanted};
 use crate::history::History;
+use crate::lifecycle::Lifecycle;
 use crate::output_store::OutputStore;
 use crate::permission::Permissions;
 use crate::policy::Policy;
+use crate::rules::{CurrentRules, Rules};
 use crate::search::SharedSegment;
 use crate::service::FactoryDef;
 use crate::session::Sessions;
@@ -52,6 +58,7 @@ use crate::skills::LinkedSkills;
 use crate::tool::Tool;
 pub(crate) use origins::Origins;
 use register::Registry;
+use reload::Basis;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -84,7 +91,11 @@ pub(crate) struct Inner {
     pub(crate) origins: Origins,
     pub(crate) services: Services,
     pub(crate) settings: Settings,
+    pub(crate) rules: CurrentRules,
+    /// The inputs that a reload needs again.
+    basis: Basis,
     pub(crate) sessions: Sessions,
+    pub(crate) lifecycle: Lifecycle,
     pub(crate) events: Arc<Hub>,
     diagnostics: Vec<Diagnostic>,
     /// Sources that fetch tools from elsewhere.
@@ -164,9 +175,9 @@ impl Toolkit {
         &self.0.settings.approvals
     }
 
-    /// Returns the configuration.
-    pub fn configuration(&self) -> &Configuration {
-        &self.0.settings.configuration
+    /// Returns the configuration that is in effect now: see [`reload`](Self::reload).
+    pub fn configuration(&self) -> Configuration {
+        self.0.rules.get().configuration.clone()
     }
 
     /// Returns the redactor of events and errors, with the secrets of the configuration.
@@ -191,6 +202,7 @@ pub struct Builder {
     prefer: Vec<String>,
     leave_out_incomplete: bool,
     pub(crate) settings: Settings,
+    pub(crate) rules: Rules,
     data_dir: Option<PathBuf>,
     discovery: Option<Discovery>,
     permission_keys: Vec<String>,
@@ -410,14 +422,14 @@ impl Builder {
     /// optional: [`ToolPolicy::default`](crate::policy::ToolPolicy).
     #[must_use]
     pub fn policy(mut self, policy: impl Policy) -> Self {
-        self.settings.policy = Some(Arc::new(policy));
+        self.rules.policy = Some(Arc::new(policy));
         self
     }
 
     /// Sets the policy, unless one was set before.
     #[must_use]
     pub fn default_policy(mut self, policy: impl Policy) -> Self {
-        self.settings.policy.get_or_insert_with(|| Arc::new(policy));
+        self.rules.policy.get_or_insert_with(|| Arc::new(policy));
         self
     }
 
@@ -425,7 +437,7 @@ impl Builder {
     /// apply.
     #[must_use]
     pub fn permissions(mut self, permissions: Permissions) -> Self {
-        self.settings.permissions = permissions;
+        self.rules.permissions = permissions;
         self
     }
 
@@ -444,7 +456,7 @@ impl Builder {
     #[must_use]
     pub fn protect_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        self.settings.own_dirs.protect(std::path::absolute(&path).unwrap_or(path));
+        self.rules.own_dirs.protect(std::path::absolute(&path).unwrap_or(path));
         self
     }
 
@@ -454,7 +466,7 @@ impl Builder {
     /// Paths are absolute; a directory that does not exist has no effect. Further calls add further directories.
     #[must_use]
     pub fn further_directories(mut self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        self.settings.further_dirs.extend(directories.into_iter().map(Into::into));
+        self.rules.further_dirs.extend(directories.into_iter().map(Into::into));
         self
     }
 
@@ -468,7 +480,7 @@ impl Builder {
     /// Sets the configuration; empty by default. Its secrets are redacted from events and errors too.
     #[must_use]
     pub fn configuration(mut self, configuration: Configuration) -> Self {
-        self.settings.configuration = configuration;
+        self.rules.configuration = configuration;
         self
     }
 }

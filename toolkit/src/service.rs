@@ -16,7 +16,7 @@ use toolkit_core::guard::guard;
 use toolkit_core::location::Location;
 use toolkit_core::plugin;
 use toolkit_core::redact::Redactor;
-use toolkit_core::state::{AnyService, LazyService, Service, Services, State};
+use toolkit_core::state::{AnyService, ClosingFuture, LazyService, Service, Services, State};
 
 /// The future of a function that creates a service or tools.
 pub type MakingFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ToolError>> + Send + 'a>>;
@@ -32,6 +32,8 @@ pub struct MakerDef {
     pub needs: &'static [&'static ServiceDef],
     /// Starts the function.
     pub run: for<'a> fn(&'a Making) -> Result<MakingFuture<'a, AnyService>, ToolError>,
+    /// Returns the work of closing the service.
+    pub close: Option<fn(&AnyService) -> Option<ClosingFuture>>,
     /// Its source location.
     pub location: Location,
 }
@@ -65,7 +67,7 @@ pub(crate) trait ServiceHost: Send + Sync {
     fn services(&self) -> &Services;
 
     /// Its configuration.
-    fn configuration(&self) -> &Configuration;
+    fn configuration(&self) -> Configuration;
 
     /// Takes the secrets of its configuration out of errors.
     fn redactor(&self) -> &Redactor;
@@ -121,6 +123,16 @@ pub struct ServiceOf<T: ?Sized> {
 /// Checks the type of a service that a function makes.
 pub const fn service_of<T: ?Sized + Service>() -> ServiceOf<T> {
     ServiceOf { def: ServiceDef::of::<T>(), share: |service| Arc::new(service) }
+}
+
+/// Starts the function that closes a service, if it is of this type.
+pub fn closing<T, F>(service: &AnyService, close: fn(Arc<T>) -> F) -> Option<ClosingFuture>
+where
+    T: ?Sized + Service,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let service = service.downcast_ref::<Arc<T>>()?;
+    Some(Box::pin(close(Arc::clone(service))))
 }
 
 /// The conversion of a tool factory's return value; created where its type is checked.
@@ -192,6 +204,11 @@ pub(crate) struct Lazy {
 impl LazyService for Lazy {
     fn get(&self) -> Option<&AnyService> {
         self.made.get()
+    }
+
+    fn closing(&self) -> Option<(String, ClosingFuture)> {
+        let closing = self.def.close?(self.made.get()?)?;
+        Some((format!("{:?}", self.def.service), closing))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sessions: the state that the calls of one conversation share while the process runs.
 
 use crate::gate::Gate;
+use crate::lifecycle::EndHooks;
 use crate::listed::Listed;
 use crate::loop_guard::Recent;
 use std::any::{Any, TypeId};
@@ -9,6 +10,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
+use toolkit_core::guard::guard;
 use toolkit_core::state::Service;
 
 /// The maximum number of sessions with state and without a toolbox; beyond it, the least recently used one is removed.
@@ -89,6 +91,7 @@ impl fmt::Debug for Session {
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     by_id: Mutex<Table>,
+    hooks: EndHooks,
 }
 
 #[derive(Debug, Default)]
@@ -100,16 +103,21 @@ struct Table {
 }
 
 impl Sessions {
+    pub(crate) fn new(hooks: EndHooks) -> Self {
+        Self { by_id: Mutex::default(), hooks }
+    }
+
     /// Returns the session of this id, and creates it if needed.
     pub(crate) fn open(&self, id: &str) -> Arc<Session> {
         let mut table = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
         table.uses += 1;
         let uses = table.uses;
+        let mut removed = Vec::new();
         let session = match table.sessions.get(id) {
             Some(session) => Arc::clone(session),
             None => {
                 if table.sessions.len() >= table.full {
-                    table.clean();
+                    removed = table.clean();
                 }
                 let session = Session::new(id.to_owned(), true);
                 table.sessions.insert(id.to_owned(), Arc::clone(&session));
@@ -117,19 +125,47 @@ impl Sessions {
             }
         };
         session.used.store(uses, Ordering::Relaxed);
+        drop(table);
+        self.ended(removed);
         session
     }
 
     /// Removes a session with its state; running calls keep their references.
     pub(crate) fn end(&self, id: &str) -> bool {
-        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions.remove(id).is_some()
+        let ended = self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions.remove(id);
+        let is_there = ended.is_some();
+        self.ended(ended);
+        is_there
+    }
+
+    /// Removes all sessions, and their state even where a toolbox still refers to it.
+    pub(crate) fn end_all(&self) {
+        let sessions =
+            std::mem::take(&mut self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions);
+        for session in sessions.values() {
+            let state = std::mem::take(&mut *session.state.lock().unwrap_or_else(PoisonError::into_inner));
+            // Values of tools may panic when they are dropped.
+            let _ = guard("session", || drop(state));
+        }
+        self.ended(sessions.into_values());
+    }
+
+    /// Drops sessions and runs the hooks for their end, without the lock: both are code of tools and hosts.
+    fn ended(&self, sessions: impl IntoIterator<Item = Arc<Session>>) {
+        for session in sessions {
+            let id = session.id.clone();
+            drop(session);
+            self.hooks.session_ended(&id);
+        }
     }
 }
 
 impl Table {
-    fn clean(&mut self) {
+    /// Removes sessions that are not needed, and returns them.
+    fn clean(&mut self) -> Vec<Arc<Session>> {
         let is_idle = |session: &Arc<Session>| Arc::strong_count(session) == 1;
-        self.sessions.retain(|_, session| !is_idle(session) || !session.is_empty());
+        let unused = self.sessions.extract_if(|_, session| is_idle(session) && session.is_empty());
+        let mut removed: Vec<Arc<Session>> = unused.map(|(_, session)| session).collect();
         let mut idle: Vec<(u64, String)> = self
             .sessions
             .iter()
@@ -140,10 +176,11 @@ impl Table {
             idle.sort_unstable();
             let surplus = idle.len() - MAX_IDLE;
             for (_, id) in idle.drain(..surplus) {
-                self.sessions.remove(&id);
+                removed.extend(self.sessions.remove(&id));
             }
         }
         self.full = (self.sessions.len() * 2).max(256);
+        removed
     }
 }
 

@@ -3,13 +3,11 @@
 use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
 use crate::asks::Asks;
-use crate::config::Configuration;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;
 use crate::hooks::Hooks;
+use crate::lifecycle::EndHooks;
 use crate::output_store::OutputStore;
-use crate::permission::{OwnDirs, Permissions};
-use crate::policy::Policy;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,12 +28,7 @@ pub(crate) struct Settings {
     pub(crate) prepare_timeout: Duration,
     /// True if the host ends with its call.
     pub(crate) is_for_one_call: bool,
-    pub(crate) policy: Option<Arc<dyn Policy>>,
-    pub(crate) permissions: Permissions,
-    pub(crate) own_dirs: OwnDirs,
     pub(crate) workspace: Option<PathBuf>,
-    /// Directories that count as part of the workspace.
-    pub(crate) further_dirs: Vec<PathBuf>,
     pub(crate) repairing: Repairing,
     pub(crate) limits: OutputLimits,
     pub(crate) outputs: OutputStore,
@@ -48,14 +41,13 @@ pub(crate) struct Settings {
     pub(crate) history: Option<Arc<dyn History>>,
     pub(crate) redactor: Redactor,
     pub(crate) hooks: Hooks,
-    pub(crate) configuration: Configuration,
+    pub(crate) end_hooks: EndHooks,
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
             .field("timeout", &self.timeout)
-            .field("policy", &self.policy)
             .field("repairing", &self.repairing)
             .field("limits", &self.limits)
             .field("outputs", &self.outputs)
@@ -83,11 +75,7 @@ impl Default for Settings {
             timeout: TIMEOUT,
             prepare_timeout: PREPARE_TIMEOUT,
             is_for_one_call: false,
-            policy: None,
-            permissions: Permissions::default(),
-            own_dirs: OwnDirs::default(),
             workspace: None,
-            further_dirs: Vec::new(),
             repairing: Repairing::On,
             limits: OutputLimits::default(),
             outputs: OutputStore::default(),
@@ -99,7 +87,7 @@ impl Default for Settings {
             history: None,
             redactor: Redactor::default(),
             hooks: Hooks::default(),
-            configuration: Configuration::default(),
+            end_hooks: EndHooks::default(),
         }
     }
 }

@@ -26,6 +26,7 @@ pub use options::CallOptions;
 use crate::events::{Events, Wanted};
 use crate::policy::{self, Policy};
 use crate::registry::{Inner, Toolkit, Tools};
+use crate::rules::Rules;
 use crate::session::Session;
 use crate::tool::Tool;
 use crate::tool::context::{Called, ToolContext};
@@ -50,6 +51,8 @@ pub struct Toolbox(Arc<Scope>);
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) toolkit: Arc<Inner>,
+    /// The rules that were in effect when the toolbox was created.
+    pub(crate) rules: Arc<Rules>,
     pub(crate) caller: Arc<Caller>,
     pub(crate) session: Arc<Session>,
     /// The existing tools when the toolbox was created.
@@ -83,6 +86,7 @@ impl Scope {
         let toolkit = Arc::new(Inner::default());
         let tools = Tools::default();
         Arc::new(Self {
+            rules: toolkit.rules.get(),
             toolkit,
             caller: Arc::new(caller),
             session: Session::unnamed(),
@@ -116,8 +120,10 @@ impl Toolbox {
             Some(id) => toolkit.sessions.open(id),
             None => Session::unnamed(),
         };
+        // Before the tools, so that they are not those of older rules.
+        let rules = toolkit.rules.get();
         let tools = toolkit.tools();
-        let policy = toolkit.settings.policy.as_deref();
+        let policy = rules.policy.as_deref();
         // Read before the policy is checked, so that a change in between causes another check.
         let version = policy.and_then(policy::version);
         let allowed = policy.map(|policy| policy::admitted(policy, &caller, &tools));
@@ -125,6 +131,7 @@ impl Toolbox {
         let caller = Arc::new(caller);
         Self::of(Arc::new(Scope {
             toolkit,
+            rules,
             caller,
             session,
             tools,
@@ -168,7 +175,7 @@ impl Toolbox {
             self.check_still_there(place)?;
         }
         let is_allowed = self.0.is_allowed(place);
-        match &toolkit.settings.policy {
+        match &self.0.rules.policy {
             None => {}
             Some(policy) if is_allowed && policy::is_current(&**policy, self.0.version) => {}
             Some(policy) => self.ask_again(name, place, is_allowed, &**policy)?,
@@ -182,7 +189,7 @@ impl Toolbox {
     ///
     /// Returns `Denied`, with the layer of the policy that denies the tool.
     pub fn admits(&self, tool: &Tool) -> Result<(), ToolError> {
-        match self.0.toolkit.settings.policy.as_deref() {
+        match self.0.rules.policy.as_deref() {
             Some(policy) => policy::check(policy, &self.0.caller, tool).map_err(|refusal| {
                 ToolError::denied(format!("`{}` cannot be used here: {refusal}", tool.name()))
             }),

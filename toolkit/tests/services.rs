@@ -20,6 +20,7 @@ toolkit::plugin! { id: "depot" }
 struct Watch {
     made: AtomicUsize,
     dropped: AtomicUsize,
+    closed: AtomicUsize,
     fails: AtomicUsize,
     waits: bool,
     go: Notify,
@@ -43,7 +44,7 @@ impl Drop for Depot {
     }
 }
 
-#[toolkit::service]
+#[toolkit::service(close = lock_up)]
 async fn depot(settings: &Config<Settings>, watch: State<Watch>) -> Result<Depot, ToolError> {
     watch.made.fetch_add(1, Ordering::SeqCst);
     if watch.waits {
@@ -55,6 +56,11 @@ async fn depot(settings: &Config<Settings>, watch: State<Watch>) -> Result<Depot
     }
     assert!(settings.name != "panic", "the depot burns");
     Ok(Depot { name: settings.name.clone(), watch })
+}
+
+async fn lock_up(depot: Arc<Depot>) {
+    tokio::task::yield_now().await;
+    depot.watch.closed.fetch_add(1, Ordering::SeqCst);
 }
 
 trait Named: Send + Sync {
@@ -296,4 +302,19 @@ fn a_service_whose_own_services_nobody_provides() {
 fn an_empty_toolkit_makes_none() {
     let error = Toolkit::empty().without_asking_first().tool(toolkit::tool_ref!(which)).build().unwrap_err();
     assert!(error.to_string().contains("Depot>`, which is not provided"), "{error}");
+}
+
+#[tokio::test]
+async fn a_service_is_closed_with_the_toolkit_if_it_was_made() {
+    let watch = Arc::new(Watch::default());
+    let toolkit = builder(&watch).build().unwrap();
+    assert!(toolkit.shutdown(Duration::from_secs(30)).await.is_complete());
+    assert_eq!(watch.closed.load(Ordering::SeqCst), 0);
+
+    let toolkit = builder(&watch).build().unwrap();
+    call(&toolkit.toolbox(&Caller::new()).await, "where_is").await.unwrap();
+    for _ in 0..2 {
+        assert!(toolkit.shutdown(Duration::from_secs(30)).await.is_complete());
+        assert_eq!(watch.closed.load(Ordering::SeqCst), 1);
+    }
 }

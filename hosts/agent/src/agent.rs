@@ -210,7 +210,7 @@ impl Agent {
     /// The system prompt.
     pub(crate) fn system(&self) -> String {
         let workspace = self.workspace();
-        let mut instructions = instructions_of(self.0.toolkit.configuration(), &workspace);
+        let mut instructions = instructions_of(&self.0.toolkit.configuration(), &workspace);
         instructions.extend(self.0.instructions.iter().cloned());
         let prompt = Prompt {
             workspace: &workspace,

@@ -116,9 +116,9 @@ impl Host {
         let toolkit = toolkit.build().map_err(|error| Stop::cannot_start(error.to_string()))?;
         #[cfg(not(feature = "mcp"))]
         let servers = ();
-        let housekeeping = toolkit.keep_house();
+        let cleanup = toolkit.spawn_cleanup();
         let agent = AcpAgent::new(agent::builder(&toolkit, &self.transcripts, caller, self.max_turns)?);
-        Ok(agent.until_end((servers, housekeeping)))
+        Ok(agent.until_end((servers, cleanup)))
     }
 }
 

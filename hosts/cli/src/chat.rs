@@ -112,7 +112,7 @@ pub(crate) fn run(
     let transcripts = agent::transcripts(host.data_dir)?;
     let interrupts = Interrupts::start()?;
     let models =
-        Models::new(host.toolkit.configuration()).map_err(|error| Stop::cannot_start(error.to_string()))?;
+        Models::new(&host.toolkit.configuration()).map_err(|error| Stop::cannot_start(error.to_string()))?;
     let words = Words {
         commands: COMMANDS.map(|(name, _)| name.to_owned()).to_vec(),
         models: models.names().into_iter().map(ToString::to_string).collect(),

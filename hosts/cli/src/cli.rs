@@ -52,7 +52,7 @@ use toolkit::{
     BuildError, Builder, Toolbox, Toolkit,
     approval::TerminalApprover,
     config::LoadOptions,
-    registry::{Diagnostic, Housekeeping, Level},
+    registry::{CleanupTask, Diagnostic, Level},
 };
 #[cfg(feature = "mcp")]
 use toolkit_mcp::{ClientOptions, McpServers};
@@ -235,7 +235,7 @@ impl Cli {
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
-        let _housekeeping = housekeeping(&options.request, &toolkit, &runtime);
+        let _cleanup = spawn_cleanup(&options.request, &toolkit, &runtime);
         if !shows_diagnostics(&options.request) {
             note_lost(&toolkit, &program, console);
         }
@@ -267,9 +267,9 @@ impl Cli {
 }
 
 /// Removes old outputs every hour, since a server or a conversation may last for weeks.
-fn housekeeping(request: &Request, toolkit: &Toolkit, runtime: &Runtime) -> Option<Housekeeping> {
+fn spawn_cleanup(request: &Request, toolkit: &Toolkit, runtime: &Runtime) -> Option<CleanupTask> {
     let _entered = runtime.enter();
-    request.may_last().then(|| toolkit.keep_house())
+    request.may_last().then(|| toolkit.spawn_cleanup())
 }
 
 /// Returns the error for a toolkit that cannot be built. A program that only calls [`main`] cannot provide services, so the

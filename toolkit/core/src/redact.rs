@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The text that replaces a secret.
 #[doc(hidden)]
@@ -42,7 +42,8 @@ const SHORTEST: usize = 4;
 /// ```
 #[derive(Clone, Default)]
 pub struct Redactor {
-    named: Arc<Literals>,
+    /// The secrets that the host named; shared by clones, so that [`learn`](Self::learn) reaches all of them.
+    named: Arc<RwLock<Arc<Literals>>>,
     /// The secrets of one call.
     own: Option<Arc<Literals>>,
 }
@@ -92,9 +93,26 @@ impl Redactor {
         if secret.trim().len() < SHORTEST {
             return self;
         }
-        let mut secrets = self.named.secrets.clone();
+        let mut secrets = self.named().secrets.clone();
         secrets.push(secret.to_owned());
-        Self { named: Arc::new(Literals::new(secrets)), ..self }
+        Self { named: Arc::new(RwLock::new(Arc::new(Literals::new(secrets)))), ..self }
+    }
+
+    /// Adds secrets to this redactor and to all its clones, whatever has them: histories, events, running calls.
+    #[doc(hidden)]
+    pub fn learn(&self, secrets: impl IntoIterator<Item = impl Into<String>>) {
+        let mut named = self.named.write().unwrap_or_else(PoisonError::into_inner);
+        let new = secrets.into_iter().map(Into::into);
+        let new: Vec<String> = new
+            .filter(|secret: &String| secret.trim().len() >= SHORTEST && !named.secrets.contains(secret))
+            .collect();
+        if !new.is_empty() {
+            *named = Arc::new(Literals::new(named.secrets.iter().cloned().chain(new).collect()));
+        }
+    }
+
+    fn named(&self) -> Arc<Literals> {
+        Arc::clone(&self.named.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Adds the secrets of one call, kept apart from the named secrets.
@@ -213,7 +231,8 @@ impl Redactor {
     }
 
     fn find_values(&self, text: &str) -> Vec<Range<usize>> {
-        let finders = [Some(&self.named), self.own.as_ref()];
+        let named = self.named();
+        let finders = [Some(&named), self.own.as_ref()];
         let finders = finders.into_iter().flatten().filter_map(|literals| literals.finder.as_ref());
         finders.flat_map(|finder| finder.find_iter(text).map(|found| found.range())).collect()
     }
@@ -280,7 +299,8 @@ impl Redactor {
     /// Returns how many bytes at the end of the text may be the beginning of a named secret.
     #[doc(hidden)]
     pub fn begun_named(&self, text: &str) -> usize {
-        let secrets = std::iter::once(&self.named).chain(&self.own).flat_map(|literals| &literals.secrets);
+        let named = self.named();
+        let secrets = std::iter::once(&named).chain(&self.own).flat_map(|literals| &literals.secrets);
         let begun = secrets.flat_map(|secret| {
             let ends = secret.char_indices().map(|(end, _)| end).skip(1);
             ends.filter(|end| text.ends_with(&secret[..*end]))
@@ -289,12 +309,12 @@ impl Redactor {
     }
 
     fn has_values(&self) -> bool {
-        self.named.finder.is_some() || self.own.is_some()
+        self.named().finder.is_some() || self.own.is_some()
     }
 }
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redactor").field("values", &self.named.secrets.len()).finish_non_exhaustive()
+        f.debug_struct("Redactor").field("values", &self.named().secrets.len()).finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@ use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::Arc;
 
 /// A service that a tool function takes in addition to its arguments.
@@ -58,11 +59,18 @@ impl<T: ?Sized + Send + Sync + 'static> Service for T {}
 /// A type-erased service: an `Arc` of an `Arc<T>`.
 pub type AnyService = Arc<dyn Any + Send + Sync>;
 
+/// The work of closing a service.
+#[doc(hidden)]
+pub type ClosingFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// A service that is made at its first use, by a module above this one.
 #[doc(hidden)]
 pub trait LazyService: Any + Send + Sync {
     /// Returns the service once it is made.
     fn get(&self) -> Option<&AnyService>;
+
+    /// Returns the work of closing the service and the service's name, if it is made and is closed by a function.
+    fn closing(&self) -> Option<(String, ClosingFuture)>;
 }
 
 /// Values, one per type.
@@ -113,6 +121,16 @@ impl Services {
     #[doc(hidden)]
     pub fn insert_lazy(&mut self, id: TypeId, lazy: Arc<dyn LazyService>) {
         Arc::make_mut(&mut self.0).insert(id, Provided::Lazy(lazy));
+    }
+
+    /// Returns the work of closing each service that is closed by a function, with the service's name.
+    #[doc(hidden)]
+    pub fn closings(&self) -> Vec<(String, ClosingFuture)> {
+        let lazy = self.0.values().filter_map(|service| match service {
+            Provided::Lazy(lazy) => Some(lazy),
+            Provided::Ready(_) => None,
+        });
+        lazy.filter_map(|lazy| lazy.closing()).collect()
     }
 
     /// Returns true if any service is created at its first use.

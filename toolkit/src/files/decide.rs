@@ -93,7 +93,7 @@ impl Workspace {
                     let reason = format!("which holds {}, {reason}", self.shown(&file));
                     decided.decision = PathDecision::Ask { kind, reason };
                     // A denied file is stricter, and may still follow.
-                    if !self.ctx.scope().toolkit.settings.permissions.says_of_reading(self.ctx.tool()) {
+                    if !self.ctx.scope().rules.permissions.says_of_reading(self.ctx.tool()) {
                         return Ok(decided);
                     }
                 }
@@ -108,7 +108,7 @@ impl Workspace {
 
     fn below(&self, root: &Path, follows_links: bool) -> Result<PathDecision, ToolError> {
         let until = Instant::now() + LONGEST;
-        let may_deny = self.ctx.scope().toolkit.settings.permissions.says_of_reading(self.ctx.tool());
+        let may_deny = self.ctx.scope().rules.permissions.says_of_reading(self.ctx.tool());
         let is_inside = self.roots()?.is_within(root);
         let mut decision = PathDecision::Allow;
         let (mut waiting, mut count) = (vec![root.to_owned()], 0_usize);

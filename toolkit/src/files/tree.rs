@@ -34,7 +34,7 @@ impl Workspace {
             OpenedPath::Directory(directory) => (directory.place.real, Start::Directory(directory.dir)),
             OpenedPath::File(file) => (file.place.real, Start::File(file.file)),
         };
-        let settings = &self.ctx.scope().toolkit.settings;
+        let rules = &self.ctx.scope().rules;
         let mut further: Vec<PathBuf> = roots.further().map(|root| root.real.clone()).collect();
         let mut within = roots.within().cloned();
         let is_inside = roots.is_within(&real);
@@ -46,8 +46,8 @@ impl Workspace {
             }
         }
         let inner = Inner {
-            own: settings.own_dirs.folded(),
-            has_rules: settings.permissions.says_of_reading(self.ctx.tool()),
+            own: rules.own_dirs.folded(),
+            has_rules: rules.permissions.says_of_reading(self.ctx.tool()),
             is_allowed: is_inside || was_asked,
             workspace: self.clone(),
             boundary: roots.workspace().real.clone(),
@@ -187,7 +187,7 @@ impl OpenedTree {
             obstacle: None,
         };
         let scope = inner.workspace.ctx.scope();
-        let permissions = &scope.toolkit.settings.permissions;
+        let permissions = &scope.rules.permissions;
         let whose = (&*scope.caller, inner.workspace.ctx.tool());
         let decided = permissions.decide_path(whose, &inner.own, &place, Access::Read, Look::Inside);
         // A real path contains no `..`.

@@ -1,20 +1,24 @@
 //! Builds a toolkit from a builder and the linked crates, and reports all problems at once.
 
 use super::candidates::{Candidate, choose};
-use super::configured::{configure, discover, loop_guard_problems};
+use super::configured::{discover, loop_guard_problems};
 use super::faults::{faults, missing_services};
 use super::origins::{Known, Origins};
 use super::permission_keys::KnownKeys;
 use super::register::Registry;
+use super::reload::Basis;
 use super::skills;
 use super::void::{void_auto_executes, void_tool_agent};
 use super::{Builder, Inner, Toolkit, Tools};
+use crate::config::Configuration;
 use crate::data_dir::DataDir;
 use crate::history::keep;
 use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
-use crate::policy::{self, PolicySettings, ToolPolicy};
+use crate::policy;
+use crate::rules::{CurrentRules, Rules};
 use crate::service::{self, FactoryDef, Incomplete};
+use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::tool::Tool;
 use crate::tool::def::ToolDef;
@@ -37,11 +41,15 @@ impl Builder {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
         let adds_tools = !self.tools.is_empty() || !self.sources.is_empty();
-        configure(&mut self, &links);
-        problems.extend(loop_guard_problems(&self.settings.configuration, self.settings.hooks.loop_guard));
+        let data_dir = self.find_data_dir();
+        self.prefer.extend(self.rules.configuration.prefer());
+        let basis = Basis::new(&self, data_dir.clone());
+        self.rules = basis.rules(self.rules.configuration.clone(), &links);
+        problems.extend(loop_guard_problems(&self.rules.configuration, self.rules.loop_guard));
         let discovery = discover(&mut self, &mut problems);
-        let without_any = || Arc::new(ToolPolicy::linked_by(&links, PolicySettings::default())) as _;
-        let policy = Arc::clone(self.settings.policy.get_or_insert_with(without_any));
+        let policy = self.rules.policy.clone();
+        let switches_on =
+            |tool: &Tool| policy.as_deref().is_some_and(|policy| policy::switches_on(policy, tool));
         let linked: Vec<&'static ToolDef> = if self.linked {
             inventory::iter::<Linked>().map(|Linked(def)| *def).collect()
         } else {
@@ -65,13 +73,12 @@ impl Builder {
         let mut candidates: Vec<Candidate> =
             added.map(|(place, tool)| Candidate::Added(place, tool)).collect();
         for def in linked {
-            if def.enabled || policy::switches_on(&*policy, &origins.place(Tool::new(def))) {
+            if def.enabled || switches_on(&origins.place(Tool::new(def))) {
                 candidates.push(Candidate::Linked(def));
             } else {
                 origins.withhold(def.name);
             }
         }
-        let data_dir = self.find_data_dir();
         if self.linked {
             let incomplete =
                 if self.leave_out_incomplete { Incomplete::LeftOut } else { Incomplete::Refused };
@@ -86,8 +93,8 @@ impl Builder {
                 missing.is_empty()
             });
         }
-        let keys = self.known_keys(&tools);
-        problems.extend(keys.problems(&self.settings.configuration));
+        let keys = basis.known_keys(&tools, &self.rules.configuration);
+        problems.extend(keys.problems(&self.rules.configuration));
         problems.extend(tools.iter().flat_map(faults));
         let before = problems.len();
         problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services)));
@@ -98,24 +105,20 @@ impl Builder {
             return Err(BuildError { problems, lacks_services });
         }
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
-        let plugins = origins.plugins().iter().map(|plugin| &*plugin.id);
-        let names = tools.iter().map(Tool::name);
-        diagnostics.extend(self.settings.configuration.diagnostics(names, plugins));
-        self.settings.redactor = self.settings.configuration.add_secrets(self.settings.redactor);
+        self.settings.redactor = self.rules.configuration.add_secrets(self.settings.redactor);
+        let names: Vec<&str> = tools.iter().map(Tool::name).collect();
+        diagnostics.extend(of_configuration(&self.rules.configuration, names, &origins));
         let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
         let snapshot = registry.snapshot();
         let search_tool = discovery.as_ref().and_then(|discovery| snapshot.get(&discovery.name)).cloned();
-        add_new(&mut diagnostics, policy::diagnostics(&*policy, &snapshot));
-        let permissions = &self.settings.permissions;
-        diagnostics.extend(permissions.diagnostics_among(|key| keys.has(key), &keys.names()));
+        of_rules(&mut diagnostics, &self.rules, &snapshot, &keys);
         diagnostics.extend(void_settings(&self));
-        let Self { services, sources, mut settings, linked, keeps_history, .. } = self;
-        settings.own_dirs.complete(data_dir.clone());
+        let Self { services, sources, mut settings, rules, linked, keeps_history, .. } = self;
         if keeps_history {
-            diagnostics.extend(keep_history(&mut settings, data_dir.as_deref()));
+            diagnostics.extend(keep_history(&mut settings, &rules.configuration, data_dir.as_deref()));
         }
         settings.find_approvals(data_dir.as_deref());
-        settings.outputs = OutputStore::new(data_dir).with_settings(settings.configuration.output_store());
+        settings.outputs = OutputStore::new(data_dir).with_settings(rules.configuration.output_store());
         let factories = if linked { ordered_factories(&origins) } else { Vec::new() };
         let skills = if linked { skills::linked(&origins) } else { Vec::new() };
         let makes_services = services.has_lazy();
@@ -123,7 +126,10 @@ impl Builder {
             registry,
             origins,
             services,
+            sessions: Sessions::new(settings.end_hooks.clone()),
             settings,
+            rules: CurrentRules::new(rules),
+            basis,
             diagnostics,
             sources,
             factories,
@@ -137,11 +143,15 @@ impl Builder {
 }
 
 /// Opens the history in the data directory, unless the host set another. Returns a diagnostic if it cannot be opened.
-fn keep_history(settings: &mut Settings, data_dir: Option<&Path>) -> Option<Diagnostic> {
+fn keep_history(
+    settings: &mut Settings,
+    configuration: &Configuration,
+    data_dir: Option<&Path>,
+) -> Option<Diagnostic> {
     if settings.history.is_some() {
         return None;
     }
-    match keep::open(data_dir, settings.configuration.history(), &settings.redactor) {
+    match keep::open(data_dir, configuration.history(), &settings.redactor) {
         Ok(history) => {
             settings.history = history;
             None
@@ -152,7 +162,7 @@ fn keep_history(settings: &mut Settings, data_dir: Option<&Path>) -> Option<Diag
 
 /// Returns a diagnostic for each configured value that has no effect in this program.
 fn void_settings(builder: &Builder) -> Vec<Diagnostic> {
-    let configuration = &builder.settings.configuration;
+    let configuration = &builder.rules.configuration;
     let mut void: Vec<Diagnostic> = void_auto_executes(configuration).into_iter().collect();
     if !builder.delegates_tasks {
         void.extend(void_tool_agent(configuration));
@@ -171,19 +181,29 @@ impl Builder {
         }
         data_dir
     }
-
-    /// Collects every valid key of `permission` rules.
-    fn known_keys(&mut self, tools: &[Tool]) -> KnownKeys {
-        let further = self.sources.iter().flat_map(|source| source.permission_keys());
-        let further: Vec<String> = further.chain(std::mem::take(&mut self.permission_keys)).collect();
-        KnownKeys::new(tools, further, &self.settings.configuration)
-    }
 }
 
 /// Adds the new diagnostics for places that have none yet.
 fn add_new(diagnostics: &mut Vec<Diagnostic>, mut new: Vec<Diagnostic>) {
     new.retain(|new| new.location.is_none() || diagnostics.iter().all(|said| said.location != new.location));
     diagnostics.extend(new);
+}
+
+/// Returns the diagnostics of a configuration itself.
+pub(super) fn of_configuration(
+    configuration: &Configuration,
+    names: Vec<&str>,
+    origins: &Origins,
+) -> Vec<Diagnostic> {
+    let plugins = origins.plugins().iter().map(|plugin| &*plugin.id);
+    configuration.diagnostics(names.into_iter(), plugins)
+}
+
+/// Adds the diagnostics of policy and permissions.
+pub(super) fn of_rules(diagnostics: &mut Vec<Diagnostic>, rules: &Rules, tools: &Tools, keys: &KnownKeys) {
+    let policy = rules.policy.as_deref();
+    add_new(diagnostics, policy.map(|policy| policy::diagnostics(policy, tools)).unwrap_or_default());
+    diagnostics.extend(rules.permissions.diagnostics_among(|key| keys.has(key), &keys.names()));
 }
 
 /// Returns the factories in the order of their crates. Of tools with the same name, the first factory's exists.
@@ -220,7 +240,7 @@ fn incomplete(tool: &Tool, missing: &str) -> Diagnostic {
 pub struct BuildError {
     /// The reasons, sorted.
     pub problems: Vec<String>,
-    lacks_services: bool,
+    pub(super) lacks_services: bool,
 }
 
 impl BuildError {

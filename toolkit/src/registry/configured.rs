@@ -6,36 +6,36 @@ use crate::discovery::{Discovery, search_tool};
 use crate::link::Links;
 use crate::loop_guard::LoopGuard;
 use crate::permission::Permissions;
-use crate::policy::{Both, ToolPolicy};
+use crate::policy::{Both, PolicySettings, ToolPolicy};
+use crate::rules::Rules;
 use std::sync::Arc;
 
-/// Applies the configuration of tools, permissions, directories, plugin order and repeated calls. Settings of the
-/// program stay in effect: a tool exists only if both the program's own policy and the configured one admit it, and the
-/// rules of the program that deny stay in effect.
-pub(super) fn configure(builder: &mut Builder, links: &Links) {
-    let settings = &mut builder.settings;
-    let configuration = settings.configuration.clone();
+/// Returns the rules of the program together with those of its configuration: tools, permissions, directories and repeated calls. Settings of
+/// the program stay in effect: a tool exists only if both the program's own policy and the configured one admit it, and the rules of the program
+/// that deny stay in effect.
+pub(super) fn configured(mut rules: Rules, links: &Links) -> Rules {
+    let configuration = rules.configuration.clone();
     for file in configuration.own_files() {
-        settings.own_dirs.protect(file.clone());
+        rules.own_dirs.protect(file.clone());
     }
     if let Some(directory) =
         configuration.data_dir().and_then(|directory| std::path::absolute(directory).ok())
     {
-        settings.own_dirs.keep(directory);
+        rules.own_dirs.keep(directory);
     }
-    if !configuration.is_loaded() {
-        return;
+    if configuration.is_loaded() {
+        let configured = policy(&configuration, links);
+        rules.policy = Some(match rules.policy.take() {
+            None => Arc::new(configured),
+            Some(own) => Arc::new(Both(own, Arc::new(configured))),
+        });
+        rules.further_dirs.extend(configuration.further_directories());
+        rules.permissions = permissions(&configuration, std::mem::take(&mut rules.permissions));
+        rules.loop_guard = loop_guard(&configuration.loop_guard(), rules.loop_guard);
     }
-    let configured = policy(&configuration, links);
-    settings.policy = Some(match settings.policy.take() {
-        None => Arc::new(configured),
-        Some(own) => Arc::new(Both(own, Arc::new(configured))),
-    });
-    settings.further_dirs.extend(configuration.further_directories());
-    settings.permissions = permissions(&configuration, std::mem::take(&mut settings.permissions));
-    let guard = settings.hooks.loop_guard;
-    settings.hooks.loop_guard = loop_guard(&configuration.loop_guard(), guard);
-    builder.prefer.extend(configuration.prefer());
+    let without_any = || Arc::new(ToolPolicy::linked_by(links, PolicySettings::default())) as _;
+    rules.policy.get_or_insert_with(without_any);
+    rules
 }
 
 fn policy(configuration: &Configuration, links: &Links) -> ToolPolicy {
@@ -58,7 +58,7 @@ fn permissions(configuration: &Configuration, own: Permissions) -> Permissions {
 
 /// Returns the settings for showing only some tools; adds the search tool to the builder's tools.
 pub(super) fn discover(builder: &mut Builder, problems: &mut Vec<String>) -> Option<Discovery> {
-    let discovery = Discovery::configured(builder.discovery.take(), &builder.settings.configuration)?;
+    let discovery = Discovery::configured(builder.discovery.take(), &builder.rules.configuration)?;
     problems.extend(discovery.problems());
     match search_tool(&discovery) {
         Ok(tool) => builder.tools.push(tool),

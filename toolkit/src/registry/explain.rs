@@ -23,7 +23,8 @@ impl Inner {
     /// Explains why the tool of this name exists for the caller or not, among the tools that are the same for all
     /// callers.
     pub(crate) fn explain(&self, caller: &Caller, name: &str) -> Option<Explanation> {
-        let (policy, origins) = (self.settings.policy.as_deref(), &self.origins);
+        let (rules, origins) = (self.rules.get(), &self.origins);
+        let policy = rules.policy.as_deref();
         if let Some(tool) = self.tools().get(name) {
             return Some(policy::explain(policy, caller, tool));
         }
@@ -36,7 +37,8 @@ impl Inner {
 
     /// Explains a name for which there is no tool.
     fn explain_absent(&self, caller: &Caller, name: &str) -> Option<Explanation> {
-        let policy = self.settings.policy.as_deref();
+        let rules = self.rules.get();
+        let policy = rules.policy.as_deref();
         let explanation = policy::explain_absent(policy, caller, name, self.origins.links());
         let absence = self.absence(name);
         if absence.is_none() {

@@ -62,7 +62,7 @@ impl Builder {
     /// Sets how repeated identical calls are handled. Without it the default of [`LoopGuard`] applies.
     #[must_use]
     pub fn loop_guard(mut self, guard: LoopGuard) -> Self {
-        self.settings.hooks.loop_guard = guard;
+        self.rules.loop_guard = guard;
         self
     }
 

@@ -31,12 +31,12 @@ impl Toolkit {
     /// # Ok(()) }
     /// ```
     pub fn narrowed(&self, caller: &Caller, roots: impl IntoIterator<Item = impl AsRef<Path>>) -> Caller {
-        let settings = &self.0.settings;
+        let rules = self.0.rules.get();
         let bounds: Vec<PathBuf> = match &caller.within {
             Some(within) => within.clone(),
             None => {
                 let workspace = self.workspace_of(caller);
-                let all = std::iter::once(&workspace).chain(&settings.further_dirs);
+                let all = std::iter::once(&workspace).chain(&rules.further_dirs);
                 all.filter_map(|path| path.canonicalize().ok()).collect()
             }
         };

@@ -1,7 +1,6 @@
 //! The configuration of a tool that is being prepared.
 
 use super::Inner;
-use crate::config::Configuration;
 use crate::tool::prepare::Preparation;
 use toolkit_core::arg::ToolArg;
 use toolkit_core::error::ToolError;
@@ -13,8 +12,7 @@ impl Preparation {
     ///
     /// When the section does not match the type.
     pub fn config<T: ToolArg>(&self) -> Result<T, ToolError> {
-        let none = Configuration::default();
-        let configuration = self.toolkit::<Inner>().map_or(&none, |toolkit| &toolkit.settings.configuration);
-        configuration.of_tool(self.name()).map_err(|error| ToolError::unavailable(error.to_string()))
+        let rules = self.toolkit::<Inner>().map(|toolkit| toolkit.rules.get()).unwrap_or_default();
+        rules.configuration.of_tool(self.name()).map_err(|error| ToolError::unavailable(error.to_string()))
     }
 }

@@ -66,6 +66,11 @@ impl Registry {
         self.version.load(Ordering::Acquire)
     }
 
+    /// Notifies the watches although the tools are the same: others of them may exist for a caller now.
+    pub(super) fn notify(&self) {
+        self.changed.send_modify(|_| {});
+    }
+
     /// Changes the tools atomically: with an error, nothing changes. Readers keep their snapshots.
     pub(super) fn change<T, E>(
         &self,

@@ -11,8 +11,8 @@ impl ServiceHost for Inner {
         &self.services
     }
 
-    fn configuration(&self) -> &Configuration {
-        &self.settings.configuration
+    fn configuration(&self) -> Configuration {
+        self.rules.get().configuration.clone()
     }
 
     fn redactor(&self) -> &Redactor {

@@ -25,7 +25,7 @@ pub(super) fn linked(origins: &Origins) -> Vec<(&'static LinkedSkills, Option<&'
 impl SkillSources {
     /// Returns the sources of one caller. Blocks to resolve the real path of the workspace.
     fn of(toolkit: &Inner, caller: &Caller) -> Self {
-        let configuration = &toolkit.settings.configuration;
+        let configuration = &toolkit.rules.get().configuration;
         let mut all = Self::default();
         let workspace = caller.workspace_dir();
         let directory = workspace.join(DIRECTORY);
@@ -88,5 +88,5 @@ impl Preparation {
 fn decide(toolkit: &Inner, caller: &Caller, name: &str) -> Decision {
     let patterns = [name.to_owned()];
     let request = PermissionRequest::new(KIND, &patterns);
-    toolkit.settings.permissions.decide_or(caller, &request, Decision::Allow).decision
+    toolkit.rules.get().permissions.decide_or(caller, &request, Decision::Allow).decision
 }

@@ -12,7 +12,7 @@ const fn maker(
     line: u32,
 ) -> MakerDef {
     let location = Location { module: "plugin", file: "lib.rs", line, ..ToolDef::BASE.location };
-    MakerDef { name, service, needs, run: |_| Err(ToolError::failed("never run")), location }
+    MakerDef { name, service, needs, run: |_| Err(ToolError::failed("never run")), close: None, location }
 }
 
 static TAKES_A: ServiceDef = ServiceDef::of::<A>();

@@ -84,7 +84,7 @@ impl ToolContext {
 
     /// Returns the decision of the rules about an action of this tool; without a matching rule, the action has to be asked for.
     pub fn decide(&self, request: &PermissionRequest<'_>) -> RuleDecision {
-        self.scope().toolkit.settings.permissions.decide(self.caller(), &request.for_tool(self.tool()))
+        self.scope().rules.permissions.decide(self.caller(), &request.for_tool(self.tool()))
     }
 
     /// Returns true if `autoExecute: true` answers the question: it is of the tool's own kind, and neither its flags nor its paths
@@ -94,7 +94,7 @@ impl ToolContext {
         !ask.raised
             && ask.kind == tool.permission()
             && !is_guarded_kind(&ask.kind)
-            && self.scope().toolkit.settings.permissions.runs_unasked(tool)
+            && self.scope().rules.permissions.runs_unasked(tool)
     }
 
     /// Asks as [`ask`](Self::ask) does, but does not apply rules that allow: for a tool that has already evaluated them, with more

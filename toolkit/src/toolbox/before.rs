@@ -15,9 +15,9 @@ use toolkit_core::error::ToolError;
 
 /// Returns true if the function can start at once.
 pub(super) fn is_free(context: &ToolContext) -> bool {
-    let settings = &context.scope().toolkit.settings;
+    let (settings, rules) = (&context.scope().toolkit.settings, &context.scope().rules);
     settings.hooks.inspectors.is_empty()
-        && settings.permissions.says_nothing()
+        && rules.permissions.says_nothing()
         && (settings.hooks.without_asking_first || context.tool().runs_by_its_word())
         && !context.scope().session.recent.is_alarmed()
 }

@@ -2,7 +2,7 @@
 
 use super::repeats::note_refused;
 use super::report::Report;
-use super::run::Start;
+use super::run::{CLOSING, Start};
 use super::{CallOptions, Scope, Toolbox};
 use crate::history;
 use crate::settings::Settings;
@@ -48,7 +48,7 @@ impl Toolbox {
     /// Runs the synchronous steps before the function. Not async: see [`Toolbox::call`].
     pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Begun {
         let Scope { toolkit, tools, .. } = &*self.0;
-        let found = self.place(&call.name).and_then(|place| {
+        let found = self.open().and_then(|()| self.place(&call.name)).and_then(|place| {
             let tool = &tools[place];
             within(tool, &options).map(|()| (place, tool))
         });
@@ -76,6 +76,16 @@ impl Toolbox {
             begun.refuse(error);
         }
         begun
+    }
+}
+
+impl Toolbox {
+    /// Checks that the toolkit is not shut down.
+    fn open(&self) -> Result<(), ToolError> {
+        if self.0.toolkit.lifecycle.closing().is_cancelled() {
+            return Err(ToolError::unavailable(CLOSING));
+        }
+        Ok(())
     }
 }
 

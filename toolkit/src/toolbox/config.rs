@@ -41,7 +41,7 @@ impl ToolContext {
     /// When the section does not match the type; the tool is then unavailable. A section is validated when the configuration is
     /// loaded, if a `ConfigSection` declares its type.
     pub fn config<T: ToolArg>(&self) -> Result<T, ToolError> {
-        let configuration = &self.scope().toolkit.settings.configuration;
+        let configuration = &self.scope().rules.configuration;
         configuration.of_tool(self.tool_name()).map_err(|error| ToolError::unavailable(error.to_string()))
     }
     /// Returns a section of the configuration by its path with dots, for settings that several tools share. An absent section
@@ -52,7 +52,7 @@ impl ToolContext {
     /// When the section does not match the type, or refers to a variable or a file that does not exist; the tool is then
     /// unavailable.
     pub fn config_section<T: ToolArg>(&self, path: &str) -> Result<T, ToolError> {
-        let configuration = &self.scope().toolkit.settings.configuration;
+        let configuration = &self.scope().rules.configuration;
         configuration.section(path).map_err(|error| ToolError::unavailable(error.to_string()))
     }
 }

@@ -35,7 +35,7 @@ impl Toolbox {
     /// Explains the tool at an index of this toolbox.
     fn explained(&self, place: usize) -> Explanation {
         let tool = &self.0.tools[place];
-        let policy = self.0.toolkit.settings.policy.as_deref();
+        let policy = self.0.rules.policy.as_deref();
         let mut explanation = policy::explain(policy, &self.0.caller, tool);
         if self.0.is_allowed(place) {
             return explanation;

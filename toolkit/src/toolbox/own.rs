@@ -198,7 +198,7 @@ impl Scope {
     /// Returns the indices in `tools` of allowed tools: those that were allowed before and still exist.
     fn still_allowed(&self, tools: &Tools, own: &Own) -> Vec<usize> {
         let is_allowed = |tool: &Tool| {
-            let policy = self.toolkit.settings.policy.as_ref();
+            let policy = self.rules.policy.as_ref();
             match self.tools.place(tool.name()) {
                 Some(place) => self.is_allowed(place),
                 // A tool of this toolbox only.

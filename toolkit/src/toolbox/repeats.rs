@@ -26,14 +26,13 @@ pub(super) fn key(context: &ToolContext, arguments: &Arguments) -> Option<u64> {
     let caller = context.caller();
     // A program may repeat calls.
     let is_model = caller.agent.is_some() || caller.model.is_some();
-    let is_on = is_model && context.scope().toolkit.settings.hooks.loop_guard.is_on();
+    let is_on = is_model && context.scope().rules.loop_guard.is_on();
     (is_on && context.above().is_none()).then(|| call_key(context.tool_name(), arguments))
 }
 
 /// Asks before a call, or denies it, if it had the same result too often.
 pub(super) async fn mind(context: &ToolContext, key: u64, arguments: &Arguments) -> Result<(), ToolError> {
-    let (guard, recent) =
-        (context.scope().toolkit.settings.hooks.loop_guard, &context.scope().session.recent);
+    let (guard, recent) = (context.scope().rules.loop_guard, &context.scope().session.recent);
     let answers = recent.answers(key);
     let result = match guard.before(answers) {
         Step::Run => return Ok(()),
@@ -78,7 +77,7 @@ pub(super) fn note(context: &ToolContext, key: u64, outcome: &mut Outcome) {
     };
     let changes = changes && !context.tool().annotations().read_only_hint;
     let result = result_key(outcome, kept_in(context, outcome).as_deref());
-    let guard = context.scope().toolkit.settings.hooks.loop_guard;
+    let guard = context.scope().rules.loop_guard;
     let answers = context.scope().session.recent.note(guard, key, result, changes);
     if guard.tells(answers) {
         tell(context, answers, outcome);
@@ -88,7 +87,7 @@ pub(super) fn note(context: &ToolContext, key: u64, outcome: &mut Outcome) {
 /// Records a call that was rejected before it could run: two rejections are the same if their texts are.
 #[cold]
 pub(super) fn note_refused(context: &ToolContext, error: ToolError) -> ToolError {
-    let guard = context.scope().toolkit.settings.hooks.loop_guard;
+    let guard = context.scope().rules.loop_guard;
     let caller = context.caller();
     let is_model = caller.agent.is_some() || caller.model.is_some();
     if !is_model || !guard.is_on() || context.above().is_some() {

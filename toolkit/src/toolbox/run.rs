@@ -11,6 +11,7 @@ use super::repeats;
 use super::report::Report;
 use super::span;
 use crate::gate::Pass;
+use crate::lifecycle::InFlight;
 use crate::live::{Duty, Given};
 use crate::tool::Runs;
 use crate::tool::context::ToolContext;
@@ -21,6 +22,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
+pub(super) use stop::CLOSING;
 use stop::aborted;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep};
@@ -57,6 +59,8 @@ pub(super) struct Running<'a> {
     /// The place while the function runs on a thread: it is occupied for as long as the thread runs.
     lent: Option<Lent>,
     waits: Option<Box<Waits<'a>>>,
+    /// Counts the call once it has had to wait.
+    in_flight: Option<InFlight<'a>>,
     span: Span,
 }
 
@@ -74,6 +78,8 @@ enum Stage<'a> {
 #[derive(Default)]
 struct Waits<'a> {
     cancelled: Option<Pin<Box<WaitForCancellationFuture<'a>>>>,
+    /// The end of the toolkit.
+    closing: Option<Pin<Box<WaitForCancellationFuture<'a>>>>,
     entering: Option<Entering<'a>>,
     /// The resources that `entering` will bring, with those that were free at once.
     wanted: Given,
@@ -93,6 +99,7 @@ impl<'a> Running<'a> {
             place: None,
             lent: None,
             waits: None,
+            in_flight: None,
             span,
         }
     }
@@ -105,6 +112,8 @@ impl<'a> Running<'a> {
             self.span.clone().in_scope(|| self.advance(task))
         };
         if polled.is_pending() {
+            let lifecycle = &self.context.scope().toolkit.lifecycle;
+            self.in_flight.get_or_insert_with(|| lifecycle.enter());
             self.start.report.wait(self.context);
         }
         polled

@@ -74,7 +74,7 @@ enum Each {
 impl Scope {
     fn approval_of_each_call(&self, tool: &Tool) -> Each {
         let settings = &self.toolkit.settings;
-        let (permissions, caller) = (&settings.permissions, &*self.caller);
+        let (permissions, caller) = (&self.rules.permissions, &*self.caller);
         let kind = tool.permission();
         if !tool.asks() || tool.source().is_remote() {
             let decided = permissions.before(tool, caller);

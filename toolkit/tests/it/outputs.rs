@@ -263,7 +263,7 @@ async fn old_outputs_are_swept() {
     fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
     let foreign = fixture.data.path().join("tool-output/notes.txt");
     fs::write(&foreign, "").unwrap();
-    let house = fixture.toolkit.keep_house();
+    let cleanup = fixture.toolkit.spawn_cleanup();
     for _ in 0..500 {
         if !path.exists() {
             break;
@@ -271,6 +271,6 @@ async fn old_outputs_are_swept() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert!(!path.exists() && foreign.exists());
-    drop(house);
+    drop(cleanup);
     assert_eq!(fixture.toolkit.sweep_outputs().files, 0);
 }

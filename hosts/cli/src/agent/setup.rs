@@ -18,7 +18,7 @@ pub(crate) fn builder(
     mut caller: Caller,
     max_turns: Option<u32>,
 ) -> Result<AgentBuilder, Stop> {
-    let configuration = toolkit.configuration();
+    let configuration = &toolkit.configuration();
     let models = Models::new(configuration).map_err(no_model)?;
     let settings = configuration.tool_agent();
     let model = match (&caller.model, &caller.agent) {

@@ -12,8 +12,7 @@ use toolkit_core::error::ToolError;
 /// Asks for approval, if it is needed.
 pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
     let tool = context.tool();
-    let settings = &context.scope().toolkit.settings;
-    let permissions = &settings.permissions;
+    let permissions = &context.scope().rules.permissions;
     // Questions that the tool asks itself are specific; the tool's name alone says little. A remote tool's claim that
     // it asks is not trusted.
     if tool.asks() && !tool.source().is_remote() {
@@ -36,7 +35,7 @@ pub(crate) async fn ask_for(
     arguments: &Map<String, Value>,
 ) -> Result<(), ToolError> {
     let settings = &context.scope().toolkit.settings;
-    let permissions = &settings.permissions;
+    let permissions = &context.scope().rules.permissions;
     let decided = permissions.before(tool, context.caller());
     let is_default = !decided.said && !permissions.says_of(tool);
     match decided.decision {

@@ -19,8 +19,14 @@ impl Running<'_> {
     }
 
     pub(super) fn poll_cancelled(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
-        let Some(token) = self.context.call_token() else { return Poll::Pending };
+        let context = self.context;
         let waits = self.waits.get_or_insert_default();
+        let end = context.scope().toolkit.lifecycle.closing();
+        let closing = waits.closing.get_or_insert_with(|| Box::pin(end.cancelled()));
+        if closing.as_mut().poll(task).is_ready() {
+            return Poll::Ready(ToolError::aborted(CLOSING));
+        }
+        let Some(token) = context.call_token() else { return Poll::Pending };
         let cancelled = waits.cancelled.get_or_insert_with(|| Box::pin(token.cancelled()));
         cancelled.as_mut().poll(task).map(|()| aborted())
     }
@@ -50,6 +56,9 @@ impl Running<'_> {
         timer.as_mut().poll(task).map(|()| timed_out(context, limit))
     }
 }
+
+/// The reason of calls that the end of the toolkit prevents or ends.
+pub(in crate::toolbox) const CLOSING: &str = "the program is shutting down";
 
 pub(super) fn aborted() -> ToolError {
     ToolError::aborted("the call was cancelled")

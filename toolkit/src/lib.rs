@@ -38,6 +38,7 @@ pub mod arguments;
 mod ask_record;
 mod asks;
 mod at_once;
+pub mod bootstrap;
 mod change_hook;
 pub mod config;
 mod config_of;

@@ -53,7 +53,7 @@ impl fmt::Debug for EndHooks {
     }
 }
 
-/// Whether the toolkit is shut down, and the calls that have to wait for something.
+/// The state of a toolkit between its start and its end, and the calls that have to wait for something.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     closing: CancellationToken,

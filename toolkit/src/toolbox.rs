@@ -266,6 +266,12 @@ impl Toolbox {
         Ok(ToolContext::new(String::new(), called_as, tool, self.0.clone(), None, None, None))
     }
 
+    /// Returns true unless the configuration was [reloaded](crate::Toolkit::reload) since the toolbox was created: a host that keeps a toolbox
+    /// for longer than a turn creates a new one then.
+    pub fn has_current_configuration(&self) -> bool {
+        Arc::ptr_eq(&self.0.rules, &self.0.toolkit.rules.get())
+    }
+
     /// Returns the caller.
     pub fn caller(&self) -> &Caller {
         &self.0.caller

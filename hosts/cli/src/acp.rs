@@ -6,13 +6,12 @@ use crate::exit::{Exit, Stop};
 use crate::matched::text;
 #[cfg(feature = "mcp")]
 use crate::mcp;
-#[cfg(feature = "web")]
-use crate::page_reader;
+use crate::parts::with_models;
 use crate::signals::Watch;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use tokio::io::{BufReader, stdin, stdout};
 use tokio::runtime::Builder as RuntimeBuilder;
-use toolkit::{Builder, Caller, CancellationToken, config::LoadOptions};
+use toolkit::{Builder, Caller, CancellationToken, bootstrap::Bootstrap, config::LoadOptions};
 use toolkit_agent::Transcripts;
 use toolkit_agent::acp::{AcpAgent, AcpHost, AcpOpening, AcpSetup, serve};
 
@@ -91,34 +90,24 @@ struct Host {
 impl Host {
     fn agent(&self, setup: &AcpSetup) -> Result<AcpAgent, Stop> {
         let load = self.load.clone().workspace(&setup.workspace);
-        let configuration = config::load(load.clone())?;
         let mut caller = self.caller.clone().with_workspace(&setup.workspace);
         caller.session_id = None;
-        let mut toolkit = (self.prepare)(self.toolkit.clone(), &load).change_hook(setup.unsaved_guard());
+        let toolkit = (self.prepare)(self.toolkit.clone(), &load).change_hook(setup.unsaved_guard());
         #[cfg(feature = "mcp")]
-        let servers = [
-            mcp::servers_of(&configuration, &caller, &load, mcp::Only::All),
-            mcp::servers_of_editor(&setup.mcp_servers, &configuration, &caller),
-        ];
+        let mut servers = Vec::new();
+        let bootstrap = with_models(Bootstrap::new(toolkit, load.clone()));
         #[cfg(feature = "mcp")]
-        for servers in &servers {
-            toolkit = mcp::with(toolkit, servers);
-        }
-        #[cfg(feature = "web")]
-        {
-            toolkit = page_reader::with(toolkit, &configuration);
-        }
-        #[cfg(feature = "llm-task")]
-        {
-            toolkit = crate::task_model::with(toolkit, &configuration);
-        }
-        toolkit = toolkit.configuration(configuration);
-        let toolkit = toolkit.build().map_err(|error| Stop::cannot_start(error.to_string()))?;
+        let bootstrap = bootstrap.part(|toolkit, configuration| {
+            servers.push(mcp::servers_of(configuration, &caller, &load, mcp::Only::All));
+            servers.push(mcp::servers_of_editor(&setup.mcp_servers, configuration, &caller));
+            servers.iter().fold(toolkit, mcp::with)
+        });
+        let toolkit = bootstrap.start().map_err(|error| Stop::cannot_start(error.to_string()))?;
         #[cfg(not(feature = "mcp"))]
         let servers = ();
-        let cleanup = toolkit.spawn_cleanup();
+        let tasks = (toolkit.spawn_cleanup(), toolkit.follow_configuration(load, config::report_reload));
         let agent = AcpAgent::new(agent::builder(&toolkit, &self.transcripts, caller, self.max_turns)?);
-        Ok(agent.until_end((servers, cleanup)))
+        Ok(agent.until_end((servers, tasks)))
     }
 }
 

@@ -30,8 +30,7 @@ use crate::mcp;
 use crate::mcp::McpRequest;
 use crate::new;
 use crate::options::{self, Options, Request};
-#[cfg(all(feature = "agent", feature = "web"))]
-use crate::page_reader;
+use crate::parts::with_models;
 use crate::permission;
 use crate::schema;
 #[cfg(feature = "mcp")]
@@ -44,18 +43,21 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 use toolkit::{
     BuildError, Builder, Toolbox, Toolkit,
     approval::TerminalApprover,
+    bootstrap::{Bootstrap, FollowTask},
     config::LoadOptions,
     registry::{CleanupTask, Diagnostic, Level},
 };
 #[cfg(feature = "mcp")]
 use toolkit_mcp::{ClientOptions, McpServers};
+
+/// The time for everything that is open to be closed at the end.
+const SHUTDOWN: Duration = Duration::from_secs(2);
 
 /// Runs the command with the tools that are linked into this process and the arguments that it was started with.
 ///
@@ -204,27 +206,19 @@ impl Cli {
                     return mcp::run_without_tools(request, &load, caller, options.format, console);
                 }
                 request => {
-                    let configuration = config::load(load.clone())?;
+                    let bootstrap = Bootstrap::new(for_request(toolkit, request, &load), load.clone());
+                    let bootstrap = with_models(bootstrap);
+                    #[cfg(feature = "mcp")]
+                    let bootstrap = bootstrap.part(|toolkit, configuration| {
+                        servers = mcp::servers_of(configuration, &options.caller, &load, only(request));
+                        mcp::with(toolkit, &servers)
+                    });
+                    let (prepared, configuration) = bootstrap.prepare().map_err(config::cannot_load)?;
+                    toolkit = prepared;
                     // The diagnostics contain them already.
                     if !shows_diagnostics(request) {
                         config::note(&configuration, console);
                     }
-                    #[cfg(feature = "mcp")]
-                    {
-                        let only = only(request);
-                        servers = mcp::servers_of(&configuration, &options.caller, &load, only);
-                        toolkit = mcp::with(toolkit, &servers);
-                    }
-                    #[cfg(all(feature = "agent", feature = "web"))]
-                    {
-                        toolkit = page_reader::with(toolkit, &configuration);
-                    }
-                    #[cfg(all(feature = "agent", feature = "llm-task"))]
-                    {
-                        toolkit = crate::task_model::with(toolkit, &configuration);
-                    }
-                    toolkit = toolkit.configuration(configuration);
-                    toolkit = for_request(toolkit, request, &options.load);
                 }
             }
         }
@@ -235,7 +229,7 @@ impl Cli {
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
-        let _cleanup = spawn_cleanup(&options.request, &toolkit, &runtime);
+        let _tasks = spawn_tasks(&options, &toolkit, &runtime);
         if !shows_diagnostics(&options.request) {
             note_lost(&toolkit, &program, console);
         }
@@ -246,7 +240,8 @@ impl Cli {
                 runtime: &runtime,
                 format: options.format,
             };
-            let exit = mcp::run(request, toolkit, &servers, options.caller, &host, console);
+            let exit = mcp::run(request, toolkit.clone(), &servers, options.caller, &host, console);
+            runtime.block_on(toolkit.shutdown(SHUTDOWN));
             runtime.shutdown_background();
             return exit;
         }
@@ -258,6 +253,7 @@ impl Cli {
         #[cfg(not(feature = "mcp"))]
         let noticed = Vec::new();
         let exit = answer(options, &toolkit, &toolbox, &noticed, &runtime, &command, console);
+        runtime.block_on(toolkit.shutdown(SHUTDOWN));
         #[cfg(feature = "mcp")]
         runtime.block_on(servers.stop());
         // A blocking tool that was cancelled may still run: the process does not wait for it.
@@ -266,10 +262,11 @@ impl Cli {
     }
 }
 
-/// Removes old outputs every hour, since a server or a conversation may last for weeks.
-fn spawn_cleanup(request: &Request, toolkit: &Toolkit, runtime: &Runtime) -> Option<CleanupTask> {
+/// Removes old outputs every hour, and reloads a changed configuration, since a server or a conversation may last for weeks.
+fn spawn_tasks(options: &Options, toolkit: &Toolkit, runtime: &Runtime) -> Option<(CleanupTask, FollowTask)> {
     let _entered = runtime.enter();
-    request.may_last().then(|| toolkit.spawn_cleanup())
+    let follow = || toolkit.follow_configuration(options.load.clone(), config::report_reload);
+    options.request.may_last().then(|| (toolkit.spawn_cleanup(), follow()))
 }
 
 /// Returns the error for a toolkit that cannot be built. A program that only calls [`main`] cannot provide services, so the
@@ -313,7 +310,6 @@ fn with_defaults(toolkit: Builder) -> Builder {
 
 /// The toolkit as a request needs it.
 fn for_request(toolkit: Builder, request: &Request, load: &LoadOptions) -> Builder {
-    let toolkit = with_protected(toolkit, load);
     match request {
         #[cfg(feature = "agent")]
         Request::Agent(_) | Request::Chat(_) => for_agent(toolkit, load),
@@ -325,19 +321,10 @@ fn for_request(toolkit: Builder, request: &Request, load: &LoadOptions) -> Build
     }
 }
 
-/// The toolkit with the user's own configuration protected.
-fn with_protected(toolkit: Builder, load: &LoadOptions) -> Builder {
-    // Beside the file stand secrets that it names.
-    match load.user_file_path().and_then(Path::parent) {
-        Some(directory) => toolkit.protect_path(directory),
-        None => toolkit,
-    }
-}
-
 /// The toolkit as an agent needs it.
 #[cfg(feature = "agent")]
 fn for_agent(toolkit: Builder, load: &LoadOptions) -> Builder {
-    agent::with_copies(with_protected(toolkit, load).delegates_tasks().keeps_history(), load.data_dir_path())
+    agent::with_copies(toolkit.delegates_tasks().keeps_history(), load.data_dir_path())
 }
 
 /// Returns true if all diagnostics are a part of the answer.

@@ -8,12 +8,14 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::{DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 use toolkit::{
     BuildError, Builder,
-    config::{ConfigOrigins, ConfigRestriction, Configuration, LoadOptions},
+    bootstrap::BootstrapError,
+    config::{ConfigError, ConfigOrigins, ConfigRestriction, Configuration, LoadOptions},
     permission::PermissionSettings,
+    registry::Reloaded,
     text::escape_line,
 };
 
@@ -66,7 +68,28 @@ pub(crate) fn request(matches: &ArgMatches) -> Result<ConfigRequest, Stop> {
 
 /// Loads the configuration, or returns the reason for which it cannot be used.
 pub(crate) fn load(options: LoadOptions) -> Result<Configuration, Stop> {
-    Configuration::load(options).map_err(|error| Stop::cannot_start(error.to_string()))
+    Configuration::load(options).map_err(cannot_load)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
+pub(crate) fn cannot_load(error: ConfigError) -> Stop {
+    Stop::cannot_start(error.to_string())
+}
+
+/// Reports on standard error that a running program has a changed configuration, or cannot use it.
+pub(crate) fn report_reload(reloaded: Result<Reloaded, BootstrapError>) {
+    let text = match reloaded {
+        Ok(reloaded) => {
+            let notes = reloaded.diagnostics.iter().map(|diagnostic| format!("\n- {diagnostic}"));
+            let notes: String = notes.collect();
+            format!("the configuration was reloaded; changed: {}{notes}", reloaded.changed.join(", "))
+        }
+        Err(error) => {
+            format!("the changed configuration is not used, and the last one stays in effect: {error}")
+        }
+    };
+    // Nobody can be told if standard error is closed.
+    let _ = writeln!(io::stderr(), "note: {text}");
 }
 
 /// Prints a warning for each part of the configuration that is ignored.

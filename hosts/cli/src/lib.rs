@@ -120,6 +120,7 @@ mod options;
 #[cfg(all(feature = "agent", feature = "web"))]
 mod page_reader;
 mod parameter_type;
+mod parts;
 mod permission;
 mod render;
 #[cfg(all(feature = "agent", feature = "mcp"))]

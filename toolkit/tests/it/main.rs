@@ -4,6 +4,7 @@ mod approvals;
 mod arguments;
 mod asking;
 mod blocking;
+mod bootstrap;
 mod calls;
 mod configuration;
 mod core_asks;

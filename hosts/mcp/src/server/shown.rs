@@ -62,8 +62,8 @@ impl ToolServer {
     pub(super) async fn toolbox(&self, context: &RequestContext<RoleServer>) -> Toolbox {
         let shown = self.lock().of(self.0.is_attended(context)).clone();
         match shown {
-            Some(toolbox) => toolbox,
-            None => self.renew(context).await,
+            Some(toolbox) if toolbox.has_current_configuration() => toolbox,
+            _ => self.renew(context).await,
         }
     }
 

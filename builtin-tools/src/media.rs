@@ -8,11 +8,13 @@ mod form;
 mod image;
 mod kept;
 mod marker;
+mod reader;
 mod transcribe;
 mod tts;
 
 pub use self::image::{
     DescribedPicture, ImageAction, ImageDetails, ImageRequest, ImageSize, MadePicture, MadePictures, image,
 };
+pub use reader::{Describing, PictureQuestion, PictureReader};
 pub use transcribe::{Transcript, transcribe};
 pub use tts::{SpeechFormat, SpokenText, tts};

@@ -122,6 +122,8 @@ mod page_reader;
 mod parameter_type;
 mod parts;
 mod permission;
+#[cfg(all(feature = "agent", feature = "media"))]
+mod picture_reader;
 mod render;
 #[cfg(all(feature = "agent", feature = "mcp"))]
 mod sampling;

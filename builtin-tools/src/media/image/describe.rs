@@ -1,11 +1,14 @@
-//! Pictures described: `POST /chat/completions` with a model that sees.
+//! Pictures described: by the endpoints of `tools.image.vision`, with `POST /chat/completions`, or else by the host's model.
 
 use super::super::endpoint::{self, Body, Endpoint, Failure, Turns};
 use super::details::{DescribedPicture, ImageDetails};
-use super::{ImageRequest, endpoints, input, needed};
+use super::input::{self, Input};
+use super::{ImageRequest, endpoints, needed};
 use crate::config::{ImageSettings, MediaProvider};
+use crate::media::reader::{PictureQuestion, PictureReader};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
+use toolkit::Ask;
 use toolkit::output::Detailed;
 use toolkit::prelude::*;
 
@@ -21,20 +24,21 @@ pub(super) async fn describe(
     request: &ImageRequest,
 ) -> Result<Detailed<ImageDetails>, ToolError> {
     let place = needed(request, "image", request.image.as_deref())?;
+    let question = request.prompt.as_deref().unwrap_or(QUESTION);
     let models: Vec<MediaProvider> =
         settings.vision.iter().filter(|provider| provider.model.is_some()).cloned().collect();
     if models.is_empty() {
-        return Err(ToolError::unavailable(
-            "no model is configured that looks at pictures: a person has to set `tools.image.vision`, such as \
-             [{ model: \"gpt-5-mini\", apiKey: \"${env:OPENAI_API_KEY}\" }]",
-        ));
+        return match ctx.service::<dyn PictureReader>() {
+            Some(reader) => by_reader(ctx, &*reader, place, question).await,
+            None => Err(ToolError::unavailable(
+                "no model is configured that looks at pictures: a person has to set `models.default`, or `tools.image.vision`, \
+                 such as [{ model: \"gpt-5-mini\", apiKey: \"${env:OPENAI_API_KEY}\" }]",
+            )),
+        };
     }
     let endpoints = endpoints(settings, &models)?;
     let picture = input::file_or_address(ctx, place).await?;
-    let (width, height) = picture.size;
-    let title =
-        format!("Send {} ({width} × {height} pixels) to {}", picture.shown, endpoint::names(&endpoints));
-    let question = request.prompt.as_deref().unwrap_or(QUESTION);
+    let title = title(&picture, &endpoint::names(&endpoints));
     ctx.ask(endpoint::ask("image", title, &endpoints).with_text("prompt", question)).await?;
     let address = format!("data:image/png;base64,{}", BASE64.encode(&picture.png));
     let mut turns = Turns::new(&endpoints);
@@ -45,10 +49,36 @@ pub(super) async fn describe(
             Err(failure) => turns.failed(failure)?,
         }
     };
+    Ok(described(picture, text, provider))
+}
+
+/// Returns the description of a picture by the host's model.
+async fn by_reader(
+    ctx: &ToolContext,
+    reader: &dyn PictureReader,
+    place: &str,
+    question: &str,
+) -> Result<Detailed<ImageDetails>, ToolError> {
+    let picture = input::file_or_address(ctx, place).await?;
+    let name = reader.name();
+    let ask = Ask::new("image", title(&picture, name)).with_pattern(name);
+    ctx.ask(ask.with_text("prompt", question)).await?;
+    let text = reader.describe(PictureQuestion::new(&picture.png, question)).await?;
+    Ok(described(picture, text, name.to_owned()))
+}
+
+/// The title of the question whether a picture may be sent.
+fn title(picture: &Input, to: &str) -> String {
+    let (width, height) = picture.size;
+    format!("Send {} ({width} × {height} pixels) to {to}", picture.shown)
+}
+
+fn described(picture: Input, text: String, provider: String) -> Detailed<ImageDetails> {
+    let (width, height) = picture.size;
     let output =
         ToolOutput::text(text).with_title(format!("Described {}", crate::titles::short(&picture.shown)));
     let details = DescribedPicture { image: picture.shown, width, height, provider };
-    Ok(Detailed::new(output, ImageDetails::Described(details)))
+    Detailed::new(output, ImageDetails::Described(details))
 }
 
 /// Returns the description of a picture by an endpoint's model.

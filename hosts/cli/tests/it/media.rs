@@ -169,3 +169,78 @@ fn a_text_is_spoken_and_saved() {
     assert!(path.starts_with(user.path().join("data/media").to_str().unwrap()), "{path}");
     assert_eq!(fs::read(path).unwrap(), file);
 }
+
+/// Answers one request of Chat Completions and returns its body.
+#[cfg(feature = "agent")]
+fn answer_one(listener: &std::net::TcpListener, answer: &str) -> Value {
+    use std::io::{Read as _, Write as _};
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap().to_lowercase();
+    assert!(head.starts_with("post /v1/chat/completions "), "{head}");
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    stream.read_exact(&mut body).unwrap();
+    let chunk = |delta: Value, reason: Value| {
+        json!({ "id": "1", "object": "chat.completion.chunk", "model": "m",
+            "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }] })
+    };
+    let said = chunk(json!({ "role": "assistant", "content": answer }), Value::Null);
+    let ended = chunk(json!({}), "stop".into());
+    let events = format!("data: {said}\n\ndata: {ended}\n\ndata: [DONE]\n\n");
+    let length = events.len();
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {length}\r\n\r\n{events}"
+    )
+    .unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[test]
+#[cfg(feature = "agent")]
+fn a_picture_is_described_by_the_default_model() {
+    let user = user();
+    let drawn = toolkit(&user, &["call", "canvas", "--args", CHART, "--save", "chart.png"]);
+    assert!({ drawn }.output().unwrap().status.success());
+    let call =
+        ["call", "image", "--action", "describe", "--image", "chart.png", "--prompt", "How many visitors?"];
+    let without = toolkit(&user, &call).output().unwrap();
+    let told = String::from_utf8_lossy(&without.stderr).into_owned();
+    assert!(told.contains("`models.default`") && told.contains("`tools.image.vision`"), "{told}");
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || answer_one(&listener, "Eight visitors."));
+    let models = format!("models: {{ local: {{ baseUrl: '{url}', model: 'm' }} }}");
+    let config = user.path().join("user/toolkit.json5");
+    fs::write(&config, format!("{{ {models} }}")).unwrap();
+    let refused = toolkit(&user, &call).output().unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && told.contains("`permission.image`"), "nobody allowed it: {told}");
+    fs::write(
+        &config,
+        format!("{{ {models}, permission: {{ image: [{{ match: 'local', do: 'allow' }}] }} }}"),
+    )
+    .unwrap();
+    let described = toolkit(&user, &call).output().unwrap();
+    assert!(described.status.success(), "{described:?}");
+    assert!(String::from_utf8_lossy(&described.stdout).contains("Eight visitors."), "{described:?}");
+    let request = server.join().unwrap();
+    let content = request["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    assert_eq!(content[0], json!({ "type": "text", "text": "How many visitors?" }), "{content}");
+    let url = content[1]["image_url"]["url"].as_str().unwrap();
+    let png = url.strip_prefix("data:image/png;base64,").unwrap_or_else(|| panic!("{content}"));
+    assert!(png.starts_with("iVBORw0KGgo"), "{content}");
+
+    fs::write(&config, "{ models: { local: { baseUrl: 'http://127.0.0.1:2/v1', model: 'm' } }, permission: { image: 'allow' } }")
+        .unwrap();
+    let failed = toolkit(&user, &call).output().unwrap();
+    let told = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert!(!failed.status.success() && told.contains("could not look at the picture"), "{told}");
+}

@@ -2,7 +2,7 @@
 
 use crate::common::{Log, agent, assert_messages_whole, builder, call, finish, log, results, scripted};
 use serde_json::json;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use toolkit::CancellationToken;
@@ -11,8 +11,8 @@ use toolkit_agent::{
 };
 use toolkit_models::{Answer, Message, Model, ModelEvent, Request, Responding, Scripted, ScriptedReply};
 
-/// The longest that a run may take to end. The aim is 100 ms, which `cargo test --test long` measures; a busy machine takes longer.
-const MAX_END: Duration = Duration::from_millis(500);
+/// The time after which a run counts as stuck. How long runs take to end is measured by `cargo test --test long`; the aim is 100 ms.
+const STUCK: Duration = Duration::from_mins(1);
 
 /// The time of a cancellation.
 #[derive(Clone, Default)]
@@ -27,13 +27,6 @@ impl Cancelled {
     /// Returns how long the run took to end, once it has ended.
     fn took(&self) -> Duration {
         self.0.lock().unwrap().expect("it was cancelled").elapsed()
-    }
-
-    /// Checks how long the run took to end.
-    #[track_caller]
-    fn ended(&self, place: &str) {
-        let took = self.took();
-        assert!(took < MAX_END, "{place}: {took:?}");
     }
 }
 
@@ -53,17 +46,15 @@ async fn ended(
     when: impl Fn(&AgentEvent) -> bool + Send + Sync + 'static,
 ) -> (Vec<Message>, ToolAgentResult) {
     let cancel = CancellationToken::new();
-    let (at, cancelled) = (cancel.clone(), Cancelled::default());
-    let noted = cancelled.clone();
+    let at = cancel.clone();
     let options = RunOptions::new().cancel(cancel).observer(move |event: AgentEvent| {
         if when(&event) {
-            noted.now(&at);
+            at.cancel();
         }
     });
     let request = DelegationRequest::new("do it");
     let mut session = agent.session(&request).unwrap();
-    let result = tokio::time::timeout(Duration::from_secs(10), session.run(request, options)).await.unwrap();
-    cancelled.ended(std::thread::current().name().unwrap_or_default());
+    let result = tokio::time::timeout(STUCK, session.run(request, options)).await.expect("it ends");
     assert_eq!(result.stop_reason, StopReason::Cancelled);
     assert!(!result.success);
     assert_messages_whole(&session.messages());
@@ -106,12 +97,13 @@ async fn within_a_call() {
         let options = RunOptions::new().cancel(cancel.clone());
         let request = DelegationRequest::new("do it");
         let mut session = agent.session(&request).unwrap();
-        let cancelled = Cancelled::default();
-        let (result, ()) = tokio::join!(session.run(request, options), async {
-            stalled.cancelled().await;
-            cancelled.now(&cancel);
-        });
-        cancelled.ended(stall);
+        let run = async {
+            tokio::join!(session.run(request, options), async {
+                stalled.cancelled().await;
+                cancel.cancel();
+            })
+        };
+        let (result, ()) = tokio::time::timeout(STUCK, run).await.expect("it ends");
         assert_eq!(result.stop_reason, StopReason::Cancelled);
         assert_messages_whole(&session.messages());
         assert_eq!(log.running.load(Ordering::SeqCst), 0);
@@ -156,11 +148,10 @@ async fn while_a_person_is_asked() {
 async fn while_the_conversation_is_summarised() {
     let log = log();
     let cancel = CancellationToken::new();
-    let (at, cancelled) = (cancel.clone(), Cancelled::default());
-    let noted = cancelled.clone();
+    let at = cancel.clone();
     let model = Arc::new(Scripted::with(move |request| {
         if is_summary(request) {
-            noted.now(&at);
+            at.cancel();
             return ScriptedReply::Stall;
         }
         let number = request.messages.len();
@@ -171,8 +162,7 @@ async fn while_the_conversation_is_summarised() {
     let request = DelegationRequest::new("read much");
     let mut session = agent.session(&request).unwrap();
     let run = session.run(request, RunOptions::new().cancel(cancel));
-    let result = tokio::time::timeout(Duration::from_secs(10), run).await.unwrap();
-    cancelled.ended("within a summary");
+    let result = tokio::time::timeout(STUCK, run).await.expect("it ends");
     assert_eq!(result.stop_reason, StopReason::Cancelled);
     assert_messages_whole(&session.messages());
 }
@@ -286,8 +276,33 @@ impl Place {
     ];
 }
 
+/// A duration for `sleep` that no other process of this machine sleeps for.
+fn unused_seconds() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("1000.{}{:03}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The number of processes that sleep for this time.
+fn sleeping(seconds: &str) -> usize {
+    let words = [b"sleep\0", seconds.as_bytes(), b"\0"].concat();
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(|line| line == words))
+        .count()
+}
+
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let wait = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(STUCK, wait).await.unwrap_or_else(|_| panic!("{what}"));
+}
+
 /// Cancels a run at a place, and returns how long the run took to end.
 pub(crate) async fn time_to_end(place: Place) -> Duration {
+    let seconds = unused_seconds();
     let log = log();
     let is_stuck = log.stalled.clone();
     let answers: Vec<Answer> = match place {
@@ -301,7 +316,8 @@ pub(crate) async fn time_to_end(place: Place) -> Duration {
             Answer::calls([call("1", "stall", json!({}))]),
         ],
         Place::Command => {
-            vec![Answer::calls([call("1", "exec", json!({"command": "sleep 1000 & sleep 1000"}))])]
+            let command = format!("sleep {seconds} & setsid sleep {seconds} & sleep {seconds}");
+            vec![Answer::calls([call("1", "exec", json!({"command": command}))])]
         }
     };
     let model = match place {
@@ -364,33 +380,30 @@ pub(crate) async fn time_to_end(place: Place) -> Duration {
     };
     let cancel = CancellationToken::new();
     let cancelled = Cancelled::default();
-    let started = is_stuck.clone();
-    let options = RunOptions::new().cancel(cancel.clone()).observer(move |event: AgentEvent| {
-        let is_running = |step: &toolkit::views::Step| step.status == toolkit::views::StepStatus::Running;
-        if matches!(&event, AgentEvent::Step { step, .. } if is_running(step) && step.title.contains("sleep"))
-        {
-            started.cancel();
-        }
-    });
+    let options = RunOptions::new().cancel(cancel.clone());
     let request = DelegationRequest::new("do it");
     let mut session = agent.session(&request).unwrap();
     let (result, ()) = tokio::join!(session.run(request, options), async {
-        is_stuck.cancelled().await;
-        // What is stuck is stuck by then.
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        match place {
+            Place::Command => until("the command does not start", || sleeping(&seconds) == 3).await,
+            _ => is_stuck.cancelled().await,
+        }
         cancelled.now(&cancel);
     });
     let took = cancelled.took();
     assert_eq!(result.stop_reason, StopReason::Cancelled, "{place:?}: {result:?}");
     assert_messages_whole(&session.messages());
     assert_eq!(log.running.load(Ordering::SeqCst), 0, "{place:?}: a call runs on");
+    // The system may still be removing them.
+    until("a process of the command is left", || sleeping(&seconds) == 0).await;
     took
 }
 
 #[tokio::test]
 async fn whatever_takes_no_notice_of_it() {
     for place in Place::ALL {
-        let took = tokio::time::timeout(Duration::from_mins(1), time_to_end(place)).await.expect("it ends");
-        assert!(took < MAX_END, "{place:?}: {took:?}");
+        tokio::time::timeout(STUCK * 3, time_to_end(place))
+            .await
+            .unwrap_or_else(|_| panic!("{place:?}: it does not end"));
     }
 }

@@ -5,6 +5,7 @@
 mod calls;
 mod definitions;
 mod names;
+mod provider;
 mod read_back;
 mod render;
 mod schema;
@@ -17,6 +18,7 @@ pub use schema::for_people;
 pub use schema::{DialectSchema, MAX_RECURSION, SchemaLoss};
 pub use stream::{CallStream, JsonEvents, StreamedCall};
 
+use provider::{Anthropic, Chat, Gemini, Mcp, Provider, Responses};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -118,20 +120,19 @@ impl Dialect {
     /// Returns true if the provider has a tool of its own that finds those whose definitions are not shown.
     #[doc(hidden)]
     pub fn has_finder(self) -> bool {
-        self.finder().is_some()
+        self.provider().finder().is_some()
     }
 
-    /// Returns the provider's own tool that finds tools whose definitions are not shown, as described in the documentation of
-    /// Anthropic ("tool search tool", by BM25) and OpenAI ("tool search", by the provider).
-    fn finder(self) -> Option<serde_json::Value> {
+    /// Returns the interface that this dialect is of.
+    fn provider(self) -> &'static dyn Provider {
         match self {
-            Self::Anthropic => Some(serde_json::json!({
-                "type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"
-            })),
-            Self::OpenAiResponses | Self::OpenAiResponsesStrict => {
-                Some(serde_json::json!({"type": "tool_search"}))
-            }
-            _ => None,
+            Self::OpenAiChat => &Chat { is_strict: false },
+            Self::OpenAiChatStrict => &Chat { is_strict: true },
+            Self::OpenAiResponses => &Responses { is_strict: false },
+            Self::OpenAiResponsesStrict => &Responses { is_strict: true },
+            Self::Anthropic => &Anthropic,
+            Self::Gemini => &Gemini,
+            Self::Mcp => &Mcp,
         }
     }
 

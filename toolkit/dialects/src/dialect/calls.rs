@@ -1,15 +1,8 @@
 //! Reads the tool calls in a complete answer of a model.
 
-pub(super) mod anthropic;
-mod chat;
 mod failure;
-mod gemini;
-mod mcp;
-mod responses;
 
-pub(super) use anthropic::tool_use;
-pub(super) use failure::{failed, refuse_failure};
-pub(super) use responses::function_call;
+pub(super) use failure::{error_of, failed, provider_error, told};
 
 use super::Dialect;
 use data_encoding::HEXLOWER;
@@ -84,15 +77,9 @@ pub(super) struct Found {
 
 /// Finds the calls in an answer.
 pub(super) fn find(dialect: Dialect, answer: &Value) -> Result<Vec<Found>, CallFormatError> {
-    let reader = Reader { dialect };
-    refuse_failure(dialect, answer)?;
-    let found = match dialect {
-        Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::find(reader, answer),
-        Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::find(reader, answer),
-        Dialect::Anthropic => anthropic::find(reader, answer),
-        Dialect::Gemini => gemini::find(reader, answer),
-        Dialect::Mcp => mcp::find(reader, answer),
-    }?;
+    let provider = dialect.provider();
+    provider.refuse_failure(answer)?;
+    let found = provider.find(Reader { dialect }, answer)?;
     check_size(&found)?;
     Ok(found)
 }

@@ -5,7 +5,7 @@ use super::read_back::read_back;
 use super::schema::SchemaLoss;
 use super::stream::CallStream;
 use super::{Dialect, names};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use toolkit_core::arguments;
@@ -61,6 +61,18 @@ pub enum Strictness {
     NotPossible(SchemaLoss),
 }
 
+/// A tool as its definition for a provider is written.
+pub(super) struct Described<'a> {
+    /// The name for the model.
+    pub(super) shown_name: &'a str,
+    /// The tool's own definition.
+    pub(super) definition: &'a Definition,
+    /// The schema of the arguments, as far as the provider accepts it.
+    pub(super) parameters: Value,
+    /// True if the provider is asked to enforce the schema.
+    pub(super) is_strict: bool,
+}
+
 impl Dialect {
     /// Returns these definitions in this dialect. Of two with the same name, the second is left out.
     pub fn definitions(self, definitions: impl IntoIterator<Item = Definition>) -> Definitions {
@@ -70,12 +82,8 @@ impl Dialect {
         let own: Vec<&str> = definitions.iter().map(|definition| definition.name.as_str()).collect();
         let shown = names::shown(self, &own);
         let sources: Arc<[Definition]> = definitions.into();
-        let tools: Arc<[DialectTool]> = sources
-            .iter()
-            .cloned()
-            .zip(shown)
-            .map(|(definition, shown)| self.tool(definition, shown))
-            .collect();
+        let tools: Arc<[DialectTool]> =
+            sources.iter().zip(shown).map(|(definition, shown)| self.tool(definition, shown)).collect();
         let places = |name: fn(&DialectTool) -> &String| {
             Arc::new(tools.iter().enumerate().map(|(place, tool)| (name(tool).clone(), place)).collect())
         };
@@ -89,7 +97,7 @@ impl Dialect {
         }
     }
 
-    fn tool(self, definition: Definition, shown_name: String) -> DialectTool {
+    fn tool(self, definition: &Definition, shown_name: String) -> DialectTool {
         let schema = self.schema(&definition.input_schema);
         let strictness = match (self.is_strict(), schema.not_strict) {
             (false, _) => Strictness::Plain,
@@ -98,39 +106,14 @@ impl Dialect {
         };
         let is_strict = strictness == Strictness::Strict;
         let is_structured = definition.output_schema.is_some();
-        let parameters = schema.schema;
-        let name = definition.name.clone();
-        let description = definition.description.clone();
-        let written = match self {
-            Self::OpenAiChat | Self::OpenAiChatStrict => json!({
-                "type": "function",
-                "function": {
-                    "name": shown_name,
-                    "description": description,
-                    "parameters": parameters,
-                    "strict": is_strict,
-                },
-            }),
-            // There, a definition without `strict` is strict.
-            Self::OpenAiResponses | Self::OpenAiResponsesStrict => json!({
-                "type": "function",
-                "name": shown_name,
-                "description": description,
-                "parameters": parameters,
-                "strict": is_strict,
-            }),
-            Self::Anthropic => {
-                json!({"name": shown_name, "description": description, "input_schema": parameters})
-            }
-            Self::Gemini => gemini(&shown_name, &description, parameters),
-            Self::Mcp => {
-                let mut renamed = definition;
-                renamed.name.clone_from(&shown_name);
-                serde_json::to_value(renamed).expect("a definition is JSON")
-            }
-        };
+        let written = self.provider().definition(Described {
+            shown_name: &shown_name,
+            definition,
+            parameters: schema.schema,
+            is_strict,
+        });
         DialectTool {
-            name,
+            name: definition.name.clone(),
             shown_name,
             definition: written,
             strictness,
@@ -141,26 +124,13 @@ impl Dialect {
     }
 }
 
-fn gemini(name: &str, description: &str, parameters: Value) -> Value {
-    let mut function = Map::new();
-    function.insert("name".into(), name.into());
-    function.insert("description".into(), description.into());
-    let takes_nothing = parameters.get("additionalProperties") == Some(&Value::Bool(false))
-        && parameters.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty);
-    // A function without parameters has no `parameters`: an object without properties would be refused.
-    if !takes_nothing {
-        function.insert("parametersJsonSchema".into(), parameters);
-    }
-    function.into()
-}
-
 impl Definitions {
     /// Marks the tools of these names as ones that the provider is not to show from the beginning, and puts the provider's own tool
     /// that finds them before all others. Nothing changes where the provider has no such tool.
     #[doc(hidden)]
     #[must_use]
     pub fn deferring(mut self, names: &HashSet<String>) -> Self {
-        let Some(finder) = self.dialect.finder() else { return self };
+        let Some(finder) = self.dialect.provider().finder() else { return self };
         let mut tools = self.tools.to_vec();
         for tool in tools.iter_mut().filter(|tool| names.contains(&tool.name)) {
             if let Value::Object(definition) = &mut tool.definition {
@@ -193,11 +163,7 @@ impl Definitions {
     /// request if there are no tools: most providers refuse an empty list.
     pub fn to_json(&self) -> Value {
         let definitions = self.finder.iter().chain(self.tools.iter().map(|tool| &tool.definition)).cloned();
-        match self.dialect {
-            Dialect::Gemini if self.tools.is_empty() => json!([]),
-            Dialect::Gemini => json!([{"functionDeclarations": definitions.collect::<Vec<_>>()}]),
-            _ => definitions.collect(),
-        }
+        self.dialect.provider().list(definitions.collect())
     }
 
     /// Returns the tool that the model knows by this name.

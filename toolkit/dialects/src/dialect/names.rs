@@ -7,8 +7,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use toolkit_core::name::MAX_NAME_BYTES;
 
-/// The longest name in the Model Context Protocol.
-const MAX_MCP_NAME_BYTES: usize = 128;
 /// The length of the suffix that distinguishes a changed name: 60 bits of a hash.
 const HASH: usize = 12;
 
@@ -24,26 +22,37 @@ impl Dialect {
     /// assert!(Dialect::Gemini.takes_name("files.read") && !Dialect::Anthropic.takes_name("files.read"));
     /// ```
     pub fn takes_name(self, name: &str) -> bool {
-        (1..=self.longest_name()).contains(&name.len())
-            && name.chars().all(|c| self.takes_char(c))
-            && name.chars().next().is_some_and(|first| self.takes_first(first))
+        let rules = self.provider().names();
+        (1..=rules.max_bytes).contains(&name.len())
+            && name.chars().all(|c| rules.takes_char(c))
+            && name.chars().next().is_some_and(|first| rules.takes_first(first))
     }
+}
 
-    const fn longest_name(self) -> usize {
-        match self {
-            Self::Mcp => MAX_MCP_NAME_BYTES,
-            _ => MAX_NAME_BYTES,
-        }
+/// The names that a provider accepts: letters, digits, `_` and `-`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NameRules {
+    /// The length of the longest name.
+    pub(super) max_bytes: usize,
+    /// True if a name may have `.` too.
+    pub(super) has_dots: bool,
+    /// True if a name must begin with a letter or `_`.
+    pub(super) begins_with_letter: bool,
+}
+
+impl Default for NameRules {
+    fn default() -> Self {
+        Self { max_bytes: MAX_NAME_BYTES, has_dots: false, begins_with_letter: false }
     }
+}
 
+impl NameRules {
     fn takes_char(self, c: char) -> bool {
-        c.is_ascii_alphanumeric()
-            || matches!(c, '_' | '-')
-            || c == '.' && matches!(self, Self::Gemini | Self::Mcp)
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-') || c == '.' && self.has_dots
     }
 
     fn takes_first(self, c: char) -> bool {
-        self != Self::Gemini || c.is_ascii_alphabetic() || c == '_'
+        !self.begins_with_letter || c.is_ascii_alphabetic() || c == '_'
     }
 }
 
@@ -78,11 +87,12 @@ fn legal(dialect: Dialect, name: &str, round: usize) -> String {
     hash.update(name);
     let mut hash = BASE32_NOPAD.encode(&hash.finalize()).to_ascii_lowercase();
     hash.truncate(HASH);
-    let most = dialect.longest_name() - HASH - 1;
+    let rules = dialect.provider().names();
+    let most = rules.max_bytes - HASH - 1;
     let mut legal = String::new();
     for c in name.chars().take(most) {
-        let c = if dialect.takes_char(c) { c } else { '_' };
-        if legal.is_empty() && !dialect.takes_first(c) {
+        let c = if rules.takes_char(c) { c } else { '_' };
+        if legal.is_empty() && !rules.takes_first(c) {
             legal.push('_');
         }
         legal.push(c);

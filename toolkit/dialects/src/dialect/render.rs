@@ -1,11 +1,6 @@
 //! Writes tool results, and tool calls, as messages for a provider.
 
-mod anthropic;
-mod chat;
-mod gemini;
 mod kind;
-mod mcp;
-mod responses;
 
 use super::{Definitions, Dialect, names};
 use data_encoding::BASE64;
@@ -33,15 +28,7 @@ impl Dialect {
     /// );
     /// ```
     pub fn render_content(self, content: &[Content]) -> Vec<Value> {
-        let parts = content_parts(content);
-        let parts = parts.iter();
-        match self {
-            Self::OpenAiChat | Self::OpenAiChatStrict => parts.map(chat::part).collect(),
-            Self::OpenAiResponses | Self::OpenAiResponsesStrict => parts.map(responses::part).collect(),
-            Self::Anthropic => parts.map(anthropic::block).collect(),
-            Self::Gemini => parts.map(gemini::part).collect(),
-            Self::Mcp => content.iter().filter_map(|block| serde_json::to_value(block).ok()).collect(),
-        }
+        self.provider().content(content)
     }
 }
 
@@ -62,13 +49,7 @@ impl Definitions {
     /// types are recognised in any case, with parameters, and by common other names (`image/jpg`). Documents that are text become text.
     /// Structured data is contained in the text, and also separate in the Model Context Protocol.
     pub fn render(&self, results: &[ToolResult]) -> Vec<Value> {
-        match self.dialect {
-            Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::results(results),
-            Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::results(results),
-            Dialect::Anthropic => anthropic::results(results),
-            Dialect::Gemini => gemini::results(self, results),
-            Dialect::Mcp => mcp::results(self, results),
-        }
+        self.dialect.provider().results(self, results)
     }
 
     /// Returns calls as the model made them: the message that comes before their results. For a host that stores conversations in its own
@@ -83,17 +64,11 @@ impl Definitions {
             name: self.shown_name(&call.name),
             arguments: &call.arguments,
         });
-        match self.dialect {
-            Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::calls(calls),
-            Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::calls(calls),
-            Dialect::Anthropic => anthropic::calls(calls),
-            Dialect::Gemini => gemini::calls(calls),
-            Dialect::Mcp => mcp::calls(calls),
-        }
+        self.dialect.provider().calls(calls.collect())
     }
 
     /// The name by which the model knows a tool; of one that is not here, a name that the provider takes.
-    fn shown_name<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+    pub(super) fn shown_name<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         match self.tool(name) {
             Some(tool) => Cow::Borrowed(&tool.shown_name),
             None => names::shown_alone(self.dialect, name),
@@ -102,14 +77,14 @@ impl Definitions {
 }
 
 /// A call in the form in which the model made it.
-struct Said<'a> {
-    id: &'a str,
-    name: Cow<'a, str>,
+pub(super) struct Said<'a> {
+    pub(super) id: &'a str,
+    pub(super) name: Cow<'a, str>,
     arguments: &'a CallArguments,
 }
 
 impl Said<'_> {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self.arguments.as_text() {
             Ok(text) => text.to_owned(),
             Err(value) => value.to_string(),
@@ -118,7 +93,7 @@ impl Said<'_> {
 
     /// Returns the arguments as an object, for providers that accept only objects. Any other value is wrapped in one, so that the model's
     /// text is preserved.
-    fn object(&self) -> Value {
+    pub(super) fn object(&self) -> Value {
         let value = match self.arguments.as_text() {
             Ok(text) => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
             Err(value) => value.clone(),
@@ -128,7 +103,7 @@ impl Said<'_> {
 }
 
 /// A block of a result, as far as the distinction matters to providers.
-enum Part<'a> {
+pub(super) enum Part<'a> {
     Text(String),
     /// The data, and its media type in normal form.
     Image(&'a [u8], String),
@@ -138,7 +113,7 @@ enum Part<'a> {
 }
 
 /// Returns the blocks of a result. Empty texts are left out, because some providers refuse them.
-fn parts(result: &ToolResult) -> Vec<Part<'_>> {
+pub(super) fn parts(result: &ToolResult) -> Vec<Part<'_>> {
     match &result.outcome {
         Err(error) => vec![Part::Text(non_empty(error.message()))],
         Ok(output) => content_parts(&output.content),
@@ -146,7 +121,7 @@ fn parts(result: &ToolResult) -> Vec<Part<'_>> {
 }
 
 /// The same of content.
-fn content_parts(content: &[Content]) -> Vec<Part<'_>> {
+pub(super) fn content_parts(content: &[Content]) -> Vec<Part<'_>> {
     content
         .iter()
         .map(|block| match block {
@@ -180,7 +155,7 @@ fn link(uri: &str, name: &str, description: Option<&str>, mime_type: Option<&str
 
 impl Part<'_> {
     /// Returns a description of the part, if it cannot be sent otherwise.
-    fn named(&self) -> String {
+    pub(super) fn named(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Image(data, kind) => format!("[a picture, {}]", size(data, kind)),
@@ -195,20 +170,20 @@ fn size(data: &[u8], kind: &str) -> String {
     format!("{kind}, {} bytes; it cannot be shown here", data.len())
 }
 
-fn non_empty(text: &str) -> String {
+pub(super) fn non_empty(text: &str) -> String {
     if text.trim().is_empty() { NOTHING.to_owned() } else { text.to_owned() }
 }
 
-fn data_url(data: &[u8], kind: &str) -> String {
+pub(super) fn data_url(data: &[u8], kind: &str) -> String {
     format!("data:{kind};base64,{}", BASE64.encode(data))
 }
 
 /// The name of a PDF file, by what identifies it.
-fn file_name(uri: &str) -> &str {
+pub(super) fn file_name(uri: &str) -> &str {
     uri.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("file.pdf")
 }
 
 /// Returns an object with these members.
-fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+pub(super) fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
     members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

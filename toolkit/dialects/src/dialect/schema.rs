@@ -25,10 +25,10 @@ mod whole;
 mod words;
 
 pub(super) use null::NULL_IS_ABSENT;
+pub(super) use profile::{Profile, Writing};
 
 use super::Dialect;
 use document::Document;
-use profile::{Profile, Writing};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -125,7 +125,7 @@ impl Dialect {
     ///   become narrower.
     /// * The Model Context Protocol accepts every schema unchanged.
     pub fn schema(self, schema: &Value) -> DialectSchema {
-        let profile = Profile::of(self);
+        let profile = self.provider().profile();
         if let Writing::AsItIs = profile.writing {
             let schema = schema.clone();
             return DialectSchema {

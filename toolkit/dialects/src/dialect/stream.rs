@@ -1,25 +1,22 @@
 //! Reads the calls in an answer that is streamed in fragments.
 
-mod anthropic;
-mod chat;
-mod responses;
 mod sse;
 
 pub use sse::JsonEvents;
 
+use super::Definitions;
 use super::calls::{
-    self, CallFormatError, Found, Ids, MAX_ARGUMENT_BYTES, MAX_CALLS, Reader, from_text, from_value,
+    CallFormatError, Found, Ids, MAX_ARGUMENT_BYTES, MAX_CALLS, Reader, check_size, from_text, from_value,
     is_complete,
 };
-use super::{Definitions, Dialect};
 use serde_json::Value;
 use std::collections::HashSet;
 use toolkit_core::call::{CallArguments, ToolCall};
 
 /// The longest name of a tool in fragments, in bytes: far longer than any provider accepts.
-const MAX_NAME_BYTES: usize = 1024;
+pub(super) const MAX_NAME_BYTES: usize = 1024;
 /// The most blocks of an answer that are no calls.
-const MAX_BLOCKS: usize = 100_000;
+pub(super) const MAX_BLOCKS: usize = 100_000;
 
 /// Assembles the calls of an answer from its events.
 ///
@@ -51,12 +48,12 @@ const MAX_BLOCKS: usize = 100_000;
 #[derive(Debug)]
 pub struct CallStream {
     definitions: Definitions,
-    open: Vec<Open>,
+    pub(super) open: Vec<Open>,
     /// The blocks of the answer that are no calls.
-    others: HashSet<u64>,
+    pub(super) others: HashSet<u64>,
     /// The bytes of text of all calls so far.
     bytes: usize,
-    end: End,
+    pub(super) end: End,
     /// The first error: no call of the answer may run after it.
     fault: Option<CallFormatError>,
     ids: Ids,
@@ -77,7 +74,7 @@ pub struct StreamedCall {
 
 /// The way in which the answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     /// It has not ended.
     Open,
     /// Normally.
@@ -88,19 +85,19 @@ enum End {
 
 /// A call of which a part has arrived.
 #[derive(Debug, Default)]
-struct Open {
+pub(super) struct Open {
     /// The position in the answer.
-    index: Option<u64>,
+    pub(super) index: Option<u64>,
     /// The provider's id of the part.
-    item: Option<String>,
-    id: Option<String>,
-    name: String,
-    text: String,
+    pub(super) item: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) name: String,
+    pub(super) text: String,
     /// Arguments that arrived as a whole.
-    value: Option<Value>,
-    is_done: bool,
+    pub(super) value: Option<Value>,
+    pub(super) is_done: bool,
     /// The id that it was told with.
-    told: Option<String>,
+    pub(super) told: Option<String>,
 }
 
 impl Open {
@@ -143,23 +140,23 @@ impl CallStream {
 
     fn take(&mut self, event: &Value) -> Result<(), CallFormatError> {
         let reader = Reader { dialect: self.definitions.dialect };
-        calls::refuse_failure(reader.dialect, event)?;
-        match reader.dialect {
-            Dialect::OpenAiChat | Dialect::OpenAiChatStrict => self.push_chat(reader, event),
-            Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => self.push_responses(reader, event),
-            Dialect::Anthropic => self.push_anthropic(reader, event),
-            Dialect::Gemini | Dialect::Mcp => {
-                for Found { id, name, arguments } in calls::find(reader.dialect, event)? {
-                    let (text, value) = match arguments.into_text() {
-                        Ok(text) => (text, None),
-                        Err(value) => (String::new(), Some(value)),
-                    };
-                    self.count(text.len() + value.as_ref().map_or(0, |value| value.to_string().len()))?;
-                    *self.add()? = Open { id, name, text, value, is_done: true, ..Open::default() };
-                }
-                Ok(())
-            }
+        let provider = reader.dialect.provider();
+        provider.refuse_failure(event)?;
+        provider.push(self, reader, event)
+    }
+
+    /// Adds complete calls.
+    pub(super) fn push_found(&mut self, found: Vec<Found>) -> Result<(), CallFormatError> {
+        check_size(&found)?;
+        for Found { id, name, arguments } in found {
+            let (text, value) = match arguments.into_text() {
+                Ok(text) => (text, None),
+                Err(value) => (String::new(), Some(value)),
+            };
+            self.count(text.len() + value.as_ref().map_or(0, |value| value.to_string().len()))?;
+            *self.add()? = Open { id, name, text, value, is_done: true, ..Open::default() };
         }
+        Ok(())
     }
 
     /// Reads bytes of a stream of server-sent events, split at any place.
@@ -250,7 +247,7 @@ impl CallStream {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
-        let is_anthropic = self.definitions.dialect == Dialect::Anthropic;
+        let distrusts_last = self.definitions.dialect.provider().distrusts_last_call();
         let last_block = self.others.iter().copied().max();
         // Calls without a position stay in the order in which they arrived.
         self.open.sort_by_key(|open| open.index);
@@ -259,7 +256,7 @@ impl CallStream {
         let mut ended = Vec::with_capacity(count);
         for (place, open) in self.open.into_iter().enumerate() {
             let is_whole = match self.end {
-                End::Cut if is_anthropic => place + 1 < count || open.index < last_block,
+                End::Cut if distrusts_last => place + 1 < count || open.index < last_block,
                 End::Cut => is_complete(&open.text),
                 End::Whole | End::Open => open.is_done || self.end == End::Whole || is_complete(&open.text),
             };
@@ -272,14 +269,14 @@ impl CallStream {
         Ok(ended)
     }
 
-    fn add(&mut self) -> Result<&mut Open, CallFormatError> {
+    pub(super) fn add(&mut self) -> Result<&mut Open, CallFormatError> {
         if self.open.len() == MAX_CALLS {
             return Err(CallFormatError::TooManyCalls);
         }
         Ok(self.open.push_mut(Open::default()))
     }
 
-    fn count(&mut self, bytes: usize) -> Result<(), CallFormatError> {
+    pub(super) fn count(&mut self, bytes: usize) -> Result<(), CallFormatError> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_ARGUMENT_BYTES { Err(CallFormatError::TooLong) } else { Ok(()) }
     }

@@ -1,8 +1,8 @@
 //! The Model Context Protocol: for each call a result of `tools/call`, without the envelope, which the connection
 //! adds.
 
-use super::{Said, object};
 use crate::dialect::Definitions;
+use crate::dialect::render::{Said, object};
 use serde_json::{Value, json};
 use toolkit_core::call::ToolResult;
 
@@ -24,8 +24,9 @@ pub(super) fn results(definitions: &Definitions, results: &[ToolResult]) -> Vec<
         .collect()
 }
 
-pub(super) fn calls<'a>(calls: impl Iterator<Item = Said<'a>>) -> Vec<Value> {
+pub(super) fn calls(calls: Vec<Said<'_>>) -> Vec<Value> {
     calls
+        .into_iter()
         .map(|call| {
             let params = json!({"name": call.name, "arguments": call.object()});
             json!({"jsonrpc": "2.0", "id": call.id, "method": "tools/call", "params": params})

@@ -1,6 +1,6 @@
 //! OpenAI's Responses: items of the type `function_call`.
 
-use super::{CallFormatError, Found, Reader, from_value, refuse_cut};
+use crate::dialect::calls::{CallFormatError, Found, Reader, from_value, refuse_cut};
 use serde_json::{Map, Value};
 
 pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFormatError> {
@@ -35,7 +35,7 @@ pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFor
     Ok(found)
 }
 
-pub(in crate::dialect) fn function_call(
+pub(super) fn function_call(
     reader: Reader,
     item: &Map<String, Value>,
     at: &str,

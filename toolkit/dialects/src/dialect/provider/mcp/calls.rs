@@ -1,6 +1,6 @@
 //! The Model Context Protocol: the request `tools/call`, or its parameters.
 
-use super::{CallFormatError, Found, Reader, from_value};
+use crate::dialect::calls::{CallFormatError, Found, Reader, from_value};
 use serde_json::Value;
 
 pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFormatError> {

@@ -1,7 +1,6 @@
 //! Anthropic's Messages: all results in one message of the user.
 
-use super::kind::anthropic_takes;
-use super::{Part, Said, non_empty, object, parts};
+use crate::dialect::render::{Part, Said, non_empty, object, parts};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 use toolkit_core::call::ToolResult;
@@ -35,7 +34,7 @@ pub(super) fn block(part: &Part<'_>) -> Value {
     let source =
         |data: &[u8], kind: &str| json!({"type": "base64", "media_type": kind, "data": BASE64.encode(data)});
     match part {
-        Part::Image(data, kind) if anthropic_takes(kind) => {
+        Part::Image(data, kind) if takes_picture(kind) => {
             json!({"type": "image", "source": source(data, kind)})
         }
         Part::File(data, kind, uri) if kind == "application/pdf" => {
@@ -45,9 +44,15 @@ pub(super) fn block(part: &Part<'_>) -> Value {
     }
 }
 
-pub(super) fn calls<'a>(calls: impl Iterator<Item = Said<'a>>) -> Vec<Value> {
+pub(super) fn calls(calls: Vec<Said<'_>>) -> Vec<Value> {
     let blocks: Vec<Value> = calls
+        .into_iter()
         .map(|call| json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.object()}))
         .collect();
     vec![json!({"role": "assistant", "content": blocks})]
+}
+
+/// Returns true if Anthropic accepts a picture, by "Vision" in its documentation.
+fn takes_picture(kind: &str) -> bool {
+    matches!(kind, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }

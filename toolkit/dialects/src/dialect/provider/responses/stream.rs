@@ -1,7 +1,8 @@
 //! Events of OpenAI's Responses.
 
-use super::{CallStream, End, MAX_NAME_BYTES, Open};
-use crate::dialect::calls::{self, CallFormatError, Found, Reader};
+use super::calls::{find, function_call};
+use crate::dialect::calls::{CallFormatError, Found, Reader};
+use crate::dialect::stream::{CallStream, End, MAX_NAME_BYTES, Open};
 use serde_json::{Map, Value};
 
 impl CallStream {
@@ -16,7 +17,7 @@ impl CallStream {
                 }
                 let is_done = kind == "response.output_item.done"
                     && item.get("status").and_then(Value::as_str) != Some("incomplete");
-                let call = calls::function_call(reader, item, "/item")?;
+                let call = function_call(reader, item, "/item")?;
                 let item_id = reader.text(item.get("id"), "/item/id")?;
                 self.take_item(reader, event, item_id, call, is_done)
             }
@@ -51,7 +52,7 @@ impl CallStream {
                 // The final event repeats calls that were sent before; some servers send them only
                 // here.
                 if self.open.is_empty() {
-                    for call in calls::find(reader.dialect, &Value::Object(event.clone()))? {
+                    for call in find(reader, &Value::Object(event.clone()))? {
                         self.take_item(reader, &Map::new(), None, call, true)?;
                     }
                 }

@@ -1,6 +1,6 @@
 //! Gemini: parts with a `functionCall`. Keys are named as in its interface, or as in its Python library.
 
-use super::{CallFormatError, Found, Reader, from_value};
+use crate::dialect::calls::{CallFormatError, Found, Reader, from_value};
 use serde_json::{Map, Value};
 
 pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFormatError> {

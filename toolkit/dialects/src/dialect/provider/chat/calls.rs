@@ -1,6 +1,6 @@
 //! OpenAI's Chat Completions: `tool_calls` of a message, also within a completion.
 
-use super::{CallFormatError, Found, Reader, failed, from_value, refuse_cut};
+use crate::dialect::calls::{CallFormatError, Found, Reader, failed, from_value, refuse_cut};
 use serde_json::Value;
 
 pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFormatError> {

@@ -1,8 +1,8 @@
 //! OpenAI's Chat Completions. A tool message contains text only, so pictures and sounds are sent in a user message, which must
 //! follow all tool messages.
 
-use super::kind::openai_takes;
-use super::{Part, Said, data_url, file_name, non_empty, parts};
+use crate::dialect::provider::openai::takes_picture;
+use crate::dialect::render::{Part, Said, data_url, file_name, non_empty, parts};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 use toolkit_core::call::ToolResult;
@@ -39,7 +39,7 @@ pub(super) fn results(results: &[ToolResult]) -> Vec<Value> {
 
 fn media(part: &Part<'_>) -> Option<Value> {
     match part {
-        Part::Image(data, kind) if openai_takes(data, kind) => {
+        Part::Image(data, kind) if takes_picture(data, kind) => {
             Some(json!({"type": "image_url", "image_url": {"url": data_url(data, kind)}}))
         }
         Part::Audio(data, kind) => {
@@ -65,8 +65,9 @@ pub(super) fn part(part: &Part<'_>) -> Value {
     }
 }
 
-pub(super) fn calls<'a>(calls: impl Iterator<Item = Said<'a>>) -> Vec<Value> {
+pub(super) fn calls(calls: Vec<Said<'_>>) -> Vec<Value> {
     let calls: Vec<Value> = calls
+        .into_iter()
         .map(|call| {
             let function = json!({"name": call.name, "arguments": call.text()});
             json!({"id": call.id, "type": "function", "function": function})

@@ -1,7 +1,7 @@
 //! OpenAI's Responses: an item for each result.
 
-use super::kind::openai_takes;
-use super::{Part, Said, data_url, file_name, non_empty, parts};
+use crate::dialect::provider::openai::takes_picture;
+use crate::dialect::render::{Part, Said, data_url, file_name, non_empty, parts};
 use serde_json::{Value, json};
 use toolkit_core::call::ToolResult;
 
@@ -26,7 +26,7 @@ pub(super) fn part(part: &Part<'_>) -> Value {
 
 fn media(part: &Part<'_>) -> Option<Value> {
     match part {
-        Part::Image(data, kind) if openai_takes(data, kind) => {
+        Part::Image(data, kind) if takes_picture(data, kind) => {
             Some(json!({"type": "input_image", "image_url": data_url(data, kind), "detail": "auto"}))
         }
         Part::File(data, kind, uri) if kind == "application/pdf" => {
@@ -36,8 +36,9 @@ fn media(part: &Part<'_>) -> Option<Value> {
     }
 }
 
-pub(super) fn calls<'a>(calls: impl Iterator<Item = Said<'a>>) -> Vec<Value> {
+pub(super) fn calls(calls: Vec<Said<'_>>) -> Vec<Value> {
     calls
+        .into_iter()
         .map(|call| {
             json!({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.text()})
         })

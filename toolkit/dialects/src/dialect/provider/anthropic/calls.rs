@@ -1,6 +1,6 @@
 //! Anthropic's Messages: blocks of the type `tool_use`.
 
-use super::{CallFormatError, Found, Reader, from_value};
+use crate::dialect::calls::{CallFormatError, Found, Reader, from_value};
 use serde_json::{Map, Value};
 
 pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFormatError> {
@@ -35,11 +35,11 @@ pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFor
 }
 
 /// Returns true if an answer with this stop reason may be incomplete.
-pub(in crate::dialect) fn is_cut(stop: &str) -> bool {
+pub(super) fn is_cut(stop: &str) -> bool {
     matches!(stop, "max_tokens" | "model_context_window_exceeded" | "refusal")
 }
 
-pub(in crate::dialect) fn tool_use(
+pub(super) fn tool_use(
     reader: Reader,
     block: &Map<String, Value>,
     at: &str,

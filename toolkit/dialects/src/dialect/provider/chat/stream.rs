@@ -1,7 +1,7 @@
 //! Chunks of OpenAI's Chat Completions.
 
-use super::{CallStream, End, MAX_NAME_BYTES, Open};
 use crate::dialect::calls::{self, CallFormatError, Reader, is_complete};
+use crate::dialect::stream::{CallStream, End, MAX_NAME_BYTES, Open};
 use serde_json::{Map, Value};
 
 impl CallStream {

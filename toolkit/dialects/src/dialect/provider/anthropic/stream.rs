@@ -1,7 +1,8 @@
 //! Events of Anthropic's Messages.
 
-use super::{CallStream, End, MAX_BLOCKS, Open};
-use crate::dialect::calls::{self, CallFormatError, Found, Reader};
+use super::calls::{is_cut, tool_use};
+use crate::dialect::calls::{CallFormatError, Found, Reader};
+use crate::dialect::stream::{CallStream, End, MAX_BLOCKS, Open};
 use serde_json::Value;
 
 impl CallStream {
@@ -27,7 +28,7 @@ impl CallStream {
                 if self.open.iter().any(|open| open.index == Some(index)) {
                     return Err(reader.wrong("/index", "that of a new block", event.get("index")));
                 }
-                let Found { id, name, arguments } = calls::tool_use(reader, block, at)?;
+                let Found { id, name, arguments } = tool_use(reader, block, at)?;
                 let value = match arguments.into_text() {
                     Ok(_) => block.get("input").cloned(),
                     Err(value) => Some(value),
@@ -62,7 +63,7 @@ impl CallStream {
             "message_delta" => {
                 let stop =
                     event.get("delta").and_then(|delta| delta.get("stop_reason")).and_then(Value::as_str);
-                if stop.is_some_and(calls::anthropic::is_cut) {
+                if stop.is_some_and(is_cut) {
                     self.end = End::Cut;
                 }
             }

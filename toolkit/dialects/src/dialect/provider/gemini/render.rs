@@ -1,9 +1,8 @@
 //! Gemini: all results in one content, followed by pictures and sounds as separate parts.
 
-use super::kind::gemini_takes;
-use super::{Part, Said, non_empty, object, parts};
 use crate::dialect::Definitions;
 use crate::dialect::calls::is_made;
+use crate::dialect::render::{Part, Said, non_empty, object, parts};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 use toolkit_core::call::ToolResult;
@@ -42,7 +41,7 @@ pub(super) fn results(definitions: &Definitions, results: &[ToolResult]) -> Vec<
 
 fn media(part: &Part<'_>) -> Option<Value> {
     match part {
-        Part::Image(data, kind) | Part::Audio(data, kind) if gemini_takes(kind) => Some(inline(data, kind)),
+        Part::Image(data, kind) | Part::Audio(data, kind) if takes_file(kind) => Some(inline(data, kind)),
         Part::File(data, kind, _) if kind == "application/pdf" => Some(inline(data, kind)),
         Part::Text(_) | Part::Image(..) | Part::Audio(..) | Part::File(..) => None,
     }
@@ -56,8 +55,9 @@ fn inline(data: &[u8], kind: &str) -> Value {
     json!({"inlineData": {"mimeType": kind, "data": BASE64.encode(data)}})
 }
 
-pub(super) fn calls<'a>(calls: impl Iterator<Item = Said<'a>>) -> Vec<Value> {
+pub(super) fn calls(calls: Vec<Said<'_>>) -> Vec<Value> {
     let parts: Vec<Value> = calls
+        .into_iter()
         .map(|call| {
             let mut function = object([("name", call.name.as_ref().into()), ("args", call.object())]);
             if !is_made(call.id) {
@@ -67,4 +67,28 @@ pub(super) fn calls<'a>(calls: impl Iterator<Item = Said<'a>>) -> Vec<Value> {
         })
         .collect();
     vec![json!({"role": "model", "parts": parts})]
+}
+
+/// Returns true if Gemini accepts a file, by "Image understanding" and "Audio understanding" in its
+/// documentation, and that of Vertex AI.
+fn takes_file(kind: &str) -> bool {
+    matches!(
+        kind,
+        "image/png"
+            | "image/jpeg"
+            | "image/webp"
+            | "image/heic"
+            | "image/heif"
+            | "audio/wav"
+            | "audio/mpeg"
+            | "audio/aiff"
+            | "audio/aac"
+            | "audio/ogg"
+            | "audio/flac"
+            | "audio/m4a"
+            | "audio/mp4"
+            | "audio/opus"
+            | "audio/pcm"
+            | "audio/webm"
+    )
 }

@@ -138,7 +138,7 @@ pub(crate) fn run(
         console.note(&format!("Going on with {id}, after {} messages.", session.messages().len()));
         chat.session = Some(session);
     } else {
-        // What is missing is said before anybody types.
+        // A missing setting is reported before the first prompt.
         chat.agent()?;
     }
     chat.talk(input, console)

@@ -12,18 +12,8 @@ use crate::chat;
 use crate::completions;
 use crate::config;
 use crate::console::Console;
-use crate::definitions::find;
-use crate::describe;
-use crate::docs;
-#[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
-use crate::doctor;
 use crate::exit::{Exit, Stop};
-use crate::explain;
-#[cfg(feature = "mcp")]
-use crate::explain::ExplainRequest;
 use crate::history;
-use crate::lint;
-use crate::list;
 #[cfg(feature = "mcp")]
 use crate::mcp;
 #[cfg(feature = "mcp")]
@@ -31,11 +21,8 @@ use crate::mcp::McpRequest;
 use crate::new;
 use crate::options::{self, Options, Request};
 use crate::parts::with_models;
-use crate::permission;
-use crate::schema;
-#[cfg(feature = "mcp")]
-use crate::schema::SchemaRequest;
 use crate::signals;
+use crate::subcommand::Context;
 use crate::trust;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 #[cfg(feature = "mcp")]
@@ -286,13 +273,10 @@ fn cannot_build(error: &BuildError, is_own: bool) -> Stop {
 #[cfg(feature = "mcp")]
 fn only(request: &Request) -> mcp::Only<'_> {
     match request {
-        Request::Call(CallRequest { name, .. })
-        | Request::Describe { name }
-        | Request::Schema(SchemaRequest { name: Some(name), .. })
-        | Request::Explain(ExplainRequest::Tool { name }) => mcp::Only::Tool(name),
+        Request::Run(subcommand) => subcommand.servers(),
+        Request::Call(CallRequest { name, .. }) => mcp::Only::Tool(name),
         Request::Mcp(McpRequest::Test { name: Some(name) }) => mcp::Only::Server(name),
-        Request::Lint(request) if !request.has_servers() => mcp::Only::None,
-        Request::List { .. } | Request::Lint(_) | Request::Schema(_) | Request::Mcp(_) => mcp::Only::All,
+        Request::Mcp(_) => mcp::Only::All,
         #[cfg(feature = "agent")]
         Request::Agent(_) | Request::Chat(_) => mcp::Only::All,
         _ => mcp::Only::None,
@@ -329,12 +313,7 @@ fn for_agent(toolkit: Builder, load: &LoadOptions) -> Builder {
 
 /// Returns true if all diagnostics are a part of the answer.
 fn shows_diagnostics(request: &Request) -> bool {
-    match request {
-        Request::List { diagnostics, .. } => *diagnostics,
-        #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
-        Request::Doctor => true,
-        _ => false,
-    }
+    matches!(request, Request::Run(subcommand) if subcommand.shows_diagnostics())
 }
 
 /// Lifetime of an approval for a session. A command does not know when its session ends.
@@ -379,17 +358,9 @@ fn answer(
 ) -> Result<Exit, Stop> {
     let format = options.format;
     match options.request {
-        Request::List { diagnostics: true, .. } => {
-            list::diagnostics(toolkit, toolbox, noticed, format, console)?;
+        Request::Run(subcommand) => {
+            return subcommand.run(&Context { toolkit, toolbox, noticed, runtime, format }, console);
         }
-        Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
-        Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
-        Request::Explain(request) => return explain::run(&request, toolbox, runtime, format, console),
-        #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
-        Request::Doctor => doctor::run(toolkit, toolbox, format, console)?,
-        Request::Schema(request) => schema::run(&request, toolbox, console)?,
-        Request::Lint(request) => return lint::run(&request, toolkit, noticed, format, console),
-        Request::Docs => docs::run(toolkit, format, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
         Request::Config(_) | Request::Trust(_) | Request::History(_) | Request::New(_) => {}
         #[cfg(feature = "mcp")]
@@ -406,7 +377,6 @@ fn answer(
             let host = chat::Host { toolkit, toolbox, data_dir: options.load.data_dir_path(), runtime };
             return chat::run(&request, &host, &options.caller, format, console);
         }
-        Request::Permission(request) => permission::run(&request, toolkit, format, console)?,
         Request::Call(request) => {
             let sweeping = runtime.spawn_blocking({
                 let toolkit = toolkit.clone();

@@ -1,22 +1,54 @@
 //! `describe`: all that is known of a tool, on a page for people or as JSON.
 
 use crate::console::{Console, Paint};
-use crate::definitions::print_json;
-use crate::exit::Stop;
+use crate::definitions::{find, print_json};
+use crate::exit::{Exit, Stop};
 use crate::format::Format;
+use crate::matched::{required, text};
+#[cfg(feature = "mcp")]
+use crate::mcp::Only;
 use crate::parameter_type::{Parameter, parameters};
 use crate::shape;
+use crate::subcommand::{Context, Run};
 use crate::words::{rules, type_word};
 use crate::wrap::{columns, paragraphs, wrap};
+use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::{Tool, descriptor::Location, text::escape_terminal};
 
-/// Prints the page of a tool, or its JSON.
-pub(crate) fn run(tool: &Tool, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
-    match format {
-        Format::Text => console.print(&page(tool, console.out_paint, columns(console.out_is_terminal))),
-        Format::Json => print_json(&whole(tool)?, console),
+/// A parsed `describe` subcommand.
+#[derive(Debug)]
+pub(crate) struct DescribeRequest {
+    name: String,
+}
+
+pub(crate) fn command() -> Command {
+    Command::new("describe")
+        .about("Shows the full definition of a tool")
+        .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias"))
+}
+
+pub(crate) fn request(matches: &mut ArgMatches) -> Result<DescribeRequest, Stop> {
+    Ok(DescribeRequest { name: required(text(matches, "name"))? })
+}
+
+impl Run for DescribeRequest {
+    /// Prints the page of a tool, or its JSON.
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let tool = find(context.toolbox, &self.name)?;
+        match context.format {
+            Format::Text => {
+                console.print(&page(tool, console.out_paint, columns(console.out_is_terminal)))?;
+            }
+            Format::Json => print_json(&whole(tool)?, console)?,
+        }
+        Ok(Exit::Success)
+    }
+
+    #[cfg(feature = "mcp")]
+    fn servers(&self) -> Only<'_> {
+        Only::Tool(&self.name)
     }
 }
 

@@ -3,18 +3,23 @@
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::describe::{hints, whole};
-use crate::exit::Stop;
+use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::parameter_type::{Parameter, members, parameters};
+use crate::subcommand::{Context, Run};
 use crate::words::{indented, rules, type_word};
 use clap::Command;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use toolkit::{Tool, Toolkit, text::escape_terminal};
+use toolkit::{Tool, text::escape_terminal};
 
 /// Maximum depth to which objects within parameters are documented.
 const DEEPEST: usize = 3;
+
+/// A parsed `docs` subcommand.
+#[derive(Debug)]
+pub(crate) struct DocsRequest;
 
 pub(crate) fn command() -> Command {
     Command::new("docs").about("Writes a Markdown page on all tools: purpose, arguments and permissions").long_about(
@@ -22,15 +27,18 @@ pub(crate) fn command() -> Command {
     )
 }
 
-/// Prints the page, or all that is known of each tool as JSON.
-pub(crate) fn run(toolkit: &Toolkit, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
-    let tools = toolkit.tools();
-    match format {
-        Format::Text => console.print(&page(&tools)),
-        Format::Json => {
-            let tools = tools.iter().map(whole).collect::<Result<Vec<Value>, Stop>>()?;
-            print_json(&tools.into(), console)
+impl Run for DocsRequest {
+    /// Prints the page, or all that is known of each tool as JSON.
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let tools = context.toolkit.tools();
+        match context.format {
+            Format::Text => console.print(&page(&tools))?,
+            Format::Json => {
+                let tools = tools.iter().map(whole).collect::<Result<Vec<Value>, Stop>>()?;
+                print_json(&tools.into(), console)?;
+            }
         }
+        Ok(Exit::Success)
     }
 }
 

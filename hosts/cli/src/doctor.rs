@@ -3,8 +3,9 @@
 
 use crate::console::Console;
 use crate::definitions::print_in_order;
-use crate::exit::Stop;
+use crate::exit::{Exit, Stop};
 use crate::format::Format;
+use crate::subcommand::{Context, Run};
 #[cfg(feature = "browser")]
 use builtin_tools::browser::{BrowserState, browser_state};
 #[cfg(feature = "runtime")]
@@ -45,13 +46,23 @@ struct Report {
     diagnostics: Vec<Diagnostic>,
 }
 
+/// A parsed `doctor` subcommand.
+#[derive(Debug)]
+pub(crate) struct DoctorRequest;
+
+impl Run for DoctorRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        run(context.toolkit, context.toolbox, context.format, console)?;
+        Ok(Exit::Success)
+    }
+
+    fn shows_diagnostics(&self) -> bool {
+        true
+    }
+}
+
 /// Prints the report.
-pub(crate) fn run(
-    toolkit: &Toolkit,
-    toolbox: &Toolbox,
-    format: Format,
-    console: &mut Console<'_>,
-) -> Result<(), Stop> {
+fn run(toolkit: &Toolkit, toolbox: &Toolbox, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
     let said = toolkit.diagnostics().iter().filter(|said| said.level > Level::Info);
     let diagnostics: Vec<Diagnostic> = said.cloned().collect();
     #[cfg(feature = "runtime")]

@@ -8,9 +8,11 @@ use crate::definitions::{find, print_json};
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::{required, text};
+#[cfg(feature = "mcp")]
+use crate::mcp::Only;
+use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgMatches, Command};
 use std::fmt::Write as _;
-use tokio::runtime::Runtime;
 use toolkit::{Toolbox, policy::Explanation, text::escape_line};
 
 /// The subject of `explain`.
@@ -63,19 +65,23 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<ExplainRequest, Stop> 
     }
 }
 
-/// Runs `explain`.
-pub(crate) fn run(
-    request: &ExplainRequest,
-    toolbox: &Toolbox,
-    #[cfg_attr(not(feature = "runtime"), expect(unused_variables, reason = "only commands take their time"))]
-    runtime: &Runtime,
-    format: Format,
-    console: &mut Console<'_>,
-) -> Result<Exit, Stop> {
-    match request {
-        ExplainRequest::Tool { name } => tool(toolbox, name, format, console),
-        #[cfg(feature = "runtime")]
-        ExplainRequest::Command { text } => commands::run(text, toolbox, runtime, format, console),
+impl Run for ExplainRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let &Context { toolbox, format, .. } = context;
+        match self {
+            Self::Tool { name } => tool(toolbox, name, format, console),
+            #[cfg(feature = "runtime")]
+            Self::Command { text } => commands::run(text, toolbox, context.runtime, format, console),
+        }
+    }
+
+    #[cfg(feature = "mcp")]
+    fn servers(&self) -> Only<'_> {
+        match self {
+            Self::Tool { name } => Only::Tool(name),
+            #[cfg(feature = "runtime")]
+            Self::Command { .. } => Only::None,
+        }
     }
 }
 

@@ -131,6 +131,7 @@ mod save;
 mod schema;
 mod shape;
 mod signals;
+mod subcommand;
 #[cfg(all(feature = "agent", feature = "llm-task"))]
 mod task_model;
 mod trust;

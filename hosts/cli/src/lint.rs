@@ -4,6 +4,9 @@ use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
+#[cfg(feature = "mcp")]
+use crate::mcp::Only;
+use crate::subcommand::{Context, Run};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::fmt::Write as _;
@@ -23,14 +26,6 @@ pub(crate) struct LintRequest {
     /// Leaves out the tools of servers, which are not started then.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "there are no servers"))]
     without_servers: bool,
-}
-
-#[cfg(feature = "mcp")]
-impl LintRequest {
-    /// Returns true if the tools of configured servers are checked too.
-    pub(crate) fn has_servers(&self) -> bool {
-        !self.without_servers
-    }
 }
 
 pub(crate) fn command() -> Command {
@@ -91,8 +86,19 @@ pub(crate) fn request(matches: &mut ArgMatches) -> LintRequest {
     }
 }
 
+impl Run for LintRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        run(self, context.toolkit, context.noticed, context.format, console)
+    }
+
+    #[cfg(feature = "mcp")]
+    fn servers(&self) -> Only<'_> {
+        if self.without_servers { Only::None } else { Only::All }
+    }
+}
+
 /// Prints the findings. `noticed` holds the diagnostics of servers.
-pub(crate) fn run(
+fn run(
     request: &LintRequest,
     toolkit: &Toolkit,
     noticed: &[Diagnostic],

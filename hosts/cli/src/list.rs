@@ -2,9 +2,14 @@
 
 use crate::console::Console;
 use crate::definitions::{note_missing, print_json};
-use crate::exit::Stop;
+use crate::exit::{Exit, Stop};
 use crate::format::Format;
+use crate::matched::text;
+#[cfg(feature = "mcp")]
+use crate::mcp::Only;
+use crate::subcommand::{Context, Run};
 use crate::words::first_sentence;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use toolkit::{
@@ -14,8 +19,54 @@ use toolkit::{
     text::{escape_terminal, nearest},
 };
 
+/// A parsed `list` subcommand.
+#[derive(Debug)]
+pub(crate) struct ListRequest {
+    group: Option<String>,
+    /// Lists the diagnostics instead of the tools.
+    diagnostics: bool,
+}
+
+pub(crate) fn command() -> Command {
+    Command::new("list")
+        .about("Lists the tools")
+        .arg(Arg::new("group").long("group").value_name("GROUP").help("Only the tools of this group"))
+        .arg(
+            Arg::new("diagnostics")
+                .long("diagnostics")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("group")
+                .help("Lists diagnostics of the tools instead of the tools"),
+        )
+}
+
+pub(crate) fn request(matches: &mut ArgMatches) -> ListRequest {
+    ListRequest { group: text(matches, "group"), diagnostics: matches.get_flag("diagnostics") }
+}
+
+impl Run for ListRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let &Context { toolkit, toolbox, noticed, format, .. } = context;
+        if self.diagnostics {
+            diagnostics(toolkit, toolbox, noticed, format, console)?;
+        } else {
+            tools(toolbox, self.group.as_deref(), format, console)?;
+        }
+        Ok(Exit::Success)
+    }
+
+    #[cfg(feature = "mcp")]
+    fn servers(&self) -> Only<'_> {
+        Only::All
+    }
+
+    fn shows_diagnostics(&self) -> bool {
+        self.diagnostics
+    }
+}
+
 /// Prints all tools, or the tools of a group.
-pub(crate) fn tools(
+fn tools(
     toolbox: &Toolbox,
     group: Option<&str>,
     format: Format,
@@ -86,7 +137,7 @@ fn unknown_group(toolbox: &Toolbox, group: &str) -> Stop {
 }
 
 /// Prints the diagnostics from assembling the tools.
-pub(crate) fn diagnostics(
+fn diagnostics(
     toolkit: &Toolkit,
     toolbox: &Toolbox,
     of_servers: &[Diagnostic],

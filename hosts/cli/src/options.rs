@@ -8,18 +8,23 @@ use crate::call::{self, CallRequest};
 #[cfg(feature = "agent")]
 use crate::chat::{self, ChatRequest};
 use crate::config::{self, ConfigRequest};
-use crate::docs;
+use crate::describe;
+use crate::docs::{self, DocsRequest};
+#[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
+use crate::doctor::{self, DoctorRequest};
 use crate::exit::{Exit, Stop};
-use crate::explain::{self, ExplainRequest};
+use crate::explain;
 use crate::format::Format;
 use crate::history::{self, HistoryRequest};
-use crate::lint::{self, LintRequest};
+use crate::lint;
+use crate::list;
 use crate::matched::{required, text};
 #[cfg(feature = "mcp")]
 use crate::mcp::{self, McpRequest};
 use crate::new::{self, NewRequest};
-use crate::permission::{self, PermissionRequest};
-use crate::schema::{self, SchemaRequest};
+use crate::permission;
+use crate::schema;
+use crate::subcommand::Run;
 use crate::trust::{self, TrustRequest};
 use crate::wrap::{MAX_COLUMNS, help_columns, wrap};
 use clap::builder::{PossibleValuesParser, ValueHint};
@@ -42,27 +47,15 @@ pub(crate) struct Options {
 /// A subcommand.
 #[derive(Debug)]
 pub(crate) enum Request {
-    List {
-        group: Option<String>,
-        diagnostics: bool,
-    },
-    Describe {
-        name: String,
-    },
-    Explain(ExplainRequest),
-    #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
-    Doctor,
+    /// One that works with the tools of the caller.
+    Run(Box<dyn Run>),
     Call(CallRequest),
-    Schema(SchemaRequest),
     History(HistoryRequest),
-    Lint(LintRequest),
-    Docs,
     Completions {
         shell: Shell,
     },
     Config(ConfigRequest),
     Trust(TrustRequest),
-    Permission(PermissionRequest),
     New(NewRequest),
     #[cfg(feature = "mcp")]
     Mcp(McpRequest),
@@ -169,27 +162,13 @@ struct Subcommand {
 
 /// All subcommands, in the order in which the help lists them.
 const SUBCOMMANDS: &[Subcommand] = &[
-    Subcommand {
-        command: |_| list(),
-        request: |matches| {
-            Ok(Request::List { group: text(matches, "group"), diagnostics: matches.get_flag("diagnostics") })
-        },
-    },
-    Subcommand {
-        command: |_| describe(),
-        request: |matches| Ok(Request::Describe { name: required(text(matches, "name"))? }),
-    },
-    Subcommand {
-        command: |_| explain::command(),
-        request: |matches| Ok(Request::Explain(explain::request(matches)?)),
-    },
+    Subcommand { command: |_| list::command(), request: |matches| Ok(run(list::request(matches))) },
+    Subcommand { command: |_| describe::command(), request: |matches| Ok(run(describe::request(matches)?)) },
+    Subcommand { command: |_| explain::command(), request: |matches| Ok(run(explain::request(matches)?)) },
     Subcommand { command: call::command, request: |matches| Ok(Request::Call(call::request(matches)?)) },
-    Subcommand {
-        command: |_| schema::command(),
-        request: |matches| Ok(Request::Schema(schema::request(matches))),
-    },
-    Subcommand { command: |_| lint::command(), request: |matches| Ok(Request::Lint(lint::request(matches))) },
-    Subcommand { command: |_| docs::command(), request: |_| Ok(Request::Docs) },
+    Subcommand { command: |_| schema::command(), request: |matches| Ok(run(schema::request(matches))) },
+    Subcommand { command: |_| lint::command(), request: |matches| Ok(run(lint::request(matches))) },
+    Subcommand { command: |_| docs::command(), request: |_| Ok(run(DocsRequest)) },
     Subcommand {
         command: |_| completions(),
         request: |matches| Ok(Request::Completions { shell: required(matches.remove_one("shell"))? }),
@@ -204,7 +183,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         command: |_| permission::command(),
-        request: |matches| Ok(Request::Permission(permission::request(matches)?)),
+        request: |matches| Ok(run(permission::request(matches)?)),
     },
     Subcommand {
         command: |_| history::command(),
@@ -212,7 +191,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     },
     Subcommand { command: |_| new::command(), request: |matches| Ok(Request::New(new::request(matches)?)) },
     #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
-    Subcommand { command: |_| crate::doctor::command(), request: |_| Ok(Request::Doctor) },
+    Subcommand { command: |_| doctor::command(), request: |_| Ok(run(DoctorRequest)) },
     #[cfg(feature = "mcp")]
     Subcommand { command: |_| mcp::command(), request: |matches| Ok(Request::Mcp(mcp::request(matches)?)) },
     #[cfg(feature = "agent")]
@@ -226,6 +205,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: |_| acp::command(), request: |matches| Ok(Request::Acp(acp::request(matches))) },
 ];
 
+/// Returns the request of a subcommand that works with the tools of the caller.
+fn run(subcommand: impl Run + 'static) -> Request {
+    Request::Run(Box::new(subcommand))
+}
+
 /// Returns the command without the shared options and without the arguments of `call`.
 pub(crate) fn skeleton(program: &str) -> Command {
     Command::new(program.to_owned())
@@ -234,25 +218,6 @@ pub(crate) fn skeleton(program: &str) -> Command {
         .arg_required_else_help(true)
         .after_help(Exit::help())
         .subcommands(SUBCOMMANDS.iter().map(|subcommand| (subcommand.command)(program)))
-}
-
-fn list() -> Command {
-    Command::new("list")
-        .about("Lists the tools")
-        .arg(Arg::new("group").long("group").value_name("GROUP").help("Only the tools of this group"))
-        .arg(
-            Arg::new("diagnostics")
-                .long("diagnostics")
-                .action(ArgAction::SetTrue)
-                .conflicts_with("group")
-                .help("Lists diagnostics of the tools instead of the tools"),
-        )
-}
-
-fn describe() -> Command {
-    Command::new("describe")
-        .about("Shows the full definition of a tool")
-        .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias"))
 }
 
 fn completions() -> Command {

@@ -2,8 +2,9 @@
 
 use crate::console::Console;
 use crate::definitions::print_json;
-use crate::exit::Stop;
+use crate::exit::{Exit, Stop};
 use crate::format::Format;
+use crate::subcommand::{Context, Run};
 use crate::utc::minute;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use serde_json::json;
@@ -58,8 +59,14 @@ pub(crate) fn request(matches: &ArgMatches) -> Result<PermissionRequest, Stop> {
     }
 }
 
-/// Runs the subcommand.
-pub(crate) fn run(
+impl Run for PermissionRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        run(self, context.toolkit, context.format, console)?;
+        Ok(Exit::Success)
+    }
+}
+
+fn run(
     request: &PermissionRequest,
     toolkit: &Toolkit,
     format: Format,

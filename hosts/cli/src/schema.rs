@@ -2,8 +2,11 @@
 
 use crate::console::Console;
 use crate::definitions::{find, note_missing, print_json};
-use crate::exit::Stop;
+use crate::exit::{Exit, Stop};
 use crate::matched::text;
+#[cfg(feature = "mcp")]
+use crate::mcp::Only;
+use crate::subcommand::{Context, Run};
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
 use toolkit::{
@@ -19,7 +22,7 @@ const MAX_NOTES: usize = 20;
 /// Arguments of `schema`.
 #[derive(Debug, Clone)]
 pub(crate) struct SchemaRequest {
-    pub(crate) name: Option<String>,
+    name: Option<String>,
     dialect: Option<Dialect>,
 }
 
@@ -73,8 +76,19 @@ pub(crate) fn request(matches: &mut ArgMatches) -> SchemaRequest {
     SchemaRequest { name: text(matches, "name"), dialect }
 }
 
-/// Runs `schema`.
-pub(crate) fn run(request: &SchemaRequest, toolbox: &Toolbox, console: &mut Console<'_>) -> Result<(), Stop> {
+impl Run for SchemaRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        run(self, context.toolbox, console)?;
+        Ok(Exit::Success)
+    }
+
+    #[cfg(feature = "mcp")]
+    fn servers(&self) -> Only<'_> {
+        self.name.as_deref().map_or(Only::All, Only::Tool)
+    }
+}
+
+fn run(request: &SchemaRequest, toolbox: &Toolbox, console: &mut Console<'_>) -> Result<(), Stop> {
     let one = request.name.as_deref().map(|name| definition(toolbox, name)).transpose()?;
     if one.is_none() {
         note_missing(toolbox.tools(), console);

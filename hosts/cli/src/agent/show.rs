@@ -85,7 +85,7 @@ impl Show {
         let indent = indent(depth);
         let title = escape_line(&step.title);
         match step.status {
-            // What takes long is shown when it begins.
+            // Long steps are shown when they begin.
             StepStatus::Running
                 if matches!(step.kind, StepType::Bash | StepType::BashConfirm | StepType::Delegate) =>
             {

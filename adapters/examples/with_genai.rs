@@ -27,7 +27,7 @@ pub(crate) fn tools(toolbox: &Toolbox) -> Vec<Tool> {
     tools.collect()
 }
 
-/// What a model calls. Arguments that are no JSON stay text, and the toolbox says what is wrong with them.
+/// Converts the calls of a model. Arguments that are no JSON stay text, and the toolbox says what is wrong with them.
 pub(crate) fn calls(calls: Vec<&GenaiCall>) -> Vec<ToolCall> {
     let calls = calls
         .into_iter()
@@ -35,7 +35,7 @@ pub(crate) fn calls(calls: Vec<&GenaiCall>) -> Vec<ToolCall> {
     calls.collect()
 }
 
-/// What came of the calls. Genai takes text alone; errors are text for the model too.
+/// Converts the results of the calls. Genai takes text alone; errors are text for the model too.
 pub(crate) fn responses(results: Vec<ToolResult>) -> Vec<ToolResponse> {
     let responses = results
         .into_iter()

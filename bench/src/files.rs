@@ -126,7 +126,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let report = report(options, &machine::describe()?, &measured, &calls);
     println!("{report}");
     let path = results_file(bench, options);
-    // What was measured with empty caches stands beside the rest.
+    // Figures with empty caches have a section of their own.
     let section = if options.cold { "files, cold" } else { "files" };
     results::replace_section(&path, section, &report)?;
     eprintln!("written to {}", path.display());

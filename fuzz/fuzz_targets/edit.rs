@@ -1,4 +1,4 @@
-//! What `edit` makes of any file.
+//! Fuzzes `edit` with any file.
 
 #![no_main]
 

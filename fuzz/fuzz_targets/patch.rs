@@ -1,4 +1,4 @@
-//! What `apply_patch` makes of any patch and file.
+//! Fuzzes `apply_patch` with any patch and file.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What `read` shows of any file.
+//! Fuzzes `read` with any file.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What is made of any command.
+//! Fuzzes the verdict on any command.
 
 #![no_main]
 

@@ -48,7 +48,7 @@ impl Quirks {
         let message = message.to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
         let has = |pointers: &[&str]| pointers.iter().any(|pointer| body.pointer(pointer).is_some());
-        // What is wrong with the conversation is no matter of a parameter.
+        // An error about the conversation is not about a parameter.
         let is_of_messages = says(&["messages.", "passed back", "thought_signature", "thought signature"]);
         let candidates = [
             (Quirk::NoStreamOptions, says(&["stream_options"]) && has(&["/stream_options"])),

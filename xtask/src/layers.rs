@@ -35,7 +35,7 @@ const MODULES: Ordered = &[(
     &[
         // Paths.
         &["data_dir", "real_path", "shown_path", "workspace"],
-        // What the context of a call stands on.
+        // The parts of the context of a call.
         &[
             "approver",
             "ask_record",
@@ -56,7 +56,7 @@ const MODULES: Ordered = &[(
         &["tool"],
         // Which tools exist for a caller, and which actions may run.
         &["link", "permission", "policy", "skills"],
-        // What is configured.
+        // Configured values.
         &["approvals", "config", "discovery_settings"],
     ],
 )];

@@ -10,7 +10,7 @@ const RULES: &[Rule] = &[
     no_workplace_paths,
     ignored_tests_say_why,
     sources_are_short,
-    items_are_named_first,
+    subjects_are_named_first,
     limits_are_named_max,
     members_are_listed,
     versions_are_inherited,
@@ -122,26 +122,41 @@ fn sources_are_short(files: &[SourceFile]) -> Vec<Fault> {
     faults
 }
 
-/// Requires that a doc comment begins with the item that it describes. A line that continues a sentence is not checked.
-fn items_are_named_first(files: &[SourceFile]) -> Vec<Fault> {
+/// Requires that a comment begins with its subject: a doc comment with the item that it describes. A line that continues a sentence is
+/// not checked, and neither are tests.
+fn subjects_are_named_first(files: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for file in files.iter().filter(|file| file.is_rust() && file.is_in("src")) {
+    for file in files.iter().filter(|file| file.is_rust() && !file.is_in("tests")) {
         let mut continues = false;
         for (line, text) in numbered_lines(file) {
-            let Some(doc) = doc_text(text) else {
+            let Some(comment) = comment_text(text) else {
                 continues = false;
                 continue;
             };
-            let first = doc.split_whitespace().next().unwrap_or_default();
-            if !continues && ["What", "Whether"].contains(&first) {
-                let message =
-                    format!("a doc comment begins with `{first}`: begin with what the item is or does");
+            let mut words = comment.split_whitespace();
+            let found = match (words.next(), words.next()) {
+                (Some("What"), _) => Some("What"),
+                (Some("Whether"), _) if doc_text(text).is_some() => Some("Whether"),
+                (Some("Whether"), Some("what")) => Some("Whether what"),
+                _ => None,
+            };
+            if let Some(found) = found.filter(|_| !continues) {
+                let message = format!("a comment begins with `{found}`: begin with the item or its subject");
                 faults.push(file.fault(line, message));
             }
-            continues = !doc.trim().is_empty() && !doc.trim_end().ends_with(['.', ':', '?', '!', '`', '#']);
+            continues =
+                !comment.trim().is_empty() && !comment.trim_end().ends_with(['.', ':', '?', '!', '`', '#']);
         }
     }
     faults
+}
+
+/// Returns the text of a line that is a comment.
+fn comment_text(line: &str) -> Option<&str> {
+    let text = line.trim_start();
+    doc_text(text)
+        .or_else(|| text.strip_prefix("//").filter(|text| !text.starts_with('/')))
+        .or_else(|| text.strip_prefix("/**"))
 }
 
 /// Returns the text of a line of a doc comment.
@@ -311,15 +326,21 @@ mod tests {
     }
 
     #[test]
-    fn doc_comments_that_do_not_begin_with_the_item_are_found() {
-        let rule = items_are_named_first;
-        for seeded in
-            ["/// What it does.", "    /// Whether it does.", "//! What this is.", "///  Whether so."]
-        {
+    fn comments_that_do_not_begin_with_their_subject_are_found() {
+        let rule = subjects_are_named_first;
+        for seeded in [
+            "/// What it does.",
+            "    /// Whether it does.",
+            "//! What this is.",
+            "///  Whether so.",
+            "// What it does.",
+            "    // Whether what it does is right.",
+            "    /** What it does. */",
+        ] {
             let text = format!("fn a() {{}}\n{seeded}\nfn b() {{}}\n");
             assert_eq!(broken(rule, &[("a/src/b.rs", &text)]), ["a/src/b.rs:2"], "{seeded}");
-            assert!(broken(rule, &[("a/tests/b.rs", &text)]).is_empty(), "{seeded}");
-            assert!(broken(rule, &[("src.rs", &text), ("src/a.md", &text)]).is_empty(), "{seeded}");
+            assert_eq!(broken(rule, &[("a/examples/b.rs", &text)]), ["a/examples/b.rs:2"], "{seeded}");
+            assert!(broken(rule, &[("a/tests/b.rs", &text), ("src/a.md", &text)]).is_empty(), "{seeded}");
         }
         let paragraph = "/// Does it.\n///\n/// What else it does.\n/// Whether it does.\n";
         assert_eq!(broken(rule, &[("src/a.rs", paragraph)]), ["src/a.rs:3", "src/a.rs:4"]);
@@ -327,7 +348,7 @@ mod tests {
             "/// Returns what it does.",
             "/// Whatever it does.",
             "//// What it does.",
-            "// What it does.",
+            "// Whether it does is checked elsewhere.",
             "let text = \"/// What it does.\";",
             "/// Returns the answer to the question\n/// What it does.",
         ] {

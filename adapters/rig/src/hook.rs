@@ -34,7 +34,7 @@ impl CallIds {
 
     /// The id of the call that runs with this context, where it was announced.
     pub(crate) fn take(&self, context: &ToolContext) -> Option<String> {
-        // What a handler dispatches descends from what it serves: that is the call.
+        // The parent of an effect that a handler dispatches is the call that it serves.
         let effect = context.scope::<Dispatcher>()?.parent()?;
         self.waiting().remove(&effect)
     }

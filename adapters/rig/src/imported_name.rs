@@ -88,7 +88,7 @@ mod tests {
         let all = names(originals);
         assert!(all.iter().all(|name| is_valid_name(name)), "{all:?}");
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), originals.len(), "{all:?}");
-        // What was valid is nobody else's.
+        // A valid name is kept, and given to no other tool.
         assert_eq!((all[2].as_str(), all[7].as_str()), ("a_b", "c"));
         assert_eq!(names([originals[6]]), [all[6].clone()]);
         assert_eq!(names([originals[1], originals[0]]), [all[1].clone(), all[0].clone()]);

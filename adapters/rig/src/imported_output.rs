@@ -79,7 +79,7 @@ fn error(error: ToolExecutionError) -> ToolError {
         Some(feedback) => failed.with_message(feedback),
         None => failed,
     };
-    // What has a kind says enough by it; the error behind it can only be kept with `Failed`.
+    // Only `Failed` keeps the source error; another kind replaces it.
     let failed = match kind {
         ToolErrorKind::Failed => failed,
         kind => ToolError::new(kind, failed.message()),

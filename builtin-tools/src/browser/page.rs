@@ -189,7 +189,7 @@ impl Page {
                 return;
             }
             if self.documents() == documents && self.load() == Load::Complete {
-                // What the page does once it is loaded.
+                // Scripts of the page may navigate once it is loaded.
                 self.settle_once().await;
                 if self.documents() == documents && self.load() == Load::Complete {
                     return;

@@ -167,7 +167,7 @@ pub async fn tts(
     let extension = wanted.extensions()[0];
     let (path, shown, mut notes) = match allowed {
         Some(allowed) => {
-            // What was paid for is not lost because its place was taken.
+            // A paid result is kept elsewhere if its file cannot be written.
             match allowed.write(ctx, speech.data.clone()).await {
                 Ok(saved) => (saved.path, Some(saved.shown), saved.notes),
                 Err(error) => {

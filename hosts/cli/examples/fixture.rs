@@ -38,7 +38,7 @@ enum Amount {
     Word(String),
 }
 
-/// Whether to go down, or how far.
+/// The depth: true for all levels, or a number of them.
 #[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 enum Depth {
@@ -65,7 +65,7 @@ async fn repeat(
     #[arg(range(..=100))]
     line_count: Option<i32>,
     ratio: Option<f64>,
-    /// Whether to be loud.
+    /// Prints in upper case.
     loud: Option<bool>,
     speed: Option<Speed>,
     /// Labels.
@@ -116,7 +116,7 @@ fn greet(
     /// How often.
     #[arg(default = 1, range(1..))]
     times: usize,
-    /// What to say.
+    /// The word of greeting.
     #[arg(default = "Hello")]
     help: &str,
 ) -> String {
@@ -135,7 +135,7 @@ async fn whoami(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok(serde_json::to_string(ctx.caller())?)
 }
 
-/// What to look at.
+/// The thing to look at.
 #[toolkit::args]
 #[derive(Debug)]
 #[serde(rename_all = "snake_case")]
@@ -154,7 +154,7 @@ enum Target {
 /// Looks at something.
 #[tool(group = "mirror", read_only)]
 async fn look(
-    /// What to look at.
+    /// The thing to look at.
     target: Target,
     /// The name of a label, and how often it may stand there at most before it is left out of what is shown.
     label: (String, u8),

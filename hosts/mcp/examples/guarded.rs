@@ -26,7 +26,7 @@ use tower_service::Service;
 /// Says it again.
 #[tool(name = "echo", group = "guarded", read_only)]
 async fn echo(
-    /** What to say. */
+    /** The text to return. */
     message: String,
 ) -> String {
     message
@@ -35,13 +35,13 @@ async fn echo(
 /// Adds numbers.
 #[tool(name = "sum", group = "guarded", read_only)]
 async fn sum(
-    /** What to add. */
+    /** The numbers to add. */
     numbers: Vec<i64>,
 ) -> String {
     numbers.iter().sum::<i64>().to_string()
 }
 
-/// What was given out.
+/// The credentials that the server has issued.
 #[derive(Default)]
 struct Given {
     /// By the name that this server gave them.
@@ -49,7 +49,7 @@ struct Given {
     codes: HashMap<String, Code>,
     tokens: HashMap<String, String>,
     refresh: HashMap<String, String>,
-    /// What it was told to do: `/move`, `/forge`, `/slow`, `/brief`.
+    /// The modes that are switched on: `/move`, `/forge`, `/slow`, `/brief`.
     told: HashSet<String>,
     asked_elsewhere: u32,
 }
@@ -211,7 +211,7 @@ impl Guarded {
         )
     }
 
-    /// What is wrong with a token for a request.
+    /// Returns the refusal of a request whose token is missing, unknown or insufficient.
     fn challenge(&self, token: Option<&str>, body: &[u8]) -> Option<Answer> {
         let given = self.given();
         let found = token.and_then(|token| given.tokens.get(token));
@@ -261,7 +261,7 @@ impl Guarded {
             (&Method::POST, "/token") => {
                 let answer = self.token(basic(&parts.headers), &body);
                 if self.is_told("slow") {
-                    // What was asked for is given already.
+                    // The token is issued before the delay.
                     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
                 }
                 answer

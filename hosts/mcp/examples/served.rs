@@ -16,13 +16,13 @@ use toolkit::{
 /// Says it again.
 #[tool(name = "echo", group = "served", read_only)]
 async fn echo(
-    /** What to say. */
+    /** The text to return. */
     message: String,
 ) -> String {
     message
 }
 
-/// What a sum is.
+/// The result of an addition.
 #[toolkit::args]
 #[derive(serde::Serialize)]
 struct Sum {
@@ -33,7 +33,7 @@ struct Sum {
 /// Adds numbers.
 #[tool(name = "sum", group = "served", read_only)]
 async fn sum(
-    /** What to add. */
+    /** The numbers to add. */
     numbers: Vec<i64>,
 ) -> toolkit::Json<Sum> {
     toolkit::Json(Sum { total: numbers.iter().sum() })
@@ -104,7 +104,7 @@ async fn greet(ctx: &ToolContext) -> Result<String, ToolError> {
 #[tool(name = "grow", group = "served", read_only)]
 async fn grow(
     toolkit: State<std::sync::OnceLock<Toolkit>>,
-    /** What it says of itself. */
+    /** The description of the new tool. */
     about: String,
 ) -> Result<String, ToolError> {
     let toolkit = toolkit.get().ok_or_else(|| ToolError::failed("no toolkit"))?;
@@ -149,7 +149,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let itself = std::sync::Arc::new(std::sync::OnceLock::new());
     let toolkit = Toolkit::builder().shared_service(std::sync::Arc::clone(&itself)).build()?;
     let _ = itself.set(toolkit.clone());
-    // What is printed does not harm the protocol.
+    // Printed text does not disturb the protocol.
     println!("served prints");
     toolkit_mcp::serve_stdio(toolkit, Caller::new()).await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What of the docs a model reads.
+//! The part of a doc comment that a model reads.
 use toolkit::prelude::*;
 
 /// Reads a file.

@@ -17,7 +17,7 @@ fn main() {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     for (name, subject) in dispatch::all(&runtime) {
         for form in Form::ALL {
-            // What is made once is made by then.
+            // The first round makes the values that are made once.
             subject.prepare(&runtime, form, 10)();
             let run = subject.prepare(&runtime, form, CALLS as usize);
             let region = Region::new(ALLOCATOR);

@@ -19,7 +19,7 @@ fn main() {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     let contenders = dispatch::all(&runtime);
     let (_, subject) = contenders.iter().find(|(name, _)| *name == contender).expect(usage);
-    // What is made once is made by then.
+    // The first round makes the values that are made once.
     subject.prepare(&runtime, form, CALLS)();
     for _ in 0..calls.div_ceil(CALLS) {
         measured(subject.prepare(&runtime, form, CALLS));

@@ -231,7 +231,7 @@ async fn appears(call: &Call<'_>, locator: Option<&Locator>) -> Result<bool, Wai
     let answer = match locator {
         Some(locator @ Locator::Ref(_)) => match find(page, locator, &call.deadline).await {
             Ok(element) => page.run(&element.on(), "shows", &[gone, millis(left)], left).await?,
-            // What was in the page and is no more, is gone.
+            // An element that is no longer in the page is gone.
             Err(error) if call.args.gone && error.kind() == ToolErrorKind::NotFound => Value::Bool(true),
             Err(error) => return Err(WaitError::Failed(error)),
         },

@@ -85,7 +85,7 @@ impl Frames {
             take(if self.is_skipping { Frame::Skipped(&self.buffer) } else { Frame::Whole(&self.buffer) });
             self.is_skipping = false;
             self.buffer.clear();
-            // What one large message needed is not kept for small ones.
+            // The memory of one large message is not kept for small ones.
             self.buffer.shrink_to(1 << 20);
         }
         self.extend(bytes);

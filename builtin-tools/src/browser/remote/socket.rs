@@ -320,7 +320,7 @@ mod tests {
             let (client, mut server) = duplex(1 << 10);
             let opening = tokio::spawn(open(client, "a", "/"));
             server.write_all(answer.as_bytes()).await.unwrap();
-            // What the client says is read, so that it does not wait.
+            // The client's request is read, so that the client does not block.
             let mut head = vec![0; 64];
             let _ = server.read(&mut head).await;
             drop(server);

@@ -130,7 +130,7 @@ impl Renderer<'_> {
                 collect(child, left, &mut inner, nesting);
             }
         }
-        // What a field is made of, and a box that nothing is in.
+        // The parts of a field, and empty boxes, are left out.
         if FIELDS.contains(&&*node.role) {
             inner.clear();
         }

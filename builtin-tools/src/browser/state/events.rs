@@ -233,7 +233,7 @@ impl super::Tab {
             "Log.entryAdded" => return self.console.logged(&params["entry"]),
             _ => {}
         }
-        // What else is told of is the main frame.
+        // All other events are about the main frame.
         let frame = params["frameId"].as_str().or_else(|| params["frame"]["id"].as_str());
         if session != self.session || frame.is_some_and(|frame| frame != self.target) {
             return;

@@ -200,7 +200,7 @@ async fn output(
     let mut blocks = Vec::new();
     for (made, allowed) in made.into_iter().zip(allowed) {
         let (width, height) = made.size;
-        // What was paid for is not lost because its place was taken.
+        // A paid result is kept elsewhere if its file cannot be written.
         let (path, shown, notes) = match allowed.write(ctx, made.png.clone()).await {
             Ok(saved) => (saved.path, Some(saved.shown), saved.notes),
             Err(error) => {

@@ -225,7 +225,7 @@ impl Conversation {
         if mode == Mode::Read {
             let toolbox = inner.toolkit.toolbox(&inner.caller).await;
             let only_reads = |tool: &&toolkit::Tool| {
-                // What a server says about its own tools is not believed.
+                // Annotations of a remote tool are not trusted.
                 tool.annotations().read_only_hint && !tool.source().is_remote()
             };
             let names = toolbox.tools().filter(only_reads).map(|tool| tool.name().to_owned());

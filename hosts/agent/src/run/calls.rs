@@ -197,7 +197,7 @@ impl Run<'_> {
         let places = calls.iter().map(|(place, _)| *place).collect();
         self.session.journal.record(&Record::Started { answer, calls: places })?;
         if mode != CallMode::Together {
-            // What only reads need not survive a loss of power.
+            // Records of read-only calls need not survive a loss of power.
             self.session.journal.sync().await;
         }
         for (_, call) in &calls {

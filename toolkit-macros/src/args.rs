@@ -358,23 +358,10 @@ fn rewrite(
 
 fn constraints(rules: &Rules, ty: &Type, helpers: &mut Helpers) -> TokenStream {
     let mut attributes = TokenStream::new();
-    if let Some((range, span)) = &rules.range {
-        for (key, bound) in range.number_bounds(kind(ty)) {
-            attributes.extend(quote!(#[schemars(extend(#key = #bound))]));
-        }
-        helpers.check(Check::RangeType, "ranged", ty, *span);
-    }
-    if let Some((length, span)) = &rules.length {
-        let (least, greatest) = length.length_bounds();
-        let least = least.map(|count| quote!(min = #count));
-        let greatest = greatest.map(|count| quote!(max = #count));
-        let bounds = least.into_iter().chain(greatest);
-        attributes.extend(quote!(#[schemars(length(#(#bounds),*))]));
-        helpers.check(Check::LengthType, "measured", ty, *span);
-    }
-    if let Some(pattern) = &rules.pattern {
-        attributes.extend(quote!(#[schemars(extend("pattern" = #pattern))]));
-        helpers.check(Check::PatternType, "patterned", ty, pattern.span());
+    for constraint in &rules.constraints {
+        attributes.extend(constraint.attributes(kind(ty)));
+        let (check, bound, span) = constraint.type_check();
+        helpers.check(check, bound, ty, span);
     }
     if let Some(example) = &rules.example {
         attributes.extend(quote!(#[schemars(extend("examples" = [#example]))]));

@@ -1,15 +1,13 @@
-//! The rules of `#[arg(..)]`: `range`, `length`, `pattern`, and whether a default or an example keeps them.
+//! The keys of `#[arg(..)]`. A key that constrains the value is a [`Constraint`] in a module of its own.
 
 mod literal;
 mod range;
 mod regex;
 
 pub(crate) use literal::{Kind, Literal};
-use range::Range;
 
 use crate::check::{Check, Errors};
-use crate::keys::{Entry, Form, Given, Key, Text};
-use fancy_regex::Regex;
+use crate::keys::{Entry, Form, Given, Key};
 use proc_macro2::{Span, TokenStream};
 use syn::{Expr, LitStr};
 
@@ -25,14 +23,35 @@ pub(crate) const KEYS: &[Key] = &[
     Key { name: "secret", form: Form::Flag, example: "secret" },
 ];
 
+/// The keys that constrain the value, each with the function that reads it, in the order of the keywords in a schema.
+const CONSTRAINTS: &[(&str, ReadConstraint)] =
+    &[("range", range::range), ("length", range::length), ("pattern", regex::pattern)];
+
+/// Reads the key of a constraint, or reports what is wrong with it.
+type ReadConstraint = fn(&Entry, &mut Errors) -> Option<Box<dyn Constraint>>;
+
+/// A constraint of a value, which the schema states.
+pub(crate) trait Constraint {
+    /// Returns the check of the type, the function in `toolkit::__private` that makes it, and the place of its error.
+    fn type_check(&self) -> (Check, &'static str, Span);
+
+    /// Returns the rules of a parameter: expressions of the type `__toolkit::Rule`.
+    fn rules(&self, kind: Kind) -> Vec<TokenStream>;
+
+    /// Returns the same for a field of `#[toolkit::args]`: attributes of schemars.
+    fn attributes(&self, kind: Kind) -> TokenStream;
+
+    /// Returns the reason why a default or an example violates the constraint, if it does. `key` is `default` or `example`.
+    fn fault(&self, key: &str, value: &Literal) -> Option<String>;
+}
+
 /// The rules in `#[arg(..)]` of one parameter.
 #[derive(Default)]
 pub(crate) struct Rules {
     pub(crate) default: Option<Default_>,
     pub(crate) rename: Option<LitStr>,
-    pub(crate) range: Option<(Range, Span)>,
-    pub(crate) length: Option<(Range, Span)>,
-    pub(crate) pattern: Option<LitStr>,
+    /// In the order of [`CONSTRAINTS`].
+    pub(crate) constraints: Vec<Box<dyn Constraint>>,
     pub(crate) example: Option<Expr>,
     pub(crate) aliases: Vec<LitStr>,
     pub(crate) secret: bool,
@@ -50,9 +69,17 @@ impl Rules {
     /// Reads the content of one or several `#[arg(..)]` of one parameter.
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut rules = Self::default();
+        let mut constraints = Vec::new();
         for entry in crate::keys::parse(tokens, "arg", KEYS, errors) {
-            rules.take(entry, errors);
+            match CONSTRAINTS.iter().enumerate().find(|(_, (key, _))| *key == entry.key) {
+                Some((place, (_, read))) => {
+                    constraints.extend(read(&entry, errors).map(|constraint| (place, constraint)));
+                }
+                None => rules.take(entry, errors),
+            }
         }
+        constraints.sort_by_key(|(place, _)| *place);
+        rules.constraints = constraints.into_iter().map(|(_, constraint)| constraint).collect();
         rules
     }
 
@@ -65,20 +92,6 @@ impl Rules {
                 });
             }
             "rename" => self.rename = entry.literal(errors).filter(|name| argument_name(name, errors)),
-            "range" => self.range = range::parse(&entry, errors).map(|range| (range, entry.span)),
-            "length" => self.length = range::parse_length(&entry, errors).map(|range| (range, entry.span)),
-            "pattern" => {
-                self.pattern = match entry.text(errors) {
-                    Some(Text::Literal(pattern)) => {
-                        Some(pattern).filter(|pattern| regex::check(pattern, errors))
-                    }
-                    Some(Text::Expression(other)) => {
-                        entry.wrong(&other, "a string literal, so that it can be checked here", errors);
-                        None
-                    }
-                    None => None,
-                }
-            }
             "example" => {
                 if let Given::Value(value) = entry.given {
                     self.example = Some(value);
@@ -115,21 +128,8 @@ impl Rules {
             errors.push(Check::DefaultType, value, fault);
             return false;
         }
-        if let Some((range, _)) = &self.range
-            && range.excludes(&literal)
-        {
-            errors.push(Check::DefaultRule, value, format!("this {key} is outside the range `{range}`"));
-        }
-        if let Some((length, _)) = &self.length
-            && literal.length().is_some_and(|count| length.excludes(&Literal::Int(count)))
-        {
-            errors.push(Check::DefaultRule, value, format!("the length of this {key} is outside `{length}`"));
-        }
-        if let (Some(pattern), Literal::Str(text)) = (&self.pattern, &literal) {
-            let matches = regex::compile(&pattern.value()).and_then(|regex: Regex| regex.is_match(text).ok());
-            if matches == Some(false) {
-                errors.push(Check::DefaultRule, value, format!("this {key} does not match the pattern"));
-            }
+        for fault in self.constraints.iter().filter_map(|constraint| constraint.fault(key, &literal)) {
+            errors.push(Check::DefaultRule, value, fault);
         }
         true
     }

@@ -1,6 +1,6 @@
 //! `range(1..=10)` and `length(1..)`.
 
-use super::{Kind, Literal};
+use super::{Constraint, Kind, Literal};
 use crate::check::{Check, Errors};
 use crate::keys::{Entry, Given};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -10,7 +10,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, RangeLimits};
 
 /// Bounds on a number or a length.
-pub(crate) struct Range {
+struct Range {
     least: Option<Bound>,
     greatest: Option<Bound>,
     /// True if `greatest` itself is excluded.
@@ -20,14 +20,71 @@ pub(crate) struct Range {
 
 /// A bound of a range.
 #[derive(Clone)]
-pub(crate) enum Bound {
+enum Bound {
     Literal(Literal),
     /// A constant, known to the compiler only.
     Expression(Box<Expr>),
 }
 
+/// A constraint of a number.
+struct OfNumber(Range, Span);
+
+/// A constraint of a length.
+struct OfLength(Range, Span);
+
 /// Reads `range(..)`.
-pub(super) fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
+pub(super) fn range(entry: &Entry, errors: &mut Errors) -> Option<Box<dyn Constraint>> {
+    Some(Box::new(OfNumber(parse(entry, errors)?, entry.span)))
+}
+
+/// Reads `length(..)`.
+pub(super) fn length(entry: &Entry, errors: &mut Errors) -> Option<Box<dyn Constraint>> {
+    Some(Box::new(OfLength(parse_length(entry, errors)?, entry.span)))
+}
+
+impl Constraint for OfNumber {
+    fn type_check(&self) -> (Check, &'static str, Span) {
+        (Check::RangeType, "ranged", self.1)
+    }
+
+    fn rules(&self, kind: Kind) -> Vec<TokenStream> {
+        self.0.number_rules(kind)
+    }
+
+    fn attributes(&self, kind: Kind) -> TokenStream {
+        let bounds = self.0.number_bounds(kind).into_iter();
+        bounds.map(|(key, bound)| quote!(#[schemars(extend(#key = #bound))])).collect()
+    }
+
+    fn fault(&self, key: &str, value: &Literal) -> Option<String> {
+        self.0.excludes(value).then(|| format!("this {key} is outside the range `{}`", self.0))
+    }
+}
+
+impl Constraint for OfLength {
+    fn type_check(&self) -> (Check, &'static str, Span) {
+        (Check::LengthType, "measured", self.1)
+    }
+
+    fn rules(&self, _: Kind) -> Vec<TokenStream> {
+        self.0.length_rules()
+    }
+
+    fn attributes(&self, _: Kind) -> TokenStream {
+        let (least, greatest) = self.0.length_bounds();
+        let least = least.map(|count| quote!(min = #count));
+        let greatest = greatest.map(|count| quote!(max = #count));
+        let bounds = least.into_iter().chain(greatest);
+        quote!(#[schemars(length(#(#bounds),*))])
+    }
+
+    fn fault(&self, key: &str, value: &Literal) -> Option<String> {
+        let is_outside = value.length().is_some_and(|count| self.0.excludes(&Literal::Int(count)));
+        is_outside.then(|| format!("the length of this {key} is outside `{}`", self.0))
+    }
+}
+
+fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     let Given::List(tokens) = &entry.given else { return None };
     let range = read(entry, tokens, errors)?;
     for bound in [&range.least, &range.greatest].into_iter().flatten() {
@@ -47,7 +104,7 @@ pub(super) fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
 }
 
 /// Parses `length(..)`, whose bounds are counts; `length(5)` means exactly 5.
-pub(super) fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
+fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     let Given::List(tokens) = &entry.given else { return None };
     let range = match syn::parse2::<Expr>(tokens.clone()) {
         Ok(exact) if matches!(Literal::of(&exact), Some(Literal::Int(_))) => Range {
@@ -134,7 +191,7 @@ impl Range {
     }
 
     /// Returns true if a literal is known to lie outside.
-    pub(crate) fn excludes(&self, literal: &Literal) -> bool {
+    fn excludes(&self, literal: &Literal) -> bool {
         let Some(value) = number(literal) else { return false };
         let below = self.least.as_ref().and_then(Bound::number).is_some_and(|least| value < least);
         let above = self
@@ -146,7 +203,7 @@ impl Range {
     }
 
     /// The rules for a number of a type of which `kind` is known.
-    pub(crate) fn number_rules(&self, kind: Kind) -> Vec<TokenStream> {
+    fn number_rules(&self, kind: Kind) -> Vec<TokenStream> {
         let is_integer = matches!(kind, Kind::Integer { .. });
         let bounds = self.bounds(kind).into_iter();
         bounds
@@ -174,7 +231,7 @@ impl Range {
     }
 
     /// The bounds of a number as keywords of JSON Schema with expressions.
-    pub(crate) fn number_bounds(&self, kind: Kind) -> Vec<(&'static str, TokenStream)> {
+    fn number_bounds(&self, kind: Kind) -> Vec<(&'static str, TokenStream)> {
         let bounds = self.bounds(kind).into_iter();
         bounds
             .map(|(key, bound)| match bound {
@@ -202,7 +259,7 @@ impl Range {
     }
 
     /// The rules for a length.
-    pub(crate) fn length_rules(&self) -> Vec<TokenStream> {
+    fn length_rules(&self) -> Vec<TokenStream> {
         let (least, greatest) = self.length_bounds();
         let least = least.map(|count| quote!(__toolkit::Rule::MinLength(#count)));
         let greatest = greatest.map(|count| quote!(__toolkit::Rule::MaxLength(#count)));
@@ -210,7 +267,7 @@ impl Range {
     }
 
     /// The bounds of a length, as expressions of type `u64`.
-    pub(crate) fn length_bounds(&self) -> (Option<TokenStream>, Option<TokenStream>) {
+    fn length_bounds(&self) -> (Option<TokenStream>, Option<TokenStream>) {
         let count = |bound: &Bound, less: u64| match bound {
             Bound::Literal(Literal::Int(value)) => {
                 let count = u64::try_from(*value).unwrap_or(0).saturating_sub(less);

@@ -1,10 +1,49 @@
 //! `pattern`: checked by the code that is used at run time, the ECMA-262 translation and the engine of `jsonschema`.
 
+use super::{Constraint, Kind, Literal};
 use crate::check::{Check, Errors};
+use crate::keys::{Entry, Text};
 use fancy_regex::Regex;
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
 use syn::LitStr;
 
-pub(super) fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
+struct Pattern(LitStr);
+
+/// Reads `pattern = ".."`.
+pub(super) fn pattern(entry: &Entry, errors: &mut Errors) -> Option<Box<dyn Constraint>> {
+    match entry.text(errors)? {
+        Text::Literal(pattern) => check(&pattern, errors).then(|| Box::new(Pattern(pattern)) as _),
+        Text::Expression(other) => {
+            entry.wrong(&other, "a string literal, so that it can be checked here", errors);
+            None
+        }
+    }
+}
+
+impl Constraint for Pattern {
+    fn type_check(&self) -> (Check, &'static str, Span) {
+        (Check::PatternType, "patterned", self.0.span())
+    }
+
+    fn rules(&self, _: Kind) -> Vec<TokenStream> {
+        let pattern = &self.0;
+        vec![quote!(__toolkit::Rule::Pattern(#pattern))]
+    }
+
+    fn attributes(&self, _: Kind) -> TokenStream {
+        let pattern = &self.0;
+        quote!(#[schemars(extend("pattern" = #pattern))])
+    }
+
+    fn fault(&self, key: &str, value: &Literal) -> Option<String> {
+        let Literal::Str(text) = value else { return None };
+        let matches = compile(&self.0.value())?.is_match(text).ok()?;
+        (!matches).then(|| format!("this {key} does not match the pattern"))
+    }
+}
+
+fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
     let text = pattern.value();
     let problem = if text.is_empty() {
         "an empty pattern matches everything; leave it out".to_owned()
@@ -23,7 +62,7 @@ pub(super) fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
     false
 }
 
-pub(super) fn compile(pattern: &str) -> Option<Regex> {
+fn compile(pattern: &str) -> Option<Regex> {
     let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
     Regex::new(&translated).ok()
 }

@@ -221,17 +221,10 @@ fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
     let owned = &held.owned;
     let mut checks = TokenStream::new();
     let mut constraints: Vec<TokenStream> = Vec::new();
-    if let Some((range, span)) = &rules.range {
-        constraints.extend(range.number_rules(held.kind));
-        checks.extend(assert_bound(Check::RangeType, "ranged", owned, *span));
-    }
-    if let Some((length, span)) = &rules.length {
-        constraints.extend(length.length_rules());
-        checks.extend(assert_bound(Check::LengthType, "measured", owned, *span));
-    }
-    if let Some(pattern) = &rules.pattern {
-        constraints.push(quote!(__toolkit::Rule::Pattern(#pattern)));
-        checks.extend(assert_bound(Check::PatternType, "patterned", owned, pattern.span()));
+    for constraint in &rules.constraints {
+        constraints.extend(constraint.rules(held.kind));
+        let (check, bound, span) = constraint.type_check();
+        checks.extend(assert_bound(check, bound, owned, span));
     }
     let mut steps = TokenStream::new();
     if let Some(default) = &rules.default {

@@ -6,6 +6,7 @@ mod rules;
 
 pub use input::of_input;
 pub use root::root_fault;
+pub use rules::Rule;
 
 use crate::arg::ToolArg;
 use crate::arguments::{Arguments, InvalidArguments, KEPT_SECRET, Problem};
@@ -47,23 +48,6 @@ pub enum Input {
     Parameters(&'static [&'static ParameterDef]),
     /// One struct.
     Whole(&'static ParameterDef),
-}
-
-/// A rule on a parameter's value beyond its type.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rule {
-    /// The minimum of a number.
-    Minimum(Literal),
-    /// The maximum of a number.
-    Maximum(Literal),
-    /// The exclusive maximum of a number.
-    ExclusiveMaximum(Literal),
-    /// The minimum number of characters, items or entries.
-    MinLength(u64),
-    /// The maximum number of characters, items or entries.
-    MaxLength(u64),
-    /// A regular expression (ECMA-262) that a part of the string must match.
-    Pattern(&'static str),
 }
 
 /// A JSON value as a constant.

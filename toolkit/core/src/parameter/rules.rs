@@ -1,9 +1,26 @@
 //! Rules on a parameter's value: their keywords in the schema, and the check of a default.
 
-use crate::parameter::Rule;
+use crate::parameter::Literal;
 use crate::schema::Validator;
 use crate::schema::describe::describe;
 use serde_json::{Map, Value};
+
+/// A rule on a parameter's value beyond its type.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rule {
+    /// The minimum of a number.
+    Minimum(Literal),
+    /// The maximum of a number.
+    Maximum(Literal),
+    /// The exclusive maximum of a number.
+    ExclusiveMaximum(Literal),
+    /// The minimum number of characters, items or entries.
+    MinLength(u64),
+    /// The maximum number of characters, items or entries.
+    MaxLength(u64),
+    /// A regular expression (ECMA-262) that a part of the string must match.
+    Pattern(&'static str),
+}
 
 /// Returns the reason why `value` violates one of a parameter's own rules, if it does.
 pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {

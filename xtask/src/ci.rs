@@ -97,7 +97,7 @@ fn features(workspace: &Workspace) -> Result {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| workspace.root().join("target").into());
     let checked = workspace::run(command.current_dir(&copy).env("CARGO_TARGET_DIR", target));
-    // What was built of the copy counts as built of the repository. With its sources gone, cargo does not take it for fresh.
+    // Cargo takes products of the copy for products of the repository, and for fresh ones as long as the copy is there.
     fs::remove_dir_all(&copy)?;
     checked
 }

@@ -50,11 +50,7 @@ impl Builder {
         let policy = self.rules.policy.clone();
         let switches_on =
             |tool: &Tool| policy.as_deref().is_some_and(|policy| policy::switches_on(policy, tool));
-        let linked: Vec<&'static ToolDef> = if self.linked {
-            inventory::iter::<Linked>().map(|Linked(def)| *def).collect()
-        } else {
-            Vec::new()
-        };
+        let linked = if self.linked { linked_tools() } else { Vec::new() };
         if self.linked {
             problems.extend(link::silent_crates());
             let has_tools = adds_tools || !linked.is_empty() || !service::linked_factories().is_empty();
@@ -140,6 +136,10 @@ impl Builder {
             ..Inner::default()
         })))
     }
+}
+
+fn linked_tools() -> Vec<&'static ToolDef> {
+    inventory::iter::<Linked>().map(|Linked(def)| *def).collect()
 }
 
 /// Opens the history in the data directory, unless the host set another. Returns a diagnostic if it cannot be opened.

@@ -1,5 +1,7 @@
 //! From the sources of a configuration to a toolkit, and a configuration that is followed.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use std::fs;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! A configuration that changes while the toolkit runs.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -50,7 +50,7 @@ async fn hang(ctx: &ToolContext, log: &State<Log>) {
 
 /// Never ends, and does not care about cancellation.
 #[tool(auto_execute)]
-fn block(ctx: &ToolContext, gate: State<Notify>) {
+fn block(ctx: &ToolContext, gate: &State<Notify>) {
     gate.notify_one();
     while !ctx.is_cancelled() {
         std::thread::sleep(Duration::from_millis(1));

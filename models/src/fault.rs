@@ -56,7 +56,7 @@ impl Fault {
 
 /// A server's description of a failure.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ServerError {
     pub(crate) message: String,
     /// Words for the kind of failure.
     code: String,
@@ -64,7 +64,7 @@ pub(crate) struct Told {
     wait: Option<Duration>,
 }
 
-impl Told {
+impl ServerError {
     /// Reads the body of an answer in the forms that are met.
     pub(crate) fn of(body: &[u8]) -> Self {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
@@ -195,7 +195,7 @@ mod tests {
 
     fn error(status: u16, body: &Value) -> ModelError {
         let status = StatusCode::from_u16(status).unwrap();
-        Told::of(body.to_string().as_bytes()).into_error("m", status, &HeaderMap::new())
+        ServerError::of(body.to_string().as_bytes()).into_error("m", status, &HeaderMap::new())
     }
 
     #[test]
@@ -301,8 +301,11 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_shown_in_one_line_or_not_at_all() {
-        assert_eq!(Told::of(b"bad\ngateway").message, "bad\\u{a}gateway");
-        assert_eq!(Told::of(b"<html>").message, "without a reason");
-        assert_eq!(Told::of("é".repeat(2000).as_bytes()).message.chars().count(), MAX_MESSAGE_CHARS + 1);
+        assert_eq!(ServerError::of(b"bad\ngateway").message, "bad\\u{a}gateway");
+        assert_eq!(ServerError::of(b"<html>").message, "without a reason");
+        assert_eq!(
+            ServerError::of("é".repeat(2000).as_bytes()).message.chars().count(),
+            MAX_MESSAGE_CHARS + 1
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The server of a model: its address, its key, and one request to it.
 
 use crate::error::ModelError;
-use crate::fault::{Told, bounded};
+use crate::fault::{ServerError, bounded};
 use crate::message::AssistantMessage;
 use crate::settings::{ModelSettings, Provider};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -41,7 +41,7 @@ pub(crate) enum Received {
     /// An answer of the model.
     Answer(Response),
     /// A failure.
-    Failure { told: Told, status: StatusCode, headers: HeaderMap },
+    Failure { told: ServerError, status: StatusCode, headers: HeaderMap },
 }
 
 impl Server {
@@ -147,7 +147,7 @@ impl Server {
         let body =
             body.map_err(|_| self.timeout())?.map_err(|error| self.connect(error))?.unwrap_or_default();
         if matches!(status.as_u16(), 401 | 403 | 429 | 500..) {
-            return Err(self.without_secrets(Told::of(&body).into_error(&self.name, status, &headers)));
+            return Err(self.without_secrets(ServerError::of(&body).into_error(&self.name, status, &headers)));
         }
         if !status.is_success() {
             return Err(unlisted(&format!("status {}", status.as_u16())));
@@ -172,7 +172,7 @@ impl Server {
         }
         let headers = response.headers().clone();
         let body = timeout(self.idle, failure(response)).await.unwrap_or_default();
-        let mut told = Told::of(&body);
+        let mut told = ServerError::of(&body);
         told.message = self.redacted(&told.message);
         Ok(Received::Failure { told, status, headers })
     }

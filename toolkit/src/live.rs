@@ -24,7 +24,7 @@ pub(crate) struct Live {
     /// The gate for the calls that this call makes.
     children: OnceLock<Gate>,
     count: AtomicU64,
-    told: Mutex<Told>,
+    told: Mutex<DisplayInfo>,
     /// The approvals that the call asked for, if there is a history.
     pub(crate) asks: AskLog,
     stream: OnceLock<OutputSink>,
@@ -36,7 +36,7 @@ pub(crate) struct Live {
 
 /// Title and metadata that the function set for user interfaces while it ran.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct DisplayInfo {
     pub(crate) title: Option<String>,
     pub(crate) metadata: Map<String, Value>,
 }
@@ -148,11 +148,11 @@ impl Live {
     }
 
     /// Changes the title or metadata shown by user interfaces.
-    pub(crate) fn tell(&self, change: impl FnOnce(&mut Told)) {
+    pub(crate) fn tell(&self, change: impl FnOnce(&mut DisplayInfo)) {
         change(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    pub(crate) fn told(&self) -> Told {
+    pub(crate) fn told(&self) -> DisplayInfo {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -13,7 +13,7 @@ mod seen;
 use crate::cut::{OutputLimits, OutputLocation, shutting_down};
 use crate::off_runtime::off_runtime;
 use crate::output_store::{OutputFile, OutputStore};
-use seen::Seen;
+use seen::StreamEnds;
 use std::fmt;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -54,7 +54,7 @@ struct State {
     buffer: Vec<u8>,
     spare: Vec<u8>,
     /// The two ends of the output that went through the buffer.
-    seen: Seen,
+    seen: StreamEnds,
     disk: Disk,
     waiting: Vec<Waker>,
     is_over: bool,
@@ -76,7 +76,7 @@ pub(crate) enum Streamed {
     /// All of it. Nothing was written to disk.
     InMemory(Vec<u8>),
     /// Its two ends; the output was written to disk.
-    Spilled { seen: Seen, kept: OutputLocation },
+    Spilled { seen: StreamEnds, kept: OutputLocation },
 }
 
 impl OutputSink {
@@ -93,7 +93,7 @@ impl OutputSink {
         let state = State {
             buffer: Vec::new(),
             spare: Vec::new(),
-            seen: Seen::new(limits),
+            seen: StreamEnds::new(limits),
             disk: Disk::Unused,
             waiting: Vec::new(),
             is_over: false,
@@ -231,7 +231,7 @@ impl Shared {
     }
 
     /// Takes the whole state, as soon as no write is running.
-    fn take(&self, task: &Context<'_>) -> Poll<(Vec<u8>, Seen, Disk)> {
+    fn take(&self, task: &Context<'_>) -> Poll<(Vec<u8>, StreamEnds, Disk)> {
         let mut state = self.lock();
         if matches!(state.disk, Disk::Busy) {
             state.wait(task);

@@ -11,7 +11,7 @@ use super::unread::check_read;
 use super::written;
 use crate::titles;
 pub use details::WrittenFile;
-use keep::Kept;
+use keep::NewContent;
 use std::fmt::Write as _;
 use toolkit::prelude::*;
 use toolkit::{
@@ -110,14 +110,14 @@ async fn ask(
 
 /// The content to write.
 struct Draft {
-    kept: Kept,
+    kept: NewContent,
     diff: Diff,
     is_new: bool,
 }
 
 impl Draft {
     fn new(shown: &str, old: Option<&[u8]>, content: &str) -> Self {
-        let kept = Kept::new(old, content);
+        let kept = NewContent::new(old, content);
         let old_text = old.map(|old| keep::readable(old, None));
         let diff = diff(shown, old_text.as_deref(), Some(&kept.readable()));
         Self { kept, diff, is_new: old.is_none() }

@@ -14,13 +14,13 @@ const SECTION: &str = "tools.media";
 const TRIES: u32 = 100;
 
 /// A file in the data directory.
-pub(super) struct Kept {
+pub(super) struct KeptFile {
     pub(super) path: PathBuf,
     /// Number of days after which it is removed.
     days: u64,
 }
 
-impl Kept {
+impl KeptFile {
     /// The note for a file that could not be written to its own place.
     pub(super) fn note(&self, error: &ToolError) -> String {
         let days = if self.days == 1 { "1 day".to_owned() } else { format!("{} days", self.days) };
@@ -38,12 +38,12 @@ pub(super) async fn keep(
     ctx: &ToolContext,
     extension: &'static str,
     data: Vec<u8>,
-) -> Result<Kept, ToolError> {
+) -> Result<KeptFile, ToolError> {
     let context = ctx.clone();
     ctx.blocking(move |_| write(&context, extension, &data)).await
 }
 
-fn write(ctx: &ToolContext, extension: &str, data: &[u8]) -> Result<Kept, ToolError> {
+fn write(ctx: &ToolContext, extension: &str, data: &[u8]) -> Result<KeptFile, ToolError> {
     let settings: MediaSettings = ctx.config_section(SECTION)?;
     let days = settings.keep_days;
     let place = ctx.require_service::<DataDir>()?;
@@ -69,7 +69,7 @@ fn write(ctx: &ToolContext, extension: &str, data: &[u8]) -> Result<Kept, ToolEr
                     let _ = fs::remove_file(&path);
                     return Err(cannot(error));
                 }
-                return Ok(Kept { path, days });
+                return Ok(KeptFile { path, days });
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(cannot(error)),

@@ -43,12 +43,12 @@ pub(super) struct Running {
     why: Mutex<Option<Why>>,
     background: AtomicBool,
     /// The part of the job that was reported to the model.
-    pub(super) told: Mutex<Told>,
+    pub(super) told: Mutex<ReportedPart>,
 }
 
 /// The part of a job that was reported to the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ReportedPart {
     pub(super) bytes: u64,
     pub(super) ended: bool,
     pub(super) gone: bool,
@@ -231,11 +231,11 @@ impl Running {
         shown.map_err(|error| ToolError::failed(format!("the output cannot be read: {error}")))
     }
 
-    pub(super) fn told(&self) -> Told {
+    pub(super) fn told(&self) -> ReportedPart {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn set_told(&self, told: Told) {
+    pub(super) fn set_told(&self, told: ReportedPart) {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = told;
     }
 }

@@ -6,7 +6,7 @@ mod pages;
 mod typing;
 
 use super::clean::clean;
-use super::job::{Ended, Running, Told, Why, base_facts, duration, facts, how};
+use super::job::{Ended, ReportedPart, Running, Why, base_facts, duration, facts, how};
 use super::jobs::Jobs;
 use super::told;
 use crate::titles;
@@ -250,7 +250,12 @@ async fn output(
         ),
     };
     let is_cut = cut != PageCut::Nothing;
-    running.set_told(Told { bytes, ended: ended.is_some(), gone: running.is_gone(), ..running.told() });
+    running.set_told(ReportedPart {
+        bytes,
+        ended: ended.is_some(),
+        gone: running.is_gone(),
+        ..running.told()
+    });
     let output = ToolOutput::text(text).with_title(format!("Output of {}", running.id));
     Ok(without_details(with_facts(running, output).with_metadata("truncated", is_cut)))
 }
@@ -291,7 +296,7 @@ async fn stop(ctx: &ToolContext, running: &Arc<Running>) -> Result<Detailed<Proc
         let _ = write!(text, "\nIts output:\n{}", output.text);
     }
     let moved = running.job.quarantined();
-    running.set_told(Told {
+    running.set_told(ReportedPart {
         bytes: running.job.progress().written,
         ended: true,
         gone: running.is_gone(),

@@ -2,7 +2,7 @@
 
 use super::clean::clean;
 use super::containing::More;
-use super::job::{Ended, Running, Told, Why, base_facts, duration, facts, how};
+use super::job::{Ended, ReportedPart, Running, Why, base_facts, duration, facts, how};
 use super::judged::Judged;
 use crate::config::{ExecAsk, ExecSandbox, ExecSecurity, ExecSettings};
 use crate::titles;
@@ -251,7 +251,7 @@ pub(super) fn ended(
     mut notes: Vec<String>,
     is_left: bool,
 ) -> Result<ToolOutput, ToolError> {
-    running.set_told(Told {
+    running.set_told(ReportedPart {
         bytes: running.job.progress().written,
         ended: true,
         gone: running.is_gone(),
@@ -413,7 +413,7 @@ pub(super) async fn in_background(
 ) -> Result<ToolOutput, ToolError> {
     let bytes = running.job.progress().written;
     let output = running.show(ctx).await?;
-    running.set_told(Told { bytes, ..Told::default() });
+    running.set_told(ReportedPart { bytes, ..ReportedPart::default() });
     let mut facts = base_facts(running);
     facts.insert("taskId".to_owned(), running.id.clone().into());
     facts.insert("timedOut".to_owned(), false.into());

@@ -11,10 +11,10 @@ const MAX_BYTES: usize = 64 << 20;
 /// Cached answers, by key, for all callers of the process. A key contains everything that the answer depends on, including
 /// the addresses that the caller may reach.
 #[derive(Default)]
-pub(super) struct WebCache(Mutex<Kept>);
+pub(super) struct WebCache(Mutex<CacheEntries>);
 
 #[derive(Default)]
-struct Kept {
+struct CacheEntries {
     entries: HashMap<String, Entry>,
     order: VecDeque<String>,
     bytes: usize,

@@ -1,6 +1,6 @@
 //! Requests to the endpoint.
 
-use crate::fault::{self, Told};
+use crate::fault::{self, ErrorBody};
 use crate::settings::{LlmTaskSettings, ResponseFormat};
 use reqwest::Client;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -177,7 +177,7 @@ impl Model {
         });
         if !status.is_success() {
             let told = answer.and_then(|answer| serde_json::from_slice(&answer).ok());
-            return Err(fault::of_status(status, &told.unwrap_or(Told::Nothing {}), wait));
+            return Err(fault::of_status(status, &told.unwrap_or(ErrorBody::Nothing {}), wait));
         }
         let Some(answer) = answer else { return Err(fault::of_answer(status, "it is too long")) };
         let completion: Completion = serde_json::from_slice(&answer)

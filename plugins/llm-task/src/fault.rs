@@ -14,15 +14,15 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// The error in a response, in the common forms.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Told {
-    Error { error: ToldError },
+pub(crate) enum ErrorBody {
+    Error { error: ErrorDetails },
     Text { error: String },
     Message { message: String },
     Nothing {},
 }
 
 #[derive(Deserialize)]
-pub(crate) struct ToldError {
+pub(crate) struct ErrorDetails {
     message: String,
     #[serde(default)]
     code: Value,
@@ -30,7 +30,7 @@ pub(crate) struct ToldError {
     kind: Value,
 }
 
-impl ToldError {
+impl ErrorDetails {
     /// Returns true if the error is about the account's quota or billing: waiting does not help.
     fn is_of_account(&self) -> bool {
         let about = ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"];
@@ -66,15 +66,15 @@ pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
 }
 
 /// Converts an error of the endpoint.
-pub(crate) fn of_status(status: StatusCode, told: &Told, wait: Option<Duration>) -> ToolError {
+pub(crate) fn of_status(status: StatusCode, told: &ErrorBody, wait: Option<Duration>) -> ToolError {
     let said = match told {
-        Told::Error { error } => bounded(&error.message),
-        Told::Text { error: text } | Told::Message { message: text } => bounded(text),
-        Told::Nothing {} => "it says nothing of why".to_owned(),
+        ErrorBody::Error { error } => bounded(&error.message),
+        ErrorBody::Text { error: text } | ErrorBody::Message { message: text } => bounded(text),
+        ErrorBody::Nothing {} => "it says nothing of why".to_owned(),
     };
     let code = status.as_u16();
     let is_of_account =
-        code == 402 || matches!(told, Told::Error { error } if code == 429 && error.is_of_account());
+        code == 402 || matches!(told, ErrorBody::Error { error } if code == 429 && error.is_of_account());
     let told = format!("the model's endpoint answered {code}: {said}");
     match code {
         _ if is_of_account => ToolError::unavailable(format!(

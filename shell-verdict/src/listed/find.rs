@@ -89,7 +89,7 @@ pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<V
             if entries > MAX_ENTRIES {
                 return None;
             }
-            let mut seen = Seen { path: &path, kind, acts: false, is_left_out: false };
+            let mut seen = FoundEntry { path: &path, kind, acts: false, is_left_out: false };
             seen.holds(&expression.test, true);
             let is_left_out = seen.is_left_out && !expression.is_backwards;
             if seen.acts {
@@ -119,7 +119,7 @@ pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<V
 }
 
 /// An entry that an expression is about.
-struct Seen<'p> {
+struct FoundEntry<'p> {
     path: &'p str,
     kind: FileType,
     /// True if an action may run for the file.
@@ -128,7 +128,7 @@ struct Seen<'p> {
     is_left_out: bool,
 }
 
-impl Seen<'_> {
+impl FoundEntry<'_> {
     /// Evaluates a test. `is_certain` is true if `find` certainly evaluates it.
     fn holds(&mut self, test: &Test, is_certain: bool) -> Holds {
         match test {

@@ -20,13 +20,13 @@ pub(crate) enum Fault {
 }
 
 pub(crate) fn parse(text: &str) -> Result<Value, Fault> {
-    let seen = Cell::new(Seen::default());
+    let seen = Cell::new(VisitState::default());
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let parsed = Unique(&seen).deserialize(&mut deserializer).and_then(|value| {
         deserializer.end()?;
         Ok(value)
     });
-    let Seen { key_twice, huge } = seen.get();
+    let VisitState { key_twice, huge } = seen.get();
     match parsed {
         Ok(_) if huge => long_integer(text).map_or_else(|| parsed.map_err(Fault::Syntax), Err),
         Ok(value) => Ok(value),
@@ -43,7 +43,7 @@ pub fn parse_unique(text: &str) -> Option<Value> {
 
 /// Deserializes a value from any format, and refuses duplicate keys.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    Unique(&Cell::new(Seen::default())).deserialize(deserializer)
+    Unique(&Cell::new(VisitState::default())).deserialize(deserializer)
 }
 
 /// Finds the first integer in valid JSON text that does not fit 64 bits.
@@ -78,14 +78,14 @@ fn long_integer(text: &str) -> Option<Fault> {
 
 /// The state of a visitor.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct VisitState {
     key_twice: bool,
     /// True for a float so large that it may have been an integer.
     huge: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Unique<'a>(&'a Cell<Seen>);
+struct Unique<'a>(&'a Cell<VisitState>);
 
 impl<'de> DeserializeSeed<'de> for Unique<'_> {
     type Value = Value;
@@ -120,7 +120,7 @@ impl<'de> Visitor<'de> for Unique<'_> {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         if value.abs() >= 9.2e18 {
-            self.0.set(Seen { huge: true, ..self.0.get() });
+            self.0.set(VisitState { huge: true, ..self.0.get() });
         }
         Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number out of range"))
     }
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for Unique<'_> {
                     place.insert(members.next_value_seed(self)?);
                 }
                 Entry::Occupied(place) => {
-                    self.0.set(Seen { key_twice: true, ..self.0.get() });
+                    self.0.set(VisitState { key_twice: true, ..self.0.get() });
                     let key = cut(place.key(), 80);
                     return Err(A::Error::custom(format_args!("the key {key:?} is repeated in one object")));
                 }

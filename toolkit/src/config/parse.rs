@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, Fault> {
     if text.len() > MAX_BYTES {
         return Err(Fault { message: format!("it has more than {MAX_BYTES} bytes"), place: None });
     }
-    let seen = RefCell::new(Seen::default());
+    let seen = RefCell::new(VisitState::default());
     let mut deserializer = json5::Deserializer::from_str(text);
     let value = match (Limited { seen: &seen, depth: 0 }).deserialize(&mut deserializer) {
         Ok(value) => value,
@@ -127,7 +127,7 @@ fn syntax(text: &str, error: &json5::Error) -> Fault {
 
 /// The state of a visitor.
 #[derive(Default)]
-struct Seen {
+struct VisitState {
     values: usize,
     keys: usize,
     refused: Option<Refused>,
@@ -151,7 +151,7 @@ impl Refused {
 
 #[derive(Clone, Copy)]
 struct Limited<'a> {
-    seen: &'a RefCell<Seen>,
+    seen: &'a RefCell<VisitState>,
     depth: usize,
 }
 

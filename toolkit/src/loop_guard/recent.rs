@@ -15,14 +15,14 @@ const STALE: Duration = Duration::from_mins(10);
 /// The last calls of a session.
 #[derive(Default)]
 pub(crate) struct Recent {
-    seen: Mutex<Seen>,
+    seen: Mutex<RecentCalls>,
     /// True if any call has to be checked before it runs again.
     alarm: AtomicBool,
 }
 
 /// The keys are separate from the calls, because most calls only need a search for a key.
 #[derive(Default)]
-struct Seen {
+struct RecentCalls {
     keys: Vec<u64>,
     calls: Vec<Call>,
     /// A counter of calls.
@@ -40,7 +40,7 @@ struct Call {
 }
 
 impl Recent {
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, RecentCalls> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -111,7 +111,7 @@ impl Recent {
     }
 }
 
-impl Seen {
+impl RecentCalls {
     fn find(&self, key: u64) -> Option<usize> {
         self.keys.iter().position(|known| *known == key)
     }

@@ -8,7 +8,7 @@ const NEWLINE: u8 = b'\n';
 
 /// The two ends of the bytes that were streamed.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct StreamEnds {
     head: Vec<u8>,
     head_bytes: usize,
     head_line_end: Option<u64>,
@@ -20,7 +20,7 @@ pub(crate) struct Seen {
     last: Option<u8>,
 }
 
-impl Seen {
+impl StreamEnds {
     pub(super) fn new(limits: &OutputLimits) -> Self {
         let (first, last) = limits.budgets();
         Self { head_bytes: first.window(), tail_bytes: last.window(), ..Self::default() }

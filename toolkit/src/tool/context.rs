@@ -4,7 +4,7 @@ mod events;
 
 use crate::approver::Approver;
 use crate::events::{Event, Hub, Progress};
-use crate::live::{Live, Told};
+use crate::live::{DisplayInfo, Live};
 use crate::session::Session;
 use crate::sink::OutputSink;
 use crate::tool::Tool;
@@ -438,11 +438,11 @@ impl ToolContext {
         });
     }
 
-    fn tell(&self, change: impl FnOnce(&mut Told)) {
+    fn tell(&self, change: impl FnOnce(&mut DisplayInfo)) {
         let live = self.live();
         live.tell(change);
         self.send_under_way(|| {
-            let Told { title, metadata } = live.told();
+            let DisplayInfo { title, metadata } = live.told();
             Event::Metadata { title, metadata }
         });
     }

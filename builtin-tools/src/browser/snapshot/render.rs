@@ -80,7 +80,7 @@ struct Renderer<'a> {
 }
 
 /// Nodes that were not shown so far, by id: each is shown once, whatever the tree says.
-type Left<'n> = HashMap<&'n str, &'n AxNode>;
+type UnshownNodes<'n> = HashMap<&'n str, &'n AxNode>;
 
 /// The rendering of a node.
 enum Item<'a> {
@@ -90,7 +90,7 @@ enum Item<'a> {
 
 impl Renderer<'_> {
     fn frame(&mut self, frame: &Frame, depth: usize, nesting: usize) {
-        let mut left: Left<'_> = frame.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+        let mut left: UnshownNodes<'_> = frame.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
         let Some(root) = frame.nodes.first().and_then(|root| left.remove(root.id.as_str())) else { return };
         let mut items = Vec::new();
         collect(root, &mut left, &mut items, nesting);
@@ -100,7 +100,7 @@ impl Renderer<'_> {
     fn items<'n>(
         &mut self,
         frame: &Frame,
-        left: &mut Left<'n>,
+        left: &mut UnshownNodes<'n>,
         items: Vec<Item<'n>>,
         depth: usize,
         nesting: usize,
@@ -119,7 +119,7 @@ impl Renderer<'_> {
     fn element<'n>(
         &mut self,
         frame: &Frame,
-        left: &mut Left<'n>,
+        left: &mut UnshownNodes<'n>,
         node: &'n AxNode,
         depth: usize,
         nesting: usize,
@@ -233,7 +233,7 @@ impl Renderer<'_> {
 }
 
 /// The items of a node: itself, or what is in it where it says nothing by itself.
-fn collect<'n>(node: &'n AxNode, left: &mut Left<'n>, items: &mut Vec<Item<'n>>, nesting: usize) {
+fn collect<'n>(node: &'n AxNode, left: &mut UnshownNodes<'n>, items: &mut Vec<Item<'n>>, nesting: usize) {
     // The bullet of an item says nothing.
     if nesting > MAX_NESTING || node.role == "ListMarker" {
         return;

@@ -74,12 +74,12 @@ pub(super) struct Files {
     pub(super) places: Places,
     /// Notes on repaired paths.
     pub(super) notes: Vec<String>,
-    pub(super) taken: Taken,
+    pub(super) taken: TakenFiles,
 }
 
 /// The files of which more is taken than their content.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct TakenFiles {
     /// Indexes of the files that are removed.
     going: Vec<usize>,
     /// Indexes of the files whose content gets another path.
@@ -174,7 +174,7 @@ async fn read_access(ctx: &ToolContext, path: &Path) -> Result<Option<PathBuf>, 
     }
 }
 
-impl Taken {
+impl TakenFiles {
     /// Checks the files once their locations are known, which for files outside the workspace is only after approval.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// A content in the form to write.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct NewContent {
     pub(super) bytes: Vec<u8>,
     pub(super) lines: usize,
     pub(super) form: Form,
@@ -18,7 +18,7 @@ pub(super) struct Kept {
     pub(super) notes: Vec<String>,
 }
 
-impl Kept {
+impl NewContent {
     /// The content in the form of the file that it replaces.
     ///
     /// The byte order mark and the encoding are kept unless the content begins with a mark itself. Line endings are kept
@@ -67,7 +67,7 @@ impl Kept {
     }
 }
 
-impl Kept {
+impl NewContent {
     /// The bytes as a person can read them.
     pub(super) fn readable(&self) -> Cow<'_, [u8]> {
         readable(&self.bytes, Some(self.form))
@@ -182,10 +182,10 @@ mod tests {
             // No text: there is nothing to keep.
             (b"a\0\r\n", "b\n", b"b\n"),
         ] {
-            let kept = Kept::new(Some(old), content);
+            let kept = NewContent::new(Some(old), content);
             assert_eq!(kept.bytes, expected, "{old:?} {content:?}");
         }
-        assert_eq!(Kept::new(None, "a\nb").bytes, b"a\nb");
+        assert_eq!(NewContent::new(None, "a\nb").bytes, b"a\nb");
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
                 ],
             ),
         ] {
-            assert_eq!(Kept::new(Some(old), content).notes, expected, "{old:?}");
+            assert_eq!(NewContent::new(Some(old), content).notes, expected, "{old:?}");
         }
     }
 }

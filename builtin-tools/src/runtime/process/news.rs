@@ -3,7 +3,7 @@
 use super::pages::MAX_BYTES;
 use super::{ProcessDetails, state, with_facts, without_details};
 use crate::runtime::clean::clean;
-use crate::runtime::job::{Running, Told};
+use crate::runtime::job::{ReportedPart, Running};
 use crate::runtime::run::held;
 use crate::runtime::told::{self as words};
 use std::fmt::Write as _;
@@ -27,11 +27,16 @@ pub(super) async fn poll(
     settling: Duration,
 ) -> Result<Detailed<ProcessDetails>, ToolError> {
     let told = running.told();
-    let has_news = |now: Told| now != told;
+    let has_news = |now: ReportedPart| now != told;
     let now = || {
         let ended = running.has_ended().is_some();
         let quarantined = running.job.quarantined().len();
-        Told { bytes: running.job.progress().written, ended, gone: ended && running.is_gone(), quarantined }
+        ReportedPart {
+            bytes: running.job.progress().written,
+            ended,
+            gone: ended && running.is_gone(),
+            quarantined,
+        }
     };
     let news = async {
         let mut progress = running.job.progress();
@@ -68,7 +73,8 @@ pub(super) async fn poll(
     }
     let ended = running.has_ended();
     // An end after this check is reported with the next news.
-    let mut now = Told { ended: ended.is_some(), gone: ended.is_some() && running.is_gone(), ..now() };
+    let mut now =
+        ReportedPart { ended: ended.is_some(), gone: ended.is_some() && running.is_gone(), ..now() };
     if now.ended && !now.gone {
         // If no process is left, the remaining clean-up is of no interest to the model.
         now.gone = running.job.processes().await.is_empty();

@@ -172,7 +172,7 @@ proptest! {
             marks.values.iter().map(|offset| (Place::of(&text, *offset), *offset)).collect();
         for (pointer, place) in parsed.places.iter() {
             let rest = &text[offsets[&place]..];
-            let seen = RefCell::new(Seen::default());
+            let seen = RefCell::new(VisitState::default());
             let found = Limited { seen: &seen, depth: 0 }.deserialize(&mut json5::Deserializer::from_str(rest));
             let found = found.ok();
             prop_assert_eq!(found.as_ref(), value.pointer(pointer), "{} in {:?}", pointer, text);

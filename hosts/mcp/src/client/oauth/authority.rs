@@ -1,7 +1,7 @@
 //! OAuth state of one server for as long as the server is configured: the token that its requests are sent with, and its renewal.
 
 use super::client::Challenge;
-use super::store::{Kept, Store};
+use super::store::{Store, StoredToken};
 use super::{SignIn, authorize};
 use crate::client::servers::ClientOptions;
 use oauth2::TokenResponse as _;
@@ -61,7 +61,7 @@ struct Renews {
 }
 
 impl Renews {
-    fn is_of(&self, kept: &Kept) -> bool {
+    fn is_of(&self, kept: &StoredToken) -> bool {
         self.client_id == kept.credentials.client_id
             && self.token_endpoint == kept.token_endpoint
             && self.issuer == kept.credentials.issuer
@@ -200,7 +200,7 @@ impl Authority {
     }
 
     /// Finds the means to refresh the stored token: only at the server that issued it.
-    async fn renewing(&self, kept: &Kept) -> Result<Renews, AuthError> {
+    async fn renewing(&self, kept: &StoredToken) -> Result<Renews, AuthError> {
         let mut manager = self.manager().await?;
         let found = manager.resolve_metadata().await?;
         let is_same = found.metadata.token_endpoint == kept.token_endpoint
@@ -233,7 +233,7 @@ impl Authority {
     }
 
     /// The secret of the program of this name, and of no other.
-    fn secret_of(&self, client_id: &str, kept: &Kept) -> Option<String> {
+    fn secret_of(&self, client_id: &str, kept: &StoredToken) -> Option<String> {
         if self.settings.client_id.as_deref() == Some(client_id) {
             return self.settings.client_secret.as_ref().map(|secret| secret.expose().to_owned());
         }

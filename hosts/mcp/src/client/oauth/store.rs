@@ -42,13 +42,13 @@ struct Inner {
     url: String,
     file: Option<PathBuf>,
     /// The tokens, if there is no file.
-    kept: Mutex<Option<Kept>>,
+    kept: Mutex<Option<StoredToken>>,
     guard: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// A stored token, with the data needed to refresh it.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct StoredToken {
     /// The server's name in the configuration.
     server: String,
     /// The address that the token is for, and no other.
@@ -61,7 +61,7 @@ pub(super) struct Kept {
     pub(super) credentials: StoredCredentials,
 }
 
-impl Kept {
+impl StoredToken {
     /// Returns true if the token expires within this number of seconds, or within half of its lifetime if that is less.
     pub(super) fn is_over(&self, nearly: u64) -> bool {
         let (Some(got), Some(since)) = (&self.credentials.token_response, self.credentials.token_received_at)
@@ -103,7 +103,7 @@ impl Store {
     }
 
     /// Returns the stored tokens, which another process may have changed.
-    pub(super) async fn kept(&self) -> Result<Option<Kept>, AuthError> {
+    pub(super) async fn kept(&self) -> Result<Option<StoredToken>, AuthError> {
         self.inner.blocking(Inner::read).await
     }
 
@@ -140,7 +140,7 @@ pub async fn forget_sign_ins(data_dir: &Path, server: &str) -> io::Result<bool> 
         // A file that is readable by others is removed all the same.
         let is_it = path.extension().is_some_and(|extension| extension == "json")
             && fs::read(&path).is_ok_and(|text| {
-                serde_json::from_slice::<Kept>(&text).is_ok_and(|kept| *kept.server == *name)
+                serde_json::from_slice::<StoredToken>(&text).is_ok_and(|kept| *kept.server == *name)
             });
         if is_it {
             let inner = Inner::new(Arc::clone(&name), String::new(), Some(path));
@@ -155,7 +155,7 @@ impl Inner {
         Self { server, url, file, kept: Mutex::default(), guard: Arc::default() }
     }
 
-    fn read(&self) -> io::Result<Option<Kept>> {
+    fn read(&self) -> io::Result<Option<StoredToken>> {
         let Some(file) = &self.file else { return Ok(self.memory().clone()) };
         let opened = match File::open(file) {
             Ok(opened) => opened,
@@ -170,13 +170,13 @@ impl Inner {
         let mut text = String::new();
         opened.take(LARGEST).read_to_string(&mut text)?;
         // The message does not contain the content, which is secret.
-        let read: Kept = serde_json::from_str(&text)
+        let read: StoredToken = serde_json::from_str(&text)
             .map_err(|_| io::Error::other("it does not hold what it should; remove it and sign in again"))?;
         Ok(Some(read).filter(|read| read.url == self.url))
     }
 
     /// Writes it whole or not at all. One process at a time does.
-    fn write(&self, kept: Kept) -> io::Result<()> {
+    fn write(&self, kept: StoredToken) -> io::Result<()> {
         let Some(file) = &self.file else {
             *self.memory() = Some(kept);
             return Ok(());
@@ -213,7 +213,7 @@ impl Inner {
         Ok(was_there)
     }
 
-    fn memory(&self) -> MutexGuard<'_, Option<Kept>> {
+    fn memory(&self) -> MutexGuard<'_, Option<StoredToken>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -246,7 +246,7 @@ impl CredentialStore for Store {
         let with = Arc::clone(&self.with);
         self.inner
             .blocking(move |inner| {
-                inner.write(Kept {
+                inner.write(StoredToken {
                     server: inner.server.to_string(),
                     url: inner.url.clone(),
                     token_endpoint: with.token_endpoint.clone(),

@@ -2,7 +2,7 @@
 //!
 //! A host states which configuration it reads and what it adds, and gets its toolkit:
 //!
-//! ```
+//! ```standalone_crate
 //! use toolkit::bootstrap::Bootstrap;
 //! use toolkit::config::LoadOptions;
 //! use toolkit::prelude::*;

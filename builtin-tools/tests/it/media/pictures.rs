@@ -423,5 +423,5 @@ async fn without_a_model_that_sees_the_error_names_the_setting() {
     let toolbox = toolbox(tool_ref!(builtin_tools::media::image), &json!({})).file("a.png", red(4, 4));
     let call = toolbox.call(json!({ "action": "describe", "image": "a.png" })).await;
     let error = call.expect_error(ToolErrorKind::Unavailable).message().to_owned();
-    assert!(error.contains("a person has to set `tools.image.vision`"), "{error}");
+    assert!(error.contains("a person has to set `models.default`, or `tools.image.vision`"), "{error}");
 }

@@ -168,7 +168,7 @@ fn what_stands_within_a_value_is_described() {
     let arguments = page.split_once("Arguments\n").expect("arguments").1;
     assert_eq!(
         arguments,
-        "  target  string|object, required\n      What to look at.\n      - all\n          Everything.\n      - { place: object }\n          \
+        "  target  string|object, required\n      The thing to look at.\n      - all\n          Everything.\n      - { place: object }\n          \
          One place.\n          name  string, required\n              Its name.\n          within  integer, optional, at least 0\n              \
          How near, in metres.\n  label  [string, integer], required, exactly 2 items\n      The name of a label, and how often it may \
          stand there at most before it is left out of what is shown.\n      item 1  string\n      item 2  integer, 0 to 255\n  from  \

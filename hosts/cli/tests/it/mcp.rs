@@ -260,32 +260,30 @@ fn a_changed_configuration_takes_effect_while_it_serves() {
     fs::write(&file, "{}").unwrap();
     let mut client = Client::start(&user, &json!({}));
     let log = BufReader::new(client.child.stderr.take().unwrap());
-    let notes = std::thread::spawn(move || log.lines().map_while(Result::ok).collect::<Vec<_>>());
+    let (told, notes) = std::sync::mpsc::channel();
+    std::thread::spawn(move || log.lines().map_while(Result::ok).try_for_each(|line| told.send(line)));
+    let note = || notes.recv_timeout(Duration::from_mins(1)).expect("a note");
     client.call(1, "read", &json!({"file_path": "notes.txt"}));
     assert_eq!(client.next()["result"]["isError"], json!(false));
     fs::write(&file, "{ tools: { deny: ['read'] } }").unwrap();
     // The server notifies the client of the change.
     assert_eq!(client.next()["method"], "notifications/tools/list_changed");
+    assert_eq!(note(), "note: the configuration was reloaded; changed: tools");
     client.call(2, "read", &json!({"file_path": "notes.txt"}));
     let denied = client.next();
     assert_eq!(denied["result"]["isError"], json!(true), "{denied}");
     assert!(denied["result"]["content"][0]["text"].as_str().unwrap().contains("/tools/deny/0"), "{denied}");
     // A file that cannot be used changes nothing.
     fs::write(&file, "{ tools: { dney: [] } }").unwrap();
-    std::thread::sleep(Duration::from_secs(5));
+    let refused = [note(), note()].concat();
+    assert!(refused.contains("stays in effect") && refused.contains("did you mean `deny`"), "{refused}");
+    client.call(3, "read", &json!({"file_path": "notes.txt"}));
+    assert_eq!(client.next()["result"]["isError"], json!(true));
     fs::write(&file, "{}").unwrap();
     assert_eq!(client.next()["method"], "notifications/tools/list_changed");
-    client.call(3, "read", &json!({"file_path": "notes.txt"}));
+    assert_eq!(note(), "note: the configuration was reloaded; changed: tools");
+    client.call(4, "read", &json!({"file_path": "notes.txt"}));
     assert_eq!(client.next()["result"]["isError"], json!(false));
-    drop(client);
-    let notes = notes.join().unwrap();
-    let changes: Vec<&String> = notes.iter().filter(|note| note.starts_with("note: the ")).collect();
-    assert_eq!(changes.len(), 3, "{notes:?}");
-    assert_eq!(changes[0], "note: the configuration was reloaded; changed: tools");
-    assert!(
-        changes[1].contains("stays in effect") && notes.iter().any(|note| note.contains("`deny`")),
-        "{notes:?}"
-    );
 }
 
 #[test]

@@ -48,6 +48,8 @@ benchmarks:
                --tenths N     how long each measurement lasts, in tenths of a second (10)
   search     what finding tools costs, and how often the right one is found
                --rounds N     repetitions (7)
+  agent      what a turn of the agent costs, beside bare requests and another agent
+               --rounds N     repetitions, of which the median counts (101)
 
 A run with other than the default options writes target/RESULTS.md and leaves RESULTS.md alone.";
 

@@ -10,6 +10,10 @@ struct Bench {
 }
 
 const BENCHES: &[Bench] = &[
+    Bench {
+        name: "agent",
+        summary: "what a turn of the agent costs, beside bare requests and another agent",
+    },
     Bench { name: "compile", summary: "what a tool costs to compile, beside other libraries" },
     Bench { name: "dispatch", summary: "what a call of a tool costs, beside other libraries" },
     Bench { name: "exec", summary: "what running commands costs, beside doing it by hand" },

@@ -293,6 +293,10 @@ fn with_defaults(toolkit: Builder) -> Builder {
 }
 
 /// The toolkit as a request needs it.
+#[cfg_attr(
+    not(feature = "agent"),
+    expect(unused_variables, reason = "an agent alone keeps copies in the data directory")
+)]
 fn for_request(toolkit: Builder, request: &Request, load: &LoadOptions) -> Builder {
     match request {
         #[cfg(feature = "agent")]

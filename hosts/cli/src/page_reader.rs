@@ -3,8 +3,8 @@
 use builtin_tools::web::{PageQuestion, PageReader, Reading};
 use std::sync::Arc;
 use toolkit::text::estimated_tokens;
-use toolkit::{Builder, ToolError, config::Configuration};
-use toolkit_models::{Message, Model, ModelError, Models, Request};
+use toolkit::{Builder, ToolError};
+use toolkit_models::{Message, Model, ModelError, Request};
 
 /// The instructions of the model.
 const SYSTEM: &str = "You answer a question about a web page, from the text of the page alone and as briefly as the question allows. \
@@ -13,13 +13,9 @@ const SYSTEM: &str = "You answer a question about a web page, from the text of t
 /// The tokens of a context window that are left for the question, the instructions and the answer.
 const RESERVED_TOKENS: usize = 4096;
 
-/// Adds the reader if a default model is configured.
-pub(crate) fn with(toolkit: Builder, configuration: &Configuration) -> Builder {
-    match Models::new(configuration).and_then(|models| models.get(None)) {
-        Ok(model) => toolkit.shared_service::<dyn PageReader>(Arc::new(ModelReader(model))),
-        // Whatever is wrong with the models is a diagnostic, and `web_fetch` says that there is none.
-        Err(_) => toolkit,
-    }
+/// Adds the reader.
+pub(crate) fn with(toolkit: Builder, model: Arc<dyn Model>) -> Builder {
+    toolkit.shared_service::<dyn PageReader>(Arc::new(ModelReader(model)))
 }
 
 struct ModelReader(Arc<dyn Model>);

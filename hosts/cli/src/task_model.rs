@@ -1,17 +1,13 @@
 //! The default model for `llm_task`, where the plugin has no model of its own.
 
 use std::sync::Arc;
-use toolkit::{Builder, ToolError, config::Configuration};
+use toolkit::{Builder, ToolError};
 use toolkit_llm_task::{TaskAnswer, TaskAnswering, TaskModel, TaskRequest};
-use toolkit_models::{AssistantMessage, Message, Model, ModelError, Models, Request, StopReason};
+use toolkit_models::{AssistantMessage, Message, Model, ModelError, Request, StopReason};
 
-/// Adds the model, if a default model is configured.
-pub(crate) fn with(toolkit: Builder, configuration: &Configuration) -> Builder {
-    match Models::new(configuration).and_then(|models| models.get(None)) {
-        Ok(model) => toolkit.shared_service::<dyn TaskModel>(Arc::new(DefaultModel(model))),
-        // Whatever is wrong with the models is a diagnostic, and `llm_task` says that there is none.
-        Err(_) => toolkit,
-    }
+/// Adds the model.
+pub(crate) fn with(toolkit: Builder, model: Arc<dyn Model>) -> Builder {
+    toolkit.shared_service::<dyn TaskModel>(Arc::new(DefaultModel(model)))
 }
 
 struct DefaultModel(Arc<dyn Model>);

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+use toolkit::config::{Configuration, LoadOptions};
 use toolkit::policy::{PolicySettings, ToolPolicy};
 use toolkit::prelude::*;
 use toolkit::{BuildError, Tool, descriptor::ToolDef, tool_ref};
@@ -150,6 +151,25 @@ async fn what_is_switched_off_can_be_switched_on() {
     settings.enabled.insert("asleep".to_owned(), true);
     let awake = builder().policy(ToolPolicy::new(settings)).build().unwrap();
     assert_eq!(text(&awake, "asleep").await, "awake");
+}
+
+#[test]
+fn a_reload_names_only_tools_that_a_restart_would_switch_on() {
+    let settings =
+        || Configuration::load(LoadOptions::new().set("tools.settings.asleep.enabled=true")).unwrap();
+    let linked = Toolkit::builder()
+        .service(Db { name: "" })
+        .shared_service::<dyn Store>(std::sync::Arc::new(Db { name: "" }))
+        .build()
+        .unwrap();
+    let messages = |toolkit: &Toolkit| {
+        let diagnostics = toolkit.reload(settings()).unwrap().diagnostics;
+        diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect::<Vec<_>>()
+    };
+    let expected = "`asleep` is switched on now; this takes effect when the program starts again";
+    assert!(messages(&linked).iter().any(|message| message == expected), "{:?}", messages(&linked));
+    let empty = messages(&Toolkit::empty().build().unwrap());
+    assert!(!empty.iter().any(|message| message.contains("is switched on")), "{empty:?}");
 }
 
 #[tokio::test]

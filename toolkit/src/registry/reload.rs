@@ -30,6 +30,8 @@ pub(super) struct Basis {
     first_lists: Vec<String>,
     permission_keys: Vec<String>,
     data_dir: Option<PathBuf>,
+    /// Set if the toolkit has the tools of linked crates.
+    linked: bool,
 }
 
 impl Basis {
@@ -40,6 +42,7 @@ impl Basis {
             first_lists: builder.first_lists.clone(),
             permission_keys: further.chain(builder.permission_keys.iter().cloned()).collect(),
             data_dir,
+            linked: builder.linked,
         }
     }
 
@@ -119,7 +122,7 @@ impl Toolkit {
         diagnostics.extend(of_configuration(&rules.configuration, names, &inner.origins));
         of_rules(&mut diagnostics, &rules, &tools, &keys);
         diagnostics.extend(only_at_start(&before.configuration, &rules.configuration));
-        let is_missing = |def: &&ToolDef| !def.enabled && tools.get(def.name).is_none();
+        let is_missing = |def: &&ToolDef| basis.linked && !def.enabled && tools.get(def.name).is_none();
         let switched_on =
             inventory::iter::<Linked>().map(|Linked(def)| *def).filter(is_missing).filter(|def| {
                 let tool = inner.origins.place(Tool::new(def));

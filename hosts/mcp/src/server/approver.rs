@@ -99,6 +99,10 @@ impl Drop for Asked<'_> {
     }
 }
 
+/// The remedy of whoever runs the server: the command has an option, a program of its own sets the same in code.
+pub(super) const RELY_ON_CLIENT: &str = "let the server rely on the client's own approval of calls (`toolkit mcp serve \
+                                         --client-approves`, or `ServerOptions::client_approves` in a server of your own)";
+
 /// An approver for a client without elicitation, which denies everything.
 pub(super) struct Mute;
 
@@ -111,7 +115,8 @@ impl Approver for Mute {
             denial.push_str(&setting);
         }
         if matches!(ask.question(), Question::Approve(question) if !question.is_guarded()) {
-            denial.push_str("; or the server can rely on the client's own approval (`toolkit mcp serve --client-approves`)");
+            denial.push_str("; or ");
+            denial.push_str(RELY_ON_CLIENT);
         }
         Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, denial))))
     }

@@ -1,6 +1,6 @@
 //! The tools that a client is shown, depending on whether its user can be asked.
 
-use super::approver::shows_forms;
+use super::approver::{RELY_ON_CLIENT, shows_forms};
 use super::{Shared, ToolServer};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
@@ -27,8 +27,11 @@ impl Shown {
 }
 
 /// The reason why no question can be asked of a client that does not support elicitation, and the remedy for its user.
-const UNATTENDED: &str = "the client cannot show questions, since it does not support elicitation; use a client that does, or let \
-                          the server rely on the client's own approval of calls (`toolkit mcp serve --client-approves`)";
+fn unattended() -> String {
+    format!(
+        "the client cannot show questions, since it does not support elicitation; use a client that does, or {RELY_ON_CLIENT}"
+    )
+}
 
 impl Shared {
     /// Returns true if calls of the request can be approved.
@@ -45,7 +48,7 @@ impl ToolServer {
             let changes = self.0.toolkit.watch_tools();
             let mut caller = self.0.roots.bound(&self.0.toolkit, &self.0.caller).await;
             if !attended {
-                caller.unattended.get_or_insert_with(|| UNATTENDED.to_owned());
+                caller.unattended.get_or_insert_with(unattended);
             }
             let toolbox = self.0.toolkit.toolbox(&caller).await;
             let mut shown = self.lock();

@@ -180,7 +180,12 @@ async fn a_client_that_cannot_be_asked_is_nobody() {
         assert!(!names(&connected).await.contains(&"empty_bin".to_owned()));
         let denied = connected.call("empty_bin", nothing()).await;
         assert_eq!(denied.is_error, Some(true));
-        for way_out in ["`permission.empty_bin = \"allow\"`", "use a client that does", "--client-approves"] {
+        for way_out in [
+            "`permission.empty_bin = \"allow\"`",
+            "use a client that does",
+            "--client-approves",
+            "`ServerOptions::client_approves`",
+        ] {
             assert!(text(&denied).contains(way_out), "{}", text(&denied));
         }
         let connected = connect(version, Person::default(), builder(&Arc::default())).await;

@@ -2,7 +2,7 @@
 //! whoever opens what it is sent to is let in at once. The tool `sum` wants leave of its own. POST
 //! `/revoke` takes the tokens back that it gave, and `/revoke?all` what one gets new ones for, too; `/revoke?clients` forgets who was registered.
 //! POST `/move` lets it name another place to get tokens at, `/elsewhere/token`, and GET `/elsewhere` tells how often somebody asked there.
-//! POST `/brief` lets further tokens last for a second, with none after them. POST `/forge` lets it name a description of its own making, in the name of who decides. POST `/slow` lets each further token take half a second. With `guarded secret`, each who registers gets a secret, without which they get no token.
+//! POST `/brief` lets further tokens last for three seconds, with none after them. POST `/forge` lets it name a description of its own making, in the name of who decides. POST `/slow` lets each further token take half a second. With `guarded secret`, each who registers gets a secret, without which they get no token.
 
 #![expect(clippy::print_stdout, reason = "who starts it reads its address")]
 
@@ -196,7 +196,7 @@ impl Guarded {
         let (token, refresh) = (secret(), secret());
         if given.told.contains("brief") {
             let token =
-                json!({"access_token": token, "token_type": "Bearer", "expires_in": 1, "scope": scope});
+                json!({"access_token": token, "token_type": "Bearer", "expires_in": 3, "scope": scope});
             given.tokens.insert(token["access_token"].as_str().unwrap_or_default().to_owned(), scope);
             return answer(StatusCode::OK, &token);
         }

@@ -265,7 +265,7 @@ async fn what_is_over_and_has_no_successor_is_signed_in_for_again() {
     for count in 2..4 {
         assert_eq!(host.call("guarded__echo", json!({"message": "1"})).await.text(), "1");
         assert_eq!(person.0.load(Ordering::SeqCst), count);
-        tokio::time::sleep(Duration::from_millis(1_200)).await;
+        tokio::time::sleep(Duration::from_millis(3_200)).await;
         guarded.revoke("").await;
     }
     host.servers.stop().await;

@@ -356,6 +356,10 @@ impl Model for Client {
         self.settings.context_tokens
     }
 
+    fn max_tokens(&self) -> Option<u32> {
+        self.settings.max_tokens
+    }
+
     fn price(&self) -> Option<Price> {
         self.settings.price
     }

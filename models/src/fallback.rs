@@ -33,6 +33,12 @@ impl Model for Fallback {
         all.filter_map(|model| model.context_tokens()).min()
     }
 
+    /// Returns the smallest limit that is known: each of the models may get the request.
+    fn max_tokens(&self) -> Option<u32> {
+        let all = std::iter::once(&self.first).chain(&self.others);
+        all.filter_map(|model| model.max_tokens()).min()
+    }
+
     fn price(&self) -> Option<Price> {
         self.first.price()
     }

@@ -17,8 +17,8 @@ use toolkit::{
 ///
 /// The tools stand in the system prompt. The answer is one JSON object, `{"step": {"tool": NAME, "arguments": {…}}}` or `{"step":
 /// {"answer": TEXT}}`, by a schema that the server is asked to enforce: each answer is then one call of an existing tool with
-/// arguments of its schema, or the last word. Whoever uses this model sees usual tool calls and texts; a text comes as one event, at its
-/// end. An answer that is none of this, from a server that does not enforce schemas, is taken as a text.
+/// arguments of its schema, or a final text. The caller receives tool calls and texts as from any other model; a text comes as one event, at
+/// its end. An answer that is none of this, from a server that does not enforce schemas, is taken as a text.
 ///
 /// In the configuration it is `toolCalls: "json"`.
 pub struct JsonToolCalls {
@@ -105,6 +105,10 @@ impl Model for JsonToolCalls {
 
     fn context_tokens(&self) -> Option<u64> {
         self.model.context_tokens()
+    }
+
+    fn max_tokens(&self) -> Option<u32> {
+        self.model.max_tokens()
     }
 
     fn price(&self) -> Option<Price> {

@@ -24,6 +24,11 @@ pub trait Model: Send + Sync + 'static {
         None
     }
 
+    /// Returns the limit on tokens of an answer that holds for requests without one, if it is configured.
+    fn max_tokens(&self) -> Option<u32> {
+        None
+    }
+
     /// Returns the price of tokens, if it is configured.
     fn price(&self) -> Option<Price> {
         None

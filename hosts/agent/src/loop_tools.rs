@@ -76,6 +76,24 @@ pub(crate) fn account_schema() -> Value {
     })
 }
 
+/// Answers of up to so many tokens are bounded by [`bounded_account_schema`]. Servers that turn a schema into a grammar refuse long
+/// repetitions, and models with room for more end by themselves.
+const BOUNDED_TOKENS: u32 = 1_000;
+
+/// The JSON Schema of a final answer that is complete within `max_tokens`, if that is a small number.
+///
+/// Small models repeat themselves until the limit cuts their answer off, and half a JSON object is no answer. A character is at most one
+/// token, and a quarter of the limit is left for keys and escapes.
+pub(crate) fn bounded_account_schema(max_tokens: Option<u32>) -> Value {
+    let mut schema = account_schema();
+    if let Some(tokens) = max_tokens.filter(|tokens| *tokens <= BOUNDED_TOKENS) {
+        for (member, share) in [("summary", 2), ("details", 4)] {
+            schema["properties"][member]["maxLength"] = (tokens / share).max(1).into();
+        }
+    }
+    schema
+}
+
 fn delegate_schema(profiles: &BTreeMap<String, AgentProfile>) -> Value {
     let mut schema = json!({
         "type": "object",
@@ -224,6 +242,17 @@ mod tests {
             .unwrap_err();
         assert_eq!(error.kind(), ToolErrorKind::InvalidArguments);
         assert!(error.message().contains("success"), "{error}");
+    }
+
+    #[test]
+    fn a_final_answer_fits_a_small_limit_of_tokens() {
+        let bounded = bounded_account_schema(Some(400));
+        let length = |member: &str| bounded["properties"][member]["maxLength"].as_u64().unwrap();
+        assert_eq!((length("summary"), length("details")), (200, 100));
+        assert_eq!(bounded_account_schema(Some(1))["properties"]["details"]["maxLength"], 1);
+        for unbounded in [None, Some(1_001), Some(u32::MAX)] {
+            assert_eq!(bounded_account_schema(unbounded), account_schema(), "{unbounded:?}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Ending, Run, model_failed};
 use crate::events::{AgentEvent, Observer};
-use crate::loop_tools::account_schema;
+use crate::loop_tools::bounded_account_schema;
 use crate::prompt::FinalAnswer;
 use crate::redaction::StreamRedaction;
 use crate::result::StopReason;
@@ -71,7 +71,8 @@ impl Run<'_> {
             .cache(true)
             .cancel(self.cancel.child_token());
         if agent.final_answer == FinalAnswer::Json && choice == ToolChoice::None {
-            request = request.response_schema(account_schema());
+            let limit = agent.context.max_answer_tokens.or_else(|| agent.model.max_tokens());
+            request = request.response_schema(bounded_account_schema(limit));
         }
         if !tools.tools().is_empty() {
             request = request.tools(Arc::clone(tools)).tool_choice(choice);

@@ -11,7 +11,7 @@ const DIRECTORY: &str = "agents";
 /// The word for the latest transcript of the workspace.
 pub(crate) const LATEST: &str = "latest";
 
-/// The agent that the configuration describes. Whoever uses it sets its approver.
+/// The agent that the configuration describes. The caller sets its approver.
 pub(crate) fn builder(
     toolkit: &Toolkit,
     transcripts: &Transcripts,

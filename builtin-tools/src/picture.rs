@@ -36,10 +36,19 @@ pub(crate) struct Picture {
     pub(crate) data: Vec<u8>,
     pub(crate) mime_type: &'static str,
     /// Width and height of the file.
+    #[cfg_attr(not(feature = "fs"), expect(dead_code, reason = "`read` states it"))]
     pub(crate) original: (u32, u32),
     /// Width and height as they are now.
+    #[cfg_attr(
+        not(any(feature = "canvas", feature = "fs")),
+        expect(dead_code, reason = "`canvas` and `read` state it")
+    )]
     pub(crate) size: (u32, u32),
     /// True if the data differs from the file.
+    #[cfg_attr(
+        not(any(feature = "canvas", feature = "fs")),
+        expect(dead_code, reason = "`canvas` and `read` state it")
+    )]
     pub(crate) is_changed: bool,
 }
 

@@ -7,7 +7,7 @@ use super::diff::{Diff, diff};
 use super::hard_links;
 use super::interrupted;
 use super::leave::may_tell;
-use super::unread::check_read;
+use super::unread;
 use super::written;
 use crate::titles;
 pub use details::WrittenFile;
@@ -15,7 +15,9 @@ use keep::NewContent;
 use std::fmt::Write as _;
 use toolkit::prelude::*;
 use toolkit::{
-    files::{Expected, FileContent, PriorContent, Proposal, ReadState, Target, Workspace, WriteOutcome},
+    files::{
+        Expected, Extent, FileContent, PriorContent, Proposal, ReadState, Target, Workspace, WriteOutcome,
+    },
     output::Detailed,
 };
 
@@ -220,6 +222,25 @@ fn changed_since_read(shown: &str) -> ToolError {
         "{shown} was changed since it was last read here, so nothing was written; read it again, then \
          decide anew what to write"
     ))
+}
+
+/// Refuses to replace a file of which the session does not know everything.
+fn check_read(
+    workspace: &Workspace,
+    path: &Path,
+    shown: &str,
+    content: &FileContent,
+) -> Result<(), ToolError> {
+    if unread::is_read(workspace, path, content) {
+        return Ok(());
+    }
+    let why = match workspace.extent(path, &content.version) {
+        Extent::Part => "only a part of it was read in this session",
+        _ => "it was not read in this session",
+    };
+    Err(ToolError::failed(format!(
+        "{shown} exists, and {why}; nothing was written. Read all of it first, or use `edit` to change a part of it"
+    )))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! cargo run --manifest-path adapters/Cargo.toml --bin genai-chat -- MODEL QUESTION
 //! ```
 //!
-//! With the feature `tls` also for one behind `https`. `genai-stream` is the same with the answers in pieces.
+//! A server behind `https` needs TLS: add `--features genai/rustls-tls`. `genai-stream` does the same with streamed answers.
 
 mod travel;
 mod with_genai;

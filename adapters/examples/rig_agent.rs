@@ -5,7 +5,7 @@
 //! cargo run --manifest-path adapters/Cargo.toml --bin rig-agent -- MODEL QUESTION
 //! ```
 //!
-//! With the feature `tls` also for one behind `https`.
+//! A server behind `https` needs TLS: add `--features rig-reqwest/rustls`.
 
 mod travel;
 

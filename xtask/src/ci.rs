@@ -84,7 +84,7 @@ fn deny(workspace: &Workspace) -> Result {
     workspace::run(adapters.arg(config).args(["check", "licenses", "sources"]))
 }
 
-/// Checks each feature of each crate that is published, alone and without dev-dependencies.
+/// Checks each feature of each crate that is published, alone and without dev-dependencies. Warnings are errors.
 fn features(workspace: &Workspace) -> Result {
     provision::ensure(workspace, provision::FOR_FEATURES)?;
     // cargo-hack takes the dev-dependencies out of the manifests while it runs, which no other step may see.
@@ -96,10 +96,25 @@ fn features(workspace: &Workspace) -> Result {
     let mut command: Command = workspace.command(&[&check[..], &alone].concat());
     let target =
         std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| workspace.root().join("target").into());
-    let checked = workspace::run(command.current_dir(&copy).env("CARGO_TARGET_DIR", target));
+    command.current_dir(&copy).env("CARGO_TARGET_DIR", target).stderr(Stdio::piped());
+    // `RUSTFLAGS="-D warnings"` would have every dependency checked anew. Cargo repeats the warnings of a crate that it need not check again.
+    let mut warnings = 0;
+    let watch = |line: &str| warnings += usize::from(is_warning(line));
+    let checked = test::run_watched(&mut command, |child| child.stderr.take(), std::io::stderr(), watch);
     // Cargo takes products of the copy for products of the repository, and for fresh ones as long as the copy is there.
     fs::remove_dir_all(&copy)?;
-    checked
+    checked?;
+    if warnings > 0 {
+        return Err(format!("a feature alone compiles with warnings: {warnings} in the output above").into());
+    }
+    Ok(())
+}
+
+/// Returns true for the first line of a compiler warning. Cargo's count of the warnings of a crate begins the same way, and cargo-hack's
+/// own remarks are about manifests.
+fn is_warning(line: &str) -> bool {
+    let line = crate::tally::without_colors(line);
+    line.starts_with("warning: ") && !line.contains(" generated ") && !line.contains("cargo-hack")
 }
 
 /// The README's first command, word for word.
@@ -168,6 +183,19 @@ mod tests {
             table.lines().map(|line| line.split_whitespace().take(2).collect()).collect();
         assert_eq!(rows, [["step", "result"], ["first", "FAIL"], ["second", "pass"]]);
         assert_eq!(report.verdict().unwrap_err().to_string(), "failed steps: first");
+    }
+
+    #[test]
+    fn warnings_of_the_compiler_are_told_from_other_lines() {
+        for (line, expected) in [
+            ("warning: unused variable: `models`", true),
+            ("\u{1b}[1m\u{1b}[33mwarning\u{1b}[0m\u{1b}[1m: unused import\u{1b}[0m", true),
+            ("warning: `toolkit-cli` (lib) generated 1 warning", false),
+            ("    Checking toolkit-cli v0.1.0", false),
+            ("  |     ^^^ help: a warning: follows", false),
+        ] {
+            assert_eq!(is_warning(line), expected, "{line}");
+        }
     }
 
     #[test]

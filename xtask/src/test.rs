@@ -1,6 +1,7 @@
 //! `cargo xtask test`: runs the tests of the workspace, after installing the programs that they need.
 
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -153,6 +154,9 @@ fn nextest(
     let all = ["--run-ignored", "all", "--no-fail-fast", "--no-tests", "pass", "--profile", profile];
     let filter: Vec<&str> = selection.filter.as_deref().into_iter().collect();
     let mut command = workspace.command(&[&["cargo", "nextest", "run"][..], &of, &all, &filter].concat());
+    if profile == "default" {
+        command.arg("--test-threads").arg(threads().to_string());
+    }
     if std::env::var_os(SEED.0).is_none() {
         command.env(SEED.0, SEED.1);
     }
@@ -211,7 +215,7 @@ fn has_library(workspace: &Workspace, package: &str) -> bool {
 }
 
 /// Runs a command to its end, passing on one of its streams while showing each line of it to `watch`.
-fn run_watched<R: Read>(
+pub(crate) fn run_watched<R: Read>(
     command: &mut Command,
     stream: fn(&mut std::process::Child) -> Option<R>,
     mut onto: impl Write,

@@ -184,6 +184,11 @@ fn nextest(
     result
 }
 
+/// The number of tests that run at once: more than there are processors, since many wait for a browser, a server or a clock.
+fn threads() -> usize {
+    2 * thread::available_parallelism().map_or(1, NonZero::get)
+}
+
 fn doc_tests(workspace: &Workspace, selection: &Selection, which: &[&str], tally: &mut Tally) -> Result {
     if !selection.packages.is_empty() && !selection.packages.iter().any(|name| has_library(workspace, name)) {
         // Cargo takes that for a mistake.

@@ -7,7 +7,10 @@ use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
+#[cfg(feature = "mcp")]
+use crate::mcp::Only;
 use crate::signals::Watch;
+use crate::subcommand::{self, Context, Request, Run, RunAtOnce, Start};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
 use setup::place;
@@ -20,8 +23,9 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
-use tokio::runtime::Runtime;
-use toolkit::{Builder, Caller, CancellationToken, Toolkit, approval::TerminalApprover, text::escape_line};
+use toolkit::{
+    Builder, Caller, CancellationToken, approval::TerminalApprover, config::LoadOptions, text::escape_line,
+};
 use toolkit_agent::{
     Agent, AgentEvent, Checkpoints, DelegationRequest, RewindOptions, RunOptions, Session, StopReason,
     ToolAgentResult, Transcripts,
@@ -36,7 +40,7 @@ pub(crate) struct AgentRequest {
     task: Option<String>,
     context: Option<String>,
     expected_outcome: Option<String>,
-    pub(crate) profile: Option<String>,
+    profile: Option<String>,
     max_turns: Option<u32>,
     resume: Option<String>,
     fork: Option<String>,
@@ -118,7 +122,12 @@ pub(crate) fn command() -> Command {
 }
 
 /// Reads the arguments.
-pub(crate) fn request(matches: &mut ArgMatches) -> AgentRequest {
+pub(crate) fn request(matches: &mut ArgMatches) -> Request {
+    let request = parsed(matches);
+    if request.action == Action::Run { subcommand::run(request) } else { subcommand::at_once(request) }
+}
+
+fn parsed(matches: &mut ArgMatches) -> AgentRequest {
     let (messages, rewind) = (text(matches, "messages"), text(matches, "rewind"));
     let action = match (matches.get_flag("list"), &messages, &rewind) {
         (true, _, _) => Action::List,
@@ -139,15 +148,44 @@ pub(crate) fn request(matches: &mut ArgMatches) -> AgentRequest {
     }
 }
 
-impl AgentRequest {
-    /// Returns true if tools and a model are needed for it.
-    pub(crate) fn needs_toolkit(&self) -> bool {
-        self.action == Action::Run
+impl RunAtOnce for AgentRequest {
+    fn run(&self, start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        run_without_tools(self, start.load.data_dir_path(), &start.caller, start.format, console)
     }
 }
 
+impl Run for AgentRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        // The servers are started with the tools of a caller.
+        context.toolbox(console);
+        run(self, context, console)
+    }
+
+    fn prepare(&self, toolkit: Builder, load: &LoadOptions) -> Builder {
+        prepare(toolkit, load)
+    }
+
+    fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
+
+    fn may_last(&self) -> bool {
+        true
+    }
+
+    #[cfg(feature = "mcp")]
+    fn servers(&self) -> Only<'_> {
+        Only::All
+    }
+}
+
+/// Returns the toolkit as an agent needs it.
+pub(crate) fn prepare(toolkit: Builder, load: &LoadOptions) -> Builder {
+    with_copies(toolkit.delegates_tasks().keeps_history(), load.data_dir_path())
+}
+
 /// Lists transcripts or their messages.
-pub(crate) fn run_without_tools(
+fn run_without_tools(
     request: &AgentRequest,
     data_dir: Option<&Path>,
     caller: &Caller,
@@ -197,7 +235,7 @@ pub(crate) fn run_without_tools(
 }
 
 /// A toolkit that keeps copies of the files that runs change.
-pub(crate) fn with_copies(toolkit: Builder, data_dir: Option<&Path>) -> Builder {
+fn with_copies(toolkit: Builder, data_dir: Option<&Path>) -> Builder {
     match transcripts(data_dir) {
         Ok(transcripts) => toolkit.change_hook(Checkpoints::new(transcripts).hook()),
         Err(_) => toolkit,
@@ -205,16 +243,9 @@ pub(crate) fn with_copies(toolkit: Builder, data_dir: Option<&Path>) -> Builder 
 }
 
 /// Does the task.
-pub(crate) fn run(
-    request: &AgentRequest,
-    toolkit: &Toolkit,
-    data_dir: Option<&Path>,
-    caller: &Caller,
-    runtime: &Runtime,
-    format: Format,
-    console: &mut Console<'_>,
-) -> Result<Exit, Stop> {
-    let transcripts = transcripts(data_dir)?;
+fn run(request: &AgentRequest, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let &Context { toolkit, caller, runtime, format, .. } = context;
+    let transcripts = transcripts(context.data_dir())?;
     let task = request.task.as_deref().map(read_task).transpose()?;
     let builder = builder(toolkit, &transcripts, caller.clone(), request.max_turns)?;
     let agent = builder.approver(TerminalApprover::new()).build();

@@ -8,25 +8,34 @@ use crate::flags::{Flags, Given};
 use crate::format::Format;
 use crate::live::{Live, Shown};
 use crate::matched::{required, text};
+#[cfg(feature = "mcp")]
+use crate::mcp::Only;
 use crate::render::{self, Saved};
 use crate::save;
 use crate::signals::Watch;
+use crate::subcommand::{Context, Run};
 use clap::builder::ValueHint;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::runtime::Runtime;
-use toolkit::{CancellationToken, Content, ToolCall, ToolOutput, ToolResult, Toolbox};
+use toolkit::{
+    Builder, CancellationToken, Content, ToolCall, ToolOutput, ToolResult, Toolbox, config::LoadOptions,
+};
+
+/// Lifetime of an approval for a session. A command does not know when its session ends.
+const SESSION_APPROVAL: Duration = Duration::from_hours(8);
 
 /// Arguments of `call`.
 #[derive(Debug)]
 pub(crate) struct CallRequest {
     /// JSON text, `@file`, or `-` for standard input.
-    pub(crate) args: Option<String>,
-    pub(crate) save: Option<PathBuf>,
-    pub(crate) name: String,
+    args: Option<String>,
+    save: Option<PathBuf>,
+    name: String,
     /// All arguments after the tool's name.
-    pub(crate) flags: Vec<OsString>,
+    flags: Vec<OsString>,
 }
 
 /// The subcommand, without the tool's name and flags.
@@ -81,9 +90,34 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<CallRequest, Stop> {
     })
 }
 
+impl Run for CallRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let &Context { program, runtime, format, .. } = context;
+        let toolbox = context.toolbox(console);
+        let sweeping = runtime.spawn_blocking({
+            let toolkit = context.toolkit.clone();
+            move || toolkit.sweep_outputs()
+        });
+        let exit = run(self, format, toolbox, runtime, program, console);
+        // Files that cannot be removed now are removed the next time.
+        let _ = runtime.block_on(sweeping);
+        exit
+    }
+
+    fn prepare(&self, toolkit: Builder, _load: &LoadOptions) -> Builder {
+        // The next command is the same session, and another process.
+        toolkit.keeps_history().for_one_call().keep_session_approvals(SESSION_APPROVAL)
+    }
+
+    #[cfg(feature = "mcp")]
+    fn servers(&self) -> Only<'_> {
+        Only::Tool(&self.name)
+    }
+}
+
 /// Runs the call and prints its result.
-pub(crate) fn run(
-    request: CallRequest,
+fn run(
+    request: &CallRequest,
     format: Format,
     toolbox: &Toolbox,
     runtime: &Runtime,
@@ -92,13 +126,13 @@ pub(crate) fn run(
 ) -> Result<Exit, Stop> {
     let CallRequest { name, flags, args, save } = request;
     // An unknown tool has no flags, and the toolbox reports that it is unknown.
-    let late = match toolbox.tool(&name) {
-        Some(tool) => Flags::of(tool).parse(program, flags)?,
+    let late = match toolbox.tool(name) {
+        Some(tool) => Flags::of(tool).parse(program, flags.clone())?,
         None => Given::default(),
     };
     let flags = late.values;
-    let args = once("args", args, late.args)?;
-    let save = once("save", save, late.save)?;
+    let args = once("args", args.clone(), late.args)?;
+    let save = once("save", save.clone(), late.save)?;
     let given = args.as_deref().map(arguments::read).transpose()?;
     let call = ToolCall::new("1", name.clone(), arguments::merge(given, &flags)?);
 
@@ -122,7 +156,7 @@ pub(crate) fn run(
     };
     let saving = print(&result, format, save.as_deref(), &shown, console);
     if let Some(error) = result.error() {
-        console.error(shown.rest(&for_people(error, toolbox, &name)));
+        console.error(shown.rest(&for_people(error, toolbox, name)));
     }
     saving.map(|()| exit)
 }

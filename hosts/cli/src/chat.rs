@@ -11,7 +11,10 @@ use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
+#[cfg(feature = "mcp")]
+use crate::mcp::Only;
 use crate::signals::Interrupts;
+use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use complete::Words;
 use input::{Entry, Input};
@@ -22,7 +25,10 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use tokio::runtime::Runtime;
-use toolkit::{Caller, CancellationToken, Toolbox, Toolkit, approval::TerminalApprover, text::escape_line};
+use toolkit::{
+    Builder, Caller, CancellationToken, Toolbox, Toolkit, approval::TerminalApprover, config::LoadOptions,
+    text::escape_line,
+};
 use toolkit_agent::{
     Agent, AgentEvent, DelegationRequest, FinalAnswer, RunOptions, Session, StopReason, ToolAgentResult,
     Transcripts,
@@ -46,7 +52,7 @@ const COMMANDS: [(&str, &str); 6] = [
 /// The arguments after `chat`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChatRequest {
-    pub(crate) profile: Option<String>,
+    profile: Option<String>,
     max_turns: Option<u32>,
     resume: Option<String>,
 }
@@ -94,15 +100,44 @@ pub(crate) fn request(matches: &mut ArgMatches) -> ChatRequest {
 }
 
 /// The program around a conversation.
-pub(crate) struct Host<'a> {
+struct Host<'a> {
     pub(crate) toolkit: &'a Toolkit,
     pub(crate) toolbox: &'a Toolbox,
     pub(crate) data_dir: Option<&'a Path>,
     pub(crate) runtime: &'a Runtime,
 }
 
+impl Run for ChatRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let host = Host {
+            toolkit: context.toolkit,
+            toolbox: context.toolbox(console),
+            data_dir: context.data_dir(),
+            runtime: context.runtime,
+        };
+        run(self, &host, context.caller, context.format, console)
+    }
+
+    fn prepare(&self, toolkit: Builder, load: &LoadOptions) -> Builder {
+        agent::prepare(toolkit, load)
+    }
+
+    fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
+
+    fn may_last(&self) -> bool {
+        true
+    }
+
+    #[cfg(feature = "mcp")]
+    fn servers(&self) -> Only<'_> {
+        Only::All
+    }
+}
+
 /// Talks until the input ends, or until it is interrupted twice.
-pub(crate) fn run(
+fn run(
     request: &ChatRequest,
     host: &Host<'_>,
     caller: &Caller,

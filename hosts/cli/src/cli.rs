@@ -1,30 +1,16 @@
 //! The command line program, from its arguments to the exit code.
 
-#[cfg(feature = "agent")]
-use crate::acp;
-#[cfg(feature = "agent")]
-use crate::agent;
-use crate::call;
-#[cfg(feature = "mcp")]
-use crate::call::CallRequest;
-#[cfg(feature = "agent")]
-use crate::chat;
-use crate::completions;
 use crate::config;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
-use crate::history;
 #[cfg(feature = "mcp")]
 use crate::mcp;
-#[cfg(feature = "mcp")]
-use crate::mcp::McpRequest;
-use crate::new;
-use crate::options::{self, Options, Request};
+use crate::options::{self, Options};
 use crate::parts::with_models;
 use crate::signals;
-use crate::subcommand::Context;
-use crate::trust;
+use crate::subcommand::{Context, Request, Start};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::cell::OnceCell;
 #[cfg(feature = "mcp")]
 use std::collections::BTreeMap;
 use std::env;
@@ -34,7 +20,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 use toolkit::{
-    BuildError, Builder, Toolbox, Toolkit,
+    BuildError, Builder, Toolkit,
     approval::TerminalApprover,
     bootstrap::{Bootstrap, FollowTask},
     config::LoadOptions,
@@ -153,93 +139,58 @@ impl Cli {
         let cannot_build = move |error: BuildError| cannot_build(&error, is_own);
         let program = options::program_name(&args);
         let command = options::command(&program).version(self.version).about(self.about);
-        let options = Options::parse(command.clone(), args);
+        let options = Options::parse(command, args);
         if matches!(&options, Err(Stop::Parse(error)) if error.exit_code() == 0) {
             // Help is available even if the toolkit cannot start.
             return options.map(|_| Exit::Success);
         }
-        let mut toolkit = with_defaults(self.toolkit);
+        let toolkit = with_defaults(self.toolkit);
+        let Options { format, caller, load, request } = match options {
+            Ok(options) => options,
+            Err(stop) => return Err(suggest_call(stop, toolkit.build().ok().as_ref(), &program)),
+        };
+        let request = match request {
+            Request::AtOnce(subcommand) => {
+                let start = Start { toolkit, load, caller, format, cannot_build: &cannot_build };
+                return subcommand.run(start, console);
+            }
+            Request::Run(subcommand) => subcommand,
+        };
+        let bootstrap = with_models(Bootstrap::new(request.prepare(toolkit, &load), load.clone()));
         #[cfg(feature = "mcp")]
         let mut servers = McpServers::new(&BTreeMap::new(), ClientOptions::new());
-        if let Ok(options) = &options {
-            let load = options.load.clone();
-            match &options.request {
-                Request::Config(request) => {
-                    return config::run(*request, toolkit, load, options.format, &cannot_build, console);
-                }
-                Request::Trust(request) => {
-                    let workspace = options.caller.workspace_dir();
-                    return trust::run(request, load, workspace, options.format, console);
-                }
-                Request::History(request) => return history::run(request, &load, options.format, console),
-                Request::New(request) => {
-                    // The configuration does not matter: none of its names are reserved by core.
-                    let toolkit = toolkit.build().map_err(cannot_build)?;
-                    let workspace = options.caller.workspace_dir();
-                    return new::run(request, &toolkit, workspace, options.format, console);
-                }
-                #[cfg(feature = "agent")]
-                Request::Agent(request) if !request.needs_toolkit() => {
-                    let (data_dir, caller) = (load.data_dir_path(), &options.caller);
-                    return agent::run_without_tools(request, data_dir, caller, options.format, console);
-                }
-                #[cfg(feature = "agent")]
-                Request::Acp(request) => {
-                    return acp::run(request, toolkit, load, options.caller.clone(), for_agent);
-                }
-                #[cfg(feature = "mcp")]
-                Request::Mcp(request) if !request.needs_toolkit() => {
-                    let caller = &options.caller;
-                    return mcp::run_without_tools(request, &load, caller, options.format, console);
-                }
-                request => {
-                    let bootstrap = Bootstrap::new(for_request(toolkit, request, &load), load.clone());
-                    let bootstrap = with_models(bootstrap);
-                    #[cfg(feature = "mcp")]
-                    let bootstrap = bootstrap.part(|toolkit, configuration| {
-                        servers = mcp::servers_of(configuration, &options.caller, &load, only(request));
-                        mcp::with(toolkit, &servers)
-                    });
-                    let (prepared, configuration) = bootstrap.prepare().map_err(config::cannot_load)?;
-                    toolkit = prepared;
-                    // The diagnostics contain them already.
-                    if !shows_diagnostics(request) {
-                        config::note(&configuration, console);
-                    }
-                }
-            }
+        #[cfg(feature = "mcp")]
+        let bootstrap = bootstrap.part(|toolkit, configuration| {
+            servers = mcp::servers_of(configuration, &caller, &load, request.servers());
+            mcp::with(toolkit, &servers)
+        });
+        let (toolkit, configuration) = bootstrap.prepare().map_err(config::cannot_load)?;
+        // The diagnostics contain them already.
+        if !request.shows_diagnostics() {
+            config::note(&configuration, console);
         }
-        let toolkit = toolkit.build();
-        let options = options.map_err(|stop| suggest_call(stop, toolkit.as_ref().ok(), &program))?;
-        let toolkit = toolkit.map_err(cannot_build)?;
+        let toolkit = toolkit.build().map_err(cannot_build)?;
         let runtime = RuntimeBuilder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
-        let _tasks = spawn_tasks(&options, &toolkit, &runtime);
-        if !shows_diagnostics(&options.request) {
+        let _tasks = request.may_last().then(|| spawn_tasks(&load, &toolkit, &runtime));
+        if !request.shows_diagnostics() {
             note_lost(&toolkit, &program, console);
         }
-        #[cfg(feature = "mcp")]
-        if let Request::Mcp(request) = options.request {
-            let host = mcp::Host {
-                data_dir: options.load.data_dir_path(),
-                runtime: &runtime,
-                format: options.format,
-            };
-            let exit = mcp::run(request, toolkit.clone(), &servers, options.caller, &host, console);
-            runtime.block_on(toolkit.shutdown(SHUTDOWN));
-            runtime.shutdown_background();
-            return exit;
-        }
-        let toolbox = runtime.block_on(toolkit.toolbox(&options.caller));
-        #[cfg(feature = "mcp")]
-        mcp::note(&servers, console);
-        #[cfg(feature = "mcp")]
-        let noticed = mcp::noticed(&servers);
-        #[cfg(not(feature = "mcp"))]
-        let noticed = Vec::new();
-        let exit = answer(options, &toolkit, &toolbox, &noticed, &runtime, &command, console);
+        let context = Context {
+            toolkit: &toolkit,
+            caller: &caller,
+            #[cfg(any(feature = "agent", feature = "mcp"))]
+            load: &load,
+            program: &program,
+            runtime: &runtime,
+            format,
+            #[cfg(feature = "mcp")]
+            servers: &servers,
+            toolbox: OnceCell::new(),
+        };
+        let exit = request.run(&context, console);
         runtime.block_on(toolkit.shutdown(SHUTDOWN));
         #[cfg(feature = "mcp")]
         runtime.block_on(servers.stop());
@@ -250,10 +201,9 @@ impl Cli {
 }
 
 /// Removes old outputs every hour, and reloads a changed configuration, since a server or a conversation may last for weeks.
-fn spawn_tasks(options: &Options, toolkit: &Toolkit, runtime: &Runtime) -> Option<(CleanupTask, FollowTask)> {
+fn spawn_tasks(load: &LoadOptions, toolkit: &Toolkit, runtime: &Runtime) -> (CleanupTask, FollowTask) {
     let _entered = runtime.enter();
-    let follow = || toolkit.follow_configuration(options.load.clone(), config::report_reload);
-    options.request.may_last().then(|| (toolkit.spawn_cleanup(), follow()))
+    (toolkit.spawn_cleanup(), toolkit.follow_configuration(load.clone(), config::report_reload))
 }
 
 /// Returns the error for a toolkit that cannot be built. A program that only calls [`main`] cannot provide services, so the
@@ -269,21 +219,7 @@ fn cannot_build(error: &BuildError, is_own: bool) -> Stop {
     Stop::cannot_start(message)
 }
 
-/// Returns the servers whose tools a request needs.
-#[cfg(feature = "mcp")]
-fn only(request: &Request) -> mcp::Only<'_> {
-    match request {
-        Request::Run(subcommand) => subcommand.servers(),
-        Request::Call(CallRequest { name, .. }) => mcp::Only::Tool(name),
-        Request::Mcp(McpRequest::Test { name: Some(name) }) => mcp::Only::Server(name),
-        Request::Mcp(_) => mcp::Only::All,
-        #[cfg(feature = "agent")]
-        Request::Agent(_) | Request::Chat(_) => mcp::Only::All,
-        _ => mcp::Only::None,
-    }
-}
-
-/// The toolkit with what holds for every request.
+/// The toolkit with what holds for every subcommand.
 fn with_defaults(toolkit: Builder) -> Builder {
     let toolkit = toolkit.links_first("toolkit_cli").default_approver(TerminalApprover::new());
     match env::var_os("TOOLKIT_DATA_DIR").filter(|directory| !directory.is_empty()) {
@@ -291,37 +227,6 @@ fn with_defaults(toolkit: Builder) -> Builder {
         None => toolkit,
     }
 }
-
-/// The toolkit as a request needs it.
-#[cfg_attr(
-    not(feature = "agent"),
-    expect(unused_variables, reason = "an agent alone keeps copies in the data directory")
-)]
-fn for_request(toolkit: Builder, request: &Request, load: &LoadOptions) -> Builder {
-    match request {
-        #[cfg(feature = "agent")]
-        Request::Agent(_) | Request::Chat(_) => for_agent(toolkit, load),
-        // The next command is the same session, and another process.
-        Request::Call(_) => toolkit.keeps_history().for_one_call().keep_session_approvals(SESSION_APPROVAL),
-        #[cfg(feature = "mcp")]
-        Request::Mcp(_) => toolkit.keeps_history(),
-        _ => toolkit,
-    }
-}
-
-/// The toolkit as an agent needs it.
-#[cfg(feature = "agent")]
-fn for_agent(toolkit: Builder, load: &LoadOptions) -> Builder {
-    agent::with_copies(toolkit.delegates_tasks().keeps_history(), load.data_dir_path())
-}
-
-/// Returns true if all diagnostics are a part of the answer.
-fn shows_diagnostics(request: &Request) -> bool {
-    matches!(request, Request::Run(subcommand) if subcommand.shows_diagnostics())
-}
-
-/// Lifetime of an approval for a session. A command does not know when its session ends.
-const SESSION_APPROVAL: Duration = Duration::from_hours(8);
 
 /// Maximum number of warnings that are printed unasked.
 const MAX_TOLD: usize = 20;
@@ -349,48 +254,4 @@ fn suggest_call(stop: Stop, toolkit: Option<&Toolkit>, program: &str) -> Stop {
         }
         _ => stop,
     }
-}
-
-fn answer(
-    options: Options,
-    toolkit: &Toolkit,
-    toolbox: &Toolbox,
-    noticed: &[Diagnostic],
-    runtime: &Runtime,
-    command: &clap::Command,
-    console: &mut Console<'_>,
-) -> Result<Exit, Stop> {
-    let format = options.format;
-    match options.request {
-        Request::Run(subcommand) => {
-            return subcommand.run(&Context { toolkit, toolbox, noticed, runtime, format }, console);
-        }
-        Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
-        Request::Config(_) | Request::Trust(_) | Request::History(_) | Request::New(_) => {}
-        #[cfg(feature = "mcp")]
-        Request::Mcp(_) => {}
-        #[cfg(feature = "agent")]
-        Request::Agent(request) => {
-            let data_dir = options.load.data_dir_path();
-            return agent::run(&request, toolkit, data_dir, &options.caller, runtime, format, console);
-        }
-        #[cfg(feature = "agent")]
-        Request::Acp(_) => {}
-        #[cfg(feature = "agent")]
-        Request::Chat(request) => {
-            let host = chat::Host { toolkit, toolbox, data_dir: options.load.data_dir_path(), runtime };
-            return chat::run(&request, &host, &options.caller, format, console);
-        }
-        Request::Call(request) => {
-            let sweeping = runtime.spawn_blocking({
-                let toolkit = toolkit.clone();
-                move || toolkit.sweep_outputs()
-            });
-            let exit = call::run(request, format, toolbox, runtime, command.get_name(), console);
-            // Files that cannot be removed now are removed the next time.
-            let _ = runtime.block_on(sweeping);
-            return exit;
-        }
-    }
-    Ok(Exit::Success)
 }

@@ -1,30 +1,53 @@
 //! `completions`: a script for a shell that knows the command, every tool and every tool's flags.
 
 use crate::console::Console;
-use crate::exit::Stop;
+use crate::exit::{Exit, Stop};
 use crate::flags::{Flags, Purpose};
+use crate::matched::required;
 use crate::options::{shared_options, skeleton};
-use clap::Command;
+use crate::subcommand::{Context, Run};
 use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use toolkit::Toolbox;
 
-/// Prints the script.
-pub(crate) fn run(
+/// A parsed `completions` subcommand.
+#[derive(Debug)]
+pub(crate) struct CompletionsRequest {
     shell: Shell,
-    program: &str,
-    toolbox: &Toolbox,
-    console: &mut Console<'_>,
-) -> Result<(), Stop> {
-    let mut command = command(program, toolbox);
-    // Into memory: the generators panic if the reader closes the stream.
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command, program, &mut script);
-    console.print(&String::from_utf8_lossy(&script))
+}
+
+/// The subcommand.
+pub(crate) fn command() -> Command {
+    Command::new("completions")
+        .about("Prints a shell completion script for this command, its tools and their flags")
+        .arg(
+            Arg::new("shell")
+                .value_name("SHELL")
+                .required(true)
+                .value_parser(value_parser!(Shell))
+                .help("The shell"),
+        )
+}
+
+/// Returns the arguments of `completions` in the matches.
+pub(crate) fn request(matches: &mut ArgMatches) -> Result<CompletionsRequest, Stop> {
+    Ok(CompletionsRequest { shell: required(matches.remove_one("shell"))? })
+}
+
+impl Run for CompletionsRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut command = with_tools(context.program, context.toolbox(console));
+        // Into memory: the generators panic if the reader closes the stream.
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command, context.program, &mut script);
+        console.print(&String::from_utf8_lossy(&script))?;
+        Ok(Exit::Success)
+    }
 }
 
 /// The command with each tool as a subcommand of `call`.
-fn command(program: &str, toolbox: &Toolbox) -> Command {
+fn with_tools(program: &str, toolbox: &Toolbox) -> Command {
     let names: Vec<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
     // Denied tools are included, since users want them explained.
     let denied = toolbox.denied().into_iter().map(|denied| denied.tool);

@@ -4,6 +4,7 @@ use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
+use crate::subcommand::{RunAtOnce, Start};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -99,8 +100,14 @@ pub(crate) fn note(configuration: &Configuration, console: &mut Console<'_>) {
     }
 }
 
-/// Runs the subcommand.
-pub(crate) fn run(
+impl RunAtOnce for ConfigRequest {
+    fn run(&self, start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let Start { toolkit, load, format, cannot_build, .. } = start;
+        run(*self, toolkit, load, format, cannot_build, console)
+    }
+}
+
+fn run(
     request: ConfigRequest,
     toolkit: Builder,
     options: LoadOptions,

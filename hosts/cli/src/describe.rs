@@ -36,7 +36,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<DescribeRequest, Stop>
 impl Run for DescribeRequest {
     /// Prints the page of a tool, or its JSON.
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let tool = find(context.toolbox, &self.name)?;
+        let tool = find(context.toolbox(console), &self.name)?;
         match context.format {
             Format::Text => {
                 console.print(&page(tool, console.out_paint, columns(console.out_is_terminal)))?;

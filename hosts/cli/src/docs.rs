@@ -30,6 +30,8 @@ pub(crate) fn command() -> Command {
 impl Run for DocsRequest {
     /// Prints the page, or all that is known of each tool as JSON.
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        // Tools from elsewhere are there once a caller has them.
+        context.toolbox(console);
         let tools = context.toolkit.tools();
         match context.format {
             Format::Text => console.print(&page(&tools))?,

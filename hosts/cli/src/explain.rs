@@ -67,7 +67,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<ExplainRequest, Stop> 
 
 impl Run for ExplainRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let &Context { toolbox, format, .. } = context;
+        let (toolbox, format) = (context.toolbox(console), context.format);
         match self {
             Self::Tool { name } => tool(toolbox, name, format, console),
             #[cfg(feature = "runtime")]

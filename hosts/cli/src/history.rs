@@ -5,6 +5,7 @@ use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
+use crate::subcommand::{RunAtOnce, Start};
 use crate::utc::minute;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::collections::VecDeque;
@@ -92,8 +93,14 @@ fn parse_age(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(number.parse::<u64>().ok()?.checked_mul(seconds)?))
 }
 
+impl RunAtOnce for HistoryRequest {
+    fn run(&self, start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        run(self, &start.load, start.format, console)
+    }
+}
+
 /// Runs `history`.
-pub(crate) fn run(
+fn run(
     request: &HistoryRequest,
     load: &LoadOptions,
     format: Format,

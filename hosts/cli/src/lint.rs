@@ -88,7 +88,9 @@ pub(crate) fn request(matches: &mut ArgMatches) -> LintRequest {
 
 impl Run for LintRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        run(self, context.toolkit, context.noticed, context.format, console)
+        // The servers are started with the tools of a caller.
+        context.toolbox(console);
+        run(self, context.toolkit, &context.noticed(), context.format, console)
     }
 
     #[cfg(feature = "mcp")]

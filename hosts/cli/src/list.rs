@@ -46,9 +46,10 @@ pub(crate) fn request(matches: &mut ArgMatches) -> ListRequest {
 
 impl Run for ListRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let &Context { toolkit, toolbox, noticed, format, .. } = context;
+        let toolbox = context.toolbox(console);
+        let format = context.format;
         if self.diagnostics {
-            diagnostics(toolkit, toolbox, noticed, format, console)?;
+            diagnostics(context.toolkit, toolbox, &context.noticed(), format, console)?;
         } else {
             tools(toolbox, self.group.as_deref(), format, console)?;
         }

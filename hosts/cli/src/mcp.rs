@@ -11,47 +11,28 @@ mod token;
 
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
-use crate::format::Format;
 use crate::matched::text;
+use crate::subcommand::{self, Request, RunAtOnce, Start};
 use clap::{ArgMatches, Command};
 use std::collections::BTreeMap;
-use std::path::Path;
-use tokio::runtime::Runtime;
 use toolkit::{
-    Builder, Caller, Toolkit,
+    Builder, Caller,
     config::{Configuration, LoadOptions},
     registry::Diagnostic,
     text::escape_line,
 };
 use toolkit_mcp::{ClientOptions, McpServers};
 
-/// A parsed `mcp` subcommand.
+/// A parsed `mcp` subcommand that needs no tools.
 #[derive(Debug, Clone)]
-pub(crate) enum McpRequest {
-    Serve(serve::ServeRequest),
+enum McpRequest {
     Add(servers::AddRequest),
     Remove { name: String },
     List,
-    Test { name: Option<String> },
     Install(install::InstallRequest),
     Login(sign_in::LoginRequest),
     Logout { name: String },
     Token(token::TokenRequest),
-}
-
-impl McpRequest {
-    /// Returns the value that overrides `tools.profile`.
-    pub(crate) fn profile(&self) -> Option<&str> {
-        match self {
-            Self::Serve(request) => request.profile.as_deref(),
-            _ => None,
-        }
-    }
-
-    /// Returns true if the subcommand needs the tools.
-    pub(crate) fn needs_toolkit(&self) -> bool {
-        matches!(self, Self::Serve(_) | Self::Test { .. })
-    }
 }
 
 pub(crate) fn command() -> Command {
@@ -66,68 +47,38 @@ pub(crate) fn command() -> Command {
         .subcommand(token::command())
 }
 
-pub(crate) fn request(matches: &mut ArgMatches) -> Result<McpRequest, Stop> {
+pub(crate) fn request(matches: &mut ArgMatches) -> Result<Request, Stop> {
     let Some((name, mut matches)) = matches.remove_subcommand() else {
         return Err(Stop::usage("a subcommand is missing; `mcp --help` lists them"));
     };
     let server = |matches: &mut ArgMatches| text(matches, "name").unwrap_or_default();
-    Ok(match name.as_str() {
+    Ok(subcommand::at_once(match name.as_str() {
+        "serve" => return Ok(subcommand::run(serve::request(&mut matches))),
+        "test" => return Ok(subcommand::run(servers::test_request(&mut matches))),
         "add" => McpRequest::Add(servers::add_request(&mut matches)?),
         "remove" => McpRequest::Remove { name: server(&mut matches) },
-        "list" => McpRequest::List,
-        "test" => McpRequest::Test { name: text(&mut matches, "name") },
         "login" => McpRequest::Login(sign_in::request(&mut matches)),
         "logout" => McpRequest::Logout { name: server(&mut matches) },
         "token" => McpRequest::Token(token::request(&mut matches)?),
         "install" => McpRequest::Install(install::install_request(&mut matches)),
         "uninstall" => McpRequest::Install(install::uninstall_request(&mut matches)),
-        _ => McpRequest::Serve(serve::request(&mut matches)),
-    })
+        _ => McpRequest::List,
+    }))
 }
 
-/// Runs a subcommand that needs no tools.
-pub(crate) fn run_without_tools(
-    request: &McpRequest,
-    load: &LoadOptions,
-    caller: &Caller,
-    format: Format,
-    console: &mut Console<'_>,
-) -> Result<Exit, Stop> {
-    match request {
-        McpRequest::Add(request) => servers::add(request, load, console),
-        McpRequest::Remove { name } => servers::remove(name, load, console),
-        McpRequest::Install(request) => install::run(request, caller, load.data_dir_path(), console),
-        McpRequest::Login(request) => sign_in::login(request, load, console),
-        McpRequest::Logout { name } => sign_in::logout(name, load, console),
-        McpRequest::Token(request) => token::run(request, load.data_dir_path(), format, console),
-        _ => servers::list(load, format, console),
-    }
-}
-
-/// Runs a subcommand that needs the tools.
-pub(crate) fn run(
-    request: McpRequest,
-    toolkit: Toolkit,
-    servers: &McpServers,
-    caller: Caller,
-    host: &Host<'_>,
-    console: &mut Console<'_>,
-) -> Result<Exit, Stop> {
-    let exit = match request {
-        McpRequest::Serve(request) => {
-            serve::run(request, toolkit, caller, servers, host.data_dir, host.runtime, console)
+impl RunAtOnce for McpRequest {
+    fn run(&self, start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let Start { load, caller, format, .. } = start;
+        match self {
+            Self::Add(request) => servers::add(request, &load, console),
+            Self::Remove { name } => servers::remove(name, &load, console),
+            Self::List => servers::list(&load, format, console),
+            Self::Install(request) => install::run(request, &caller, load.data_dir_path(), console),
+            Self::Login(request) => sign_in::login(request, &load, console),
+            Self::Logout { name } => sign_in::logout(name, &load, console),
+            Self::Token(request) => token::run(request, load.data_dir_path(), format, console),
         }
-        _ => servers::test(servers, &toolkit, &caller, host.runtime, host.format, console),
-    };
-    host.runtime.block_on(servers.stop());
-    exit
-}
-
-/// The environment in which an `mcp` subcommand runs.
-pub(crate) struct Host<'a> {
-    pub(crate) data_dir: Option<&'a Path>,
-    pub(crate) runtime: &'a Runtime,
-    pub(crate) format: Format,
+    }
 }
 
 /// Returns the servers of a configuration, or only that of the called tool if it is known.

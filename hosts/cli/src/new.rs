@@ -10,6 +10,7 @@ use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::{required, text};
+use crate::subcommand::{RunAtOnce, Start};
 use clap::builder::ValueHint;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use files::{Crate, What};
@@ -96,8 +97,16 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<NewRequest, Stop> {
     Ok(NewRequest { what, name: required(text(&mut matches, "name"))?, path, git, rev, plugin })
 }
 
+impl RunAtOnce for NewRequest {
+    fn run(&self, start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        // The configuration does not matter: none of its names are reserved by core.
+        let toolkit = start.toolkit.build().map_err(start.cannot_build)?;
+        run(self, &toolkit, start.caller.workspace_dir(), start.format, console)
+    }
+}
+
 /// Writes the crate into a directory of its name in `workspace`.
-pub(crate) fn run(
+fn run(
     request: &NewRequest,
     toolkit: &Toolkit,
     workspace: &Path,

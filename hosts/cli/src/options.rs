@@ -1,13 +1,14 @@
 //! The options and subcommands of the command: their clap definitions, and their parsed form.
 
 #[cfg(feature = "agent")]
-use crate::acp::{self, AcpRequest};
+use crate::acp;
 #[cfg(feature = "agent")]
-use crate::agent::{self, AgentRequest};
-use crate::call::{self, CallRequest};
+use crate::agent;
+use crate::call;
 #[cfg(feature = "agent")]
-use crate::chat::{self, ChatRequest};
-use crate::config::{self, ConfigRequest};
+use crate::chat;
+use crate::completions;
+use crate::config;
 use crate::describe;
 use crate::docs::{self, DocsRequest};
 #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
@@ -15,21 +16,20 @@ use crate::doctor::{self, DoctorRequest};
 use crate::exit::{Exit, Stop};
 use crate::explain;
 use crate::format::Format;
-use crate::history::{self, HistoryRequest};
+use crate::history;
 use crate::lint;
 use crate::list;
-use crate::matched::{required, text};
+use crate::matched::text;
 #[cfg(feature = "mcp")]
-use crate::mcp::{self, McpRequest};
-use crate::new::{self, NewRequest};
+use crate::mcp;
+use crate::new;
 use crate::permission;
 use crate::schema;
-use crate::subcommand::Run;
-use crate::trust::{self, TrustRequest};
+use crate::subcommand::{Request, at_once, run};
+use crate::trust;
 use crate::wrap::{MAX_COLUMNS, help_columns, wrap};
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use clap_complete::Shell;
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
 use std::path::{self, Path, PathBuf};
@@ -42,57 +42,6 @@ pub(crate) struct Options {
     pub(crate) caller: Caller,
     pub(crate) load: LoadOptions,
     pub(crate) request: Request,
-}
-
-/// A subcommand.
-#[derive(Debug)]
-pub(crate) enum Request {
-    /// One that works with the tools of the caller.
-    Run(Box<dyn Run>),
-    Call(CallRequest),
-    History(HistoryRequest),
-    Completions {
-        shell: Shell,
-    },
-    Config(ConfigRequest),
-    Trust(TrustRequest),
-    New(NewRequest),
-    #[cfg(feature = "mcp")]
-    Mcp(McpRequest),
-    #[cfg(feature = "agent")]
-    Agent(AgentRequest),
-    #[cfg(feature = "agent")]
-    Acp(AcpRequest),
-    #[cfg(feature = "agent")]
-    Chat(ChatRequest),
-}
-
-impl Request {
-    /// The profile of tools that the subcommand names.
-    fn profile(&self) -> Option<&str> {
-        match self {
-            #[cfg(feature = "mcp")]
-            Self::Mcp(request) => request.profile(),
-            #[cfg(feature = "agent")]
-            Self::Agent(request) => request.profile.as_deref(),
-            #[cfg(feature = "agent")]
-            Self::Acp(request) => request.profile.as_deref(),
-            #[cfg(feature = "agent")]
-            Self::Chat(request) => request.profile.as_deref(),
-            _ => None,
-        }
-    }
-
-    /// Returns true if the subcommand runs until its user ends it.
-    pub(crate) fn may_last(&self) -> bool {
-        match self {
-            #[cfg(feature = "mcp")]
-            Self::Mcp(McpRequest::Serve(_)) => true,
-            #[cfg(feature = "agent")]
-            Self::Agent(_) | Self::Chat(_) => true,
-            _ => false,
-        }
-    }
 }
 
 /// Returns the name under which the program was started, for help texts and completions.
@@ -165,50 +114,36 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: |_| list::command(), request: |matches| Ok(run(list::request(matches))) },
     Subcommand { command: |_| describe::command(), request: |matches| Ok(run(describe::request(matches)?)) },
     Subcommand { command: |_| explain::command(), request: |matches| Ok(run(explain::request(matches)?)) },
-    Subcommand { command: call::command, request: |matches| Ok(Request::Call(call::request(matches)?)) },
+    Subcommand { command: call::command, request: |matches| Ok(run(call::request(matches)?)) },
     Subcommand { command: |_| schema::command(), request: |matches| Ok(run(schema::request(matches))) },
     Subcommand { command: |_| lint::command(), request: |matches| Ok(run(lint::request(matches))) },
     Subcommand { command: |_| docs::command(), request: |_| Ok(run(DocsRequest)) },
     Subcommand {
-        command: |_| completions(),
-        request: |matches| Ok(Request::Completions { shell: required(matches.remove_one("shell"))? }),
+        command: |_| completions::command(),
+        request: |matches| Ok(run(completions::request(matches)?)),
     },
-    Subcommand {
-        command: |_| config::command(),
-        request: |matches| Ok(Request::Config(config::request(matches)?)),
-    },
-    Subcommand {
-        command: |_| trust::command(),
-        request: |matches| Ok(Request::Trust(trust::request(matches))),
-    },
+    Subcommand { command: |_| config::command(), request: |matches| Ok(at_once(config::request(matches)?)) },
+    Subcommand { command: |_| trust::command(), request: |matches| Ok(at_once(trust::request(matches))) },
     Subcommand {
         command: |_| permission::command(),
         request: |matches| Ok(run(permission::request(matches)?)),
     },
     Subcommand {
         command: |_| history::command(),
-        request: |matches| Ok(Request::History(history::request(matches)?)),
+        request: |matches| Ok(at_once(history::request(matches)?)),
     },
-    Subcommand { command: |_| new::command(), request: |matches| Ok(Request::New(new::request(matches)?)) },
+    Subcommand { command: |_| new::command(), request: |matches| Ok(at_once(new::request(matches)?)) },
     #[cfg(any(feature = "browser", feature = "runtime", feature = "web"))]
     Subcommand { command: |_| doctor::command(), request: |_| Ok(run(DoctorRequest)) },
     #[cfg(feature = "mcp")]
-    Subcommand { command: |_| mcp::command(), request: |matches| Ok(Request::Mcp(mcp::request(matches)?)) },
+    Subcommand { command: |_| mcp::command(), request: mcp::request },
     #[cfg(feature = "agent")]
-    Subcommand {
-        command: |_| agent::command(),
-        request: |matches| Ok(Request::Agent(agent::request(matches))),
-    },
+    Subcommand { command: |_| agent::command(), request: |matches| Ok(agent::request(matches)) },
     #[cfg(feature = "agent")]
-    Subcommand { command: |_| chat::command(), request: |matches| Ok(Request::Chat(chat::request(matches))) },
+    Subcommand { command: |_| chat::command(), request: |matches| Ok(run(chat::request(matches))) },
     #[cfg(feature = "agent")]
-    Subcommand { command: |_| acp::command(), request: |matches| Ok(Request::Acp(acp::request(matches))) },
+    Subcommand { command: |_| acp::command(), request: |matches| Ok(at_once(acp::request(matches))) },
 ];
-
-/// Returns the request of a subcommand that works with the tools of the caller.
-fn run(subcommand: impl Run + 'static) -> Request {
-    Request::Run(Box::new(subcommand))
-}
 
 /// Returns the command without the shared options and without the arguments of `call`.
 pub(crate) fn skeleton(program: &str) -> Command {
@@ -218,18 +153,6 @@ pub(crate) fn skeleton(program: &str) -> Command {
         .arg_required_else_help(true)
         .after_help(Exit::help())
         .subcommands(SUBCOMMANDS.iter().map(|subcommand| (subcommand.command)(program)))
-}
-
-fn completions() -> Command {
-    Command::new("completions")
-        .about("Prints a shell completion script for this command, its tools and their flags")
-        .arg(
-            Arg::new("shell")
-                .value_name("SHELL")
-                .required(true)
-                .value_parser(value_parser!(Shell))
-                .help("The shell"),
-        )
 }
 
 /// Returns the options that may precede or follow every subcommand.

@@ -78,7 +78,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> SchemaRequest {
 
 impl Run for SchemaRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        run(self, context.toolbox, console)?;
+        run(self, context.toolbox(console), console)?;
         Ok(Exit::Success)
     }
 

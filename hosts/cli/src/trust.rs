@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
+use crate::subcommand::{RunAtOnce, Start};
 use clap::builder::ValueHint;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
@@ -67,8 +68,14 @@ pub(crate) fn request(matches: &mut ArgMatches) -> TrustRequest {
     TrustRequest { path: matches.remove_one("path"), action }
 }
 
+impl RunAtOnce for TrustRequest {
+    fn run(&self, start: Start<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        run(self, start.load, start.caller.workspace_dir(), start.format, console)
+    }
+}
+
 /// Runs `trust`. `workspace` is the workspace of the command.
-pub(crate) fn run(
+fn run(
     request: &TrustRequest,
     options: LoadOptions,
     workspace: &Path,

@@ -1,29 +1,26 @@
 //! `mcp serve`: the tools for clients of the Model Context Protocol.
 
-use super::token;
+use super::{Only, token};
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
 use crate::signals::Watch;
+use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
-use toolkit::{Caller, CancellationToken, Toolkit};
-use toolkit_mcp::{
-    Bearer, Cors, HttpOptions, HttpService, McpServers, ServerOptions, serve_http, serve_stdio_with,
-};
+use toolkit::{Builder, CancellationToken, config::LoadOptions};
+use toolkit_mcp::{Bearer, Cors, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
 
 /// Arguments of `mcp serve`.
 #[derive(Debug, Clone)]
-pub(crate) struct ServeRequest {
+pub(super) struct ServeRequest {
     http: Option<SocketAddr>,
     hosts: Vec<String>,
     origins: Vec<String>,
     /// Counts as `tools.profile`.
-    pub(super) profile: Option<String>,
+    profile: Option<String>,
     client_approves: bool,
     session_idle: Option<Duration>,
 }
@@ -90,16 +87,32 @@ pub(super) fn request(matches: &mut ArgMatches) -> ServeRequest {
     ServeRequest { http, hosts, origins, profile, client_approves, session_idle }
 }
 
+impl Run for ServeRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        run(self.clone(), context, console)
+    }
+
+    fn prepare(&self, toolkit: Builder, _load: &LoadOptions) -> Builder {
+        toolkit.keeps_history()
+    }
+
+    fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
+
+    fn may_last(&self) -> bool {
+        true
+    }
+
+    fn servers(&self) -> Only<'_> {
+        Only::All
+    }
+}
+
 /// Serves until the client disconnects, or until an interrupt.
-pub(super) fn run(
-    request: ServeRequest,
-    toolkit: Toolkit,
-    caller: Caller,
-    servers: &McpServers,
-    data_dir: Option<&Path>,
-    runtime: &Runtime,
-    console: &mut Console<'_>,
-) -> Result<Exit, Stop> {
+fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let &Context { servers, runtime, .. } = context;
+    let (toolkit, caller, data_dir) = (context.toolkit.clone(), context.caller.clone(), context.data_dir());
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
     let server = ServerOptions::new()

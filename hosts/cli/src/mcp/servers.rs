@@ -1,5 +1,6 @@
 //! `mcp add`, `remove`, `list` and `test`: the MCP servers whose tools are available.
 
+use super::Only;
 use super::edit::{self, Dialect};
 use crate::config;
 use crate::console::Console;
@@ -7,13 +8,14 @@ use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
+use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 use toolkit::{
-    Caller, Toolkit,
+    Builder, Caller, Toolkit,
     config::{Configuration, LoadOptions, McpServerSettings},
     text::escape_line,
 };
@@ -267,7 +269,32 @@ fn shown(settings: &McpServerSettings) -> Value {
     serde_json::to_value(settings).unwrap_or_default()
 }
 
-pub(super) fn test(
+/// A parsed `mcp test` subcommand.
+#[derive(Debug, Clone)]
+pub(super) struct TestRequest {
+    name: Option<String>,
+}
+
+pub(super) fn test_request(matches: &mut ArgMatches) -> TestRequest {
+    TestRequest { name: text(matches, "name") }
+}
+
+impl Run for TestRequest {
+    fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let &Context { toolkit, caller, runtime, format, servers, .. } = context;
+        test(servers, toolkit, caller, runtime, format, console)
+    }
+
+    fn prepare(&self, toolkit: Builder, _load: &LoadOptions) -> Builder {
+        toolkit.keeps_history()
+    }
+
+    fn servers(&self) -> Only<'_> {
+        self.name.as_deref().map_or(Only::All, Only::Server)
+    }
+}
+
+fn test(
     servers: &McpServers,
     toolkit: &Toolkit,
     caller: &Caller,

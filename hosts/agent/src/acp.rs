@@ -60,18 +60,33 @@ pub struct AcpAgent {
     pub agent: AgentBuilder,
     /// A value that is dropped at the end of the session, such as the connections to its MCP servers.
     pub until_end: Option<Box<dyn Any + Send>>,
+    /// Work for the end of the session, such as [`Toolkit::shutdown`](toolkit::Toolkit::shutdown).
+    pub at_end: Option<AcpEnding>,
 }
+
+/// Work for the end of a session: see [`AcpAgent::at_end`].
+pub type AcpEnding = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 impl AcpAgent {
     /// Returns an agent with nothing to drop at the end.
     pub fn new(agent: AgentBuilder) -> Self {
-        Self { agent, until_end: None }
+        Self { agent, until_end: None, at_end: None }
     }
 
     /// Sets a value that is dropped at the end of the session.
     #[must_use]
     pub fn until_end(mut self, value: impl Any + Send) -> Self {
         self.until_end = Some(Box::new(value));
+        self
+    }
+
+    /// Sets work for the end of the session: when the editor closes it, opens it again, or goes away. It has 5 s.
+    #[must_use]
+    pub fn at_end<F: Future<Output = ()> + Send + 'static>(
+        mut self,
+        end: impl FnOnce() -> F + Send + 'static,
+    ) -> Self {
+        self.at_end = Some(Box::new(move || Box::pin(end())));
         self
     }
 }

@@ -2,13 +2,16 @@
 
 use crate::agent;
 use crate::config;
+use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
 #[cfg(feature = "mcp")]
 use crate::mcp;
 use crate::parts::with_models;
 use crate::signals::Watch;
+use crate::subcommand::{RunAtOnce, Start};
 use clap::{Arg, ArgMatches, Command, value_parser};
+use std::time::Duration;
 use tokio::io::{BufReader, stdin, stdout};
 use tokio::runtime::Builder as RuntimeBuilder;
 use toolkit::{Builder, Caller, CancellationToken, bootstrap::Bootstrap, config::LoadOptions};
@@ -18,7 +21,7 @@ use toolkit_agent::acp::{AcpAgent, AcpHost, AcpOpening, AcpSetup, serve};
 /// The arguments after `acp`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AcpRequest {
-    pub(crate) profile: Option<String>,
+    profile: Option<String>,
     max_turns: Option<u32>,
 }
 
@@ -51,32 +54,33 @@ pub(crate) fn request(matches: &mut ArgMatches) -> AcpRequest {
     AcpRequest { profile: text(matches, "profile"), max_turns: matches.remove_one("max-turns") }
 }
 
-/// Serves until the editor closes its end, or until an interrupt. `toolkit` is the toolkit without a configuration.
-pub(crate) fn run(
-    request: &AcpRequest,
-    toolkit: Builder,
-    load: LoadOptions,
-    caller: Caller,
-    prepare: Prepare,
-) -> Result<Exit, Stop> {
-    let transcripts = agent::transcripts(load.data_dir_path())?;
-    let host = Host { toolkit, load, caller, transcripts, max_turns: request.max_turns, prepare };
-    let stop = CancellationToken::new();
-    let watch = Watch::start(stop.clone())?;
-    let runtime = RuntimeBuilder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
-    let outcome = runtime.block_on(serve(BufReader::new(stdin()), stdout(), host, stop));
-    // A thread may still wait for standard input.
-    runtime.shutdown_background();
-    let signal = watch.call_ended();
-    outcome.map_err(|error| Stop::failed(format!("the editor cannot be read from: {error}")))?;
-    Ok(signal.unwrap_or(Exit::Success))
+impl RunAtOnce for AcpRequest {
+    /// Serves until the editor closes its end, or until an interrupt.
+    fn run(&self, start: Start<'_>, _console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let Start { toolkit, load, caller, .. } = start;
+        let transcripts = agent::transcripts(load.data_dir_path())?;
+        let host = Host { toolkit, load, caller, transcripts, max_turns: self.max_turns };
+        let stop = CancellationToken::new();
+        let watch = Watch::start(stop.clone())?;
+        let runtime = RuntimeBuilder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
+        let outcome = runtime.block_on(serve(BufReader::new(stdin()), stdout(), host, stop));
+        // A thread may still wait for standard input.
+        runtime.shutdown_background();
+        let signal = watch.call_ended();
+        outcome.map_err(|error| Stop::failed(format!("the editor cannot be read from: {error}")))?;
+        Ok(signal.unwrap_or(Exit::Success))
+    }
+
+    fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
 }
 
-/// Makes the toolkit of the command one for an agent.
-type Prepare = fn(Builder, &LoadOptions) -> Builder;
+/// The time for the calls and services of a session to be closed at its end.
+const SHUTDOWN: Duration = Duration::from_secs(2);
 
 struct Host {
     toolkit: Builder,
@@ -84,7 +88,6 @@ struct Host {
     caller: Caller,
     transcripts: Transcripts,
     max_turns: Option<u32>,
-    prepare: Prepare,
 }
 
 impl Host {
@@ -92,7 +95,7 @@ impl Host {
         let load = self.load.clone().workspace(&setup.workspace);
         let mut caller = self.caller.clone().with_workspace(&setup.workspace);
         caller.session_id = None;
-        let toolkit = (self.prepare)(self.toolkit.clone(), &load).change_hook(setup.unsaved_guard());
+        let toolkit = agent::prepare(self.toolkit.clone(), &load).change_hook(setup.unsaved_guard());
         #[cfg(feature = "mcp")]
         let mut servers = Vec::new();
         let bootstrap = with_models(Bootstrap::new(toolkit, load.clone()));
@@ -107,7 +110,11 @@ impl Host {
         let servers = ();
         let tasks = (toolkit.spawn_cleanup(), toolkit.follow_configuration(load, config::report_reload));
         let agent = AcpAgent::new(agent::builder(&toolkit, &self.transcripts, caller, self.max_turns)?);
-        Ok(agent.until_end((servers, tasks)))
+        let ended = toolkit.clone();
+        let end = move || async move {
+            ended.shutdown(SHUTDOWN).await;
+        };
+        Ok(agent.until_end((servers, tasks)).at_end(end))
     }
 }
 

@@ -5,8 +5,8 @@ use super::permission::Editor;
 use super::replay::replay;
 use super::rpc::Fault;
 use super::updates::Updates;
-use super::{AcpAgent, AcpSetup, Client, Link, SharedLink};
-use crate::agent::{Agent, Inner};
+use super::{AcpAgent, AcpEnding, AcpSetup, Client, Link, SharedLink};
+use crate::agent::{Agent, AgentBuilder, Inner};
 use crate::prompt::FinalAnswer;
 use crate::request::DelegationRequest;
 use crate::result::{StopReason, ToolAgentResult};
@@ -15,6 +15,7 @@ use crate::transcript::{TranscriptError, Transcripts};
 use serde_json::{Value, json};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use toolkit::CancellationToken;
 
 /// How calls are approved.
@@ -58,8 +59,33 @@ pub(super) struct Conversation {
     mode: Mutex<Mode>,
     /// The token of the prompt that is under way.
     running: Mutex<Option<(Value, CancellationToken)>>,
-    /// Dropped at the end.
-    _until_end: Mutex<Option<Box<dyn Any + Send>>>,
+    ending: Mutex<Option<Ending>>,
+}
+
+/// The time for the end of a session.
+const END: Duration = Duration::from_secs(5);
+
+/// What is left to do at the end of a session.
+pub(super) struct Ending {
+    at_end: Option<AcpEnding>,
+    /// Dropped last.
+    until_end: Option<Box<dyn Any + Send>>,
+}
+
+impl Ending {
+    pub(super) fn of(opened: AcpAgent) -> (AgentBuilder, Self) {
+        let AcpAgent { agent, until_end, at_end } = opened;
+        (agent, Self { at_end, until_end })
+    }
+
+    pub(super) async fn run(self) {
+        if let Some(end) = self.at_end
+            && tokio::time::timeout(END, end()).await.is_err()
+        {
+            tracing::warn!(target: "toolkit::agent", "the end of an editor's session took more than {END:?}");
+        }
+        drop(self.until_end);
+    }
 }
 
 /// The beginning of a session: new, or from a transcript.
@@ -74,12 +100,11 @@ pub(super) enum Start<'a> {
 impl Conversation {
     pub(super) fn open(
         setup: &AcpSetup,
-        opened: AcpAgent,
+        agent: AgentBuilder,
         client: &Client,
         transcripts: &Transcripts,
         start: Start<'_>,
     ) -> Result<Self, Fault> {
-        let AcpAgent { agent, until_end } = opened;
         let link = Arc::new(Link {
             client: client.clone(),
             session: Arc::clone(&setup.unsaved.session),
@@ -110,8 +135,21 @@ impl Conversation {
             session: tokio::sync::Mutex::new(session),
             mode: Mutex::new(mode),
             running: Mutex::default(),
-            _until_end: Mutex::new(until_end),
+            ending: Mutex::default(),
         })
+    }
+
+    pub(super) fn set_ending(&self, ending: Ending) {
+        *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = Some(ending);
+    }
+
+    /// Cancels what runs, and ends the session.
+    pub(super) async fn end(&self) {
+        self.cancel(None);
+        let ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(ending) = ending {
+            ending.run().await;
+        }
     }
 
     pub(super) fn id(&self) -> &str {

@@ -1,7 +1,7 @@
 //! The methods of the protocol.
 
 use super::client::{Abilities, Client};
-use super::conversation::{Conversation, Start};
+use super::conversation::{Conversation, Ending, Start};
 use super::lines::{Line, Lines};
 use super::prompt::{Block, task};
 use super::rpc::{Fault, Incoming, answer, params, parse};
@@ -174,7 +174,10 @@ impl Server {
         let ended = async { while tasks.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(FAREWELL, ended).await;
         tasks.shutdown().await;
-        self.sessions().clear();
+        let sessions: Vec<_> = self.sessions().drain().map(|(_, session)| session).collect();
+        let mut ending: JoinSet<()> =
+            sessions.into_iter().map(|session| async move { session.end().await }).collect();
+        while ending.join_next().await.is_some() {}
         outcome
     }
 
@@ -250,7 +253,9 @@ impl Server {
                 };
                 let is_load = method == "session/load";
                 Now::Later(Box::pin(async move {
-                    server.forget_idle(&session_id)?;
+                    if let Some(open) = server.forget_idle(&session_id)? {
+                        open.end().await;
+                    }
                     let start = if is_load { Start::Load(&session_id) } else { Start::Resume(&session_id) };
                     let session = server.open(setup, start).await?;
                     Ok(json!({"modes": session.modes()}))
@@ -277,7 +282,10 @@ impl Server {
                 let session = self.session(&session_id)?;
                 session.cancel(None);
                 self.sessions().remove(&session_id);
-                Now::Answered(Ok(json!({})))
+                Now::Later(Box::pin(async move {
+                    session.end().await;
+                    Ok(json!({}))
+                }))
             }
             _ => {
                 let shown = toolkit::text::escape_line(method);
@@ -316,20 +324,27 @@ impl Server {
         let setup = AcpSetup::new(given.cwd, servers, &self.client);
         let opened = self.host.open(setup.clone()).await;
         let opened = opened.map_err(|message| Fault::new(Fault::INTERNAL, message))?;
-        let conversation = Conversation::open(&setup, opened, &self.client, self.host.transcripts(), start)?;
-        let conversation = Arc::new(conversation);
+        let (agent, ending) = Ending::of(opened);
+        let conversation =
+            match Conversation::open(&setup, agent, &self.client, self.host.transcripts(), start) {
+                Ok(conversation) => Arc::new(conversation),
+                Err(fault) => {
+                    ending.run().await;
+                    return Err(fault);
+                }
+            };
+        conversation.set_ending(ending);
         self.sessions().insert(conversation.id().to_owned(), Arc::clone(&conversation));
         Ok(conversation)
     }
 
-    /// Closes a session that is open already, so that it can be opened again.
-    fn forget_idle(&self, id: &str) -> Result<(), Fault> {
+    /// Takes out a session that is open already, so that it can be opened again.
+    fn forget_idle(&self, id: &str) -> Result<Option<Arc<Conversation>>, Fault> {
         let mut sessions = self.sessions();
         if sessions.get(id).is_some_and(|session| session.is_running()) {
             return Err(Fault::new(Fault::REQUEST, "a prompt is under way in this session; cancel it first"));
         }
-        sessions.remove(id);
-        Ok(())
+        Ok(sessions.remove(id))
     }
 
     async fn list(self: Arc<Self>, cwd: Option<PathBuf>) -> Result<Value, Fault> {

@@ -4,6 +4,7 @@ use crate::common::{call, log, results, scripted, tools, transcripts};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -19,6 +20,8 @@ struct Host {
     model: Arc<Scripted>,
     transcripts: Transcripts,
     confirms: bool,
+    /// Counts the sessions whose toolkits were shut down.
+    ended: Arc<AtomicUsize>,
 }
 
 impl AcpHost for Host {
@@ -30,16 +33,27 @@ impl AcpHost for Host {
             let builder = tools(&log())
                 .tool(toolkit::tool_ref!(builtin_tools::fs::write))
                 .tool(toolkit::tool_ref!(builtin_tools::fs::read))
-                .change_hook(setup.unsaved_guard());
+                .change_hook(setup.unsaved_guard())
+                .on_shutdown("count", {
+                    let ended = Arc::clone(&self.ended);
+                    move || {
+                        ended.fetch_add(1, Ordering::SeqCst);
+                        std::future::ready(())
+                    }
+                });
             let toolkit: Toolkit = builder.build().map_err(|error| error.to_string())?;
             let mut settings = ToolAgentSettings::default();
             settings.auto_confirm_dangerous = self.confirms;
+            let at_end = toolkit.clone();
             let agent = Agent::builder(toolkit, Arc::clone(&self.model) as _)
                 .settings(&settings)
                 .caller(Caller::new().with_workspace(setup.workspace))
                 .limits(Limits::none().max_turns(50))
                 .step_types(builtin_tools::step_types());
-            Ok(AcpAgent::new(agent))
+            let end = move || async move {
+                at_end.shutdown(Duration::from_secs(2)).await;
+            };
+            Ok(AcpAgent::new(agent).at_end(end))
         })
     }
 
@@ -62,6 +76,7 @@ struct Editor {
     seen: Vec<Value>,
     directory: tempfile::TempDir,
     model: Arc<Scripted>,
+    ended: Arc<AtomicUsize>,
 }
 
 impl Editor {
@@ -74,11 +89,12 @@ impl Editor {
         std::fs::create_dir(directory.path().join("work")).unwrap();
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(theirs);
-        let host = Host { model: Arc::clone(&model), transcripts, confirms };
+        let ended = Arc::<AtomicUsize>::default();
+        let host = Host { model: Arc::clone(&model), transcripts, confirms, ended: Arc::clone(&ended) };
         let served = tokio::spawn(serve(BufReader::new(reader), writer, host, CancellationToken::new()));
         let (reader, writer) = tokio::io::split(ours);
         let lines = BufReader::new(reader).lines();
-        let mut editor = Self { lines, writer, served, next: 0, seen: Vec::new(), directory, model };
+        let mut editor = Self { lines, writer, served, next: 0, seen: Vec::new(), directory, model, ended };
         let params = json!({"protocolVersion": 1, "clientCapabilities": capabilities});
         let answer = editor.call("initialize", params).await.unwrap();
         assert_eq!((&answer["protocolVersion"], &answer["authMethods"]), (&json!(1), &json!([])));
@@ -375,6 +391,28 @@ async fn sessions_are_apart() {
     editor.notify("session/cancel", json!({"sessionId": one})).await;
     assert_eq!(editor.answer_to(first).await.unwrap()["stopReason"], "cancelled");
     editor.close().await;
+}
+
+#[tokio::test]
+async fn each_session_ends_in_order() {
+    let model = scripted([Answer::text("Well.")]);
+    let mut editor = Editor::new(model).await;
+    let (one, other) = (editor.session().await, editor.session().await);
+    let _third = editor.session().await;
+    let ended = Arc::clone(&editor.ended);
+    let count = || ended.load(Ordering::SeqCst);
+    assert_eq!(count(), 0);
+    editor.call("session/close", json!({"sessionId": one})).await.unwrap();
+    assert_eq!(count(), 1, "closed by the editor");
+    editor.prompt(&other, "Hello").await.unwrap();
+    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": other});
+    editor.call("session/load", setup.clone()).await.unwrap();
+    assert_eq!(count(), 2, "opened again");
+    let missing = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": "nothing"});
+    editor.call("session/load", missing).await.unwrap_err();
+    assert_eq!(count(), 3, "not opened after all");
+    editor.close().await;
+    assert_eq!(count(), 5, "the editor went away");
 }
 
 #[tokio::test]

@@ -9,6 +9,8 @@ use crate::matched::text;
 use crate::mcp;
 use crate::parts::with_models;
 use crate::signals::Watch;
+#[cfg(feature = "mcp")]
+use crate::subcommand::Only;
 use crate::subcommand::{RunAtOnce, Start};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::time::Duration;
@@ -101,7 +103,7 @@ impl Host {
         let bootstrap = with_models(Bootstrap::new(toolkit, load.clone()));
         #[cfg(feature = "mcp")]
         let bootstrap = bootstrap.part(|toolkit, configuration| {
-            servers.push(mcp::servers_of(configuration, &caller, &load, mcp::Only::All));
+            servers.push(mcp::servers_of(configuration, &caller, &load, Only::All));
             servers.push(mcp::servers_of_editor(&setup.mcp_servers, configuration, &caller));
             servers.iter().fold(toolkit, mcp::with)
         });

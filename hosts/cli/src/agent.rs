@@ -7,9 +7,9 @@ use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
-#[cfg(feature = "mcp")]
-use crate::mcp::Only;
 use crate::signals::Watch;
+#[cfg(feature = "mcp")]
+use crate::subcommand::Only;
 use crate::subcommand::{self, Context, Request, Run, RunAtOnce, Start};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;

@@ -8,11 +8,11 @@ use crate::flags::{Flags, Given};
 use crate::format::Format;
 use crate::live::{Live, Shown};
 use crate::matched::{required, text};
-#[cfg(feature = "mcp")]
-use crate::mcp::Only;
 use crate::render::{self, Saved};
 use crate::save;
 use crate::signals::Watch;
+#[cfg(feature = "mcp")]
+use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::builder::ValueHint;
 use clap::{Arg, ArgMatches, Command, value_parser};

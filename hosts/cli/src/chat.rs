@@ -11,9 +11,9 @@ use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
-#[cfg(feature = "mcp")]
-use crate::mcp::Only;
 use crate::signals::Interrupts;
+#[cfg(feature = "mcp")]
+use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use complete::Words;

@@ -4,7 +4,6 @@ use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::flags::{Flags, Purpose};
 use crate::matched::required;
-use crate::options::{shared_options, skeleton};
 use crate::subcommand::{Context, Run};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -15,6 +14,16 @@ use toolkit::Toolbox;
 #[derive(Debug)]
 pub(crate) struct CompletionsRequest {
     shell: Shell,
+    parts: CommandParts,
+}
+
+/// The parts of the whole command, which a script is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CommandParts {
+    /// Returns the command of this name, without the shared options and without the arguments of `call`.
+    pub(crate) skeleton: fn(&str) -> Command,
+    /// Returns the options that may precede or follow every subcommand.
+    pub(crate) shared_options: fn() -> Vec<Arg>,
 }
 
 /// The subcommand.
@@ -31,13 +40,13 @@ pub(crate) fn command() -> Command {
 }
 
 /// Returns the arguments of `completions` in the matches.
-pub(crate) fn request(matches: &mut ArgMatches) -> Result<CompletionsRequest, Stop> {
-    Ok(CompletionsRequest { shell: required(matches.remove_one("shell"))? })
+pub(crate) fn request(matches: &mut ArgMatches, parts: CommandParts) -> Result<CompletionsRequest, Stop> {
+    Ok(CompletionsRequest { shell: required(matches.remove_one("shell"))?, parts })
 }
 
 impl Run for CompletionsRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let mut command = with_tools(context.program, context.toolbox(console));
+        let mut command = with_tools(context.program, self.parts, context.toolbox(console));
         // Into memory: the generators panic if the reader closes the stream.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, context.program, &mut script);
@@ -47,12 +56,13 @@ impl Run for CompletionsRequest {
 }
 
 /// The command with each tool as a subcommand of `call`.
-fn with_tools(program: &str, toolbox: &Toolbox) -> Command {
+fn with_tools(program: &str, parts: CommandParts, toolbox: &Toolbox) -> Command {
     let names: Vec<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
     // Denied tools are included, since users want them explained.
     let denied = toolbox.denied().into_iter().map(|denied| denied.tool);
     let all: Vec<String> = names.iter().cloned().chain(denied).collect();
     // Inherited options would show among the tools' flags, and clash with them.
+    let CommandParts { skeleton, shared_options } = parts;
     skeleton(program)
         .args(shared_options())
         .mut_subcommands(|subcommand| subcommand.args(shared_options()))

@@ -5,10 +5,10 @@ use crate::definitions::{find, print_json};
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::{required, text};
-#[cfg(feature = "mcp")]
-use crate::mcp::Only;
 use crate::parameter_type::{Parameter, parameters};
 use crate::shape;
+#[cfg(feature = "mcp")]
+use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use crate::words::{rules, type_word};
 use crate::wrap::{columns, paragraphs, wrap};

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::{required, text};
 #[cfg(feature = "mcp")]
-use crate::mcp::Only;
+use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgMatches, Command};
 use std::fmt::Write as _;

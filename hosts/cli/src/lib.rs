@@ -129,6 +129,8 @@ mod render;
 mod sampling;
 mod save;
 mod schema;
+#[cfg(feature = "mcp")]
+mod server_status;
 mod shape;
 mod signals;
 mod subcommand;

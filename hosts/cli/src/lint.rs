@@ -5,7 +5,7 @@ use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 #[cfg(feature = "mcp")]
-use crate::mcp::Only;
+use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
 #[cfg(feature = "mcp")]
-use crate::mcp::Only;
+use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use crate::words::first_sentence;
 use clap::{Arg, ArgAction, ArgMatches, Command};

@@ -12,14 +12,12 @@ mod token;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
-use crate::subcommand::{self, Request, RunAtOnce, Start};
+use crate::subcommand::{self, Only, Request, RunAtOnce, Start};
 use clap::{ArgMatches, Command};
 use std::collections::BTreeMap;
 use toolkit::{
     Builder, Caller,
     config::{Configuration, LoadOptions},
-    registry::Diagnostic,
-    text::escape_line,
 };
 use toolkit_mcp::{ClientOptions, McpServers};
 
@@ -138,37 +136,7 @@ pub(crate) fn servers_of_editor(
     McpServers::new(&settings.collect(), crate::sampling::with(options, configuration))
 }
 
-/// The servers that a command needs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Only<'a> {
-    All,
-    Tool(&'a str),
-    Server(&'a str),
-    None,
-}
-
 /// Lets a toolkit have their tools.
 pub(crate) fn with(toolkit: Builder, servers: &McpServers) -> Builder {
     if servers.is_empty() { toolkit } else { toolkit.tool_source(servers.clone()) }
-}
-
-/// Returns the diagnostics of all servers.
-pub(crate) fn noticed(servers: &McpServers) -> Vec<Diagnostic> {
-    servers.status().into_iter().flat_map(|status| status.diagnostics).collect()
-}
-
-/// Prints which servers are unavailable.
-pub(crate) fn note(servers: &McpServers, console: &mut Console<'_>) {
-    for status in servers.status() {
-        let name = escape_line(&status.name);
-        match status.state {
-            toolkit_mcp::ServerState::Failed { why } => {
-                console.note(&format!("warning: the MCP server `{name}` cannot be reached: {why}"));
-            }
-            toolkit_mcp::ServerState::Starting => {
-                console.note(&format!("warning: the MCP server `{name}` is not there yet"));
-            }
-            _ => {}
-        }
-    }
 }

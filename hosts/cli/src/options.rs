@@ -7,7 +7,7 @@ use crate::agent;
 use crate::call;
 #[cfg(feature = "agent")]
 use crate::chat;
-use crate::completions;
+use crate::completions::{self, CommandParts};
 use crate::config;
 use crate::describe;
 use crate::docs::{self, DocsRequest};
@@ -120,7 +120,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: |_| docs::command(), request: |_| Ok(run(DocsRequest)) },
     Subcommand {
         command: |_| completions::command(),
-        request: |matches| Ok(run(completions::request(matches)?)),
+        request: |matches| Ok(run(completions::request(matches, CommandParts { skeleton, shared_options })?)),
     },
     Subcommand { command: |_| config::command(), request: |matches| Ok(at_once(config::request(matches)?)) },
     Subcommand { command: |_| trust::command(), request: |matches| Ok(at_once(trust::request(matches))) },

@@ -5,7 +5,7 @@ use crate::definitions::{find, note_missing, print_json};
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
 #[cfg(feature = "mcp")]
-use crate::mcp::Only;
+use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};

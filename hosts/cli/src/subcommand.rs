@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 #[cfg(feature = "mcp")]
-use crate::mcp::{self, Only};
+use crate::server_status;
 use std::cell::OnceCell;
 use std::fmt;
 #[cfg(any(feature = "agent", feature = "mcp"))]
@@ -94,7 +94,7 @@ impl Context<'_> {
 
     #[cfg(feature = "mcp")]
     fn note_servers(&self, console: &mut Console<'_>) {
-        mcp::note(self.servers, console);
+        server_status::note(self.servers, console);
     }
 
     #[cfg(not(feature = "mcp"))]
@@ -104,7 +104,7 @@ impl Context<'_> {
     /// Returns the diagnostics of the MCP servers that are started.
     #[cfg(feature = "mcp")]
     pub(crate) fn noticed(&self) -> Vec<Diagnostic> {
-        mcp::noticed(self.servers)
+        server_status::noticed(self.servers)
     }
 
     /// Returns no diagnostics: there are no MCP servers.
@@ -119,6 +119,17 @@ impl Context<'_> {
     pub(crate) fn data_dir(&self) -> Option<&Path> {
         self.load.data_dir_path()
     }
+}
+
+/// The MCP servers that a subcommand needs.
+#[cfg(feature = "mcp")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Only<'a> {
+    All,
+    /// That of the tool, if it is known.
+    Tool(&'a str),
+    Server(&'a str),
+    None,
 }
 
 /// A parsed subcommand that works with the toolkit.

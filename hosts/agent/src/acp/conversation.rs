@@ -65,7 +65,7 @@ pub(super) struct Conversation {
 /// The time for the end of a session.
 const END: Duration = Duration::from_secs(5);
 
-/// What is left to do at the end of a session.
+/// The work that is left for the end of a session.
 pub(super) struct Ending {
     at_end: Option<AcpEnding>,
     /// Dropped last.

@@ -1,11 +1,11 @@
 //! `mcp serve`: the tools for clients of the Model Context Protocol.
 
-use super::{Only, token};
+use super::token;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
 use crate::signals::Watch;
-use crate::subcommand::{Context, Run};
+use crate::subcommand::{Context, Only, Run};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,6 +1,5 @@
 //! `mcp add`, `remove`, `list` and `test`: the MCP servers whose tools are available.
 
-use super::Only;
 use super::edit::{self, Dialect};
 use crate::config;
 use crate::console::Console;
@@ -8,7 +7,7 @@ use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
-use crate::subcommand::{Context, Run};
+use crate::subcommand::{Context, Only, Run};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;

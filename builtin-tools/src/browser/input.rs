@@ -45,12 +45,26 @@ async fn mouse(page: &Page, kind: &str, x: f64, y: f64, more: Value) -> Result<(
     page.call("Input.dispatchMouseEvent", params).await.map(drop)
 }
 
+/// Counts an event as delivered if its page was closed meanwhile: by the event itself, as a rule. The report names the closed tab.
+///
+/// Chromium does not answer events of a page that is gone.
+fn unless_closed(outcome: Result<(), CdpError>) -> Result<(), CdpError> {
+    match outcome {
+        Err(CdpError::Detached) => Ok(()),
+        other => other,
+    }
+}
+
 pub(super) async fn hover(page: &Page, at: &Place) -> Result<(), CdpError> {
     mouse(page, "mouseMoved", at.x, at.y, json!({})).await
 }
 
 pub(super) async fn click(page: &Page, at: &Place, button: Button, count: u32) -> Result<(), CdpError> {
     hover(page, at).await?;
+    unless_closed(click_there(page, at, button, count).await)
+}
+
+async fn click_there(page: &Page, at: &Place, button: Button, count: u32) -> Result<(), CdpError> {
     for number in 1..=count {
         let pressed = json!({ "button": button.name(), "buttons": button.bit(), "clickCount": number });
         mouse(page, "mousePressed", at.x, at.y, pressed).await?;
@@ -71,7 +85,7 @@ pub(super) async fn drag(page: &Page, from: &Place, to: &Place) -> Result<(), Cd
     page.call("Input.setInterceptDrags", json!({ "enabled": true })).await?;
     let dragged = drag_intercepted(page, from, to).await;
     let ended = page.call("Input.setInterceptDrags", json!({ "enabled": false })).await;
-    dragged.and(ended.map(drop))
+    unless_closed(dragged.and(ended.map(drop)))
 }
 
 async fn drag_intercepted(page: &Page, from: &Place, to: &Place) -> Result<(), CdpError> {
@@ -107,7 +121,8 @@ pub(super) async fn insert(page: &Page, text: &str) -> Result<(), CdpError> {
         )
         .await;
     }
-    page.call("Input.insertText", json!({ "text": text })).await.map(drop)
+    page.check()?;
+    unless_closed(page.call("Input.insertText", json!({ "text": text })).await.map(drop))
 }
 
 /// A key as the protocol names it.
@@ -255,6 +270,11 @@ pub(super) async fn press<N: AsRef<str>>(page: &Page, chord: &Chord<N>) -> Resul
     if let Some(command) = command(key.name.as_ref(), *modifiers) {
         params["commands"] = json!([command]);
     }
+    page.check()?;
+    unless_closed(key_down_and_up(page, params).await)
+}
+
+async fn key_down_and_up(page: &Page, mut params: Value) -> Result<(), CdpError> {
     page.call("Input.dispatchKeyEvent", params.clone()).await?;
     params["type"] = "keyUp".into();
     for key in ["text", "unmodifiedText", "commands"] {

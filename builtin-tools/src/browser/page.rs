@@ -75,7 +75,7 @@ impl Page {
     }
 
     /// Fails where the page's process has crashed: nothing answers to it any more.
-    fn check(&self) -> Result<(), CdpError> {
+    pub(super) fn check(&self) -> Result<(), CdpError> {
         match self.shared.lock().tab(self.number) {
             Some(tab) if tab.has_crashed => Err(CdpError::PageCrashed),
             Some(_) => Ok(()),

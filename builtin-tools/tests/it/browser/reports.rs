@@ -80,6 +80,36 @@ async fn tabs_open_and_close() {
     assert!(failed.message().contains("no page is open: call `navigate`"), "{failed}");
 }
 
+/// Chromium does not answer an event of a page that closed itself meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Chromium: cargo xtask test"]
+async fn a_tab_may_close_at_any_event() {
+    let server = serve(|request| match request.path.as_str() {
+        "/button" => html("<button id=close onmousedown='window.close()'>Close</button>"),
+        "/key" => html("<input id=close onkeydown='window.close()'>"),
+        "/drag" => html("<p id=close onmousemove='event.buttons && window.close()'>Drag</p><p id=end>Here</p>"),
+        _ => html(
+            "<button id=button onclick=\"window.open('/button')\">1</button><button id=key onclick=\"window.open('/key')\">2</button><button id=drag onclick=\"window.open('/drag')\">3</button>",
+        ),
+    })
+    .await;
+    let house = house().await;
+    text(&house, "navigate", json!({ "url": server.url() })).await;
+    let actions = [
+        ("button", "click", json!({ "selector": "#close" })),
+        ("button", "click", json!({ "selector": "#close", "double": true })),
+        ("key", "press", json!({ "selector": "#close", "key": "a" })),
+        ("drag", "drag", json!({ "selector": "#close", "to_selector": "#end" })),
+    ];
+    for (number, (opens, action, mut arguments)) in (2..).zip(actions) {
+        let tab = format!("t{number}");
+        text(&house, "click", json!({ "tab": "t1", "selector": format!("#{opens}") })).await;
+        arguments["tab"] = tab.clone().into();
+        let closed = text(&house, action, arguments).await;
+        assert!(closed.contains(&format!("Tab {tab} was closed by the page")), "{opens}: {closed}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Chromium: cargo xtask test"]
 async fn downloads_are_saved_by_the_rules_of_write() {

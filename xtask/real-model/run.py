@@ -61,7 +61,7 @@ TASKS = [
     (
         "write a file",
         {},
-        "Write a file with the path hello.txt and the content: Good morning",
+        "Call write with the path hello.txt and the content Good morning",
         ["write"],
         lambda printed, work: "good morning" in read(os.path.join(work, "hello.txt")).lower(),
     ),

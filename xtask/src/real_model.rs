@@ -7,7 +7,7 @@ use crate::workspace::{Result, Workspace};
 /// small model need not succeed.
 pub(crate) fn run(workspace: &Workspace) -> Result {
     provision::ensure(workspace, provision::FOR_REAL_MODEL)?;
-    workspace.run(&["cargo", "build", "--package", "toolkit-cli"])?;
+    workspace.run(&["cargo", "build", "--bin", "toolkit"])?;
     let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
     let program = format!("{target}/debug/toolkit");
     workspace.run(&["target/tools/real-model/bin/python", "xtask/real-model/run.py", &program])

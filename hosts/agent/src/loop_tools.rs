@@ -86,12 +86,16 @@ const BOUNDED_TOKENS: u32 = 1_000;
 /// token, and a quarter of the limit is left for keys and escapes.
 pub(crate) fn bounded_account_schema(max_tokens: Option<u32>) -> Value {
     let mut schema = account_schema();
+    bound(&mut schema, max_tokens);
+    schema
+}
+
+fn bound(account_schema: &mut Value, max_tokens: Option<u32>) {
     if let Some(tokens) = max_tokens.filter(|tokens| *tokens <= BOUNDED_TOKENS) {
         for (member, share) in [("summary", 2), ("details", 4)] {
-            schema["properties"][member]["maxLength"] = (tokens / share).max(1).into();
+            account_schema["properties"][member]["maxLength"] = (tokens / share).max(1).into();
         }
     }
-    schema
 }
 
 fn delegate_schema(profiles: &BTreeMap<String, AgentProfile>) -> Value {
@@ -196,10 +200,18 @@ impl LoopTools {
         self.find_tools.definition().ok()
     }
 
-    /// The definitions for the model, in fixed order.
-    pub(crate) fn definitions(&self, with_finish: bool, with_delegate: bool) -> Vec<Definition> {
-        let tools = [with_finish.then_some(&self.finish), with_delegate.then_some(&self.delegate)];
-        tools.into_iter().flatten().filter_map(|tool| tool.definition().ok()).collect()
+    /// The definition of the tool that ends a run, for answers of at most `max_tokens`.
+    ///
+    /// A longer summary is accepted all the same: the bound is for servers that hold the model to the schema.
+    pub(crate) fn finish(&self, max_tokens: Option<u32>) -> Option<Definition> {
+        let mut definition = self.finish.definition().ok()?;
+        bound(&mut definition.input_schema, max_tokens);
+        Some(definition)
+    }
+
+    /// The definition of the tool that gives a task to a sub-agent.
+    pub(crate) fn delegate_definition(&self) -> Option<Definition> {
+        self.delegate.definition().ok()
     }
 
     /// The checked arguments of a call of one of these tools.
@@ -253,6 +265,8 @@ mod tests {
         for unbounded in [None, Some(1_001), Some(u32::MAX)] {
             assert_eq!(bounded_account_schema(unbounded), account_schema(), "{unbounded:?}");
         }
+        let finish = LoopTools::new(&BTreeMap::new()).finish(Some(400)).unwrap();
+        assert_eq!(finish.input_schema["properties"]["summary"]["maxLength"], 200);
     }
 
     #[test]

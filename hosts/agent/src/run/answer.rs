@@ -71,8 +71,7 @@ impl Run<'_> {
             .cache(true)
             .cancel(self.cancel.child_token());
         if agent.final_answer == FinalAnswer::Json && choice == ToolChoice::None {
-            let limit = agent.context.max_answer_tokens.or_else(|| agent.model.max_tokens());
-            request = request.response_schema(bounded_account_schema(limit));
+            request = request.response_schema(bounded_account_schema(self.max_answer_tokens()));
         }
         if !tools.tools().is_empty() {
             request = request.tools(Arc::clone(tools)).tool_choice(choice);

@@ -6,7 +6,7 @@ use crate::prompt::FinalAnswer;
 use crate::rewind::note_turn;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use toolkit::{Toolbox, dialects::Definitions, text::estimated_tokens};
+use toolkit::{Toolbox, descriptor::Definition, dialects::Definitions, text::estimated_tokens};
 use toolkit_models::ToolChoice;
 
 impl Run<'_> {
@@ -43,13 +43,21 @@ impl Run<'_> {
 
     /// The definitions for the model: the loop's own first, so that what is found later only follows.
     pub(super) fn definitions(&mut self, toolbox: &Toolbox) -> Definitions {
+        let own = &self.agent.loop_tools;
         let with_finish = self.agent.final_answer == FinalAnswer::Tool;
-        let mut loop_tools = self.agent.loop_tools.definitions(with_finish, self.offers_delegate(toolbox));
+        let finish = with_finish.then(|| own.finish(self.max_answer_tokens())).flatten();
+        let delegate = self.offers_delegate(toolbox).then(|| own.delegate_definition()).flatten();
+        let mut loop_tools: Vec<Definition> = finish.into_iter().chain(delegate).collect();
         let (others, is_deferring) = self.select_definitions(toolbox, &loop_tools);
         if is_deferring {
             loop_tools.extend(self.agent.loop_tools.finder());
         }
         self.agent.model.dialect().definitions(loop_tools.into_iter().chain(others))
+    }
+
+    /// The most tokens of an answer, if there is a limit.
+    pub(super) fn max_answer_tokens(&self) -> Option<u32> {
+        self.agent.context.max_answer_tokens.or_else(|| self.agent.model.max_tokens())
     }
 
     /// How the model is to choose among its tools: once reminded in vain, it has to finish.

@@ -62,12 +62,13 @@ impl Validator {
     }
 }
 
-/// Returns the part of a schema that only the missing feature `json-schema` can check, if there is one.
-pub fn missing_feature(schema: &Value) -> Option<String> {
+/// Returns the part of a schema that only the missing feature `json-schema` can check, if there is one. With the feature the schema is
+/// not made, since that costs more than all else about a tool at start-up.
+pub fn missing_feature(schema: impl FnOnce() -> Value) -> Option<String> {
     if cfg!(feature = "json-schema") {
         return None;
     }
-    Document::new(schema).err().map(|uncovered| uncovered.to_string())
+    Document::new(&schema()).err().map(|uncovered| uncovered.to_string())
 }
 
 /// A keyword that a value violates.

@@ -3,7 +3,7 @@
 use crate::named_hook::Named;
 use std::fmt;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -57,6 +57,8 @@ impl fmt::Debug for EndHooks {
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     closing: CancellationToken,
+    /// True once `closing` is cancelled: read in each call, where the token's lock would cost time.
+    is_closing: AtomicBool,
     waiting: AtomicUsize,
     idle: Notify,
     /// True once the hooks have been started.
@@ -67,6 +69,17 @@ impl Lifecycle {
     /// Becomes cancelled when the toolkit is shut down.
     pub(crate) fn closing(&self) -> &CancellationToken {
         &self.closing
+    }
+
+    /// Returns true once the toolkit is shut down.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::Acquire)
+    }
+
+    /// Starts no further calls, and cancels those that wait.
+    pub(crate) fn close(&self) {
+        self.is_closing.store(true, Ordering::Release);
+        self.closing.cancel();
     }
 
     /// Counts a call until the returned value is dropped. A call that never has to wait is not counted: it ends within one poll.

@@ -129,7 +129,7 @@ impl Permissions {
     }
 
     /// Returns true if there are no rules.
-    pub(super) fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.0.sources.is_empty() && self.0.narrowing.is_empty()
     }
 

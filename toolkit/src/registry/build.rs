@@ -89,8 +89,8 @@ impl Builder {
                 missing.is_empty()
             });
         }
-        let keys = basis.known_keys(&tools, &self.rules.configuration);
-        problems.extend(keys.problems(&self.rules.configuration));
+        let keys = basis.known_keys(&tools, &self.rules);
+        problems.extend(keys.iter().flat_map(|keys| keys.problems(&self.rules.configuration)));
         problems.extend(tools.iter().flat_map(faults));
         let before = problems.len();
         problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services)));
@@ -107,7 +107,7 @@ impl Builder {
         let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
         let snapshot = registry.snapshot();
         let search_tool = discovery.as_ref().and_then(|discovery| snapshot.get(&discovery.name)).cloned();
-        of_rules(&mut diagnostics, &self.rules, &snapshot, &keys);
+        of_rules(&mut diagnostics, &self.rules, &snapshot, keys.as_ref());
         diagnostics.extend(void_settings(&self));
         let Self { services, sources, mut settings, rules, linked, keeps_history, .. } = self;
         if keeps_history {
@@ -200,10 +200,17 @@ pub(super) fn of_configuration(
 }
 
 /// Adds the diagnostics of policy and permissions.
-pub(super) fn of_rules(diagnostics: &mut Vec<Diagnostic>, rules: &Rules, tools: &Tools, keys: &KnownKeys) {
+pub(super) fn of_rules(
+    diagnostics: &mut Vec<Diagnostic>,
+    rules: &Rules,
+    tools: &Tools,
+    keys: Option<&KnownKeys>,
+) {
     let policy = rules.policy.as_deref();
     add_new(diagnostics, policy.map(|policy| policy::diagnostics(policy, tools)).unwrap_or_default());
-    diagnostics.extend(rules.permissions.diagnostics_among(|key| keys.has(key), &keys.names()));
+    if let Some(keys) = keys {
+        diagnostics.extend(rules.permissions.diagnostics_among(|key| keys.has(key), &keys.names()));
+    }
 }
 
 /// Returns the factories in the order of their crates. Of tools with the same name, the first factory's exists.

@@ -6,6 +6,7 @@ use crate::config::{ConfigProblem, Configuration};
 use crate::link::Linked;
 use crate::permission::{KINDS, PermissionRules, PermissionSettings};
 use crate::policy::{folded, known_names, matches};
+use crate::rules::Rules;
 use crate::tool::Tool;
 use crate::tool::def::ToolDef;
 use std::collections::BTreeSet;
@@ -42,12 +43,17 @@ pub(super) struct KnownKeys {
 }
 
 impl KnownKeys {
-    /// Collects the keys. `further` are the keys that the host and its sources of tools name.
+    /// Collects the keys. `further` are the keys that the host and its sources of tools name. Returns `None` if there is no rule
+    /// whose key could be unknown: collecting takes longer than the rest of a start.
     pub(super) fn new<'a>(
         tools: impl IntoIterator<Item = &'a Tool>,
         further: impl IntoIterator<Item = String>,
-        configuration: &Configuration,
-    ) -> Self {
+        rules: &Rules,
+    ) -> Option<Self> {
+        let configuration = &rules.configuration;
+        if rules.permissions.is_silent() && configured(configuration).next().is_none() {
+            return None;
+        }
         let mut names: BTreeSet<String> = KINDS.iter().map(|kind| (*kind).to_owned()).collect();
         for tool in tools {
             names.extend([tool.name(), tool.permission()].into_iter().chain(tool.aliases()).map(folded));
@@ -65,7 +71,7 @@ impl KnownKeys {
         names.extend(further.into_iter().map(|key| folded(&key)));
         let servers = configuration.server_names();
         names.extend(servers.ids().map(str::to_owned));
-        Self { names, servers }
+        Some(Self { names, servers })
     }
 
     /// Returns true if a key, in lower case, is known.
@@ -87,10 +93,8 @@ impl KnownKeys {
 
     /// Returns the problems with the keys of a configuration, each with its place.
     pub(super) fn problems(&self, configuration: &Configuration) -> Vec<String> {
-        let (sources, restrictions) = configuration.permissions();
-        let all = sources.into_iter().chain(restrictions.into_iter().map(|(_, settings)| settings));
         let mut problems = Vec::new();
-        for settings in all {
+        for settings in configured(configuration) {
             for (pointer, key) in keys(&settings) {
                 let folded = folded(&key);
                 if self.has(&folded) {
@@ -114,6 +118,12 @@ impl KnownKeys {
         }
         problems
     }
+}
+
+/// Returns the permission rules of a configuration, of each file that has some.
+fn configured(configuration: &Configuration) -> impl Iterator<Item = PermissionSettings> {
+    let (sources, restrictions) = configuration.permissions();
+    sources.into_iter().chain(restrictions.into_iter().map(|(_, settings)| settings))
 }
 
 /// Returns the keys of all rules, each with its pointer.

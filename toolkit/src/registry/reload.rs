@@ -53,13 +53,13 @@ impl Basis {
         rules
     }
 
-    /// Collects every valid key of `permission` rules.
+    /// Collects every valid key of `permission` rules, if there are rules.
     pub(super) fn known_keys<'a>(
         &self,
         tools: impl IntoIterator<Item = &'a Tool>,
-        configuration: &Configuration,
-    ) -> KnownKeys {
-        KnownKeys::new(tools, self.permission_keys.iter().cloned(), configuration)
+        rules: &Rules,
+    ) -> Option<KnownKeys> {
+        KnownKeys::new(tools, self.permission_keys.iter().cloned(), rules)
     }
 }
 
@@ -109,9 +109,9 @@ impl Toolkit {
         // They do not depend on the configuration, and building the toolkit reported them.
         diagnostics.clear();
         let rules = basis.rules(configuration, &links);
-        let keys = basis.known_keys(tools.iter(), &rules.configuration);
+        let keys = basis.known_keys(tools.iter(), &rules);
         let mut problems = loop_guard_problems(&rules.configuration, rules.loop_guard);
-        problems.extend(keys.problems(&rules.configuration));
+        problems.extend(keys.iter().flat_map(|keys| keys.problems(&rules.configuration)));
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();
@@ -120,7 +120,7 @@ impl Toolkit {
         let before = inner.rules.get();
         let names: Vec<&str> = tools.iter().map(Tool::name).collect();
         diagnostics.extend(of_configuration(&rules.configuration, names, &inner.origins));
-        of_rules(&mut diagnostics, &rules, &tools, &keys);
+        of_rules(&mut diagnostics, &rules, &tools, keys.as_ref());
         diagnostics.extend(only_at_start(&before.configuration, &rules.configuration));
         let is_missing = |def: &&ToolDef| basis.linked && !def.enabled && tools.get(def.name).is_none();
         let switched_on =

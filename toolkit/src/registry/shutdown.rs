@@ -96,7 +96,7 @@ impl Toolkit {
             let now = Instant::now();
             (now.checked_add(deadline / 2), now.checked_add(deadline))
         };
-        inner.lifecycle.closing().cancel();
+        inner.lifecycle.close();
         within(half, inner.lifecycle.idle()).await;
         let calls = inner.lifecycle.waiting();
         inner.sessions.end_all();

@@ -159,16 +159,6 @@ impl ToolContext {
         }
     }
 
-    pub(crate) fn with(
-        mut self,
-        approver: Option<Arc<dyn Approver>>,
-        attached: Option<Arc<dyn Any + Send + Sync>>,
-        messages: Option<Arc<[Message]>>,
-    ) -> Self {
-        (self.approver, self.attached, self.messages) = (approver, attached, messages);
-        self
-    }
-
     /// Returns the value that the host attached to this call with [`CallOptions::attach`](crate::CallOptions::attach), if
     /// it is a `T`.
     pub fn attached<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {

@@ -8,18 +8,20 @@ mod inspect;
 
 pub(crate) use first::ask_for;
 
+use super::Scope;
+use crate::tool::Tool;
 use crate::tool::context::ToolContext;
 use serde_json::{Value, json};
 use toolkit_core::arguments::Arguments;
 use toolkit_core::error::ToolError;
 
 /// Returns true if the function can start at once.
-pub(super) fn is_free(context: &ToolContext) -> bool {
-    let (settings, rules) = (&context.scope().toolkit.settings, &context.scope().rules);
+pub(super) fn is_free(scope: &Scope, tool: &Tool) -> bool {
+    let (settings, rules) = (&scope.toolkit.settings, &scope.rules);
     settings.hooks.inspectors.is_empty()
         && rules.permissions.says_nothing()
-        && (settings.hooks.without_asking_first || context.tool().runs_by_its_word())
-        && !context.scope().session.recent.is_alarmed()
+        && (settings.hooks.without_asking_first || tool.runs_by_its_word())
+        && !scope.session.recent.is_alarmed()
 }
 
 /// Runs all steps before the function, and returns the arguments for it. `key` is the call's key for the loop guard.

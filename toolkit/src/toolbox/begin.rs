@@ -68,10 +68,12 @@ impl Toolbox {
             Err(error) => (Arguments::default(), Vec::new(), Some(error)),
         };
         let mut begun = Begun {
-            context: ToolContext::new(id, name, tool, self.0.clone(), cancel, above, redactor)
-                .with(approver, attached, messages),
+            context: ToolContext::new(id, name, tool, self.0.clone(), cancel, above, redactor),
             start: Start { arguments, repairs, timeout, within_read_only, report, outcome: None, key: None },
         };
+        begun.context.approver = approver;
+        begun.context.attached = attached;
+        begun.context.messages = messages;
         if let Some(error) = refused {
             begun.refuse(error);
         }
@@ -82,7 +84,7 @@ impl Toolbox {
 impl Toolbox {
     /// Checks that the toolkit is not shut down.
     fn open(&self) -> Result<(), ToolError> {
-        if self.0.toolkit.lifecycle.closing().is_cancelled() {
+        if self.0.toolkit.lifecycle.is_closing() {
             return Err(ToolError::unavailable(CLOSING));
         }
         Ok(())

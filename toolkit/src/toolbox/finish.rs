@@ -1,10 +1,12 @@
 //! Completes a tool's result for its caller, and truncates it.
 
+use super::Scope;
 use super::begin::complete;
 use crate::cut::OutputLimits;
 use crate::cutter::{Cutter, fits};
 use crate::result_hook::review;
 use crate::sink::OutputSink;
+use crate::tool::Tool;
 use crate::tool::context::ToolContext;
 use std::mem;
 use std::pin::Pin;
@@ -21,20 +23,22 @@ pub(super) type Finishing<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a
 /// Completes a result with the facts collected during the call, and truncates it: at once, or with the returned future.
 pub(super) fn finish<'a>(
     context: &'a ToolContext,
+    scope: &'a Scope,
+    tool: &Tool,
     outcome: &mut Outcome,
     repairs: &[Repair],
 ) -> Option<Finishing<'a>> {
     let stream = context.live_if_made().and_then(|live| live.stream());
-    let limits = limits_of(context);
+    let limits = scope.toolkit.settings.limits.of(tool.truncate());
     complete_outcome(context, outcome, repairs);
-    let is_reviewed = !context.scope().toolkit.settings.hooks.results.is_empty();
+    let is_reviewed = !scope.toolkit.settings.hooks.results.is_empty();
     if is_reviewed && stream.is_none() {
         review(context, outcome);
     }
     let finishing: Finishing<'a> = match outcome {
         Ok(output) => match (stream, limits) {
             (Some(stream), limits) => {
-                let cutter = cutter(context, limits.unwrap_or(context.scope().toolkit.settings.limits));
+                let cutter = cutter(context, limits.unwrap_or(scope.toolkit.settings.limits));
                 let ended = cutter.streamed_output(stream, mem::take(output));
                 Box::pin(async move {
                     let mut output = ended.await;
@@ -52,7 +56,7 @@ pub(super) fn finish<'a>(
             }
         },
         Err(error) => {
-            let limits = limits.unwrap_or(context.scope().toolkit.settings.limits);
+            let limits = limits.unwrap_or(scope.toolkit.settings.limits);
             // Shorter than any sensible limit.
             if stream.is_none() && (error.message().len() <= 256 || error.is_cut()) {
                 return None;
@@ -112,10 +116,6 @@ async fn error_with_stream(
     let message =
         if text.is_empty() { message } else { format!("{message}\n\nIts output until then:\n{text}") };
     Err(error.with_message(message))
-}
-
-fn limits_of(context: &ToolContext) -> Option<OutputLimits> {
-    context.scope().toolkit.settings.limits.of(context.tool().truncate())
 }
 
 fn cutter(context: &ToolContext, limits: OutputLimits) -> Cutter<'_> {

@@ -1,5 +1,6 @@
 //! The loop guard in a call's path: acts before a call that had the same result too often, and records each result.
 
+use super::Scope;
 use super::before::{note_asked, shown};
 use crate::loop_guard::{Step, call_key, ordinal, refused_key, result_key};
 use crate::tool::context::ToolContext;
@@ -22,11 +23,11 @@ const LOOP_GUARD: &str = "loopGuard";
 const SHORT: usize = 256;
 
 /// Returns the loop guard's key of the call; `None` if the guard ignores the call.
-pub(super) fn key(context: &ToolContext, arguments: &Arguments) -> Option<u64> {
-    let caller = context.caller();
+pub(super) fn key(context: &ToolContext, scope: &Scope, arguments: &Arguments) -> Option<u64> {
+    let caller = &scope.caller;
     // A program may repeat calls.
     let is_model = caller.agent.is_some() || caller.model.is_some();
-    let is_on = is_model && context.scope().rules.loop_guard.is_on();
+    let is_on = is_model && scope.rules.loop_guard.is_on();
     (is_on && context.above().is_none()).then(|| call_key(context.tool_name(), arguments))
 }
 

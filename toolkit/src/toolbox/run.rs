@@ -5,6 +5,7 @@ mod services;
 mod stop;
 mod turn;
 
+use super::Scope;
 use super::before::{before, is_free};
 use super::finish::{Finishing, finish};
 use super::repeats;
@@ -13,9 +14,9 @@ use super::span;
 use crate::gate::Pass;
 use crate::lifecycle::InFlight;
 use crate::live::{Duty, Given};
-use crate::tool::Runs;
 use crate::tool::context::ToolContext;
 use crate::tool::def::BoxFuture;
+use crate::tool::{Runs, Tool};
 use block::block;
 use std::mem;
 use std::pin::Pin;
@@ -52,6 +53,9 @@ pub(super) struct Start {
 /// A running call. Nothing is set up for waiting until it has to wait.
 pub(super) struct Running<'a> {
     context: &'a ToolContext,
+    /// The context's toolbox and tool, which the context would have to look up each time.
+    scope: &'a Scope,
+    tool: &'a Tool,
     start: &'a mut Start,
     stage: Stage<'a>,
     pass: Option<Pass<'a>>,
@@ -93,6 +97,8 @@ impl<'a> Running<'a> {
         let span = span::of(context);
         Self {
             context,
+            scope: context.scope(),
+            tool: context.tool(),
             start,
             stage: Stage::Entering,
             pass: None,
@@ -112,7 +118,7 @@ impl<'a> Running<'a> {
             self.span.clone().in_scope(|| self.advance(task))
         };
         if polled.is_pending() {
-            let lifecycle = &self.context.scope().toolkit.lifecycle;
+            let lifecycle = &self.scope.toolkit.lifecycle;
             self.in_flight.get_or_insert_with(|| lifecycle.enter());
             self.start.report.wait(self.context);
         }
@@ -154,15 +160,15 @@ impl<'a> Running<'a> {
             return self.stop(stopped);
         }
         Report::start(self.context);
-        let context = self.context;
-        if let Some(bound) = context.tool().bound_arguments() {
+        let Self { context, scope, tool, .. } = *self;
+        if let Some(bound) = tool.bound_arguments() {
             self.start.arguments.extend(bound);
         }
-        self.start.key = repeats::key(context, &self.start.arguments);
-        if !is_free(context) || services::are_wanting(context) {
+        self.start.key = repeats::key(context, scope, &self.start.arguments);
+        if !is_free(scope, tool) || services::are_wanting(scope, tool, context) {
             return self.enter_behind(task);
         }
-        let function = match context.tool().run() {
+        let function = match tool.run() {
             Runs::Waiting(function) => function,
             Runs::Blocking(function) => {
                 let arguments = mem::take(&mut self.start.arguments);
@@ -185,7 +191,7 @@ impl<'a> Running<'a> {
 
     /// Starts with the steps before the function.
     fn enter_behind(&mut self, task: &mut Context<'_>) -> Poll<()> {
-        if let Runs::Blocking(_) = self.context.tool().run() {
+        if let Runs::Blocking(_) = self.tool.run() {
             self.lent = self.place.take().map(|place| Arc::new(Mutex::new(Some(place))));
         }
         let arguments = mem::take(&mut self.start.arguments);
@@ -235,7 +241,7 @@ impl<'a> Running<'a> {
     fn conclude(&mut self, task: &mut Context<'_>) -> Poll<()> {
         self.leave();
         let Some(outcome) = &mut self.start.outcome else { return Poll::Pending };
-        match finish(self.context, outcome, &self.start.repairs) {
+        match finish(self.context, self.scope, self.tool, outcome, &self.start.repairs) {
             None => {
                 self.end();
                 Poll::Ready(())
@@ -283,7 +289,7 @@ fn behind(
 ) -> BoxFuture<'_> {
     Box::pin(async move {
         let mut arguments = before(context, arguments, key).await?;
-        if services::are_wanting(context) {
+        if services::are_wanting(context.scope(), context.tool(), context) {
             services::make(context).await?;
         }
         match context.tool().run() {

@@ -86,11 +86,16 @@ fn text(nanos: u128) -> String {
 /// Returns true if a text within the value has the form of a duration.
 pub(crate) fn holds_duration(value: &Value) -> bool {
     match value {
-        Value::String(text) => parse(text).is_some(),
+        Value::String(text) => starts_like_duration(text) && parse(text).is_some(),
         Value::Array(items) => items.iter().any(holds_duration),
         Value::Object(members) => members.values().any(holds_duration),
         _ => false,
     }
+}
+
+/// Returns true if the first character allows a text to be a duration. Every text among the arguments of a call is asked.
+fn starts_like_duration(text: &str) -> bool {
+    text.as_bytes().first().is_some_and(|first| first.is_ascii_digit() || *first == b'P')
 }
 
 /// Returns the parts that serde reads.

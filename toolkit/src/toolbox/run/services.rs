@@ -1,13 +1,15 @@
 //! Creates services before the first function that takes them.
 
 use crate::service::{ServiceHost, ensure, is_wanting};
+use crate::tool::Tool;
 use crate::tool::context::ToolContext;
+use crate::toolbox::Scope;
 use std::sync::Arc;
 use toolkit_core::error::ToolError;
 
 /// Returns true if the function needs a service that is not created yet.
-pub(super) fn are_wanting(context: &ToolContext) -> bool {
-    context.scope().toolkit.makes_services && is_wanting(context.tool().service_defs(), context.services())
+pub(super) fn are_wanting(scope: &Scope, tool: &Tool, context: &ToolContext) -> bool {
+    scope.toolkit.makes_services && is_wanting(tool.service_defs(), context.services())
 }
 
 /// Creates the services.

@@ -52,7 +52,7 @@ impl<'a> Running<'a> {
             self.pass = Some(pass);
             gate = None;
         }
-        let mut limit = if wanted.place { self.context.tool().limit().map(Arc::clone) } else { None };
+        let mut limit = if wanted.place { self.tool.limit().map(Arc::clone) } else { None };
         if let (None, Some(free)) = (&gate, &limit)
             && let Ok(place) = Arc::clone(free).try_acquire_owned()
         {
@@ -65,13 +65,13 @@ impl<'a> Running<'a> {
     /// Returns the gate that the call goes through, and the kind of passage.
     fn gate(&self) -> Option<(&'a Gate, Passage)> {
         let context = self.context;
-        let is_reading = context.tool().annotations().read_only_hint;
+        let is_reading = self.tool.annotations().read_only_hint;
         let passage = if is_reading { Passage::Together } else { Passage::Alone };
         match context.above() {
             // All calls made by a read-only tool are read-only.
             Some(_) if self.start.within_read_only => None,
             Some(above) => Some((above.live.children(), passage)),
-            None => Some((&context.scope().session.gate, passage)),
+            None => Some((&self.scope.session.gate, passage)),
         }
     }
 

@@ -79,11 +79,17 @@ impl Arguments {
 /// The arguments, where only a closer look can say.
 #[doc(hidden)]
 pub fn certain(compiled: &Compiled, arguments: CallArguments) -> Result<Arguments, CallArguments> {
-    match (&compiled.plain, arguments) {
-        (Some(plain), CallArguments::Json(Value::Object(members))) if plain.certainly_takes(&members) => {
-            Ok(Arguments(members))
-        }
-        (_, arguments) => Err(arguments),
+    let Some(plain) = &compiled.plain else { return Err(arguments) };
+    let arguments = match arguments {
+        CallArguments::Json(value) => value,
+        CallArguments::Text(text) => match parse_unique(&text) {
+            Some(value) => value,
+            None => return Err(CallArguments::Text(text)),
+        },
+    };
+    match arguments {
+        Value::Object(members) if plain.certainly_takes(&members) => Ok(Arguments(members)),
+        arguments => Err(CallArguments::Json(arguments)),
     }
 }
 

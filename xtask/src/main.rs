@@ -15,6 +15,7 @@ mod manifest;
 mod provision;
 mod real_model;
 mod root_names;
+mod shared_features;
 mod source;
 mod suggest;
 mod tally;

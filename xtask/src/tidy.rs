@@ -3,7 +3,7 @@
 use crate::manifest::Manifest;
 use crate::source::{Dependency, Fault, ROOT_MANIFEST, SourceFile, dependencies, listed_members, members};
 use crate::workspace::{self, Result, Workspace};
-use crate::{crate_count, layers, root_names};
+use crate::{crate_count, layers, root_names, shared_features};
 
 /// A further rule is a further function here.
 const RULES: &[Rule] = &[
@@ -27,11 +27,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
     for fault in &faults {
         eprintln!("{fault}");
     }
-    let grown = crate_count::grown(workspace)?;
-    for fault in &grown {
+    let of_crates = [crate_count::grown(workspace)?, shared_features::apart(workspace)?].concat();
+    for fault in &of_crates {
         eprintln!("{fault}");
     }
-    let count = faults.len() + grown.len();
+    let count = faults.len() + of_crates.len();
     println!("{} files checked, {count} faults", files.len());
     if count == 0 { Ok(()) } else { Err("the files named above break a convention".into()) }
 }

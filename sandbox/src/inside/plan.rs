@@ -78,6 +78,11 @@ impl Offered<'_> {
 const MOUNTS: [Feature; 2] = [Feature::UserNamespace, Feature::Mounts];
 
 impl Plan {
+    /// Returns an error if the paths of a sandbox contradict each other.
+    pub(crate) fn check(sandbox: &Sandbox, run: &Run) -> Result<(), Failure> {
+        paths(sandbox, run, &mut Containment::default()).map(|_| ())
+    }
+
     /// Computes the plan, and the containment that it results in.
     pub(crate) fn make(sandbox: &Sandbox, run: &Run) -> Result<(Self, Containment), Failure> {
         let offered = Offered(run);

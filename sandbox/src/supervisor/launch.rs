@@ -18,7 +18,7 @@ use crate::inside::{Plan, most};
 use crate::sys::{self, Forked};
 use crate::tree::{self, Identity};
 use crate::wire::{OutputKind, Run};
-use crate::{Containment, Limits, Mode, Repositories, socket};
+use crate::{Containment, Limits, Mode, Repositories, Sandbox, socket};
 
 /// Capacity requested for an output pipe, if the user's total for pipes is not used up. A larger one does not fit into the processor's
 /// cache, so writing to it and reading from it take longer.
@@ -101,7 +101,7 @@ pub(super) fn launch(
 ) -> Result<Launched, Option<Failure>> {
     let Streams { stdin, stdout, stderr, output, file, given } = Streams::make(&run, given)?;
     let identity = tree::links(stdout.iter().chain(&stderr));
-    let sweeper = sweeper(&mut run);
+    let sweeper = sweeper(&mut run)?;
     let limits = run.limits;
     let cgroup = run.cgroup.as_deref().and_then(|within| Cgroup::make(within, limits).ok());
     let (plan, containment) = match &run.sandbox {
@@ -168,15 +168,20 @@ pub(super) fn launch(
 }
 
 /// Records the files that exist before the command, if files that it creates are to be moved away afterwards.
-fn sweeper(run: &mut Run) -> Option<Sweeper> {
-    let sandbox = run.sandbox.as_mut().filter(|sandbox| sandbox.mode == Mode::WorkspaceWrite)?;
-    let quarantine = sandbox.quarantine.take()?;
+///
+/// A sandbox that contradicts itself is refused before the search, which takes minutes in directories such as `/`.
+fn sweeper(run: &mut Run) -> Result<Option<Sweeper>, Failure> {
+    let searches = |sandbox: &Sandbox| sandbox.mode == Mode::WorkspaceWrite && sandbox.quarantine.is_some();
+    let Some(sandbox) = run.sandbox.as_ref().filter(|sandbox| searches(sandbox)) else { return Ok(None) };
+    Plan::check(sandbox, run)?;
+    let Some(sandbox) = &mut run.sandbox else { return Ok(None) };
+    let Some(quarantine) = sandbox.quarantine.take() else { return Ok(None) };
     let protects = quarantine.repositories == Repositories::Protected;
     let (sweeper, repositories) = Sweeper::new(quarantine);
     if protects {
         sandbox.protected.extend(repositories);
     }
-    Some(sweeper)
+    Ok(Some(sweeper))
 }
 
 /// A process on its way to executing the program.

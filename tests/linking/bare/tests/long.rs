@@ -1,4 +1,5 @@
-//! Tools of linked crates are there in optimised builds too, where the linker drops what nothing mentions.
+//! Tools of linked crates are there in optimised builds too, where the linker drops what nothing mentions. That tools of crates that
+//! nothing links are not there is tested in the profile of the tests: optimisation adds none.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,7 +24,4 @@ fn link_time_optimisation_keeps_the_tools_of_linked_crates() {
     for lto in ["thin", "fat"] {
         assert_eq!(output_with(lto, "bare_linked"), toolkit_linking_bare::LINKED, "{lto}");
     }
-    // The sort of optimisation makes no difference to tools that nothing links.
-    let unlinked = output_with("thin", "bare_unlinked");
-    assert!(unlinked.contains(toolkit_linking_bare::UNLINKED), "{unlinked}");
 }

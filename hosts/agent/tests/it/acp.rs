@@ -1,5 +1,7 @@
 //! A session with an editor, over the Agent Client Protocol.
 
+mod sessions;
+
 use crate::common::{call, log, results, scripted, tools, transcripts};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -382,83 +384,6 @@ async fn two_prompts_at_once_are_refused() {
 }
 
 #[tokio::test]
-async fn sessions_are_apart() {
-    let mut editor = Editor::new(scripted([ScriptedReply::Stall, Answer::text("Well.").into()])).await;
-    let (one, other) = (editor.session().await, editor.session().await);
-    let first = editor.begin(&one, "One").await;
-    editor.until_asked(1).await;
-    assert_eq!(editor.prompt(&other, "Two").await.unwrap()["stopReason"], "end_turn");
-    editor.notify("session/cancel", json!({"sessionId": one})).await;
-    assert_eq!(editor.answer_to(first).await.unwrap()["stopReason"], "cancelled");
-    editor.close().await;
-}
-
-#[tokio::test]
-async fn each_session_ends_in_order() {
-    let model = scripted([Answer::text("Well.")]);
-    let mut editor = Editor::new(model).await;
-    let (one, other) = (editor.session().await, editor.session().await);
-    let _third = editor.session().await;
-    let ended = Arc::clone(&editor.ended);
-    let count = || ended.load(Ordering::SeqCst);
-    assert_eq!(count(), 0);
-    editor.call("session/close", json!({"sessionId": one})).await.unwrap();
-    assert_eq!(count(), 1, "closed by the editor");
-    editor.prompt(&other, "Hello").await.unwrap();
-    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": other});
-    editor.call("session/load", setup.clone()).await.unwrap();
-    assert_eq!(count(), 2, "opened again");
-    let missing = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": "nothing"});
-    editor.call("session/load", missing).await.unwrap_err();
-    assert_eq!(count(), 3, "not opened after all");
-    editor.close().await;
-    assert_eq!(count(), 5, "the editor went away");
-}
-
-#[tokio::test]
-async fn a_session_is_loaded_with_all_that_was_said() {
-    let model = scripted([
-        Answer::calls([call("1", "look", json!({"text": "seen"})), call("2", "fail", json!({"text": "x"}))]),
-        Answer::text("I looked."),
-        Answer::text("I know."),
-        Answer::text("Still."),
-    ]);
-    let mut editor = Editor::new(model).await;
-    let session = editor.session().await;
-    editor.prompt(&session, "Look").await.unwrap();
-    let setup = json!({"cwd": editor.work(), "mcpServers": [], "sessionId": session});
-    editor.seen.clear();
-    let answer = editor.call("session/load", setup.clone()).await.unwrap();
-    assert_eq!(answer["modes"]["currentModeId"], "ask");
-    assert_eq!(editor.text("user_message_chunk"), "Look");
-    assert_eq!(editor.text("agent_message_chunk"), "I looked.");
-    let calls = editor.updates("tool_call");
-    let states: Vec<_> = calls.iter().map(|call| call["status"].clone()).collect();
-    assert_eq!(states, ["completed", "failed"]);
-    assert!(calls[0]["content"].to_string().contains("seen"), "{calls:?}");
-    let last = editor.seen.last().unwrap();
-    assert!(last.get("result").is_some(), "updates come before the answer");
-    editor.prompt(&session, "What did you see?").await.unwrap();
-    let requests = editor.model.requests();
-    assert_eq!(requests[2].messages.len(), 5);
-    // Without a replay.
-    editor.call("session/close", json!({"sessionId": session})).await.unwrap();
-    assert_eq!(code(editor.prompt(&session, "Hello?").await), -32002);
-    editor.seen.clear();
-    editor.call("session/resume", setup).await.unwrap();
-    assert!(editor.updates("user_message_chunk").is_empty());
-    editor.prompt(&session, "And now?").await.unwrap();
-    let sessions = editor.call("session/list", json!({"cwd": editor.work()})).await.unwrap();
-    assert_eq!(
-        (&sessions["sessions"][0]["sessionId"], &sessions["sessions"][0]["title"]),
-        (&json!(session), &json!("Look"))
-    );
-    let none = editor.call("session/list", json!({"cwd": "/nowhere"})).await.unwrap();
-    assert_eq!(none["sessions"], json!([]));
-    editor.close().await;
-}
-
-#[tokio::test]
 async fn bad_input_is_an_error_and_the_session_goes_on() {
     let mut editor = Editor::new(scripted([Answer::text("Well.")])).await;
     let session = editor.session().await;
@@ -590,19 +515,4 @@ async fn a_model_that_fails_is_an_error_of_the_prompt() {
     assert!(error["message"].as_str().unwrap().contains('m'), "{error}");
     assert_eq!(editor.prompt(&session, "Again").await.unwrap()["stopReason"], "end_turn");
     editor.close().await;
-}
-
-#[tokio::test]
-async fn an_editor_that_goes_away_ends_the_run() {
-    let mut editor = Editor::new(scripted([Answer::calls([call("1", "stall", json!({}))])])).await;
-    let session = editor.session().await;
-    editor.begin(&session, "Go").await;
-    editor.until(|message| message.to_string().contains("in_progress")).await;
-    let transcripts = Transcripts::new(editor.directory.path().join("agents"));
-    let directory = std::mem::replace(&mut editor.directory, tempfile::tempdir().unwrap());
-    editor.close().await;
-    let messages = transcripts.messages(&session).unwrap();
-    crate::common::assert_messages_whole(&messages);
-    assert_eq!(messages.len(), 3);
-    drop(directory);
 }

@@ -115,9 +115,11 @@ impl ParameterDef {
     pub fn default_fault(&self) -> Option<String> {
         match self.default {
             Some(Shown::Literal(literal)) => {
-                let value = literal.to_value();
-                let fault = (self.check)(value.clone()).err().map(|error| error.to_string());
-                fault.or_else(|| rules::rules_fault(self.rules, &value))
+                let fault = (self.check)(literal.to_value()).err().map(|error| error.to_string());
+                if fault.is_some() || self.rules.is_empty() {
+                    return fault;
+                }
+                rules::rules_fault(self.rules, &literal.to_value())
             }
             // A computed default is computed only if a rule may refuse it.
             Some(Shown::Computed(compute)) if !self.rules.is_empty() => {

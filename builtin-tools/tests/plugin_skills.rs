@@ -81,7 +81,7 @@ async fn they_are_listed_and_the_first_of_a_name_wins() {
     }
     let mine = toolbox.call(ToolCall::new("1", "skill", json!({ "skill": "review" }))).await.text();
     assert!(mine.starts_with("Skill review, of the user.") && mine.ends_with("\nMine.\n"), "{mine}");
-    // What does not count is told.
+    // Files that do not count are reported.
     let root = user.0.path().canonicalize().unwrap().display().to_string();
     let said: Vec<String> =
         toolbox.diagnostics().iter().map(|said| said.message.replace(&root, "")).collect();

@@ -28,7 +28,7 @@ async fn a_proxy_allows_denies_and_asks() {
     let call = async |name: &str, arguments| toolbox.call(ToolCall::new("1", name, arguments)).await;
     let rounded = call("p__real__round", json!({"value": 2.4681, "digits": 2})).await;
     assert_eq!(rounded.text(), "2.47");
-    // What the server asks comes here as a form, through the proxy.
+    // The server's question comes here as a form, through the proxy.
     assert_eq!(call("p__real__note", json!({"text": "milk"})).await.text(), "noted: milk");
     let denied = call("p__real__note", json!({"text": "eggs"})).await;
     assert!(denied.error().is_some(), "{}", denied.text());

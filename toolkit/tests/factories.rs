@@ -149,7 +149,7 @@ async fn they_are_explained_where_they_are() {
     assert_eq!(said(&nobody, "bye"), None);
     assert_eq!(toolkit.explain(ada.caller(), "hello"), None);
 
-    // What came and went since then is not of this toolbox.
+    // Tools that came and went since then are not of this toolbox.
     toolkit.register(says("later", "nothing").unwrap()).unwrap();
     let (exists, why) = said(&ada, "later").unwrap();
     assert!(!exists && why.unwrap().contains("after this toolbox was made"));

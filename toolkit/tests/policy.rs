@@ -211,7 +211,7 @@ async fn a_policy_is_asked_again_only_when_its_version_is_another() {
     let denied = toolbox.call(ToolCall::new("1", "run", "{}")).await;
     assert_eq!(denied.text(), "`run` cannot be used here: denied by the test: it was revoked");
     assert_eq!(asked(), 2);
-    // What was not there when the toolbox was made does not come back within it.
+    // A tool that was not there when the toolbox was made does not come back within it.
     let without = toolkit.toolbox(&Caller::new()).await;
     policy.is_revoked.store(0, Ordering::Relaxed);
     let text = without.call(ToolCall::new("1", "run", "{}")).await.text();
@@ -302,7 +302,7 @@ async fn a_name_that_no_tool_has_is_judged_where_a_rule_knows_it() {
         assert_eq!((explained.exists, explained.present), (denied_by.is_none(), denied_by.is_none()));
         assert_eq!(explained.denied_by().map(|layer| &*layer.reason), denied_by, "{name}");
     }
-    // What only a pattern describes may be a mistake.
+    // A name that only a pattern describes may be a mistake.
     for name in ["far_away", "nothing", "not a name", "", "policy"] {
         assert_eq!(toolkit.explain(&Caller::new(), name), None, "{name}");
     }

@@ -1,4 +1,4 @@
-//! What crates register for policies: it counts of those that the host calls core, and of no other.
+//! Data that crates register for policies: it counts for those that the host calls core, and for no other.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 

@@ -15,7 +15,7 @@ use toolkit::{
 
 toolkit::plugin! { id: "depot" }
 
-/// What the tests watch, provided by the host.
+/// The counters of the tests, provided by the host.
 #[derive(Default)]
 struct Watch {
     made: AtomicUsize,

@@ -15,7 +15,7 @@ fn compile() {
     cases.compile_fail("unseen/*.rs");
 }
 
-/// What every expectation must keep to, whatever its case is about.
+/// The limits of every expectation, whatever its case is about.
 #[test]
 fn expectations() {
     let mut faults = Vec::new();
@@ -34,7 +34,7 @@ fn expectations() {
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// What a macro cannot see is said by rustc in its own way; only the number of errors is held.
+/// A fault that a macro cannot see is reported by rustc in its own way; only the number of errors is held.
 #[test]
 fn unseen() {
     for case in files(&root().join("unseen"), "rs") {

@@ -1,4 +1,4 @@
-//! What the macros expand to gives clippy's pedantic set nothing to say.
+//! The expansions of the macros give clippy's pedantic set nothing to report.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ fn a_finding_is_found() {
     assert!(output.1.contains("clippy::unreadable_literal"), "{}", output.1);
 }
 
-/// Whether clippy is content with the crate beside, and what it says.
+/// Runs clippy on the crate beside; returns whether it passed, and its output.
 fn clippy(more: &[&str]) -> (bool, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(env!("CARGO"))

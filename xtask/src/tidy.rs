@@ -123,10 +123,10 @@ fn sources_are_short(files: &[SourceFile]) -> Vec<Fault> {
 }
 
 /// Requires that a comment begins with its subject: a doc comment with the item that it describes. A line that continues a sentence is
-/// not checked, and neither are tests.
+/// not checked.
 fn subjects_are_named_first(files: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for file in files.iter().filter(|file| file.is_rust() && !file.is_in("tests")) {
+    for file in files.iter().filter(|file| file.is_rust()) {
         let mut continues = false;
         for (line, text) in numbered_lines(file) {
             let Some(comment) = comment_text(text) else {
@@ -340,7 +340,8 @@ mod tests {
             let text = format!("fn a() {{}}\n{seeded}\nfn b() {{}}\n");
             assert_eq!(broken(rule, &[("a/src/b.rs", &text)]), ["a/src/b.rs:2"], "{seeded}");
             assert_eq!(broken(rule, &[("a/examples/b.rs", &text)]), ["a/examples/b.rs:2"], "{seeded}");
-            assert!(broken(rule, &[("a/tests/b.rs", &text), ("src/a.md", &text)]).is_empty(), "{seeded}");
+            assert_eq!(broken(rule, &[("a/tests/b.rs", &text)]), ["a/tests/b.rs:2"], "{seeded}");
+            assert!(broken(rule, &[("src/a.md", &text)]).is_empty(), "{seeded}");
         }
         let paragraph = "/// Does it.\n///\n/// What else it does.\n/// Whether it does.\n";
         assert_eq!(broken(rule, &[("src/a.rs", paragraph)]), ["src/a.rs:3", "src/a.rs:4"]);

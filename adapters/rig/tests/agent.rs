@@ -28,7 +28,7 @@ use toolkit::{
 };
 use toolkit_rig::{CallDetails, WithToolbox as _};
 
-/// What the model read in answer to each call, in order.
+/// The model's input in answer to each call, in order.
 fn read(model: &ScriptedModel) -> Vec<(String, String)> {
     let results = model.results().into_iter();
     results
@@ -54,7 +54,7 @@ async fn a_model_calls_tools_over_several_turns() {
     assert_eq!(answer.output(), "124 miles");
     model.assert_done();
 
-    // What the model was shown is what the toolbox shows.
+    // The model was shown the definitions of the toolbox.
     let shown: Vec<Value> = toolbox
         .definitions()
         .into_iter()

@@ -1,4 +1,4 @@
-//! What a document says: examples of configurations, each with the tools that callers see and what calls come to.
+//! The contents of a document: examples of configurations, each with the tools that callers see and the outcomes of calls.
 
 /// The whole of it.
 pub(crate) struct Document {
@@ -26,7 +26,7 @@ pub(crate) struct Seen {
     pub(crate) tools: Vec<String>,
 }
 
-/// What a call comes to.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Call {
     pub(crate) who: String,
@@ -39,7 +39,7 @@ pub(crate) struct Call {
 impl Document {
     /// # Errors
     ///
-    /// What in the text is no claim that can be checked.
+    /// Parts of the text that are no claim that can be checked.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut sections = text.split("\n## ");
         let head = sections.next().unwrap_or_default();

@@ -119,7 +119,7 @@ impl toolkit_http::Resolver for Nowhere {
     }
 }
 
-/// What is wrong with an example.
+/// Returns the faults of an example.
 fn check(document: &Document, example: &Example) -> Vec<String> {
     let seen = example.seen.iter().filter_map(|seen| fault_of_seen(document, example, seen));
     let calls = example.calls.iter().filter_map(|call| fault_of_call(example, call));
@@ -158,7 +158,7 @@ fn tools_of(document: &Document, example: &Example, who: &str) -> Result<Vec<Str
     Ok(names.filter(|name| document.tools.iter().any(|(other, _)| other == name)).collect())
 }
 
-/// What the last of a call's times comes to, where everything that is asked is allowed.
+/// Returns the outcome of the last repetition of a call, where everything that is asked is allowed.
 fn outcome_of(example: &Example, call: &Call) -> Result<String, String> {
     let house = House::new(example)?;
     let caller = house.caller(&call.who)?.with_session("one");

@@ -1,4 +1,4 @@
-//! What can be configured of the builtin tools.
+//! The configuration of the builtin tools.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -152,7 +152,7 @@ fn the_documented_configuration_is_accepted_and_builds_a_toolkit() {
         assert_eq!(exec.asked(), expected, "{ask}");
         assert_eq!(configuration.tool_agent().model.as_deref(), Some("small"));
         let toolkit = toolkit::Toolkit::empty().configuration(configuration).build().unwrap();
-        // What is accepted and does nothing here is told.
+        // A setting that is accepted and does nothing here is reported.
         let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
         for section in ["tools.web.search", "tools.web.fetch", "tools.message"] {
             let line = format!("the section `{section}` has no effect yet");
@@ -258,7 +258,7 @@ async fn allowed_directories_count_as_within_the_workspace() {
     }
 }
 
-/// What is in effect of `tools.exec` where the user says one thing and a file of the workspace, which nobody trusts, another.
+/// The effective settings of `tools.exec` where the user's file and an untrusted file of the workspace differ.
 fn narrowed(own: &Value, of_workspace: &Value) -> (ExecSettings, Vec<String>) {
     let root = tempfile::tempdir().unwrap();
     let write = |name: &str, exec: &Value| {
@@ -304,7 +304,7 @@ fn a_workspace_that_nobody_trusts_makes_commands_stricter_and_never_looser() {
             json!({ "confirmDangerousCommands": true }),
             &[],
         ),
-        // What was asked about without a sandbox is asked about all the same.
+        // A command that was asked about without a sandbox is asked about all the same.
         (
             json!({ "security": "auto", "sandbox": "off" }),
             json!({ "sandbox": "required" }),

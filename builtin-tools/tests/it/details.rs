@@ -213,7 +213,7 @@ async fn details_are_as_stated() {
             json!({ "action": "stop", "task_id": "job_1" }),
             r#"{"terminated":"…","killed":"…","left":0}"#,
         ),
-        // What a command did is in the metadata, and its output in the text.
+        // The outcome of a command is in the metadata, and its output in the text.
         ("exec", json!({ "command": "echo one" }), ""),
         (
             "web_fetch",

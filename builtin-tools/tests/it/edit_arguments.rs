@@ -1,4 +1,4 @@
-//! What `edit` takes where nothing has checked its arguments before.
+//! Arguments of `edit` that nothing has checked before.
 
 #![cfg(feature = "fs")]
 

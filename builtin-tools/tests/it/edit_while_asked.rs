@@ -1,4 +1,4 @@
-//! What the same session edits while the person thinks about another edit of it.
+//! Edits by the same session while the person thinks about another one.
 
 #![cfg(all(feature = "fs", unix))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
@@ -18,7 +18,7 @@ fn all(old: &str, new: &str) -> Value {
     json!({ "file_path": "a", "old_string": old, "new_string": new, "replace_all": true })
 }
 
-/// What becomes of the file `a` and is told of `asked`, which is allowed only after `meanwhile` was made.
+/// Returns the content of the file `a` and the result of `asked`, which is allowed only after `meanwhile` was made.
 async fn edited(content: &str, asked: Value, meanwhile: Value) -> (String, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a");

@@ -8,7 +8,7 @@ use std::fs;
 use toolkit::approval::{Answer, ScriptedApprover};
 use toolkit::testing::TestToolbox;
 
-/// What a tool does to a file `a` that has so many other names, outside of the workspace.
+/// A tool's change of a file `a` that has this many other names, outside of the workspace.
 async fn with_links(tool: toolkit::Tool, arguments: Value, links: usize) -> (String, String, Value, String) {
     let others = tempfile::tempdir().unwrap();
     let toolbox = TestToolbox::new(tool)
@@ -85,7 +85,7 @@ async fn what_only_moves_or_goes_stays_linked() {
     assert!(!call.asks[0].to_text().contains("hard link"));
     fs::write(others.path().join("a"), "seen under both\n").unwrap();
     assert_eq!(call.file("c"), "seen under both\n");
-    // What changes on the way does not.
+    // The content that changes on the way does not.
     let patch = "*** Begin Patch\n*** Update File: d\n*** Move to: e\n@@\n-old\n+new\n*** End Patch";
     let call = toolbox.call(json!({ "input": patch })).await;
     assert!(call.asks[0].to_text().contains("d is one of several: 1 other name keeps the old content"));

@@ -154,7 +154,7 @@ async fn where_files_have_a_limit() {
 
 #[test]
 fn a_file_that_gets_too_large_has_its_old_content_again() {
-    // What ignores the signal is the shell here; that the command does is for its own tests.
+    // The shell ignores the signal here; that the command does is for its own tests.
     let limit = "trap '' XFSZ; ulimit -f 64 && exec \"$@\"";
     again(&["unshare", "-rm", "bash", "-c", limit, "bash"], "where_files_have_a_limit");
 }

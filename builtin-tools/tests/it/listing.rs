@@ -1,4 +1,4 @@
-//! What `read` lists of a directory.
+//! The entries of a directory that `read` lists.
 
 #![cfg(all(feature = "fs", unix))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
@@ -30,7 +30,7 @@ async fn what_must_not_be_read_is_not_named() {
         .file("d/.env", "")
         .file("all/x", "");
     for (arguments, expected) in [
-        // What would have to be asked for is no secret by its name.
+        // A file that would have to be asked for is no secret by its name.
         (json!({ "file_path": "d" }), ".env\na\nz\n(2 entries left out, which must not be read)"),
         (
             json!({ "file_path": "d", "offset": 2, "limit": 1 }),

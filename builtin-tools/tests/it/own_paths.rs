@@ -67,7 +67,7 @@ async fn a_link_that_leads_elsewhere_by_now_is_noticed() {
     assert!(read(&toolbox, "one/f").await.unwrap().contains("text of one"));
     let denied = read(&toolbox, "two/f").await.unwrap_err();
     assert!(denied.contains("permission.sensitive"), "{denied}");
-    // What it led to is renamed, and the link follows.
+    // The target is renamed, and the link follows.
     fs::rename(work.join("two"), work.join("three")).unwrap();
     fs::remove_file(&data).unwrap();
     symlink(work.join("three"), &data).unwrap();

@@ -13,7 +13,7 @@ use toolkit::{
     approval::{Answer, Answering, PendingAsk},
 };
 
-/// What happens while the person is asked.
+/// Another process's change while the person is asked.
 #[derive(Debug, Clone)]
 enum Meanwhile {
     Nothing,
@@ -52,7 +52,7 @@ impl Approver for Thinking {
     }
 }
 
-/// What a patch of files says, and the files after it, in the order of their names.
+/// The report of a patch of files, and the files after it, in the order of their names.
 async fn patched(
     files: &[(&str, &str)],
     input: &str,
@@ -71,7 +71,7 @@ async fn patched(
         .tool(toolkit::tool_ref!(builtin_tools::fs::write))
         .approver(Arc::clone(&thinking))
         .default_workspace(&root)
-        // What was read before is not what these tests are about.
+        // Files that were read before are not the subject of these tests.
         .for_one_call()
         .build()
         .unwrap();
@@ -98,7 +98,7 @@ const OTHER: &str = "other calls of this session changed the same places of thes
                      them again";
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 
-/// What is said of a file that another hand changed.
+/// The error about a file that another process changed.
 fn another_hand(path: &str) -> String {
     format!(
         "{path} was changed by something else during the approval prompt; nothing was changed. Read it again, then make a patch \

@@ -57,7 +57,7 @@ async fn call(base: &Path, tool: &str, arguments: Value) -> ToolResult {
     toolbox.call(ToolCall::new("1", tool, arguments)).await
 }
 
-/// What the child does; nothing where this is no child.
+/// The child's work; nothing if this is no child.
 #[tokio::test]
 async fn child() {
     let Ok(at) = std::env::var(AT) else { return };
@@ -228,7 +228,7 @@ fn where_a_step_fails_what_was_changed_before_is_brought_back() {
             content(&directory, "e").as_deref() == other || content(&directory, "d").as_deref() == other,
             "{at}\n{said}"
         );
-        // What another hand changed after the patch did stays, and the report says so.
+        // A change that another process made after the patch stays, and the report says so.
         let is_left = said.contains(
             "these earlier changes of the patch could not be undone:\ne: e was changed by something else",
         );

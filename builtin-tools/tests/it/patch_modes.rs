@@ -56,7 +56,7 @@ fn has(call: &TestCall, toolbox: &TestToolbox, expected: &[(&str, &str, u32)]) {
     assert_eq!(tree(toolbox.workspace().path()), expected, "{}", call.text());
 }
 
-/// What the mask of this process leaves of a mode.
+/// The part of a mode that the mask of this process leaves.
 fn masked(mode: u32) -> u32 {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("f"), "").unwrap();
@@ -140,7 +140,7 @@ async fn a_mode_goes_where_the_file_goes() {
             "M a",
             vec![("a", "new\n", 0o750), ("b", "b\n", 0o604), ("c", "c\n", 0o600)],
         ),
-        // What comes into the place of one that moved brings its mode, and that one keeps its own.
+        // A file that takes the place of one that moved brings its mode, and that one keeps its own.
         (
             moved("a", "x") + &moved("b", "a"),
             "A x\nM a\nD b",

@@ -1,4 +1,4 @@
-//! What a patch that fails takes back is as it was, down to modes, times and other names; and what it needs of file systems.
+//! Files that a failing patch restores are as they were, down to modes, times and other names; and its needs of file systems.
 
 #![cfg(all(feature = "fs", target_os = "linux"))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]

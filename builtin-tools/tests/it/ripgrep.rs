@@ -223,7 +223,7 @@ impl Bench {
         self.ctx.workspace().shown(&self.root.join(path))
     }
 
-    /// What `rg --json` says: files with their lines, each with its number and whether it matches.
+    /// The output of `rg --json`: files with their lines, each with its number and whether it matches.
     fn rg_lines(&self, args: &[&str]) -> Vec<Value> {
         let mut files: Vec<Value> = Vec::new();
         for line in self.rg(args).split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

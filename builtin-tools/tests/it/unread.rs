@@ -1,4 +1,4 @@
-//! What a session knows of a file decides whether it may replace or remove it.
+//! The session's knowledge of a file decides whether it may replace or remove it.
 
 #![cfg(all(feature = "fs", unix))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
@@ -48,12 +48,12 @@ async fn what_was_not_read_is_not_replaced() {
     let call = write(&toolbox, "f", "two\n").await;
     assert_eq!(call.expect_error(ToolErrorKind::Failed).message(), format!("f {UNREAD}"));
     assert_eq!((call.file("f"), call.asks.len()), ("one\n".to_owned(), 0));
-    // What a search shows of it is not all of it.
+    // The lines that a search shows are not all of the file.
     toolbox.call_tool("grep", json!({ "pattern": "one" })).await.expect_ok();
     write(&toolbox, "f", "two\n").await.expect_error(ToolErrorKind::Failed);
     read(&toolbox, json!({ "file_path": "f" })).await;
     write(&toolbox, "f", "two\n").await.expect_ok();
-    // What it wrote itself it knows.
+    // A file that the session wrote itself is known.
     write(&toolbox, "f", "three\n").await.expect_ok();
     write(&toolbox, "new", "one\n").await.expect_ok();
     write(&toolbox, "new", "two\n").await.expect_ok();
@@ -163,7 +163,7 @@ async fn a_time_alone_is_no_change() {
     read(&toolbox, json!({ "file_path": "f" })).await;
     read(&toolbox, json!({ "file_path": "g", "offset": 2, "limit": 3 })).await;
     for name in ["f", "g"] {
-        // What saves a file as it is, under a new file of its name.
+        // Another program that saves the file unchanged, as a new file of its name.
         fs::copy(path(name), path("copy")).unwrap();
         fs::rename(path("copy"), path(name)).unwrap();
         let edit = json!({ "file_path": name, "old_string": "2\n", "new_string": "two\n" });

@@ -33,7 +33,7 @@ fn tricks() {
         ("http://example.com%2f@127.0.0.1/", Err("user name")),
         ("http://example.com%40127.0.0.1/", Err("not a valid domain name")),
         ("http://\\\\@127.0.0.1/", Err("loopback")),
-        // What they would lead to.
+        // The addresses that they lead to.
         ("http:127.0.0.1/", Err("loopback")),
         ("http:///127.0.0.1/", Err("loopback")),
         ("http:\\\\127.0.0.1", Err("loopback")),
@@ -55,7 +55,7 @@ fn tricks() {
         ("http://[::ffff:7f00:1]/", Err("loopback")),
         ("http://[64:ff9b::7f00:1]/", Err("loopback")),
         ("http://[fe80::1]/", Err("link-local")),
-        // What is no host.
+        // Texts that are no hosts.
         ("http://[fe80::1%25eth0]/", Err("not a valid IPv6 address")),
         ("http://[fe80::1%eth0]/", Err("not a valid IPv6 address")),
         ("http://[::1", Err("not a valid IPv6 address")),

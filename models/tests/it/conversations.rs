@@ -163,7 +163,7 @@ async fn reasoning_goes_back_to_the_model_that_wrote_it_and_to_no_other() {
         edited.content.push(AssistantPart::ToolCall(call("new")));
         let _ = ask(&*model, &again(edited)).await;
         assert!(!last(&server).to_string().contains(sign), "{wire:?}");
-        // What is none of the provider's messages at all.
+        // Values that are none of the provider's messages at all.
         for value in [json!(5), json!({}), json!([]), json!({"content": "x", "parts": 3})] {
             let mut broken = message.clone();
             broken.raw.as_mut().unwrap().value = value;

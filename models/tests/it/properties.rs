@@ -216,7 +216,7 @@ impl Conversation {
             let path = self.numbers.of(&TEXTS);
             let arguments = match self.numbers.below(6) {
                 0 => "{}".to_owned(),
-                // What is no JSON, and what is none of the tool's.
+                // Texts that are no JSON, and JSON that is none of the tool's.
                 1 if wire != Wire::Gemini => "{\"path\": ".to_owned(),
                 2 if wire != Wire::Gemini => "[1]".to_owned(),
                 _ => json!({"path": path, "line": 3}).to_string(),
@@ -344,7 +344,7 @@ impl Conversation {
             (Trouble::None | Trouble::Status(_), Ok(answer)) => {
                 check_answer(wire, &said, is_cut, &answer, &events, &place);
                 self.ids.extend(said.parts.iter().filter_map(|part| match part {
-                    // What was cut off is in no conversation.
+                    // An answer that was cut off is in no conversation.
                     SaidPart::Call(id, ..) if !is_cut => Some(id.clone()),
                     _ => None,
                 }));

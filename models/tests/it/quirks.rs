@@ -137,7 +137,7 @@ async fn the_schema_of_an_answer_is_told_in_the_form_of_each_provider() {
         let server = Server::start(move |_| Reply::stream(&body)).await;
         let answer = answer(&*wire.model_at(server.url(), more)).await;
         assert_eq!(server.requests()[0].body.pointer(pointer), Some(&expected), "{wire:?}");
-        // What is `null` only since the strict schema wants it there is gone.
+        // Values that are `null` only because the strict schema requires them are gone.
         assert_eq!(answer.message.to_text(), text, "{wire:?}");
     }
     let body = Wire::Chat.stream(&Said::text("{}"));

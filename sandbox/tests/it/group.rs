@@ -1,4 +1,4 @@
-//! What a host has that does not call `init`. This file starts no supervisor.
+//! Jobs of a host that does not call `init`. This file starts no supervisor.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use crate::common;

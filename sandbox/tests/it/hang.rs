@@ -1,4 +1,4 @@
-//! What keeps a turn of an agent waiting elsewhere: each comes back in time, with a true account, and leaves no process.
+//! Commands that would keep an agent's turn waiting elsewhere: each comes back in time, with a true account, and leaves no process.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use crate::common;
@@ -12,7 +12,7 @@ use toolkit_sandbox::{Drained, End, Size, Stdin};
 struct Case {
     name: &'static str,
     script: &'static str,
-    /// What of the command line of whoever holds the output is told.
+    /// The part of the command line of the process that holds the output, as it is reported.
     holder: &'static str,
 }
 

@@ -25,7 +25,7 @@ async fn an_output_beyond_its_limit_ends_the_job() {
         let (exceeded, end) = limited(&place, "yes", limits, is_contained).await;
         assert_eq!((exceeded, end), (Some(Limit::Output), End::Signal { number: 9, core: false }));
         assert_eq!(std::fs::metadata(place.output()).unwrap().len(), 1 << 20);
-        // What the command has left behind is ended, too.
+        // Processes that the command has left behind are ended, too.
         let place = Place::new();
         let (exceeded, end) = limited(&place, "yes & sleep 0.01", limits, is_contained).await;
         assert_eq!(exceeded, Some(Limit::Output), "{end:?}");
@@ -100,7 +100,7 @@ async fn more_memory_than_is_allowed_ends_the_job() {
         let (exceeded, end) = limited(&place, TAKES, limits, is_contained).await;
         assert_eq!((exceeded, end), (Some(Limit::Memory), End::Signal { number: 9, core: false }));
     }
-    // What processes share is counted once.
+    // Memory that processes share is counted once.
     let shares = "exec python3 -c 'import os, time\nx = bytearray(os.urandom(16)) * 6553600\nfor n in range(5): os.fork() or (time.sleep(1), os._exit(0))\ntime.sleep(1)'";
     let (exceeded, end) = limited(&place, shares, Limits::new().with_memory(300 << 20), false).await;
     assert_eq!((exceeded, end), (None, End::Code(0)));

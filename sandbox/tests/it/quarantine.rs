@@ -1,4 +1,4 @@
-//! What a job must not leave behind.
+//! Files that a job must not leave behind.
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::common::{Place, finish, within};

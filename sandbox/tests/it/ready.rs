@@ -1,4 +1,4 @@
-//! What is made for a job before it comes: it serves like what is made for it, and is left behind by nobody.
+//! A process that was prepared for a job before it comes: it serves like one that is made for it, and none is left behind.
 #![allow(clippy::unwrap_used)]
 
 use crate::common;

@@ -1,4 +1,4 @@
-//! What a sandbox holds, tried from inside: as root and as a plain user.
+//! The limits of a sandbox, tried from inside: as root and as a plain user.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod attempts;

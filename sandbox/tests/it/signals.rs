@@ -1,4 +1,4 @@
-//! What a command starts with.
+//! The signal state that a command starts with.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use crate::common;

@@ -1,4 +1,4 @@
-//! What bash makes of the commands that are allowed: it starts no other programs than the verdict lists, with no other words.
+//! Bash's reading of the allowed commands: it starts no other programs than the verdict lists, with no other words.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
@@ -92,12 +92,12 @@ fn calls(fixture: &Fixture, programs: &Path, record: &Path, command: &str) -> Ve
     });
     // One that has just begun to note it has noted nothing yet.
     let calls = calls.filter(|call: &Vec<String>| !call[0].is_empty()).collect();
-    // What still goes on notes nothing any more. It may just be doing so.
+    // A process that still runs records nothing any more. It may just be doing so.
     let _ = fs::remove_dir_all(record);
     calls
 }
 
-/// Whether the verdict lists a call.
+/// Returns true if the verdict lists a call.
 fn is_listed(verdict: &Verdict, call: &[String]) -> bool {
     verdict.each_part().any(|part| is_of_part(part, call))
 }
@@ -108,14 +108,14 @@ fn is_of_part(part: &Part, call: &[String]) -> bool {
         return false;
     }
     let words = &part.words[1..];
-    // What is not known may be any number of words.
+    // An unknown text may be any number of words.
     if words.iter().any(Option::is_none) {
         return true;
     }
     let is_same = |(known, seen): (&String, &String)| {
         known == seen || (known.starts_with("/dev/fd/") && seen.starts_with("/dev/fd/"))
     };
-    // What a pattern matches may depend on the locale: each of these words, or none.
+    // The matches of a pattern may depend on the locale: each of these words, or none.
     if words.iter().flatten().any(|word| word.contains(['[', '*', '?'])) {
         let mut known = words.iter().flatten();
         return call[1..].iter().all(|seen| known.any(|known| is_same((known, seen))));
@@ -153,7 +153,7 @@ fn bash_starts_what_the_verdict_lists() {
     assert!(wrong.is_empty(), "{} of {seen}\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What means something to a shell, a command that reads, one that is forbidden, a word and a number.
+/// Words with a meaning to a shell, a command that reads, one that is forbidden, a word and a number.
 const PIECES: &[&str] = &[
     "(",
     ")",
@@ -214,7 +214,7 @@ const PIECES: &[&str] = &[
     "a=",
 ];
 
-/// What is allowed: bash has to take it, and start what is listed.
+/// Allowed commands: bash has to accept them, and start the listed programs.
 struct Check {
     fixture: Fixture,
     recorders: Recorders,

@@ -1,4 +1,4 @@
-//! What depends on more than the words of a command: other directories, other programs, names and words of what is judged.
+//! Verdicts that depend on more than the words of a command: other directories, other programs, names and words of the judged command.
 
 #![cfg(unix)]
 
@@ -34,7 +34,7 @@ fn a_directory_counts_where_the_shell_certainly_is_in_it() {
     }
 }
 
-/// What is said of `ls`, where everything may be read, in this workspace, with these programs. Nothing where it is allowed.
+/// Returns the reason of the verdict on `ls`, where everything may be read, in this workspace, with these programs. Empty if it is allowed.
 fn said(workspace: &Path, programs: &Programs) -> String {
     let fixture = Fixture::shared();
     let situation = Situation {
@@ -95,7 +95,7 @@ fn a_program_counts_where_nobody_in_the_workspace_can_stand_in_for_it() {
         let said = said(&workspace, &Programs::of_path(path));
         assert!(said.contains(expected) && said.is_empty() == expected.is_empty(), "{path}: {said}");
     }
-    // What was found before is looked for again where a directory changed.
+    // Programs that were found before are searched for again after a change of directory.
     let late = Programs::of_path(real.join("late").to_str().unwrap());
     assert_eq!(said(&workspace, &late), "");
     symlink(workspace.join("bin/ls"), real.join("late/ls")).unwrap();

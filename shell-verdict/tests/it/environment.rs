@@ -1,4 +1,4 @@
-//! What is in the environment already decides, too: what a program would be told by it.
+//! The existing environment also decides: it tells programs what to do.
 
 use crate::common;
 
@@ -85,7 +85,7 @@ fn a_program_is_foreign_where_it_stands_in_the_workspace_or_leads_there() {
     }
 }
 
-/// What bash evaluates where it is a part of an arithmetic expression.
+/// Texts that bash evaluates as a part of an arithmetic expression.
 const EVALUATED: &str = "a[$(ls /)]";
 
 #[test]
@@ -233,7 +233,7 @@ fn a_program_behind_a_relative_directory_is_unknown_wherever_it_runs() {
             ] {
                 let expected = if knows { Decision::Allow } else { Decision::Ask };
                 let found = fixture.judge(command);
-                // What some of these read is not known either.
+                // The input of some of these is not known either.
                 if found.decision != expected
                     && !(knows && (command.starts_with("pushd") || command.starts_with("for")))
                 {

@@ -1,4 +1,4 @@
-//! What git reads is allowed only where the repository cannot make it run something, or read elsewhere.
+//! Commands of git that read are allowed only where the repository cannot make them run something, or read elsewhere.
 
 #![cfg(unix)]
 
@@ -56,7 +56,7 @@ fn what_is_configured_decides() {
         "[diff \"a\\\"]b\"]\n\ttextconv = ./x\n",
         "[tag]\n\tsort = -signature:grade\n",
         "[log]\n\tdiffMerges = remerge\n",
-        // What goes on in the next line is no key.
+        // A line that continues the one before is no key.
         "[user]\n\tname = \\\n[diff]\n\texternal = ./x\n",
         "external = ./x\n",
         "[user\n\tname = x\n",
@@ -97,7 +97,7 @@ fn what_is_configured_decides() {
         fs::write(fixture.workspace.join(".git/config"), configuration).unwrap();
         let verdict = fixture.judge("git log -p");
         assert_eq!((verdict.decision, verdict.class), (Decision::Allow, Class::GitRead), "{configuration:?}");
-        // What git would run by itself is taken away.
+        // Programs that git would run by itself are taken away.
         let env: Vec<&str> = verdict.env.iter().map(|(name, _)| name.as_str()).collect();
         assert!(
             env.contains(&"GIT_CONFIG_KEY_0")
@@ -124,7 +124,7 @@ fn a_repository_above_or_behind_a_link_counts() {
     assert_eq!(decision(&fixture, "cd src && git log"), Decision::Allow);
     assert_eq!(decision(&fixture, "cd .git && git log"), Decision::Ask);
     assert_eq!(decision(&fixture, "git -C .git/objects log"), Decision::Ask);
-    // What lies like one without a work tree.
+    // A directory that looks like a repository without a work tree.
     for name in ["bare/objects", "bare/refs"] {
         fs::create_dir_all(workspace.join(name)).unwrap();
     }
@@ -199,7 +199,7 @@ fn a_repository_that_leads_elsewhere_is_asked_about() {
             assert_eq!(decision(&fixture, "git log"), Decision::Ask, "{name} {beside:?}");
         }
     }
-    // What git does not look at may lead anywhere.
+    // Paths that git does not look at may lead anywhere.
     let fixture = Fixture::new();
     symlink("/var/lib/other.git", fixture.workspace.join(".git/hooks")).unwrap();
     assert_eq!(decision(&fixture, "git log"), Decision::Allow);

@@ -1,4 +1,4 @@
-//! What keeps a program from running something while it reads: no command that may take it away is allowed.
+//! Variables and options keep a program from running something while it reads: no command that may take them away is allowed.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
@@ -309,7 +309,7 @@ fn programs_of_allowed_commands_get_their_guards() {
     assert!(wrong.is_empty(), "{} of {seen}\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What the parts of a verdict run, without what was added.
+/// Returns the programs and arguments of a verdict's parts, without those that were added.
 fn calls(verdict: &Verdict, added: &[(usize, String)]) -> Vec<Vec<Option<String>>> {
     let added: Vec<Vec<&str>> = added.iter().map(|(_, text)| text.split(' ').collect()).collect();
     let words = |part: &Part| {

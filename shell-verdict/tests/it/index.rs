@@ -77,7 +77,7 @@ fn other_repositories_in_the_index_are_seen() {
         let fixture = with_submodule("sub", "[core]\n\tfsmonitor = ./x\n");
         fs::write(fixture.workspace.join(".git/index"), bytes).unwrap();
         assert_eq!(decision(&fixture, "git status"), expected, "case {number}");
-        // What looks at no file beside the repository does not look into others.
+        // A command that looks at no file beside the repository does not look into others.
         assert_eq!(decision(&fixture, "git branch -a"), Decision::Allow, "case {number}");
     }
 }

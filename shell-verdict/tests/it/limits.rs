@@ -1,4 +1,4 @@
-//! What costs much is asked about, rather than worked out.
+//! Expensive analyses are asked about instead.
 
 use crate::common;
 
@@ -102,7 +102,7 @@ fn what_is_within_the_limits_is_judged_and_one_more_is_asked_about() {
         assert_eq!(fixture.judge(&command(most)).decision, Decision::Allow, "{what}");
         assert_eq!(fixture.judge(&command(most + 1)).decision, Decision::Ask, "one more: {what}");
     }
-    // What has ended counts no more.
+    // Functions that have ended count no more.
     for one in
         ["{ ls; };", "( ls );", "if ls; then ls; fi;", "case a in a) ls;; esac;", "eval ls;", "f() { ls; };"]
     {
@@ -119,7 +119,7 @@ fn what_is_long_but_cheap_is_judged() {
         // A short text costs nothing, however many there are.
         format!("echo $(: {});", "x".repeat(58)).repeat(400),
         format!("echo {{a,b}}{}", "x".repeat(600)),
-        // What is too long to be known is one word, if it is quoted.
+        // A text that is too long to be known is one word, if it is quoted.
         format!("a={long};[ \"$a$a$a\" = x ]"),
     ] {
         assert_eq!(fixture.judge(&command).decision, Decision::Allow, "{}…", &command[..40]);

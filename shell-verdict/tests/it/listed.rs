@@ -1,4 +1,4 @@
-//! What one command prints and another gets as words: each of the names is decided, and what may become something else is asked about.
+//! Names that one command prints and another gets as words: each is decided, and names that may become something else are asked about.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 #![cfg(unix)]
@@ -43,7 +43,7 @@ fn names_that_come_to_other_words_are_asked_about() {
         assert_eq!(found("| sort | head -5 | xargs cat"), blanks, "{names:?}");
         assert_eq!(found("-print0 | xargs -0 cat"), with_nul, "{names:?}");
         assert_eq!(found("-exec cat {} +"), with_nul, "{names:?}");
-        // What is split otherwise than it is printed is another name.
+        // A list that is split otherwise than it is printed gives other names.
         assert_eq!(found("-print0 | xargs cat"), Decision::Ask, "{names:?}");
         assert_eq!(found("| xargs -0 cat"), Decision::Ask, "{names:?}");
         assert_eq!(
@@ -123,7 +123,7 @@ fn what_is_left_out_for_sure_is_not_decided() {
         ("-maxdepth 1 -type f -name '.e*'", Decision::Ask),
         ("-mindepth 3 -type f -name '.e*'", Decision::Ask),
         ("-newer notes.txt -name '*.rs'", Decision::Allow),
-        // What is in a directory comes before it, so that none is left out.
+        // The entries of a directory come before it, so that none is left out.
         ("-depth -name target -prune -o -type f ! -path found/.env -print", Decision::Ask),
     ] {
         let command = format!("find found {expression} | xargs cat");

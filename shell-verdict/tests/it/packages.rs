@@ -80,7 +80,7 @@ fn what_the_environment_says_counts() {
         fixture.env.insert(name.to_owned(), value.to_owned());
         assert_eq!(decision(&fixture, command), Decision::Ask, "{name} {command}");
     }
-    // What they start they look for in `PATH`, and their configuration in the home.
+    // These look for programs in `PATH`, and for their configuration in the home directory.
     for command in ["cargo tree --locked", "npm ls", "pip list", "go list ./...", "man ls", "gh --version"] {
         let mut fixture = Fixture::new();
         let bin = fixture.workspace.join("bin");

@@ -1,4 +1,4 @@
-//! What always holds of verdicts.
+//! Properties of all verdicts.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -75,7 +75,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Whether a command is a single one of plain words, so that something may stand before it.
+/// Returns true if a command is a single one of plain words, so that something may stand before it.
 fn is_plain(command: &str) -> bool {
     let keywords = [
         "if", "for", "while", "until", "case", "time", "!", "{", "[[", "function", "select", "coproc", "do",
@@ -158,7 +158,7 @@ fn is_parsed(verdict: &Verdict) -> bool {
     !verdict.reasons.iter().any(|reason| reason.text.contains("parsed") || reason.text.contains("deep"))
 }
 
-/// What became of a row in another form.
+/// The verdict on a row in another form.
 fn told(row: &Row, command: &str, verdict: &Verdict, own: &Verdict) -> String {
     format!("{}: {command:?} is {}, alone {}", row.place, verdict.decision.as_str(), own.decision.as_str())
 }
@@ -171,7 +171,7 @@ fn what_stands_around_a_command_never_weakens_its_verdict() {
     let mut weaker = Vec::new();
     for (number, row) in rows().into_iter().enumerate() {
         let own = fixture.judge(&row.command);
-        // What ends in the middle of something takes in what comes next.
+        // A row that ends in the middle of something takes in the next one.
         let ends_open = row.command.contains("<<")
             || row.command.contains('#')
             || row.command.ends_with('\\')
@@ -284,7 +284,7 @@ fn what_is_lifted_is_only_what_a_program_does_as_such() {
     }
 }
 
-/// Whether bash takes a command, without running it.
+/// Returns true if bash accepts a command, without running it.
 fn bash_takes(command: &str) -> bool {
     let status = Command::new("bash")
         .args(["--noprofile", "--norc", "-n", "-c", "--", command])

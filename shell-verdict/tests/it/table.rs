@@ -1,4 +1,4 @@
-//! What must come of each command of the tables in `tests/table`: one file a subject, a row a command.
+//! Expected verdicts on the commands of the tables in `tests/table`: one file a subject, a row a command.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! What the commands that are allowed really do, in a repository whose owner means harm: traced by the system, they write nothing, connect
+//! System calls of the allowed commands, in a repository whose owner means harm: traced by the system, they write nothing, connect
 //! to nobody, open no secret, and start no program but those that their verdicts list.
 
 #![cfg(target_os = "linux")]
@@ -102,7 +102,7 @@ fn hostile(fixture: &Fixture, configuration: &[(&str, &str)], attributes: &str) 
     mark
 }
 
-/// What a command did that its verdict does not say.
+/// Returns the system calls of a command that its verdict does not cover.
 fn faults(fixture: &Fixture, verdict: &Verdict, command: &str, log: &Path) -> Vec<String> {
     let mut traced = common::limited("strace")
         .args(["-ff", "-qq", "-y", "-s", "4096", "-e", &format!("trace={CALLS}"), "-o"])
@@ -124,7 +124,7 @@ fn faults(fixture: &Fixture, verdict: &Verdict, command: &str, log: &Path) -> Ve
         if Instant::now() > until {
             let _ = Command::new("kill").arg(traced.id().to_string()).status();
             std::thread::sleep(Duration::from_millis(50));
-            // What was traced goes on without a tracer.
+            // The traced processes go on without a tracer.
             common::end_group(&mut traced);
             break;
         }
@@ -149,7 +149,7 @@ fn faults(fixture: &Fixture, verdict: &Verdict, command: &str, log: &Path) -> Ve
 fn fault(line: &str, programs: &BTreeSet<String>, workspace: &str) -> Option<String> {
     let call = line;
     let (name, rest) = call.split_once('(')?;
-    // What failed did nothing, but for a look at what is secret.
+    // A failed call did nothing, except for a look at a secret.
     let failed = rest.contains(" = -1 ");
     let path = rest.split('"').nth(1).unwrap_or_default();
     let is_fault = match name {

@@ -1,4 +1,4 @@
-//! What git shows of tracked files is decided as for a program that reads them.
+//! The output of git about tracked files is decided as for a program that reads them.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
@@ -215,7 +215,7 @@ fn a_path_in_a_revision_is_decided_by_its_name() {
     for command in ["git log -L 1,5:src/main.rs", "git show HEAD:README.md", "git log -L :main:src/main.rs"] {
         assert_eq!(decision(&fixture, command), Decision::Allow, "{command}");
     }
-    // What must not be read is not shown either, also by what is asked about anyway.
+    // A file that must not be read is not shown either, also by a command that is asked about anyway.
     let denied = tracking(&["denied/x", "src/main.rs"]);
     for command in ["git log -p", "git show HEAD:denied/x", "git archive HEAD", "git format-patch -1"] {
         assert_eq!(decision(&denied, command), Decision::Deny, "{command}");

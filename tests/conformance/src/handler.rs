@@ -83,7 +83,7 @@ impl ServerHandler for Fixture {
     ) -> Result<CallToolResponse, ErrorData> {
         let capabilities = context.client_capabilities().unwrap_or_default();
         match request.name.as_ref() {
-            // What is no tool of everybody's: it needs the client's model.
+            // A tool that is not for everybody: it needs the client's model.
             "test_missing_capability" if capabilities.sampling.is_none() => {
                 let required = json!({"requiredCapabilities": {"sampling": {}}});
                 let message = "this needs the client's `sampling`";

@@ -129,7 +129,7 @@ async fn ask(
 #[tool(read_only)]
 async fn test_elicitation(
     ctx: &ToolContext,
-    /** What to ask. */
+    /** The question. */
     message: String,
 ) -> Result<String, ToolError> {
     let properties = json!({
@@ -240,7 +240,7 @@ async fn test_trigger_tool_change(toolkit: State<OnceLock<WeakToolkit>>) -> Resu
 #[tool(read_only)]
 async fn test_sampling(
     ctx: &ToolContext,
-    /** What to ask it. */
+    /** The prompt. */
     prompt: String,
 ) -> Result<String, ToolError> {
     let client =

@@ -73,7 +73,7 @@ fn all_of_the_server_passes() {
     assert_eq!(summary.len(), 32, "{text}");
 }
 
-/// What is declined of the version 2026-07-28: servers no longer ask for the client's model or its roots, which that version
+/// The declined scenarios of the version 2026-07-28: servers no longer ask for the client's model or its roots, which that version
 /// deprecates (SEP-2577), so no tool here does where there is no session.
 const DECLINED: [&str; 4] = [
     "input-required-result-basic-sampling",
@@ -142,7 +142,7 @@ fn what_the_newest_version_requires_of_a_client_passes() {
     }
 }
 
-/// What is declined of the client's side. `auth/2025-03-26-oauth-metadata-backcompat`: the document about who decides names another issuer
+/// The declined scenarios of the client's side. `auth/2025-03-26-oauth-metadata-backcompat`: the document about who decides names another issuer
 /// than the address where it stands, which RFC 8414, section 3.3, forbids to use; that version of the protocol is superseded.
 /// `auth/client-credentials-jwt`, `auth/cross-app-access-complete-flow`, and of the newest version `auth/enterprise-managed-authorization`,
 /// `auth/dpop`, `auth/dpop-nonce` and `auth/wif-jwt-bearer`: extensions for programs that sign with keys or for companies' own sign-in.

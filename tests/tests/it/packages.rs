@@ -1,4 +1,4 @@
-//! What would be published of each crate: the crate, and nothing else.
+//! The files that would be published of each crate: the crate, and nothing else.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 use toolkit_tests::{cargo, repository, run};
 
-/// What may stand in a package, by the beginnings of paths.
+/// The files that may be in a package, by the beginnings of paths.
 const EXPECTED: &[&str] = &[
     ".cargo_vcs_info.json",
     "Cargo.lock",

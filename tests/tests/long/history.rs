@@ -60,7 +60,7 @@ fn kill_and_read(times: usize) {
     assert!(late.len() <= times.div_ceil(LATE), "{} of {times} were late: {late:#?}", late.len());
 }
 
-/// What was missing of what was older than [`AGE`].
+/// The missing records among those that were older than [`AGE`].
 fn kill_and_read_one(is_in_pause: bool) -> Option<String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("history.jsonl");
@@ -84,7 +84,7 @@ fn kill_and_read_one(is_in_pause: bool) -> Option<String> {
     }
     thread::sleep(delay);
     child.kill().unwrap();
-    // What it told before it was killed.
+    // The records that it reported before it was killed.
     lines.for_each(|line| told.hear(&line));
     child.wait().unwrap();
     check(&path, told)
@@ -157,7 +157,7 @@ fn call_until_killed(path: &Path) {
 
 fn tell(recorded: &AtomicU64) {
     let mut told = Told::default();
-    // What was recorded before a moment.
+    // The records before a moment.
     let mut moments = [VecDeque::new(), VecDeque::new()];
     // Time in which this thread was let run when it wanted to: a machine that stands still ages nothing.
     let mut clock = Duration::ZERO;

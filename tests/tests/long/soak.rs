@@ -23,7 +23,7 @@ const ADDRESS_SPACE_KIB: u64 = 600_000;
 /// The most memory that it really holds, in KiB.
 const RESIDENT_KIB: u64 = 200_000;
 
-/// What a session wrote, in order.
+/// The texts that a session wrote, in order.
 type Written = Mutex<Vec<usize>>;
 
 /// Writes a number.

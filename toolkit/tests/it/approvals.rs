@@ -1,4 +1,4 @@
-//! What a person allowed for longer than once, what rules say before anybody is asked, and who is asked together.
+//! Approvals that hold longer than once, rules that decide before anybody is asked, and questions that are asked together.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -84,7 +84,7 @@ fn edit(pattern: &str) -> Ask {
     Ask::new("edit", "write a file").with_pattern(pattern)
 }
 
-/// Whether the call was allowed; what was said if it was not.
+/// Makes the call, and returns the error if it was not allowed.
 async fn call(toolkit: &Toolkit, caller: &Caller, tool: &str, ask: &Ask) -> Result<(), String> {
     let toolbox = toolkit.toolbox(caller).await;
     let arguments = json!({ "ask": serde_json::to_value(ask).unwrap() });

@@ -44,7 +44,7 @@ struct Tree {
     /// Its value.
     #[arg(range(0..=9))]
     value: i32,
-    /// What hangs on it.
+    /// The items of the tree.
     #[arg(default)]
     children: Vec<Tree>,
     /// A note.

@@ -1,4 +1,4 @@
-//! What blocks, run from an async tool.
+//! Blocking code, run from an async tool.
 
 use serde_json::json;
 use std::sync::mpsc::{Sender, channel};

@@ -249,7 +249,7 @@ async fn what_only_the_type_refuses_is_explained_like_everything_else() {
 /// Takes whatever comes.
 #[toolkit::args(allow_unknown_fields)]
 struct Open {
-    /// What it knows.
+    /// The tools that it knows.
     known: Option<String>,
 }
 

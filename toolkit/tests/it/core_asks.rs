@@ -120,12 +120,12 @@ async fn who_is_asked_for_which_tool() {
             1,
         ),
         (&json!({"edit": [{"match": "changes*", "do": "deny"}]}), "changes_blocking", none, 0),
-        // What is said beats what a tool says of itself.
+        // A configured rule takes precedence over a tool's own statement.
         (&json!({"looks": "ask"}), "looks", &["looks: call `looks`"], 1),
         (&json!({"looks": "deny"}), "looks", none, 0),
         (&json!({"tidies": "ask"}), "tidies", &["tidies: call `tidies`"], 1),
         (&json!({"edit": "ask"}), "looks", none, 1),
-        // What asks by itself is not judged by its name.
+        // A tool that asks by itself is not judged by its name.
         (&json!({"edit": [{"match": "*", "do": "ask"}]}), "asks", &["edit: its own question"], 1),
     ] {
         let count = Arc::new(Runs::default());

@@ -1,4 +1,4 @@
-//! What a model is shown of many tools, and how it finds the others.
+//! The tools that a model is shown of many, and how it finds the others.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -249,7 +249,7 @@ async fn policy_comes_before_search() {
     assert!(denied.text().contains("denied"), "{}", denied.text());
     assert!(!names(&toolbox).contains(&"shop__refund_order".to_owned()));
 
-    // What is denied, optional or a channel's own has no say in what is found, and in which order.
+    // A tool that is denied, optional or a channel's own changes neither the hits nor their order.
     let others = vec![
         Tool::builder("calendar_order")
             .description("Orders orders; sends, lists, gets messages of the folders.")
@@ -476,7 +476,7 @@ async fn the_index_keeps_no_tool_alive() {
     toolkit.register(Tool::builder("holds").description("Holds.").build(run).unwrap()).unwrap();
     assert_eq!(found(&toolkit.toolbox(&Caller::new()).await, "holding"), ["holds"]);
     toolkit.unregister("holds").unwrap();
-    // What was changed last is kept until the next change.
+    // The last change is kept until the next one.
     toolkit.register(tool("other", "Other.")).unwrap();
     assert!(watched.upgrade().is_none());
     assert!(found(&toolkit.toolbox(&Caller::new()).await, "holding").is_empty());

@@ -1,4 +1,4 @@
-//! What is kept, what is found again, and that no secret is.
+//! Recorded calls, and how they are found again; no secret is among them.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 

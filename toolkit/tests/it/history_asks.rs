@@ -1,4 +1,4 @@
-//! What history keeps of questions: what was asked, by whom, what came of it, how long it took; and no secret.
+//! Questions in the history: the text, who asked, the answer, how long it took; and no secret.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 

@@ -59,7 +59,7 @@ async fn call(builder: Builder, tool: &str, arguments: Value) -> ToolResult {
     toolbox.call(ToolCall::new("1", tool, arguments)).await
 }
 
-/// What is shown to be the outcome of a verdict: a text, or words in the error.
+/// The expected outcome of a verdict: a text, or words in the error.
 type Expected = Result<&'static str, &'static [&'static str]>;
 
 #[tokio::test]

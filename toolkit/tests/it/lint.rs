@@ -1,4 +1,4 @@
-//! What lint finds, each fault by itself, and that it finds nothing where nothing is wrong.
+//! Findings of lint, each fault by itself, and that it finds nothing where nothing is wrong.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 #![expect(clippy::needless_pass_by_value, reason = "each caller makes it in place")]
@@ -86,7 +86,7 @@ fn nothing_is_found_where_nothing_is_wrong() {
     assert_eq!(Lint::new().check(&clean()), []);
 }
 
-/// What a tool says that is right in all else.
+/// The description of a tool that is right in all else.
 const DOES: &str = "Hires people for a voyage.";
 
 #[test]
@@ -190,7 +190,7 @@ fn every_seeded_fault_is_found_at_its_place_and_nothing_else() {
             "required-but-absent",
             "/required",
         ),
-        // What descriptions speak of.
+        // Names that descriptions mention.
         (t("Hires people. Use `trackCargo` before."), "wrong-tool-name", "description"),
         (t("Hires people. Use `track_cargoes` before."), "wrong-tool-name", "description"),
         (t("Hires people. Ask the tool `pay_crew` for wages."), "wrong-tool-name", "description"),
@@ -207,7 +207,7 @@ fn every_seeded_fault_is_found_at_its_place_and_nothing_else() {
             "wrong-parameter-name",
             "description",
         ),
-        // What providers lose.
+        // Keywords that providers lose.
         (
             p(parameter(
                 json!({"not": {"type": "null"}, "type": "string", "description": "Who is on board."}),
@@ -284,7 +284,7 @@ fn every_seeded_fault_is_found_at_its_place_and_nothing_else() {
     }
 }
 
-/// What was once taken for a slip, and is none.
+/// Texts that were once taken for a mistake, and are none.
 #[test]
 fn what_only_looks_like_a_fault_is_none() {
     let named = |names: &[&str]| -> Vec<Tool> {
@@ -354,7 +354,7 @@ fn what_only_looks_like_a_fault_is_none() {
     }
 }
 
-/// What a dialect says it loses is found, with its name: but bounds of one value, which are in words in the description then.
+/// Each loss of a dialect is found, with its name, except for bounds of one value, which are in words in the description then.
 #[test]
 fn losses_are_those_of_the_dialects() {
     let messages = |schema: Value| -> Vec<(String, String)> {
@@ -380,7 +380,7 @@ fn losses_are_those_of_the_dialects() {
     assert_eq!(place, "/properties/crew/items/oneOf");
     let bounded = json!({"type": "string", "description": "Who is on board.", "minLength": 1, "pattern": "^a", "format": "uri"});
     assert_eq!(messages(object(bounded, json!({}))), []);
-    // What cannot be strict is written as if it had not to be.
+    // A schema that cannot be strict is written as if it need not be.
     let open = json!({"type": "object", "description": "Who is on board.", "additionalProperties": true});
     assert_eq!(messages(object(open, json!({}))), []);
     for dialect in Dialect::ALL.iter().filter(|dialect| **dialect != Dialect::Mcp) {

@@ -72,7 +72,7 @@ fn house(count: &Arc<Counter>) -> Builder {
         .shared_service(Arc::clone(count))
 }
 
-/// What the loop guard did with a call.
+/// The loop guard's decision on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Did {
     Nothing,
@@ -99,7 +99,7 @@ fn did(result: &ToolResult) -> Did {
     }
 }
 
-/// What is done with each of these calls in one session: a letter for the tool, then the argument.
+/// The decisions on these calls in one session: a letter for the tool, then the argument.
 async fn series(builder: Builder, calls: &str) -> Vec<Did> {
     let toolbox = builder.build().unwrap().toolbox(&Caller::new().with_agent("ada")).await;
     let mut all = Vec::new();

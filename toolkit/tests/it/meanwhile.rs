@@ -1,4 +1,4 @@
-//! What another hand does between two steps of a change: it stays, or the change is made anew.
+//! Changes by another process between two steps of a change: they stay, or the change is made anew.
 
 #![cfg(all(unix, feature = "testing"))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
@@ -45,7 +45,7 @@ async fn another_hand_at_any_step() {
     /// The step before which something happens, what, and how often at most.
     type Doings = &'static [(&'static str, &'static str)];
     let cases: &[(&str, &str, Doings, &str, Option<&str>)] = &[
-        // What is there before, what is done, what happens, what is told, what is there then.
+        // The content before, the change, the other process's change, the report, the content after.
         ("old", "version", &[], "done", Some("new")),
         ("old", "version", &[("create", "another")], CHANGED, Some("another")),
         ("old", "version", &[("write", "another")], CHANGED, Some("another")),

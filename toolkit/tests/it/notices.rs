@@ -1,4 +1,4 @@
-//! What is told of one call while it runs: how far it gets, and what it logs.
+//! Events of one call while it runs: its progress, and its log messages.
 
 use serde_json::json;
 use toolkit::prelude::*;

@@ -1,4 +1,4 @@
-//! What is decided about a path, what is asked, and where it really leads.
+//! Decisions about paths, the questions, and the paths' real targets.
 #![cfg(unix)]
 
 mod asked;

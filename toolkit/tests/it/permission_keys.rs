@@ -44,7 +44,7 @@ async fn sh(ctx: &ToolContext, path: &str) -> Result<String, ToolError> {
     Ok("done".to_owned())
 }
 
-/// What becomes of a call: `allow`, `ask` or `deny`.
+/// The decision on a call: `allow`, `ask` or `deny`.
 async fn outcome(rules: &Value, caller: Caller, tool: &str, path: &str) -> &'static str {
     let directory = tempfile::tempdir().unwrap();
     for path in ["a", ".env", "secret/a"] {
@@ -280,7 +280,7 @@ async fn auto_execute_answers_what_a_tool_asks_under_its_own_kind() {
     }
 }
 
-/// What is wrong with the user's file, built with two tools that are not linked.
+/// The problems of the user's file, built with two tools that are not linked.
 fn problems(user: &str) -> Vec<String> {
     let place = Place::new();
     place.write("user/toolkit.json5", user);

@@ -117,7 +117,7 @@ mod model {
             levels.extend(request.channel.and_then(|channel| settings.channels.get(channel).cloned()));
             levels
         };
-        // What everybody may: one after the other, and a deny stays.
+        // The rules for everybody: one after the other, and a deny stays.
         let mut everybody = None;
         for settings in &sources.trusted {
             let said = says(&settings.everybody, request, text);
@@ -149,7 +149,7 @@ mod model {
         decisions.into_iter().max().expect("at least one")
     }
 
-    /// What the kinds of this very name say, the strictest of them; else what a key with a star asks or denies.
+    /// The strictest rule of the kinds of exactly this name; else the question or denial of a key with a star.
     fn says(rules: &PermissionRules, request: &Request, text: Option<&str>) -> Option<Decision> {
         let named = rules.iter().filter(|(kind, _)| kind.trim().to_lowercase() == request.kind);
         let named = named.filter_map(|(_, rule)| by_rule(rule, request, text)).max();
@@ -195,7 +195,7 @@ mod model {
     }
 }
 
-/// What must never make anything weaker.
+/// Rules that must never make anything weaker.
 #[derive(Debug, Clone)]
 enum Change {
     /// A deny put into a list, or in place of a rule, or where nothing was said: which source, level, kind, place, pattern.

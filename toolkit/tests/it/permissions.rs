@@ -1,4 +1,4 @@
-//! What the rules of permissions say, and whose rule it was.
+//! Decisions of permission rules, and the rule that made each.
 
 use serde_json::{Value, json};
 use toolkit::{
@@ -150,7 +150,7 @@ fn later_sources_override_except_what_was_denied() {
 fn between_levels_the_stricter_wins() {
     let ada = || Caller::new().with_agent(" Ada").with_channel("irc");
     for (sources, narrowing, caller, expected) in [
-        // What is said for an agent or a channel can only narrow.
+        // A rule for an agent or a channel can only narrow.
         (json!({ "agents": { "ada": { "exec": "allow" } } }), json!({}), ada(), "ask"),
         (
             json!({ "permission": { "exec": "allow" }, "agents": { "ada": { "exec": "allow" } } }),

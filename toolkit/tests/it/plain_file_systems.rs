@@ -17,7 +17,7 @@ use toolkit::{
     files::{Expected, Workspace},
 };
 
-/// What file systems are taken for is so in the whole process.
+/// The assumed kind of file system holds for the whole process.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 /// A workspace on such a file system.

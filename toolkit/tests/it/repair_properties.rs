@@ -1,6 +1,6 @@
-//! What holds of every argument type that the docs of `ToolArg` list:
+//! Properties of every argument type that the docs of `ToolArg` list:
 //!
-//! * What its schema allows decodes, unless it is beyond the limits of a number of 32 or 64 bits, which are enforced but not
+//! * A value that its schema allows decodes, unless it is beyond the limits of a number of 32 or 64 bits, which are enforced but not
 //!   shown; it is not repaired, and encodes back to the same JSON: `5.0` is 5, a set has no order,
 //!   an absent field of an `Option` may come back as `null`, and a number for `f64` is the nearest float.
 //! * What is repaired is allowed by the schema, and is not repaired again.
@@ -102,7 +102,7 @@ impl<'a> Types<'a> {
         if is_valid {
             count(&seen.valid);
             let schema = &self.schema["properties"]["value"];
-            // What these do not know, they ignore.
+            // Fields that these do not know are ignored.
             let is_open = matches!(self.name.as_str(), "flattened" | "flattened_enum");
             let is_same = same(value, &back, schema, &self.schema)
                 || is_open && same(&back, &known(value, &back), schema, &self.schema);
@@ -132,7 +132,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Whether all that is wrong is numbers beyond the limits of their types.
+/// Returns true if the only problems are numbers beyond the limits of their types.
 fn is_beyond_limits(error: &ToolError, arguments: &Value) -> bool {
     const LIMITS: [&str; 7] = [
         "2147483647",
@@ -152,7 +152,7 @@ fn is_beyond_limits(error: &ToolError, arguments: &Value) -> bool {
     })
 }
 
-/// Whether two values are one, in what the docs of this file say.
+/// Returns true if two values are equal in the sense of the docs of this file.
 fn same(given: &Value, back: &Value, schema: &Value, root: &Value) -> bool {
     let schema = generate::resolve(schema, root);
     match (given, back) {

@@ -17,7 +17,7 @@ use toolkit::{
     tool_ref,
 };
 
-/// What happened, in order.
+/// The events, in order.
 #[derive(Default)]
 struct Log {
     lines: Mutex<Vec<String>>,
@@ -430,7 +430,7 @@ async fn many_sessions_at_once_keep_their_order() {
         tokio::task::yield_now().await;
         ctx.session_state::<Mutex<Vec<usize>>>().lock().unwrap().push(number);
     }
-    /// What was noted.
+    /// Returns the recorded events.
     #[tool(read_only)]
     async fn noted(ctx: &ToolContext) -> Json<Vec<usize>> {
         Json(ctx.session_state::<Mutex<Vec<usize>>>().lock().unwrap().clone())

@@ -18,11 +18,11 @@ use toolkit::{
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
-/// What the model sends for a secret parameter.
+/// The model's value of a secret parameter.
 const ARGUMENT: &str = "swordfish-4711";
-/// What the host knows to be secret.
+/// The host's secret.
 const NAMED: &str = "correct horse battery";
-/// What looks like a key.
+/// A text that looks like a key.
 const KEY: &str = "sk-ant-api03-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4";
 
 #[toolkit::args]
@@ -103,7 +103,7 @@ fn calls() -> Vec<Value> {
         json!({"password": ARGUMENT, "login": {"user": "ada", "pin": ARGUMENT}}),
         json!({"password": ARGUMENT, "login": format!("{{\"user\": \"ada\", \"pin\": \"{ARGUMENT}\"}}")}),
         json!({"password": ARGUMENT, "note": format!("{NAMED} {KEY}")}),
-        // What does not fit is explained.
+        // An invalid value is explained.
         json!({"password": [ARGUMENT]}),
         json!({"password": ARGUMENT, "pass": ARGUMENT}),
         json!({"passwrod": ARGUMENT}),

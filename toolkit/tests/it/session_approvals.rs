@@ -64,7 +64,7 @@ impl Home {
         assert!(is_allowed(&toolkit, &self.caller("one").with_session("s"), ask).await);
     }
 
-    /// What is kept, as text.
+    /// The kept approvals, as text.
     fn files(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.path("data/approvals/sessions")) else { return Vec::new() };
         entries.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap()).collect()

@@ -1,4 +1,4 @@
-//! What tracing sees of a call.
+//! The tracing spans of a call.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 

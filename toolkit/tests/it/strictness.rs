@@ -1,4 +1,4 @@
-//! What may look like leave, and is none: words of servers, of tools that ask by themselves, rules for names with `*`.
+//! Texts that may look like approval, and are none: words of servers, of tools that ask by themselves, rules for names with `*`.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -133,7 +133,7 @@ async fn no_word_of_a_server_chooses_the_rule_that_lets_its_tool_run() {
 
 #[tokio::test]
 async fn lists_mean_a_server_by_its_kind_and_name_and_believe_no_group_of_it() {
-    // What is allowed, what is denied, and which of the tools are there then.
+    // The allowed names, the denied names, and the tools that exist then.
     for (allow, deny, expected) in [
         (json!(["scratch"]), json!([]), vec![]),
         (json!(["mcp:scratch"]), json!([]), vec!["wipe"]),

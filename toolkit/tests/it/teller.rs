@@ -1,4 +1,4 @@
-//! What tells of something that a call has left running, when the call is long over.
+//! Events about work that a call has left running, long after the call.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 

@@ -11,7 +11,7 @@ use toolkit::{
 
 const PROMPT: &str = "said to the model: ";
 
-/// What the other tests run as a process of its own: asks, and prints the answer.
+/// A process of its own for the other tests: asks, and prints the answer.
 #[test]
 #[ignore = "started by the other tests"]
 fn asks_on_the_terminal() {

@@ -1,4 +1,4 @@
-//! What the author of a tool can test with: calls on a bench, and snapshots of definitions.
+//! Test helpers for authors of tools: calls on a bench, and snapshots of definitions.
 
 #![cfg(feature = "testing")]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]

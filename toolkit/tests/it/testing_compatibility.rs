@@ -1,4 +1,4 @@
-//! What `testing::compatibility` says of pairs of definitions, and that it is right to say nothing.
+//! Findings of `testing::compatibility` about pairs of definitions, and that it is right to find nothing.
 
 #![cfg(feature = "testing")]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]

@@ -1,4 +1,4 @@
-//! What is below an opened place is reached without questions, and nothing else.
+//! Paths below an opened directory are reached without questions, and no others.
 
 #![cfg(unix)]
 
@@ -49,7 +49,7 @@ async fn a_tree_is_opened_without_further_questions_and_never_left() {
     assert!(some.len() < 5 && has_more);
     let refused = tree.entries(&within.join(".ssh"), 10, || true).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
-    // What is no part of the tree, however harmless its name.
+    // Paths that are no part of the tree, however harmless their names.
     assert!(tree.may_read(&within.join("a")) && !tree.may_read(&workspace.join("d")));
     // Too long for any name.
     let error = tree.try_open(&within.join("x".repeat(300))).unwrap_err();

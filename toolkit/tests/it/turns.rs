@@ -21,7 +21,7 @@ use toolkit::{
     tool_ref,
 };
 
-/// What happened, in order.
+/// The events, in order.
 #[derive(Default)]
 struct Log(Mutex<Vec<String>>);
 
@@ -218,7 +218,7 @@ fn events_of(events: &mut Events, id: &str) -> Vec<String> {
     names
 }
 
-/// What a thread that asks gets when its call is cancelled: while it waits for the answer, or for its turn after it.
+/// The error of a thread that asks when its call is cancelled: while it waits for the answer, or for its turn after it.
 #[tokio::test]
 async fn a_thread_that_asks_is_let_go_with_its_call() {
     for is_answered in [false, true] {
@@ -288,7 +288,7 @@ fn a_runtime_without_timers_costs_no_other_its_time_limits() {
     assert_eq!(late.error().unwrap().kind(), ToolErrorKind::TimedOut);
 }
 
-/// What a host brings, failing.
+/// The parts of a host, failing.
 #[derive(Debug)]
 struct Fails;
 

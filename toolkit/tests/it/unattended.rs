@@ -101,7 +101,7 @@ async fn what_every_rule_leaves_to_a_person_is_left_out() {
         (two(json!({ "edit": "ask" }), json!({ "edit": [src()] })), "look note put run"),
         (two(json!({ "edit": "allow" }), json!({ "edit": "ask" })), "look note run"),
         (two(json!({ "edit": "deny" }), json!({ "edit": "allow" })), "look note run"),
-        // What is said for an agent only narrows.
+        // A rule for an agent only narrows.
         (Permissions::new([of_kid]), "look note run"),
         (of(json!({ "edit": "allow" })).narrowed_by(everybody(json!({ "edit": "ask" }))), "look note run"),
         (of(json!({ "edit": "allow" })).narrowed_by(everybody(json!({ "p*": "deny" }))), "look note run"),
@@ -195,7 +195,7 @@ async fn what_a_person_allowed_before_keeps_its_tool() {
     assert!(toolbox.call(ToolCall::new("2", "plain", json!({}))).await.error().is_none());
     let unattended = |caller: Caller| caller.with_unattended(WHY);
     assert_eq!(names(&toolkit, &unattended(caller("s"))).await, "look note plain put run");
-    // What was allowed for a session keeps it in that session alone, and what one agent was allowed, no other's.
+    // An approval for a session holds in that session alone, and an approval of one agent for no other.
     assert_eq!(names(&toolkit, &unattended(caller("t"))).await, "look note put run");
     assert_eq!(names(&toolkit, &unattended(caller("s").with_agent("kid"))).await, "look note run");
 }

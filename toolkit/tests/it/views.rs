@@ -62,7 +62,7 @@ fn a_tool_is_shown_with_its_own_names() {
         .unwrap();
     let view = serde_json::to_value(ToolDefinition::of(&of_server).unwrap()).unwrap();
     assert_eq!([&view["category"], &view["serverId"], &view["serverName"]], ["mcp", "files", "files"]);
-    // What a server says of its own tool lets nothing run.
+    // A server's annotation of its own tool lets nothing run.
     assert_eq!(view["autoExecute"], false);
     assert_eq!(serde_json::from_value::<ToolDefinition>(view.clone()).unwrap().id, "files__read");
 }
@@ -124,7 +124,7 @@ fn no_parameter_is_left_out() {
     assert_eq!(view.parameters.len(), 74);
 }
 
-/// What each event of the calls made of their steps.
+/// The steps of the calls after each event.
 async fn steps_of(
     calls: Vec<ToolCall>,
     types: StepTypes,
@@ -278,7 +278,7 @@ async fn an_answer_is_an_event_before_the_function_goes_on() {
         let at = |name: &str| told.iter().position(|event| event["event"] == name);
         let (asked, answered) = (at("asked").unwrap(), at("answered").unwrap());
         assert!(asked < answered && answered < at("finished").unwrap());
-        // What the function says after the question comes after the answer.
+        // The function's messages after the question come after the answer.
         assert!(at("metadata").is_none_or(|at| at > answered), "{told:?}");
         assert_eq!(at("metadata").is_some(), expected["answer"] == "allowed");
         let ask = &told[asked]["ask"];

@@ -65,7 +65,7 @@ impl Places {
         ToolContext::detached(caller).workspace()
     }
 
-    /// What is found under each name, with `/` behind directories.
+    /// The matches of each name, with `/` behind directories.
     fn names(&self, path: &str) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.base.join(path))
             .unwrap()
@@ -108,7 +108,7 @@ async fn put(ctx: &ToolContext, path: &str, text: &str) -> Result<String, ToolEr
     .await
 }
 
-/// What a tool answers where a person gives these answers, and the titles of the questions.
+/// A tool's result where a person gives these answers, and the titles of the questions.
 async fn asked(
     places: &Places,
     tool: &str,

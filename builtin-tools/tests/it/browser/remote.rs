@@ -42,7 +42,7 @@ impl Started {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let socket =
             lines.find_map(|line| line.strip_prefix("DevTools listening on ").map(str::to_owned)).unwrap();
-        // What it says further is read, so that it does not wait.
+        // Its further output is read, so that it does not wait.
         std::thread::spawn(move || lines.count());
         Self { child, socket, _data: data }
     }

@@ -45,7 +45,7 @@ async fn a_picture_is_saved_and_told() {
     assert_eq!(call.text(), expected);
     assert_eq!(call.expect_ok().attachments, std::slice::from_ref(&path));
     assert!(call.asks[0].to_text().contains("a PNG picture of 20 × 10 pixels"), "{}", call.asks[0].to_text());
-    // What the session made it may replace.
+    // The session may replace a file that it made.
     toolbox.call(square("out/a.png")).await.expect_ok();
 }
 

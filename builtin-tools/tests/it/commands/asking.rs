@@ -80,7 +80,7 @@ async fn what_becomes_of_commands() {
         (both("touch *"), "touch x", Becomes::Runs),
         (both("touch *"), "touch x a.txt .git/config", Becomes::Asked),
         (both("cp *"), "cp a.txt b.txt", Becomes::Runs),
-        // What is below a directory may have rules of its own.
+        // Paths below a directory may have rules of their own.
         (both("mv *"), "mv folder other", Becomes::Asked),
         (both("cp *"), "cp -r folder other", Becomes::Asked),
         (json!({ "permission": { "exec": "deny" } }), "ls", Becomes::Denied),
@@ -193,7 +193,7 @@ async fn a_rule_names_a_program_and_its_subcommand() {
     assert_eq!(becomes(&rule("git log*", "ask"), "git log").await, Becomes::Asked);
     assert_eq!(becomes(&rule("git log*", "ask"), "git --no-pager log").await, Becomes::Asked);
     assert_eq!(becomes(&rule("ls *", "ask"), "ls").await, Becomes::Asked);
-    // What is allowed is what is written.
+    // The literal command is allowed.
     let allowed = |pattern: &str| rule(pattern, "allow");
     for (pattern, command, expected) in [
         ("make all", "make all", Becomes::Runs),

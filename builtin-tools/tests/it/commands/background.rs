@@ -201,7 +201,7 @@ async fn a_prompt_and_a_long_line_are_shown() {
         "{text}"
     );
     assert_eq!(fact(&long, "truncated"), json!(true));
-    // What is told leads to the rest.
+    // The report leads to the rest.
     let at = text.split("goes on at byte ").nth(1).unwrap().split(' ').next().unwrap();
     let rest = house.exec(&format!("tail -c +{at} {path} | head -n 1 | wc -c")).await.text();
     assert!(rest.starts_with("8801\n"), "{rest}");
@@ -240,7 +240,7 @@ async fn an_input_stays_open_for_who_wants_it() {
     let result = house.call("exec", arguments).await;
     assert!(result.text().starts_with("one\n"), "{}", result.text());
     let id = fact(&result, "taskId").as_str().unwrap().to_owned();
-    // What only reads can do nothing with it: nobody is asked.
+    // A command that only reads can do nothing with it: nobody is asked.
     let written = house
         .call("process", json!({ "action": "write", "task_id": id, "data": "two\n", "eof": true }))
         .await;

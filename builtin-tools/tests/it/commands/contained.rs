@@ -1,4 +1,4 @@
-//! What a sandbox changes. Where this system has not got all of it, commands are asked about as without one.
+//! The effects of a sandbox. Where this system has not got all of it, commands are asked about as without one.
 
 use crate::commands::house::{House, fact, is_whole};
 use serde_json::json;
@@ -55,7 +55,7 @@ async fn who_is_bounded_more_narrowly_writes_within_that_alone() {
         assert_eq!(house.asked().is_empty(), is_made, "{command}: {}", result.text());
         assert_eq!(file.exists(), is_made, "{command}: {}", result.text());
     }
-    // What is configured is as it was for all others.
+    // The configuration is as it was for all others.
     house.exec(&format!("touch {}/f", two.display())).await;
     assert_eq!(two.join("f").exists(), is_whole);
 }
@@ -117,7 +117,7 @@ async fn what_a_person_allowed_is_contained_all_the_same() {
     let outside = std::env::current_dir().unwrap().join(format!("outside-of-{}", std::process::id()));
     let python = |script: &str| format!("python3 -c \"{script}\"");
     for (command, says) in [
-        // What the question did not name.
+        // The directories that the question did not name.
         (python(&format!("open('{}', 'w')", outside.display())), "sandbox"),
         (python("open('.vscode/tasks.json', 'w')"), "sandbox"),
         (python("open('.git/hooks/pre-commit', 'w')"), "sandbox"),
@@ -180,7 +180,7 @@ async fn where_nobody_was_asked_what_decides_and_what_is_secret_is_left_alone() 
     for path in [".vscode", ".husky", ".envrc"] {
         assert!(!house.path(path).exists(), "{path} is left");
     }
-    // What git writes is asked about, and with it the whole command.
+    // A part of git that writes is asked about, and with it the whole command.
     for command in ["git add a.txt", "touch made; git add a.txt", "touch made; curl http://127.0.0.1:1"] {
         let result = house.exec(command).await;
         let asked = house.asked();
@@ -304,7 +304,7 @@ async fn what_the_sandbox_did_is_told_with_the_way_out_and_nothing_else_is() {
     if !is_whole() {
         return;
     }
-    // What a question does not name is not let through by its answer.
+    // A host that a question does not name is not let through by its answer.
     let elsewhere = "python3 -c 'open(\"/usr/no-such-file\", \"w\")'; exit 1";
     let network = "python3 -c 'import socket; socket.getaddrinfo(\"example.org\", 80)'; exit 1";
     for (settings, command, told, untold) in [

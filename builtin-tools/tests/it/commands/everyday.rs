@@ -1,4 +1,4 @@
-//! What becomes of everyday commands in a large repository, and of those that look like them and do more.
+//! Decisions on everyday commands in a large repository, and on those that look like them and do more.
 
 use crate::commands::house::House;
 use builtin_tools::runtime::explain;
@@ -135,7 +135,7 @@ fn repository(house: &House) {
     File::create(root.join("node_modules/d0/secret.pem")).unwrap();
 }
 
-/// What becomes of a command, and why.
+/// The decision on a command, and its reason.
 async fn explained(house: &House, workspace: &str, command: &str) -> (&'static str, String) {
     let caller = Caller::new().with_session(workspace).with_workspace(house.path(workspace));
     let toolbox = house.toolkit.toolbox(&caller).await;

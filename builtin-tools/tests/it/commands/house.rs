@@ -23,7 +23,7 @@ fn supervise() {
     });
 }
 
-/// Whether this system has all of the sandbox.
+/// Returns true if this system has all of the sandbox.
 pub(crate) fn is_whole() -> bool {
     supervise();
     toolkit_sandbox::probe().is_whole()
@@ -36,7 +36,7 @@ pub(crate) struct House {
     asked: Arc<Mutex<Vec<PendingAsk>>>,
 }
 
-/// What the person says to each question.
+/// The person's answer to each question.
 pub(crate) type Says = fn(&toolkit::Ask) -> Answer;
 
 impl House {
@@ -121,7 +121,7 @@ impl House {
         self.root.path().canonicalize().unwrap().join("work").join(path)
     }
 
-    /// What was asked since this was called last.
+    /// Returns the questions since the last call of this function.
     pub(crate) fn asked(&self) -> Vec<PendingAsk> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }

@@ -1,4 +1,4 @@
-//! What a model gets of a command.
+//! The output of a command as a model gets it.
 
 use crate::commands::house::{House, fact};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What commands in a sandbox must not leave behind.
+//! Files that commands in a sandbox must not leave behind.
 
 use crate::commands::house::{House, fact, is_whole};
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ async fn what_nobody_was_asked_about_is_moved_away_at_any_depth() {
             [".git", ".GIT", ".env"].map(|name| house.path("src").join(name).symlink_metadata().is_ok());
         assert_eq!(left, [false; 3], "{command}");
     }
-    // What is ordinary stays: `.env.example`, what tools have put there, and a repository that runs nothing.
+    // Ordinary files stay: `.env.example`, files that tools have put there, and a repository that runs nothing.
     for command in [
         makes(&["src/.env.example", "node_modules/y/.npmrc", "node_modules/y/cert.pem"], "x"),
         unasked("git init -q fresh && cd fresh && echo x > y && git add y"),

@@ -1,4 +1,4 @@
-//! What `safeBins` lets run without a question.
+//! Commands that `safeBins` lets run without a question.
 
 use crate::commands::asking::{Becomes, becomes};
 use crate::commands::house::House;

@@ -1,4 +1,4 @@
-//! What a command is kept within where the system has no namespaces, but Landlock.
+//! The containment of a command where the system has no namespaces, but Landlock.
 
 use crate::commands::house::{House, fact};
 use serde_json::json;

@@ -96,7 +96,7 @@ async fn wrong_voices_and_missing_encoders_are_told() {
             .await
             .expect_error(ToolErrorKind::InvalidArguments);
     }
-    // What looks like an option or a control is spoken like any text.
+    // A text that looks like an option or a control is spoken like any other.
     let call = toolbox.call(json!({ "text": "-w out.wav\u{0}\u{7} --help <speak>" })).await;
     assert!(loudness(&samples(&audio(&call).0).0) > 0.005);
     assert!(toolbox.workspace().files().is_empty());

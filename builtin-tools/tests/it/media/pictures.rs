@@ -337,7 +337,7 @@ async fn a_picture_on_the_endpoint_itself_is_fetched_and_no_other_of_its_network
         assert!(error.contains(expected) && error.contains("may have been charged"), "{address}: {error}");
     }
     assert!(other.requests().is_empty());
-    // What a model names is not a result, on the same host either.
+    // An address that a model names is not a result, on the same host either.
     let server = named(String::new()).await;
     let address = format!("{}/files/made.png", server.url());
     let call = public_only(server.url()).call(json!({ "action": "describe", "image": address })).await;

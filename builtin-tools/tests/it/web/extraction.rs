@@ -221,7 +221,7 @@ fn the_end_of_a_page_goes() {
     let end = format!("<div><div>We write about rivers since 1990, from here.</div>{links}</div>");
     let got = extract_page(&format!("<body><div>{text}</div>{end}</body>"), "https://example.com/page").text;
     assert!(got.matches(sentence).count() == 3 && !got.contains("since 1990"), "{got}");
-    // What is said last in a text stays.
+    // The last sentences of a text stay.
     let last = format!("<p>See what the people of the town say themselves about it, one by one: {links}</p>");
     let got = extract_page(&format!("<body><div>{text}{last}</div></body>"), "https://example.com/page").text;
     assert!(got.contains("Imprint"), "{got}");

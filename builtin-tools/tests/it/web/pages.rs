@@ -16,11 +16,11 @@ pub struct Page {
     pub name: String,
     /// Its source.
     pub html: String,
-    /// What a reader wants: sentences and items, in order.
+    /// The main content: sentences and items, in order.
     pub wanted: Vec<String>,
     /// Blocks of code, which are wanted as well.
     pub code: Vec<String>,
-    /// What is around it: menus, advertisements, links to other pages.
+    /// The rest of the page: menus, advertisements, links to other pages.
     pub around: Vec<String>,
 }
 

@@ -99,7 +99,7 @@ async fn an_answer_goes_back_as_it_came() {
     let events = events.lock().unwrap();
     assert!(events.contains(&AgentEvent::Reasoning { text: "hm".into() }));
     assert!(events.contains(&AgentEvent::Text { text: "I look.".into() }));
-    // What a program writes, another one reads.
+    // One program writes the arguments, another one reads them.
     for event in &*events {
         let json = serde_json::to_string(event).unwrap();
         assert_eq!(&serde_json::from_str::<AgentEvent>(&json).unwrap(), event, "{json}");

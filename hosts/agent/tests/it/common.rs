@@ -204,7 +204,7 @@ pub(crate) fn assert_messages_whole(messages: &[TranscriptMessage]) {
     assert_whole(messages.iter().map(|message| &message.message));
     let ids: Vec<u64> = messages.iter().map(|message| message.id).collect();
     let users = |kind: Kind| matches!(kind, Kind::Task | Kind::Addition | Kind::Summary | Kind::Note);
-    // What stays of the user's when the rest is summarised stands before the summary, whose number is later.
+    // The user's messages that stay when the rest is summarised stand before the summary, whose number is later.
     let others: Vec<u64> =
         messages.iter().filter(|message| !users(message.kind)).map(|message| message.id).collect();
     assert!(others.is_sorted(), "{ids:?}");

@@ -114,7 +114,7 @@ async fn then_older_messages_are_summarised_and_the_users_words_stay() {
     assert_messages_whole(&messages);
     assert_eq!(messages.iter().filter(|message| message.kind == Kind::Summary).count(), 1);
     drop(session);
-    // What was summarised is what is resumed.
+    // The summary is resumed.
     assert_eq!(agent.resume(&id).unwrap().messages(), messages);
     drop(directory);
 }

@@ -55,7 +55,7 @@ async fn a_sub_agent_does_a_task_and_its_account_comes_back() {
     let result = agent.run(DelegationRequest::new("main"), observer).await;
     assert!(result.success);
     assert_eq!(log.lines(), ["change x"]);
-    // What the sub-agent did counts for the agent above it.
+    // The sub-agent's work counts for the agent above it.
     assert_eq!((result.tool_call_count, result.usage.total_tokens()), (2, 110));
     assert_eq!(result.files_modified, [std::path::PathBuf::from("/x")]);
     let requests = model.requests();

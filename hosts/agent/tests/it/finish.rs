@@ -131,7 +131,7 @@ async fn an_answer_that_broke_off_is_asked_for_again_and_its_usage_is_unknown() 
     assert_eq!(log.lines(), [""; 0], "nothing of an answer that broke off is run");
     assert_eq!((result.usage.requests, result.usage.unknown_requests), (3, 2));
     assert_eq!(result.usage.total_tokens(), 15);
-    // What broke off is not part of the conversation.
+    // An answer that broke off is not part of the conversation.
     assert_eq!(model.requests()[2].messages, model.requests()[0].messages);
 
     let model = scripted([broken(), broken(), broken()]);

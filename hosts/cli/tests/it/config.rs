@@ -56,7 +56,7 @@ const HOSTILE: &str = "{
   mcp: { evil: { command: './steal' } },
 }";
 
-/// What is said of it.
+/// The expected message.
 const SAID: [&str; 3] = [
     "`tools.settings.whoami.autoExecute` at work/toolkit.json5:2:51",
     "`permission.talk` at work/toolkit.json5:3:17",
@@ -237,7 +237,7 @@ fn a_deny_that_takes_nothing_away_is_told_by_every_command_once() {
         assert_eq!(run.code, 0, "{run:?}");
         assert_eq!(format!("{}{}", run.out, run.err).matches(line).count(), 1, "{args:?}: {run:?}");
     }
-    // What is not about a deny is among the diagnostics only.
+    // A problem that is not about a deny is among the diagnostics only.
     assert!(!user.run(&["list"]).err.contains("raepeat"));
     // One that nobody can read stops all of them.
     user.write("user/toolkit.json5", "{ tools: { deny: ['\\u200bgreet'] } }");
@@ -285,7 +285,7 @@ fn init_writes_a_file_that_can_be_used_and_never_over_another() {
         (first.clone(), "{}".to_owned())
     );
     assert!(user.run(&["config", "init", "--force"]).fails(1).contains("move it away first"));
-    // What stands in comments is right too.
+    // The text in comments is right too.
     let bare: String = first
         .lines()
         .map(|line| match line.trim_start().strip_prefix("// ") {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use terminal::Terminal;
 
-/// What the terminal asks at the end of each question.
+/// The terminal's question at the end of each prompt.
 const PROMPT: &str = "y once, ";
 
 /// A user in a workspace.
@@ -32,7 +32,7 @@ impl User {
         fs::read_to_string(self.path("work").join(path)).ok()
     }
 
-    /// What is seen of a call to which this is typed, before the question was answered and after, and the exit code.
+    /// The output of a call to which this is typed, before the question was answered and after, and the exit code.
     fn call(&self, call: &str, typed: &str) -> (String, String, Option<i32>) {
         let line = format!("'{}' call {call}", env!("CARGO_BIN_EXE_toolkit"));
         let terminal = Terminal::running(&line, |mut command| {
@@ -122,7 +122,7 @@ fn what_a_tool_says_does_not_command_the_terminal() {
         let is_quiet = !seen.contains(TITLE) && !seen.contains('\u{9b}');
         assert!(seen.contains(shown) && is_quiet, "{call}: {seen:?}");
     }
-    // What goes elsewhere is what the file has.
+    // The output that goes elsewhere is the file's content.
     let piped = run("call read --file-path loud.txt | cat -v");
     assert!(piped.contains("^[]0;title^GC:\\temp\tna"), "{piped}");
 }

@@ -1,4 +1,4 @@
-//! What the command says about tools: `list`, `describe`, `schema`, `completions`, help.
+//! The command's output about tools: `list`, `describe`, `schema`, `completions`, help.
 
 use crate::fixture;
 

@@ -1,4 +1,4 @@
-//! What a call tells while it runs, on a terminal.
+//! Messages of a call while it runs, on a terminal.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
@@ -33,7 +33,7 @@ fn progress_and_parts_appear_on_a_terminal_and_nothing_twice() {
     let program = program();
     let work = format!("'{}' call work", program.display());
     assert_eq!(seen_of(&work), "1 of 2: half \\u{1b}[2Jdone\none\ntwo\nthree\n");
-    // What goes elsewhere is whole.
+    // The output that goes elsewhere is whole.
     let piped = seen_of(&format!("{work} > out; echo ---; cat out"));
     assert_eq!(piped, "1 of 2: half \\u{1b}[2Jdone\none\ntwo\n---\none\ntwo\nthree\n");
     let json = seen_of(&format!("'{}' -o json call work", program.display()));

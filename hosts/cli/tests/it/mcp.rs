@@ -197,7 +197,7 @@ fn the_clients_own_approval_allows_what_it_was_shown() {
     for (id, tool, arguments, is_error) in [
         (1, "write", json!({"file_path": "new.txt", "content": "x"}), false),
         (2, "exec", json!({"command": "mkdir made"}), false),
-        // What a rule denies, and what is about secrets or runs commands later, is not for the client to allow.
+        // A call that a rule denies, that is about secrets or that runs commands later is not for the client to allow.
         (3, "exec", json!({"command": "touch denied"}), true),
         (4, "exec", json!({"command": "cp .env copy"}), true),
         (5, "read", json!({"file_path": ".env"}), true),
@@ -385,7 +385,7 @@ fn what_was_read_by_one_connection_may_be_written_by_the_next() {
     let written = write("notes.txt");
     assert_eq!(written["isError"], json!(false), "{written}");
     assert_eq!(fs::read_to_string(user.path().join("work/notes.txt")).unwrap(), "new\n");
-    // What nobody has read, or what has changed since, is not replaced.
+    // A file that nobody has read, or that has changed since, is not replaced.
     let refused = write("unread.txt");
     assert_eq!(refused["isError"], json!(true), "{refused}");
     fs::write(user.path().join("work/notes.txt"), "by another hand\n").unwrap();

@@ -12,9 +12,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// What all of its address space may have, in KiB.
+/// The limit of the whole address space, in KiB.
 const LIMIT: u64 = 1 << 20;
-/// What it may hold at its worst, in KiB.
+/// The limit of the memory in use, in KiB.
 const MOST: u64 = 192 << 10;
 
 fn place(servers: &Value) -> TempDir {
@@ -70,7 +70,7 @@ impl Server {
                 break address.to_owned();
             }
         };
-        // What it says later is not read, so it must not wait for that.
+        // Its later output is not read, so it must not wait for that.
         std::thread::spawn(move || said.for_each(drop));
         let token = fs::read_to_string(place.path().join("data/mcp-token")).unwrap().trim().to_owned();
         Self { child, address, token }
@@ -113,7 +113,7 @@ impl Server {
         Self::answer(stream)
     }
 
-    /// Whether somebody else is served as if nothing were.
+    /// Checks that another client is served as if nothing had happened.
     fn is_well(&mut self, after: &str) {
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
             "name": "read", "arguments": {"file_path": "notes.txt"}, "_meta": {

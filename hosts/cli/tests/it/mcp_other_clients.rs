@@ -49,7 +49,7 @@ impl Person {
             .env("TOOLKIT_DATA_DIR", self.path("data"))
     }
 
-    /// What a client starts.
+    /// The server that a client starts.
     fn command(&self) -> Vec<String> {
         let paths = ["user", "data", "work"].map(|name| self.path(name).display().to_string());
         let [user, data, work] = paths;
@@ -179,7 +179,7 @@ fn by_connection(url: &str, token: &str, arguments: &Value) -> TcpStream {
     stream
 }
 
-/// Whether a `sleep` with this argument runs.
+/// Returns true if a `sleep` with this argument runs.
 fn is_running(mark: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();

@@ -25,7 +25,7 @@ fn a_server_is_added_tried_called_and_removed() {
     assert!(!listed.to_string().contains(&person.path("home").display().to_string()), "{listed}");
     assert!(person.fine(&["mcp", "list"]).out.contains("mcp serve  ("), "one a line");
 
-    // What it serves in turn is itself again, and not for ever.
+    // The server that it serves in turn is itself again, and not for ever.
     fs::rename(person.path("user/toolkit.json5"), person.path("own.json5")).unwrap();
     let own = person.path("own.json5").display().to_string();
     let with = |args: &[&str]| person.run(&[&["--config", &own], args].concat());
@@ -186,7 +186,7 @@ fn servers_may_stand_under_a_key_of_their_own() {
     write("{ mcp: { servers: {\n own: { comand: \"x\" } } } }");
     let error = person.fails(&["mcp", "list"]);
     assert!(error.contains("toolkit.json5:2:") && error.contains("mcp.own.comand"), "{error}");
-    // What nobody trusts is ignored here too.
+    // An untrusted file is ignored here too.
     write("{}");
     fs::write(person.path("work/toolkit.json5"), "{ mcp: { servers: { evil: { command: \"x\" } } } }")
         .unwrap();

@@ -39,7 +39,7 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     Some(Asked { line, token, body: String::from_utf8(body).ok()? })
 }
 
-/// What the server answers: the status with its headers, and the body.
+/// The server's answer: the status with its headers, and the body.
 fn answer(url: &str, asked: &Asked, tokens: &Mutex<Vec<String>>) -> (String, Value) {
     let path = asked.line.split(' ').nth(1).unwrap_or_default();
     let fine = |body: Value| ("200 OK".to_owned(), body);
@@ -135,7 +135,7 @@ fn run(directory: &Path, args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
-/// What stands for a parameter in an address.
+/// The value of a parameter in an address.
 fn parameter(url: &str, name: &str) -> String {
     let value = url.split(['?', '&']).find_map(|pair| pair.strip_prefix(&format!("{name}="))).unwrap();
     value.replace("%3A", ":").replace("%2F", "/")
@@ -189,7 +189,7 @@ fn a_person_signs_in_and_out() {
     let (code, _) = run(directory.path(), &["call", "far__greet"]);
     assert_ne!(code, Some(0));
 
-    // What is kept of a server that is configured no more goes, too; of it alone.
+    // The data of a server that is configured no more is removed, too; of it alone.
     let kept = directory.path().join("data/mcp-oauth");
     fs::create_dir_all(&kept).unwrap();
     for (file, server) in [("1", "gone"), ("2", "other"), ("3", "far")] {

@@ -8,7 +8,7 @@ use fixture::command;
 use std::fs;
 use std::path::Path;
 
-/// What a run in a directory came to: its exit code, its output and its errors.
+/// The result of a run in a directory: its exit code, its output and its errors.
 fn run(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
     let output = command(arguments).current_dir(directory).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -124,7 +124,7 @@ fn no_manifest_names_a_package_of_somebody_else() {
     }
 }
 
-/// What cargo reads in the manifest of a crate.
+/// The manifest of a crate as cargo reads it.
 fn metadata(at: &Path) -> serde_json::Value {
     let output = std::process::Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
@@ -181,7 +181,7 @@ fn names_that_cannot_be() {
         assert!(err.contains(expected), "{name:?}: {err}");
     }
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "nothing was written");
-    // What only a plugin is mistaken for.
+    // Names that only a plugin is mistaken for.
     assert_eq!(run(directory.path(), &["new", "host", "message"]).0, 0);
 }
 
@@ -209,7 +209,7 @@ fn what_is_there_stays() {
     }
 }
 
-/// What a path holds is no place in a template, whatever it looks like.
+/// The text of a path is no place in a template, whatever it looks like.
 #[test]
 fn paths_are_taken_as_they_are() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What was always allowed on the terminal, and what the command says and does about it.
+//! Lasting approvals given on the terminal, and how the command shows and revokes them.
 #![cfg(unix)]
 
 use crate::fixture;

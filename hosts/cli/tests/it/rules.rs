@@ -1,4 +1,4 @@
-//! What the keys of rules and lists mean, and what only lacks a secret.
+//! The meaning of the keys of rules and lists, and sections that only lack a secret.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 

@@ -55,7 +55,7 @@ fn grep_searches_the_repository() {
     let result: Value = serde_json::from_str(&text).unwrap();
     let files = result["details"]["results"].as_array().unwrap();
     assert!(files.iter().any(|file| file["path"] == "builtin-tools/src/fs/grep.rs"), "{text}");
-    // What is built is ignored here.
+    // Build products are ignored here.
     assert!(files.iter().all(|file| !file["path"].as_str().unwrap().starts_with("target/")), "{text}");
     let output = toolkit(&here, config.path(), &["call", "grep", "--pattern", "fn ("]);
     assert_eq!(output.status.code(), Some(4), "{output:?}");

@@ -162,7 +162,7 @@ fn skills_are_shown_and_trusted_as_they_are() {
     let with_one = stored();
     assert!(with_one.contains("\"skills\"") && !before.contains("\"skills\""), "{with_one}");
     assert!(user.run(&["trust", "--yes"]).ok().contains("It is trusted already."));
-    // What was shown is what is remembered, whatever comes meanwhile.
+    // The shown content is remembered, whatever changes meanwhile.
     skill("review", "---\nname: review\ndescription: x\n---\nLook again.\n");
     let terminal = user.at_a_terminal("trust").until(PROMPT);
     skill("evil\u{1b}[2J", "---\nname: evil\ndescription: x\n---\n");

@@ -1,4 +1,4 @@
-//! What `docs/plugins.md` has its reader type works, and prints what stands there.
+//! The commands of `docs/plugins.md` work, and print what stands there.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -22,7 +22,7 @@ fn steps(guide: &str) -> Vec<(String, Vec<String>)> {
     steps
 }
 
-/// Whether a command printed what the guide says.
+/// Returns true if a command printed what the guide says.
 fn is_as_said(expected: &[String], printed: &str) -> bool {
     let printed: Vec<&str> = printed.lines().collect();
     match expected.split_last() {

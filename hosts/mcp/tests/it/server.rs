@@ -26,7 +26,7 @@ use toolkit_mcp::{ServerOptions, ToolServer};
 /// Both generations: with a session, and with all in each request.
 const GENERATIONS: [ProtocolVersion; 2] = [ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 
-/// What a client was asked and told, and what it answers.
+/// Requests and notifications that a client got, and its answers.
 #[derive(Clone, Default)]
 struct Person {
     answers: Arc<Mutex<VecDeque<ElicitResult>>>,

@@ -1,4 +1,4 @@
-//! What is asked, and what comes of it.
+//! Tasks, and their answers.
 
 use super::bench::{Bench, completion, endpoint, schema, task};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is refused before anything is sent.
+//! Tasks that are refused before anything is sent.
 
 use super::bench::{Bench, completion, endpoint};
 use serde_json::json;

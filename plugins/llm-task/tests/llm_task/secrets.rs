@@ -1,4 +1,4 @@
-//! What nobody is told.
+//! Secrets that appear nowhere.
 
 use super::bench::{Bench, KEY, completion, failed};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What is configured, allowed and there.
+//! Configuration, permissions and the tools that exist.
 
 use super::bench::{Bench, completion, endpoint, task};
 use serde_json::json;

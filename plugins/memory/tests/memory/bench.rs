@@ -30,7 +30,7 @@ pub(super) async fn call(toolbox: &Toolbox, name: &str, arguments: Value) -> Too
     toolbox.call(ToolCall::new("1", name, arguments)).await
 }
 
-/// What is told of a call that succeeds.
+/// The text of a call that succeeds.
 pub(super) async fn told(toolbox: &Toolbox, name: &str, arguments: Value) -> Value {
     let result = call(toolbox, name, arguments).await;
     assert!(!result.is_error(), "{name}: {}", result.text());

@@ -80,7 +80,7 @@ async fn a_damaged_memory_says_so_and_takes_nothing() {
             error.message().contains("damaged") && error.message().contains(file.to_str().unwrap()),
             "{what}: {error}"
         );
-        // What the error says to do helps.
+        // The advice of the error helps.
         for file in fs::read_dir(data.path().join("memory")).unwrap() {
             fs::remove_file(file.unwrap().path()).unwrap();
         }

@@ -1,4 +1,4 @@
-//! What is configured, allowed and bounded, and whose it is.
+//! Configuration, permissions and limits, and the owners of notes.
 
 use super::bench::{ALLOWED, error, file_of, found, store, told, toolbox, toolkit};
 use serde_json::json;

@@ -15,7 +15,7 @@ use toolkit_loopback::{Answer, Request};
 pub(super) const TOKEN: &str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw";
 pub(super) const CHAT: &str = "-1001234567890";
 
-/// What the Bot API documents of a method's body, with nothing else in it.
+/// The body of a method as the Bot API documents it, with nothing else in it.
 pub(super) fn documented(method: &str) -> Option<Value> {
     let chat =
         json!({ "anyOf": [{ "type": "integer" }, { "type": "string", "pattern": "^@[A-Za-z]\\w{3,}$" }] });

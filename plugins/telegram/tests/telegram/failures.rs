@@ -1,4 +1,4 @@
-//! What went wrong is told, with what helps.
+//! Errors of the service, and their advice.
 
 use super::bench::{Bench, poll, refused, token};
 use serde_json::{Value, json};

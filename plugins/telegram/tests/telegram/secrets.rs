@@ -1,4 +1,4 @@
-//! What nobody is told.
+//! Secrets that appear nowhere.
 
 use super::bench::{Bench, TOKEN, poll};
 use serde_json::json;

@@ -17,7 +17,7 @@ pub(super) const NUMBER_ID: &str = "106540352242922";
 /// As webhooks name a person.
 pub(super) const PERSON: &str = "16505551234";
 
-/// What the Cloud API documents of a message, with nothing else in it.
+/// A message as the Cloud API documents it, with nothing else in it.
 pub(super) fn documented() -> Value {
     let text = json!({ "type": "string", "minLength": 1 });
     let texts = |keys: &[&str]| -> Value {

@@ -1,4 +1,4 @@
-//! What went wrong is told, with what helps.
+//! Errors of the service, and their advice.
 
 use super::bench::{Bench, place, refused};
 use serde_json::json;

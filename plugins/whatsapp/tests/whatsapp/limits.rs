@@ -1,4 +1,4 @@
-//! What is refused before anything is sent.
+//! Messages that are refused before anything is sent.
 
 use super::bench::{Bench, cloud_api, contact, place, with};
 use serde_json::json;

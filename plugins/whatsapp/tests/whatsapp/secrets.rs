@@ -1,4 +1,4 @@
-//! What nobody is told.
+//! Secrets that appear nowhere.
 
 use super::bench::{Bench, NUMBER_ID, TOKEN, contact, refused};
 use serde_json::json;

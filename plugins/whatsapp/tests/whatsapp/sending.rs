@@ -1,4 +1,4 @@
-//! What is sent, and what comes of it.
+//! Requests, and their results.
 
 use super::bench::{Bench, cloud_api, contact, place};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is configured, allowed and there.
+//! Configuration, permissions and the tools that exist.
 
 use super::bench::{Bench, NUMBER_ID, TOKEN, cloud_api, contact, place, with};
 use serde_json::json;

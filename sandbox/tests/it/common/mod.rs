@@ -1,4 +1,4 @@
-//! What the tests share: commands with a file for their output, and the process table.
+//! Helpers of the tests: commands with a file for their output, and the process table.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
 
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! What is tried from inside, by the lines of the table in the crate's documentation.
+//! Attempts from inside, by the lines of the table in the crate's documentation.
 
 /// In python, before each attempt in that.
 pub(crate) const PREPARE: &str = "import ctypes, os, socket, struct, sys, fcntl, termios\n\
@@ -40,7 +40,7 @@ const fn python(what: &'static str, script: &'static str, says: &'static [&'stat
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) tried: &'static str,
-    /// Whether it is held where a process cannot have mounts of its own.
+    /// True if it is held where a process cannot have mounts of its own.
     pub(crate) without_mounts: bool,
     pub(crate) attempts: &'static [Attempt],
 }
@@ -51,7 +51,7 @@ const REFUSED: &[&str] = &["Connection refused"];
 const UNREACHABLE: &[&str] = &["Network is unreachable"];
 const ABSENT: &[&str] = &["No such file", "No such process", "Permission denied"];
 
-/// What is said of a socket that a command may not connect to.
+/// The error of a socket that a command may not connect to.
 const NO_SOCKET: &[&str] = &["Permission denied", "Operation not permitted", "No such file"];
 
 /// Connects to a socket of its own, while a thread exchanges the address and the file for those of another.
@@ -455,7 +455,7 @@ pub(crate) const LINES: &[Line] = &[
             ),
         ],
     },
-    // What these lines say is tried by functions of their own.
+    // These lines are tried by functions of their own.
     Line { tried: "living on after the job: double fork, session", without_mounts: true, attempts: &[] },
     Line { tried: "typing into the terminal (`TIOCSTI`)", without_mounts: true, attempts: &[] },
 ];
@@ -523,7 +523,7 @@ for path in 's', '/tmp/s', '/dev/shm/s', 'deep/s', os.getcwd() + '/t', '\\0' + '
 os.rmdir('deep')
 EOF";
 
-/// What must work, lest nobody use it.
+/// Everyday work that must succeed in a sandbox.
 pub(crate) const WORKS: &[(&str, &str)] = &[
     (
         "write",

@@ -1,4 +1,4 @@
-//! What a command reaches over IP: of its own with the network off, and the machine's where it is let in.
+//! IP addresses that a command reaches: a loopback of its own with the network off, and the machine's if it is let in.
 
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
@@ -54,7 +54,7 @@ pub(crate) fn nothing_came_locally(yard: &Yard) {
     assert!(yard.local_datagrams.recv(&mut [0; 9]).is_err(), "somebody has written to a local socket");
 }
 
-/// What one job offers, another does not reach: for each it is its own.
+/// A service of one job cannot be reached by another: each has its own loopback.
 pub(crate) async fn each_has_a_loopback_of_its_own(yard: &Yard, sandbox: Sandbox, says: &str) {
     std::fs::write(yard.place.output(), "").unwrap();
     let script = "exec python3 -c 'import socket, time; s = socket.create_server((\"127.0.0.1\", 40404)); time.sleep(1000)'";

@@ -1,6 +1,6 @@
 //! Commands that nobody thought of: others, altered at random.
 
-/// What is put into a command somewhere.
+/// Texts that are inserted into a command.
 const PIECES: &[&str] = &[
     "'",
     "\"",

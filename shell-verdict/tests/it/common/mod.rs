@@ -116,7 +116,7 @@ impl Fixture {
     }
 }
 
-/// What a host might say of a path, by both of its names where it leads elsewhere.
+/// Returns a host's decision about a path, by both of its names if it is a symlink.
 pub(crate) fn decide(workspace: &Path, path: &Path, access: Access) -> Decision {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let own = decide_name(workspace, path, access);

@@ -55,7 +55,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
             let schema = tool.input_schema().map_err(|error| error.to_string())?;
             calls.push((tool.name().to_owned(), arguments(schema)));
         }
-        // What a server says of one tool is to come back to it unchanged.
+        // The server's note about one tool is to come back to it unchanged.
         if let Some(other) = toolbox.tool("tested__json_schema_2020_12_tool") {
             let schema = other.input_schema().map_err(|error| error.to_string())?;
             calls.retain(|(_, arguments)| arguments.get("schema").is_none());

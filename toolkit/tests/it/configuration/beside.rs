@@ -1,4 +1,4 @@
-//! What a configuration says beside what the program says: both hold.
+//! Settings of a configuration beside those of the program: both hold.
 
 use super::Place;
 use serde_json::json;
@@ -25,7 +25,7 @@ fn builder(user: &str, untrusted: &str) -> toolkit::Builder {
     Toolkit::empty().tool(tool_ref!(deploy)).configuration(configuration)
 }
 
-/// Whether the tool runs, with nobody there to be asked.
+/// Returns true if the tool runs, with nobody there to be asked.
 async fn runs(builder: toolkit::Builder) -> bool {
     let toolbox = builder.build().unwrap().toolbox(&Caller::new()).await;
     toolbox.call(ToolCall::new("1", "deploy", "{}")).await.text() == "done"
@@ -115,7 +115,7 @@ async fn a_policy_of_the_programs_stays_beside_the_configuration() {
     }
 }
 
-/// What decides whether a file is trusted must not be written by those whom it binds, wherever the host keeps it.
+/// The record of trusted files must not be written by those whom it binds, wherever the host keeps it.
 #[tokio::test]
 async fn no_tool_writes_where_trust_is_remembered() {
     for user in [None, Some("{}")] {

@@ -1,4 +1,4 @@
-//! What is kept elsewhere, and what a type refuses that its schema takes.
+//! Values that are kept elsewhere, and values that a type refuses although its schema allows them.
 
 use super::sections::{AcmeSettings, GreetSettings, SearchSettings};
 use toolkit::config::{ConfigSection, Configuration, LoadOptions, McpServerSettings};

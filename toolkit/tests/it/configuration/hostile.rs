@@ -31,7 +31,7 @@ const HOSTILE: &str = r#"{
   enableToolCalls: true,
 }"#;
 
-/// What must be said of it, in its order.
+/// The expected problems, in order.
 const SAID: [&str; 20] = [
     "`tools.allow` at work/toolkit.json5:4:5",
     "`tools.exec.security` at work/toolkit.json5:6:13",

@@ -1,4 +1,4 @@
-//! What counts of a file that nobody trusts, key by key.
+//! The effect of an untrusted file, key by key.
 
 use super::Place;
 use toolkit::{
@@ -14,7 +14,7 @@ fn load(text: &str) -> Configuration {
     place.load()
 }
 
-/// What it takes away.
+/// The permission that it takes away.
 fn restrictions(configuration: &Configuration) -> (PolicySettings, PermissionSettings) {
     let (mut policy, mut permissions) = (configuration.policy().1, configuration.permissions().1);
     assert_eq!((policy.len(), permissions.len()), (1, 1));

@@ -236,7 +236,7 @@ impl Numbers {
     }
 }
 
-/// What becomes of a call, the stricter the later.
+/// The decision on a call; a later variant is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     Runs,
@@ -245,7 +245,7 @@ enum Fate {
     IsAbsent,
 }
 
-/// What becomes of a call of each tool.
+/// The decision on a call of each tool.
 async fn fates(configuration: Configuration, caller: &Caller) -> [Fate; 3] {
     let asked = Arc::new(Asked::default());
     let toolkit = Toolkit::empty()

@@ -38,7 +38,7 @@ fn make(schema: &Value, numbers: &mut Numbers, wrong: u64) -> Value {
         return numbers.one(&others).clone();
     }
     if let Some(options) = schema["anyOf"].as_array() {
-        // What a file holds cannot be had here.
+        // The value within a file cannot be had here.
         let options: Vec<&Value> =
             options.iter().filter(|option| option["properties"]["file"].is_null()).collect();
         let option = *numbers.one(&options);
@@ -110,7 +110,7 @@ fn what_the_schema_takes_is_loaded_and_nothing_else() {
     assert!(taken > 1_000 && refused > 300 && unreadable > 100, "{taken}, {refused}, {unreadable}");
 }
 
-/// What the schema cannot say: of the texts that are made here, the empty one names nothing.
+/// A rule that the schema cannot express: of the texts that are made here, the empty one names nothing.
 fn has_unreadable_name(document: &Value) -> bool {
     fn of_rules(rules: &Value) -> bool {
         rules["profile"] == ""

@@ -43,7 +43,7 @@ struct TalkSettings {
     enabled: bool,
 }
 
-/// What the plugin takes.
+/// The plugin's settings.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AcmeSettings {
@@ -198,7 +198,7 @@ fn gates_are_part_of_the_policy() {
         policy.origins.find("/tools/settings/talk/enabled").unwrap().to_string(),
         "--set tools.talk.enabled"
     );
-    // What is on elsewhere stays off here.
+    // A plugin that is on elsewhere stays off here.
     let both = LoadOptions::new().set("tools.talk.enabled=false").set("tools.settings.talk.enabled=true");
     assert!(!Configuration::load(both).unwrap().policy().0.enabled["talk"]);
 }

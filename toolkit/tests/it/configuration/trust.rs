@@ -1,4 +1,4 @@
-//! What the user trusts is a file at its place with what it held.
+//! The user trusts a file at its place, with its content at that time.
 
 use super::{Place, real};
 use std::fs;

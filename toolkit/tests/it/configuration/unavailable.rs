@@ -1,4 +1,4 @@
-//! What names a variable or a file that is not there is unavailable itself, and nothing else is.
+//! A section that names a missing variable or file is unavailable itself, and nothing else is.
 
 use super::Place;
 use super::sections::{AcmeSettings, GreetSettings, SearchSettings};

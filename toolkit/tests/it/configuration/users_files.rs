@@ -1,4 +1,4 @@
-//! What decides what is allowed is asked about before it is written to, wherever it lies.
+//! Files that decide what is allowed: a write to them is asked about, wherever they lie.
 
 use super::Place;
 use serde_json::json;
@@ -16,7 +16,7 @@ async fn asked(ctx: &ToolContext, path: &Path) -> Result<String, ToolError> {
     })
 }
 
-/// What is decided of writing there, where edits are allowed.
+/// Returns the decision on a write there, where edits are allowed.
 async fn decided(place: &Place, configuration: Configuration, path: &str) -> String {
     let toolkit = Toolkit::empty().tool(tool_ref!(asked)).configuration(configuration).build().unwrap();
     let toolbox = toolkit.toolbox(&Caller::new().with_workspace(place.path("work"))).await;

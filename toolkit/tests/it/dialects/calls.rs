@@ -264,7 +264,7 @@ fn an_answer_that_is_a_failure_is_one() {
     let choice = json!({"choices": [{"message": null, "finish_reason": "error", "error": {"code": 502, "message": "Gone"}}]});
     let error = parse(Dialect::OpenAiChat, &choice).unwrap_err().to_string();
     assert!(error.ends_with("Gone (502)"), "{error}");
-    // What says that there is none.
+    // Values that say that there are no calls.
     assert_eq!(parse(Dialect::OpenAiResponses, &json!({"output": [], "error": null})), Ok(Vec::new()));
     assert_eq!(
         parse(Dialect::OpenAiChat, &json!({"role": "assistant", "content": "", "error": {}})),

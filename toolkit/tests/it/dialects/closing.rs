@@ -101,7 +101,7 @@ fn many_variants_at_the_root_name_their_properties() {
 #[test]
 fn closings_that_meet_let_in_what_either_looked_at() {
     for (schema, values) in [
-        // What is within looks at everything, so that nothing is left for what is around it.
+        // The schema within looks at everything, so that nothing is left for the one around it.
         (
             json!({"type": "object", "unevaluatedProperties": false,
                 "allOf": [{"properties": named(&["a"]), "unevaluatedProperties": {"type": "integer"}}]}),

@@ -21,7 +21,7 @@ struct Place {
     column: Option<u32>,
 }
 
-/// What is to be done.
+/// The task.
 #[toolkit::args]
 #[serde(tag = "action", rename_all = "snake_case")]
 enum Action {
@@ -83,7 +83,7 @@ async fn plant(
 /// Sets any values.
 #[tool(auto_execute)]
 async fn set(
-    /// What to set, by name.
+    /// The settings, by name.
     values: std::collections::BTreeMap<String, Value>,
 ) -> String {
     values.len().to_string()
@@ -147,7 +147,7 @@ async fn a_strict_call_runs_as_it_was_meant() {
     let results = toolbox.call_all(definitions.parse(&answer).unwrap(), CallOptions::default()).await;
     let texts: Vec<String> = results[..3].iter().map(toolkit::ToolResult::text).collect();
     assert_eq!(texts, ["a 1 plain None", "none", "x to 2:None"]);
-    // What the dialect did not say is enforced all the same.
+    // A keyword that the dialect did not write is enforced all the same.
     assert_eq!(results[3].error().unwrap().kind(), ToolErrorKind::InvalidArguments);
     assert_eq!(results[4].text(), "1");
 }

@@ -10,7 +10,7 @@ fn closed(property: &Value) -> Value {
     json!({"type": "object", "properties": {"a": property}, "required": ["a"], "additionalProperties": false})
 }
 
-/// What each may take, in a build without optimisation and on a machine that has other things to do.
+/// The time limit of each, in a build without optimisation and on a busy machine.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// Runs on a stack of its own: a schema that nests deep takes a large one to be made and to be dropped, whatever is done with it.

@@ -1,4 +1,4 @@
-//! What always holds of a schema in a dialect, at random.
+//! Properties of all schemas in a dialect, at random.
 
 use super::random::{Flavour, Random, schema, value};
 use super::subset;

@@ -40,12 +40,12 @@ const NAMES: [&str; 9] = ["a", "b", "c", "kind", "next", "a.b", "two words", "é
 const DEFINITIONS: [&str; 4] = ["one", "two", "three", "base"];
 const TEXTS: [&str; 6] = ["", "a", "bb", "aab", "2024-01-01", "é"];
 
-/// What the schemas are made of.
+/// The parts of the schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flavour {
     /// Everything that JSON Schema has.
     Any,
-    /// What strict dialects can say, for the most part: closed objects of typed values.
+    /// Schemas that strict dialects can mostly express: closed objects of typed values.
     Closed,
 }
 
@@ -111,7 +111,7 @@ impl Maker<'_> {
         part.into()
     }
 
-    /// What few schemas have.
+    /// Rare keywords.
     fn extras(&mut self, part: &mut Map<String, Value>, depth: u32) {
         let depth = depth.saturating_sub(1);
         match self.random.below(24) {

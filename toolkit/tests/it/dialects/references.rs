@@ -1,4 +1,4 @@
-//! What references lead to, and `null` where that is not known.
+//! Targets of references, and `null` where the target is not known.
 
 use super::properties::hold_of;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn optional(x: &Value) -> Value {
     json!({"type": "object", "properties": {"x": x}, "additionalProperties": false})
 }
 
-/// What becomes of the property `a`.
+/// Returns the property `a` as it is written.
 fn written(dialect: Dialect, schema: &Value) -> Value {
     dialect.schema(schema).schema["properties"]["a"].clone()
 }
@@ -55,7 +55,7 @@ fn what_stands_under_no_keyword_is_read_by_its_draft() {
     let mut tuple = schema;
     tuple["properties"]["a"]["$ref"] = "#/components/Y".into();
     assert_eq!(written(Anthropic, &tuple), json!({"prefixItems": [{"exclusiveMinimum": 1}]}));
-    // What is read so is a copy: the value itself stays what it is.
+    // The target is copied: the value itself does not change.
     let value = json!({"type": "object", "properties": {"a": {"const": {"type": "string"}}, "b": {"$ref": "#/properties/a/const"}}});
     assert_eq!(written(Anthropic, &value), json!({"const": {"type": "string"}}));
 }

@@ -8,7 +8,7 @@ fn closed(property: &Value) -> Value {
     json!({"type": "object", "properties": {"a": property}, "required": ["a"], "additionalProperties": false})
 }
 
-/// What becomes of a property, and which keywords are lost of it.
+/// Returns a property as it is written, and its lost keywords.
 fn said(dialect: Dialect, property: &Value) -> (Value, Vec<String>) {
     let said = dialect.schema(&closed(property));
     assert_eq!(said.not_strict, None, "{property}");
@@ -121,7 +121,7 @@ fn each_part_is_said_as_the_dialect_can() {
             json!({"type": "object", "properties": {"k": {"type": "array", "minItems": 1, "maxItems": 1, "items": {"type": "integer", "enum": [1]}}}, "required": ["k"], "additionalProperties": false}),
             vec!["#prefixItems"],
         ),
-        // What is lost within a `not` would make it refuse more.
+        // A keyword that is lost within a `not` would make it refuse more.
         (
             Anthropic,
             json!({"type": "object", "not": {"properties": {"two words": {"const": 1}}}}),
@@ -231,7 +231,7 @@ fn each_part_is_said_as_the_dialect_can() {
             json!({"description": "`x` needs `y`.", "type": "object", "properties": {"x": {"type": ["string", "null"]}, "y": {"type": ["string", "null"]}}, "required": ["x", "y"], "additionalProperties": false}),
             vec!["#dependentRequired"],
         ),
-        // What looks at values in other ways.
+        // Keywords that look at values in other ways.
         (
             Anthropic,
             json!({"type": "string", "not": {"const": "x"}}),

@@ -342,7 +342,7 @@ fn an_error_within_a_stream_is_told_and_runs_nothing() {
     // However much it says.
     let long = json!({"error": {"message": "é".repeat(1 << 20)}});
     assert!(stream(Dialect::OpenAiChat, &[long]).unwrap_err().to_string().len() < 4096);
-    // What says that there is none.
+    // Values that say that there are no calls.
     for (dialect, event) in [
         (Dialect::OpenAiChat, json!({"error": null, "choices": []})),
         (

@@ -1,4 +1,4 @@
-//! What each provider documents that a schema may be, held against what is written: knows nothing of how it is written.
+//! The subset of JSON Schema that each provider documents, as a check of the written schemas that shares no code with the writer.
 
 use serde_json::{Map, Value};
 use toolkit::dialects::Dialect;

@@ -1,4 +1,4 @@
-//! What is asked about a path, and where it leads.
+//! Questions about a path, and the path's target.
 
 use crate::paths::{Places, call, check, decide};
 use serde_json::json;
@@ -30,7 +30,7 @@ async fn what_is_asked_and_where_it_leads() {
         (json!({}), "file/x", false, &[], Err(NotFound)),
         (json!({ "edit": "allow" }), "new/deep", true, &[], Ok("BASE/inside/new/deep")),
         (json!({ "edit": "allow" }), "file/x", true, &[], Err(NotFound)),
-        // What is not there has no place above it.
+        // A missing path has no directory above it.
         (json!({ "edit": "allow" }), "new/../x", true, &[], Err(NotFound)),
         (json!({ "edit": "allow" }), "dangling", true, &[], Ok("BASE/inside/absent_target")),
         (json!({}), "circle", false, &[], Err(Failed)),

@@ -1,4 +1,4 @@
-//! What is within the boundary, and what a tool that cannot ask gets.
+//! Paths within the boundary, and the error of a tool that cannot ask.
 
 use crate::paths::Places;
 use serde_json::json;

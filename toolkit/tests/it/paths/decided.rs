@@ -1,4 +1,4 @@
-//! What is decided about a path.
+//! Decisions about a path.
 
 use crate::paths::{Places, call};
 use serde_json::json;
@@ -24,7 +24,7 @@ async fn what_is_decided_without_any_rule() {
         ("BASE/named/file", "allow file", "edit file"),
         ("../inside/file", "allow file", "edit file"),
         ("out_and_in", "allow out_and_in file", "edit out_and_in file"),
-        // What is not there yet.
+        // Paths that do not exist yet.
         ("new/deep/file", "allow new/deep/file", "edit new/deep/file"),
         ("dangling", "allow dangling absent_target", "edit dangling absent_target"),
         // Names that mean something elsewhere.
@@ -79,7 +79,7 @@ async fn what_is_decided_without_any_rule() {
         ("chain_a", "sensitive chain_a folder/deep", "protected chain_a folder/deep"),
         ("plain.txt", "sensitive plain.txt BASE/outside/.env", "protected plain.txt BASE/outside/.env"),
         ("/etc/shadow", "sensitive /etc/shadow", "protected /etc/shadow"),
-        // What is run, or decides what is.
+        // Files that are run, or decide which are.
         (".git/config", "allow .git/config", "protected .git/config"),
         (".GIT/hooks/new", "allow .GIT/hooks/new", "protected .GIT/hooks/new"),
         (".git", "allow .git", "protected .git"),
@@ -89,11 +89,11 @@ async fn what_is_decided_without_any_rule() {
         ("bare/hooks/new", "allow bare/hooks/new", "protected bare/hooks/new"),
         ("worktree/config", "allow worktree/config", "protected worktree/config"),
         ("other/HEAD", "allow other/HEAD", "protected other/HEAD"),
-        // What looks like a repository in part only.
+        // Directories that look like a repository in part only.
         ("headless/config", "allow headless/config", "edit headless/config"),
         ("half/config", "allow half/config", "edit half/config"),
         ("other_half/config", "allow other_half/config", "edit other_half/config"),
-        // What is outside is not looked at.
+        // Paths outside are not looked at.
         (
             "BASE/outside/bare/config",
             "external_directory BASE/outside/bare/config",
@@ -210,7 +210,7 @@ async fn rules_apply_to_the_path_that_is_shown() {
             "deny hidden/absent: reading it is denied by permission.read: `hidden/*`: deny (/permission/read/0)",
         ),
         (json!({ "read": "ask" }), "file", false, "read file"),
-        // What edits are allowed is not what is protected, unless it is named.
+        // An allowed edit does not include protected files, unless they are named.
         (json!({ "edit": "allow" }), ".git/config", true, "protected .git/config"),
         (json!({ "edit": [{ "match": "*", "do": "allow" }] }), ".git/config", true, "protected .git/config"),
         (

@@ -32,7 +32,7 @@ pub(crate) struct Read {
 
 #[toolkit::args]
 pub(crate) struct Search {
-    /// What to look for.
+    /// The text to search for.
     #[arg(length(1..=80))]
     query: String,
     /// Where.
@@ -198,7 +198,7 @@ echo!(
     edit_file: EditFile, send: Send, store: Store, tree: Tree, open: Open,
 );
 
-/// What is absent is not shown.
+/// An absent argument is not shown.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(members) => {

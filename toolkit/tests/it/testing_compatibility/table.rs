@@ -148,7 +148,7 @@ const TOOLS: &[Case] = &[
     },
 ];
 
-/// What a parameter takes.
+/// The values that a parameter takes.
 const PARAMETERS: &[Case] = &[
     Case {
         old: r#"{"type": "integer"}"#,

@@ -1,4 +1,4 @@
-//! What tools return without a wrapper.
+//! Return types of tools without a wrapper.
 
 #![expect(clippy::unnecessary_wraps, reason = "the types that tools return are what is tested")]
 

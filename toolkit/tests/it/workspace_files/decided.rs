@@ -1,4 +1,4 @@
-//! What is decided of paths that something else uses: one, or all that is below it.
+//! Decisions on paths that something else uses: one, or all that is below it.
 
 use super::Places;
 use toolkit::prelude::*;
@@ -48,7 +48,7 @@ fn a_tree_is_decided_as_strictly_as_the_strictest_of_it() {
         let is_same = if expected == "allow" { said == expected } else { said.starts_with(expected) };
         assert!(is_same, "{path} {follows_links}: {said}");
     }
-    // What is decided of the directory by itself says nothing of what it holds.
+    // The decision on the directory by itself says nothing of its contents.
     assert_eq!(workspace.decide("key", Access::Read).unwrap().decision, PathDecision::Allow);
 }
 

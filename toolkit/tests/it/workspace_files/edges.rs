@@ -1,4 +1,4 @@
-//! What lies at the border of a rule: the last that fits, a name that is nearly allowed, a link whose end may be read.
+//! Edge cases of rules: the last matching rule, a name that is nearly allowed, a link whose target may be read.
 
 use crate::workspace_files::{Places, content};
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn asked(
     crate::workspace_files::asked(places, tool, arguments, answers, tools).await
 }
 
-/// What may be read where nobody is asked: everything outside, too.
+/// The paths that may be read where nobody is asked: everything outside, too.
 fn all_outside() -> Permissions {
     let mut settings = PermissionSettings::default();
     settings.everybody = serde_json::from_value(json!({ "external_directory": "allow" })).unwrap();

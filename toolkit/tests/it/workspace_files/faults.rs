@@ -58,7 +58,7 @@ async fn change_in(inside: PathBuf, what: &str) -> String {
     toolbox.call(ToolCall::new("1", "change", serde_json::json!({ "what": what }))).await.text()
 }
 
-/// What the child does; nothing where this is no child.
+/// The child's work; nothing if this is no child.
 #[tokio::test]
 async fn child() {
     let Ok(at) = std::env::var(AT) else { return };
@@ -77,7 +77,7 @@ async fn child() {
     assert_eq!(text, "done");
 }
 
-/// Whether the child died.
+/// Runs the child, and returns true if it died.
 fn run_child(places: &Places, what: &str, at: usize, without_flags: bool) -> bool {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "workspace_files::faults::child"])
@@ -90,7 +90,7 @@ fn run_child(places: &Places, what: &str, at: usize, without_flags: bool) -> boo
     is_dead
 }
 
-/// What is left, without files that are not complete.
+/// The remaining files, without those that are not complete.
 fn left(places: &Places) -> Vec<String> {
     let mut names = places.names("inside");
     names.retain(|name| !(name.starts_with(".toolkit-") && name.split('.').next_back() == Some("tmp")));
@@ -129,7 +129,7 @@ async fn a_file_is_old_or_new() {
                     let made = read("some/new/file");
                     assert!(made.is_none() || made == Some(new()), "{at}");
                 }
-                // What has no name any more may be left under one of its own.
+                // A file without a name may be left under one of its own.
                 "remove" => assert!(file.is_none() || file.as_deref() == Some(OLD), "{at}"),
                 _ => {
                     let moved = read("moved");

@@ -150,7 +150,7 @@ async fn a_session_knows_what_it_saw_last() {
     let metadata = std::fs::metadata(&path).unwrap();
     assert_eq!(workspace.seen(&path, &FileVersion::of(b"another", &metadata)), ReadState::Same);
     assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), ReadState::Changed);
-    // What was looked at last with another time is what counts.
+    // The latest look with another time counts.
     workspace.saw(&path, now(&workspace));
     assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), ReadState::Same);
     // Another session has seen nothing.

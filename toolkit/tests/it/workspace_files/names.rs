@@ -60,7 +60,7 @@ async fn where_several_are_alike_none_is_used() {
         content(&workspace, "a b").await,
         "not_found: a b does not exist; there are `a\\u{a0}b` and `a\\u{202f}b`"
     );
-    // What is there under just that name is what was meant.
+    // A file of exactly that name was meant.
     assert_eq!(content(&workspace, "@c").await, "with");
 }
 
@@ -165,7 +165,7 @@ async fn no_twin_is_made_of_a_file_that_looks_alike() {
             ("new", names)
         );
     }
-    // What may not be known is no reason for another name.
+    // A path that may not be known is no reason for another name.
     places.write("inside/x\u{a0}y.pem", "secret").write("outside/caf\u{e9}", "secret");
     places.link("../outside/caf\u{e9}", "inside/lin\u{a0}k");
     for path in ["x y.pem", "lin k"] {
@@ -190,7 +190,7 @@ async fn a_name_that_cannot_be_typed_is_given_back_as_it_was_shown() {
         assert!(!shown.contains(char::is_control), "{shown:?}");
         assert!(content(&places.workspace(), &shown).await.ends_with(&number.to_string()), "{shown}");
     }
-    // What is there under just that name goes before.
+    // A file of exactly that name goes before.
     places.write(r"inside/a\u{a}b", "literal");
     assert_eq!(content(&places.workspace(), r"a\u{a}b").await, "literal");
     let absent = content(&places.workspace(), "no\n\u{1b}[2Jthing").await;

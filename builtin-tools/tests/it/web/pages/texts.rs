@@ -1,4 +1,4 @@
-//! What pages are about, in several languages.
+//! Subjects of pages, in several languages.
 
 /// A text: a title, a heading for each part, and sentences.
 pub struct Text {

@@ -56,7 +56,7 @@ fn nothing_of_it_runs_and_each_thing_is_said_once() {
                 assert!(!said.contains("-of-the-user"), "{said}");
                 clone.nothing_happened();
             }
-            // What it takes away counts all the same, and what it allows does not.
+            // Its denials count all the same, and its permissions do not.
             if program == self::program() {
                 clone.run(&program, directory, &["call", "greet", "--name", "Ada"]).fails(5);
                 clone.run(&program, directory, &["call", "deploy"]).fails(5);

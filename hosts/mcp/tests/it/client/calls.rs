@@ -149,7 +149,7 @@ async fn what_a_server_asks_a_person_is_asked() {
     );
     assert_eq!(host.call("served__greet", json!({})).await.text(), "hello Ada, Some(36)");
     assert_eq!(host.call("served__greet", json!({})).await.text(), "hello nobody");
-    // What does not fit its form never gets there.
+    // An answer that does not fit its form never gets there.
     let wrong = host.call("served__greet", json!({})).await;
     assert!(wrong.error().is_some(), "{}", wrong.text());
 }

@@ -122,7 +122,7 @@ async fn a_person_signs_in_once_and_again_for_more() {
     let granted: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(granted["credentials"]["granted_scopes"], json!(["sums", "basic"]));
 
-    // What expired or was taken back is replaced without anybody.
+    // A token that expired or was taken back is replaced without a person.
     guarded.revoke("").await;
     assert_eq!(host.call("guarded__echo", json!({"message": "again"})).await.text(), "again");
     assert_eq!(person.0.load(Ordering::SeqCst), 2);
@@ -164,7 +164,7 @@ async fn who_signed_in_is_known_later_and_by_others() {
     let first = host(&guarded, &person);
     assert_eq!(first.call("guarded__echo", json!({"message": "1"})).await.text(), "1");
     first.servers.stop().await;
-    // What gets the next token is good once: all of these get theirs one after the other.
+    // A refresh token is good once: all of these get theirs one after the other.
     let others: Vec<Host> = (0..4).map(|_| later(&guarded, &first)).collect();
     for round in 0..3 {
         let said = format!("{round}");

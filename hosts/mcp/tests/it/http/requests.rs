@@ -155,7 +155,7 @@ async fn what_is_wrong_with_a_request_is_named() {
         (refused.status, &refused.message()["error"]["code"]),
         (StatusCode::NOT_FOUND, &json!(-32601))
     );
-    // What begins no session.
+    // Requests that begin no session.
     let mut begin = initialize();
     begin["params"]["clientInfo"] = json!("me");
     let refused = server.message(&[BEARER], begin).await;

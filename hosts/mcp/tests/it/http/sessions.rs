@@ -241,7 +241,7 @@ async fn clients_that_share_a_token_have_a_session_for_each_connection() {
     assert_eq!(text(&ada.call(&server, TOKEN, begin_call()).await), of_ada, "one connection is one session");
     let of_eve = text(&eve.call(&server, TOKEN, begin_call()).await);
     assert_ne!(of_eve, of_ada);
-    // What one allowed for the session does not hold for the other.
+    // An approval of one client for the session does not hold for the other.
     let deploy = || json!({"name": "deploy", "arguments": {}});
     let asked = ada.call(&server, TOKEN, deploy()).await;
     let name = asked["result"]["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();

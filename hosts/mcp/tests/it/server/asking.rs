@@ -119,7 +119,7 @@ async fn the_client_allows_and_denies() {
         for (index, said) in [(1, "denied it"), (2, "dismissed"), (3, "not in the form")] {
             assert!(text(&results[index]).contains(said), "{}", text(&results[index]));
         }
-        // What was allowed for the session is not asked again.
+        // A call that was allowed for the session is not asked about again.
         let asked = person.asked();
         assert_eq!(asked.len(), 5, "{asked:?}");
         assert!(asked[0].contains("Put the site on a"), "{}", asked[0]);
@@ -176,7 +176,7 @@ async fn a_client_that_cannot_be_asked_is_nobody() {
         assert!(text(&denied).contains("--client-approves"), "{}", text(&denied));
         let secret = text(&connected.call("print_secret", nothing()).await);
         assert!(secret.contains("elicitation") && !secret.contains("--client-approves"), "{secret}");
-        // What could only be denied is not shown, and a call of it says what would allow it.
+        // A tool that could only be denied is not shown, and a call of it says what would allow it.
         assert!(!names(&connected).await.contains(&"empty_bin".to_owned()));
         let denied = connected.call("empty_bin", nothing()).await;
         assert_eq!(denied.is_error, Some(true));
@@ -215,7 +215,7 @@ async fn the_clients_own_approval_counts_where_the_server_relies_on_it() {
         assert_eq!(text(&connected.call("deploy", json!({"host": "a"})).await), "deployed to a");
         assert_eq!(text(&connected.call("asks_twice", nothing()).await), "true true");
         assert!(person.asked().is_empty());
-        // What a rule denies stays denied, and what is about secrets is asked, if the client can be asked.
+        // A call that a rule denies stays denied, and one about secrets is asked about, if the client can be asked.
         assert_eq!(connected.call("empty_bin", nothing()).await.is_error, Some(true));
         for tool in ["peek", "print_secret"] {
             let result = connected.call(tool, nothing()).await;

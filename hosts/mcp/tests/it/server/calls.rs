@@ -28,7 +28,7 @@ async fn add(
 
 #[toolkit::args]
 struct Sum {
-    /// What comes of it.
+    /// The outcome.
     sum: i64,
 }
 

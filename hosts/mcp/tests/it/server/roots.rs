@@ -1,4 +1,4 @@
-//! What a client says that it works on.
+//! The roots that a client states.
 
 #![expect(deprecated, reason = "the versions up to 2025-11-25 have roots")]
 
@@ -119,13 +119,13 @@ async fn roots_narrow_what_counts_as_within_and_never_the_workspace() {
     let workspace = [yes, yes, yes, no, no];
     for (roots, further, expected) in [
         (vec![uri("work")], &[][..], workspace),
-        // What a client was opened in, or what is elsewhere, takes nothing of the workspace.
+        // A root that a client was opened in, or that is elsewhere, takes nothing of the workspace.
         (vec![uri("work/a")], &[], workspace),
         (vec![uri("other")], &[], workspace),
         (vec![uri("work/absent")], &[], workspace),
         (vec!["https://example.org/".to_owned(), "nonsense".to_owned()], &[], workspace),
         (vec!["file://elsewhere/etc".to_owned()], &[], workspace),
-        // What is around it widens nothing, nor does what a link leads to: what counts is where a path really leads.
+        // A root around it widens nothing, nor does a link's target: a path's real target counts.
         (vec![uri("")], &[], workspace),
         (vec!["file:///".to_owned()], &[], workspace),
         (vec![uri("work/a/out")], &[], workspace),

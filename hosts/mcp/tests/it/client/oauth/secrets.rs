@@ -118,7 +118,7 @@ async fn what_is_secret_stays_with_whom_it_came_from() {
     first.servers.stop().await;
     guarded.post("/move").await;
     guarded.revoke("").await;
-    // What gets the next token does not go to where tokens are now.
+    // The refresh token does not go to where tokens are now.
     let second = later(&guarded, &first);
     assert!(second.call("guarded__echo", json!({"message": "1"})).await.is_error());
     assert!(failed(&second).contains("wants to know who asks"), "{}", failed(&second));

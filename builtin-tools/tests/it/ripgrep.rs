@@ -170,11 +170,12 @@ fn make(root: &Path, tree: &Tree) {
         let path: PathBuf =
             root.join(names.iter().map(|name| OsStr::from_bytes(NAMES[*name])).collect::<PathBuf>());
         let parent = path.parent().unwrap();
-        if fs::create_dir_all(parent).is_err() {
+        // A link may lead out of the tree, where nothing is made.
+        let above = parent.ancestors().find_map(|above| fs::canonicalize(above).ok());
+        if !above.is_some_and(|above| above.starts_with(root)) || fs::create_dir_all(parent).is_err() {
             continue;
         }
-        let inside = fs::canonicalize(parent).unwrap().starts_with(root);
-        if !inside || path.symlink_metadata().is_ok() {
+        if path.symlink_metadata().is_ok() {
             continue;
         }
         let _ = match node {

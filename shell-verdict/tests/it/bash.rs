@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A program that notes how it was called in a file of its own: its name and words, each with a zero after it.
-const RECORDER: &str = "#!/bin/sh\nprintf '%s\\0' \"${0##*/}\" \"$@\" > \"$RECORD/$$\"\n";
+const RECORDER: &str = "#!/bin/sh\nprintf '%s\\0' \"${0##*/}\" \"$@\" > \"${RECORD:?}/$$\"\n";
 
 /// Where every program is a recorder.
 struct Recorders {

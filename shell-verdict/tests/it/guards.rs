@@ -239,7 +239,7 @@ fn a_command_that_leaves_a_guard_as_it_is_is_allowed() {
 }
 
 /// A program that notes its name, its words and its environment in a file of its own.
-const RECORDER: &str = "#!/bin/sh\n/usr/bin/env -0 \"NAME=${0##*/}\" \"WORDS=$*\" > \"$RECORD/$$\"\n";
+const RECORDER: &str = "#!/bin/sh\n/usr/bin/env -0 \"NAME=${0##*/}\" \"WORDS=$*\" > \"${RECORD:?}/$$\"\n";
 const RECORDED: &[&str] =
     &["git", "systemctl", "journalctl", "timedatectl", "loginctl", "dpkg", "dpkg-query", "dmesg", "less"];
 

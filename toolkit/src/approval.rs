@@ -1,8 +1,12 @@
 //! Questions of calls to a person: approvers, answers, and the approvals that are kept.
 
+#[cfg(feature = "runtime")]
 pub use crate::approvals::{Approval, ApprovalError, ApprovalList, Approvals};
-pub use crate::approver::{Answering, CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover};
+pub use crate::approver::Answering;
+#[cfg(feature = "runtime")]
+pub use crate::approver::{CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover};
 pub use crate::ask_record::RecordedAsk;
+#[cfg(feature = "runtime")]
 pub use crate::asks::{AnswerError, AskLimits, Asks};
 pub use toolkit_core::{
     Access, AllowScope, Answer, AskAnswer, AskDetail, DeniedBy, Elicitation, Origin, PendingAsk, Question,

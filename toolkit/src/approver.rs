@@ -4,12 +4,14 @@ mod allow_all;
 mod callback;
 mod none;
 mod scripted;
+#[cfg(feature = "runtime")]
 mod terminal;
 
 pub use allow_all::AllowAll;
 pub use callback::CallbackApprover;
 pub use none::NoApprover;
 pub use scripted::ScriptedApprover;
+#[cfg(feature = "runtime")]
 pub use terminal::TerminalApprover;
 
 use std::pin::Pin;

@@ -4,7 +4,7 @@
 //! sources (files, TOOLKIT_…, --set)      parse, file, words
 //!   └─ each checked against the schema   schema: the core's keys and the sections of crates
 //!        ├─ trusted: merged              merge; permissions are kept by source
-//!        │    └─ secrets, checked again  secret
+//!        │    └─ secrets, checked again  resolve
 //!        └─ not trusted: narrowed        narrow; a restriction of its own
 //!             └─ Configuration           rules: what policy and permission make of it
 //! ```
@@ -22,16 +22,13 @@ mod names;
 mod narrow;
 mod options;
 mod parse;
-mod pointer;
+mod resolve;
 mod rules;
 mod schema;
-mod secret;
-mod section;
 mod servers;
 mod settle;
 mod stricter;
 mod trust;
-mod typed;
 mod variables;
 mod words;
 
@@ -40,13 +37,11 @@ pub use self::core::{
     McpServerSettings, McpTransport, McpUnavailable, McpUrl, ToolAgentSettings,
 };
 pub use crate::data_dir::DataDir;
+pub use crate::section::{Config, ConfigGate, ConfigSection, Configured, Secret};
 pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};
 pub use error::{ConfigError, ConfigProblem};
 pub use instructions::Instructions;
 pub use narrow::IgnoredKey;
 pub use options::LoadOptions;
-pub use secret::Secret;
-pub use section::{ConfigGate, ConfigSection};
 pub use toolkit_core::{ConfigOrigin, ConfigOrigins, ConfigSource};
 pub use trust::{TrustStore, TrustedFile};
-pub use typed::{Config, Configured};

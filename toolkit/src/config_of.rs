@@ -1,6 +1,6 @@
 //! How a function of a tool or of a service gets what is configured: what the expansions of `#[tool]` and `#[service]` use.
 
-use crate::config::{Config, ConfigSection, Configured};
+use crate::section::{Config, ConfigSection, Configured};
 use crate::service::Making;
 use crate::tool::context::ToolContext;
 use toolkit_core::error::ToolError;
@@ -15,7 +15,7 @@ pub struct ConfigOf<T> {
 
 /// Checks the type of a tool's `Config<T>`.
 pub const fn config_of<T: Configured>() -> ConfigOf<T> {
-    ConfigOf { section: ConfigSection::of_tool::<T>(""), get: |context| context.config().map(Config::new) }
+    ConfigOf { section: ConfigSection::of_tool::<T>(""), get: read::of_tool }
 }
 
 /// The declaration of the `Config<T>` of a service or a tool factory; made where the type is checked.
@@ -28,5 +28,37 @@ pub struct PluginConfigOf<T> {
 
 /// Checks the type of the `Config<T>` of a service or a tool factory.
 pub const fn plugin_config_of<T: Configured>() -> PluginConfigOf<T> {
-    PluginConfigOf { section: ConfigSection::of_plugin::<T>(""), get: Making::config }
+    PluginConfigOf { section: ConfigSection::of_plugin::<T>(""), get: read::of_plugin }
+}
+
+#[cfg(feature = "runtime")]
+mod read {
+    use super::{Config, Configured, Making, ToolContext, ToolError};
+
+    pub(super) fn of_tool<T: Configured>(context: &ToolContext) -> Result<Config<T>, ToolError> {
+        context.config().map(Config::new)
+    }
+
+    pub(super) fn of_plugin<T: Configured>(making: &Making) -> Result<Config<T>, ToolError> {
+        let section = making.configuration().of_plugin(&making.plugin_id());
+        section.map(Config::new).map_err(|error| ToolError::unavailable(error.to_string()))
+    }
+}
+
+/// Nothing is configured without the runtime, and nothing is called: these functions are there for the expansions to compile.
+#[cfg(not(feature = "runtime"))]
+mod read {
+    use super::{Config, Configured, Making, ToolContext, ToolError};
+
+    pub(super) fn of_tool<T: Configured>(_: &ToolContext) -> Result<Config<T>, ToolError> {
+        Err(no_runtime())
+    }
+
+    pub(super) fn of_plugin<T: Configured>(_: &Making) -> Result<Config<T>, ToolError> {
+        Err(no_runtime())
+    }
+
+    fn no_runtime() -> ToolError {
+        ToolError::unavailable("there is no configuration without the feature `runtime` of `agent-toolkit`")
+    }
 }

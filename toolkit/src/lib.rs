@@ -28,39 +28,33 @@
 //!
 //! The root has what most tools and hosts need; everything else is in the module of its subject.
 
+#![cfg_attr(
+    not(feature = "runtime"),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        reason = "a part of the definitions is for the runtime"
+    )
+)]
+
 #[expect(unused_extern_crates, reason = "the macros' expansions name the crate")]
 extern crate self as toolkit;
 
+// The definition of tools, and what the expansions of the macros name.
+
 pub mod approval;
-mod approvals;
 mod approver;
 pub mod arguments;
 mod ask_record;
-mod asks;
-mod at_once;
-pub mod bootstrap;
-mod change_hook;
-pub mod config;
 mod config_of;
 mod cut;
-mod cutter;
-mod data_dir;
 pub mod descriptor;
-pub mod dialects;
-pub mod discovery;
-mod discovery_settings;
 pub mod events;
-mod file_access;
-pub mod files;
 mod gate;
-pub mod history;
-mod hooks;
-pub mod inspection;
-mod inspector;
-mod kept_output;
 mod lifecycle;
 mod link;
-pub mod lint;
+mod linked;
 mod listed;
 mod live;
 mod loop_guard;
@@ -69,29 +63,92 @@ mod named_hook;
 mod off_runtime;
 pub mod output;
 mod output_store;
-pub mod permission;
-pub mod policy;
 pub mod prelude;
-mod real_path;
-pub mod registry;
-mod result_hook;
-mod rules;
-mod search;
+mod section;
 mod service;
 mod session;
-mod settings;
-mod shown_path;
 mod sink;
+pub mod text;
+mod tool;
+
+// The runtime: what a host needs.
+
+#[cfg(feature = "runtime")]
+mod approvals;
+#[cfg(feature = "runtime")]
+mod asks;
+#[cfg(feature = "runtime")]
+mod at_once;
+#[cfg(feature = "runtime")]
+pub mod bootstrap;
+#[cfg(feature = "runtime")]
+mod change_hook;
+#[cfg(feature = "runtime")]
+pub mod config;
+#[cfg(feature = "runtime")]
+mod cutter;
+#[cfg(feature = "runtime")]
+mod data_dir;
+#[cfg(feature = "runtime")]
+pub mod dialects;
+#[cfg(feature = "runtime")]
+pub mod discovery;
+#[cfg(feature = "runtime")]
+mod discovery_settings;
+#[cfg(feature = "runtime")]
+mod file_access;
+#[cfg(feature = "runtime")]
+pub mod files;
+#[cfg(feature = "runtime")]
+pub mod history;
+#[cfg(feature = "runtime")]
+mod hooks;
+#[cfg(feature = "runtime")]
+pub mod inspection;
+#[cfg(feature = "runtime")]
+mod inspector;
+#[cfg(feature = "runtime")]
+mod kept_output;
+#[cfg(feature = "runtime")]
+pub mod lint;
+#[cfg(feature = "runtime")]
+pub mod permission;
+#[cfg(feature = "runtime")]
+pub mod policy;
+#[cfg(feature = "runtime")]
+mod real_path;
+#[cfg(feature = "runtime")]
+pub mod registry;
+#[cfg(feature = "runtime")]
+mod result_hook;
+#[cfg(feature = "runtime")]
+mod rules;
+#[cfg(feature = "runtime")]
+mod search;
+#[cfg(feature = "runtime")]
+mod settings;
+#[cfg(feature = "runtime")]
+mod shown_path;
+#[cfg(feature = "runtime")]
 pub mod skills;
 #[cfg(feature = "testing")]
 pub mod testing;
-pub mod text;
+#[cfg(feature = "runtime")]
 mod timer;
+#[cfg(feature = "runtime")]
 mod tokens;
-mod tool;
+#[cfg(feature = "runtime")]
 mod toolbox;
+#[cfg(feature = "runtime")]
 pub mod views;
+#[cfg(feature = "runtime")]
 mod workspace;
+
+/// The sections of the configuration that a tool or a plugin gets.
+#[cfg(not(feature = "runtime"))]
+pub mod config {
+    pub use crate::section::{Config, ConfigGate, ConfigSection, Configured, Secret};
+}
 
 #[doc(hidden)]
 #[path = "private.rs"]
@@ -99,14 +156,16 @@ pub mod __private;
 
 #[doc(inline)]
 pub use approver::{AllowAll, Approver};
-#[doc(inline)]
-pub use config::Config;
 pub use macros::{args, service, tool, tool_factory, tools};
+#[cfg(feature = "runtime")]
 #[doc(inline)]
 pub use registry::{BuildError, Builder, Toolkit};
+#[doc(inline)]
+pub use section::Config;
 pub use tokio_util::sync::CancellationToken;
 pub use tool::context::ToolContext;
 pub use tool::{Tool, ToolBuilder};
+#[cfg(feature = "runtime")]
 pub use toolbox::{CallOptions, Toolbox};
 pub use toolkit_core::{
     Ask, Caller, Content, Image, Json, Service, State, ToolCall, ToolError, ToolErrorKind, ToolOutput,

@@ -3,7 +3,7 @@
 //! A dependency that no code mentions is not linked at all, and its tools are silently absent. [`link!`](crate::link)
 //! mentions crates, defines their order, and lets the toolkit check at start-up that each registered something.
 
-use crate::skills::LinkedSkills;
+use crate::linked::LinkedSkills;
 use crate::tool::def::ToolDef;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use toolkit_core::diagnostic::{Diagnostic, Level};

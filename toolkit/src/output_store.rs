@@ -6,7 +6,6 @@ mod settings;
 mod sweep;
 
 use crate::cut::OutputLocation;
-use etcetera::BaseStrategy as _;
 pub(crate) use name::directory_name;
 use name::file_name;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -27,7 +26,10 @@ const TRIES: usize = 100;
 
 /// Returns the data directory of a host that names none: the platform's directory of a program called `toolkit`. On
 /// Linux this is `$XDG_DATA_HOME/toolkit`, or else `~/.local/share/toolkit`.
+#[cfg(feature = "runtime")]
 pub(crate) fn default_data_dir() -> Option<PathBuf> {
+    use etcetera::BaseStrategy as _;
+
     Some(etcetera::base_strategy::choose_native_strategy().ok()?.data_dir().join("toolkit"))
 }
 

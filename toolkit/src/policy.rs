@@ -18,10 +18,10 @@ mod tool_policy;
 mod verdict;
 mod words;
 
+#[doc(hidden)]
+pub use crate::linked::PolicyData;
 pub(crate) use absent::explain_absent;
 pub(crate) use both::Both;
-#[doc(hidden)]
-pub use data::PolicyData;
 pub(crate) use data::planned;
 pub(crate) use entry::{Entry, PLUGINS, folded, matches, normalised};
 pub use settings::{PolicySettings, ProfileRules, ToolRules};

@@ -1,7 +1,9 @@
 //! Common items for tools and hosts: `use toolkit::prelude::*;`.
 
+#[cfg(feature = "runtime")]
+pub use crate::Toolkit;
 pub use crate::{
     Caller, Content, Image, Json, State, Tool, ToolCall, ToolContext, ToolError, ToolOutput, ToolResult,
-    Toolkit, args, tool,
+    args, tool,
 };
 pub use std::path::{Path, PathBuf};

@@ -1,15 +1,13 @@
 //! Items used by the macros' expansions. Not part of the public interface: any release may change them.
 
-pub use crate::config::ConfigSection;
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::link::{Link, Linked};
-pub use crate::policy::PolicyData;
-pub use crate::registry::LinkedKeys;
+pub use crate::linked::{LinkedKeys, LinkedSkills, PolicyData};
+pub use crate::section::ConfigSection;
 pub use crate::service::{
     FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products, ServiceOf,
     closing, need_of, products, service_of,
 };
-pub use crate::skills::LinkedSkills;
 pub use crate::tool::Tool;
 pub use crate::tool::context::ToolContext;
 pub use crate::tool::def::{BoxFuture, Run, ServiceDef, ToolDef};

@@ -1,6 +1,5 @@
 //! Services that are created when a call first needs them, and tools that are created for a caller.
 
-use crate::config::{Config, Configuration, Configured};
 use crate::tool::Tool;
 use crate::tool::def::ServiceDef;
 use std::fmt;
@@ -14,7 +13,6 @@ use toolkit_core::diagnostic::{Diagnostic, Level};
 use toolkit_core::error::{IntoToolError, ToolError, ToolErrorKind};
 use toolkit_core::guard::guard;
 use toolkit_core::location::Location;
-use toolkit_core::plugin;
 use toolkit_core::redact::Redactor;
 use toolkit_core::state::{AnyService, ClosingFuture, LazyService, Service, Services, State};
 
@@ -67,7 +65,8 @@ pub(crate) trait ServiceHost: Send + Sync {
     fn services(&self) -> &Services;
 
     /// Its configuration.
-    fn configuration(&self) -> Configuration;
+    #[cfg(feature = "runtime")]
+    fn configuration(&self) -> crate::config::Configuration;
 
     /// Takes the secrets of its configuration out of errors.
     fn redactor(&self) -> &Redactor;
@@ -94,8 +93,15 @@ impl Making {
         self.host.services().require()
     }
 
-    pub(crate) fn config<T: Configured>(&self) -> Result<Config<T>, ToolError> {
-        self.host.configuration().of_plugin(&plugin::id_of(&self.location))
+    /// Returns the id of the plugin that the function belongs to.
+    #[cfg(feature = "runtime")]
+    pub(crate) fn plugin_id(&self) -> String {
+        toolkit_core::plugin::id_of(&self.location)
+    }
+
+    #[cfg(feature = "runtime")]
+    pub(crate) fn configuration(&self) -> crate::config::Configuration {
+        self.host.configuration()
     }
 }
 

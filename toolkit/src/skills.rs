@@ -9,27 +9,6 @@ use std::path::PathBuf;
 /// The directory for skills in a workspace, and in the user's configuration directory.
 pub(crate) const DIRECTORY: &str = "skills";
 
-/// The skills of a crate. Created by [`skills!`](macro@crate::skills).
-#[derive(Debug, Clone, Copy)]
-#[doc(hidden)]
-pub struct LinkedSkills {
-    /// The module that registers them; its first segment is the crate.
-    pub module: &'static str,
-    /// Each a whole `SKILL.md`.
-    pub texts: &'static [&'static str],
-    /// Directories of skills.
-    pub directories: &'static [&'static str],
-}
-
-inventory::collect!(LinkedSkills);
-
-impl LinkedSkills {
-    /// Returns the crate that registers them.
-    pub(crate) fn crate_name(&self) -> &'static str {
-        self.module.split("::").next().unwrap_or(self.module)
-    }
-}
-
 /// The sources of a caller's skills, in order of precedence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -59,6 +59,28 @@ fn greets(program: &str) {
     assert_eq!(called.success(), "HELLO, Ada\n", "{program}");
 }
 
+/// A crate that has no more than the definitions of tools becomes whole in a program that has the runtime.
+#[test]
+fn linked_without_the_runtime() {
+    let cups = r#"{"thing": {"kind": "cups", "count": 3}}"#;
+    let asked = run_program("linked", &["call", "tidy", "--args", cups]);
+    assert!(asked.stderr.contains("Put 3 cups away"), "{}", asked.stderr);
+    let allowed = ["--set", "permission.tidy=allow"];
+    let called = run_program("linked", &[&["call", "tidy", "--args", cups][..], &allowed].concat());
+    assert_eq!(called.success(), "tidied 3 cups\n");
+    let set = ["--set", "plugins.lean.word=stowed", "--set", "plugins.lean.key=abcd"];
+    let set = run_program("linked", &[&["call", "tidy", "--args", cups][..], &allowed, &set].concat());
+    assert_eq!(set.success(), "stowed 3 cups with a key\n");
+    let book = r#"{"thing": {"kind": "book", "title": "emma"}}"#;
+    let refused = run_program("linked", &["call", "tidy", "--args", book]);
+    assert!(
+        refused.stderr.contains("/thing/title") && refused.stderr.contains("^[A-Z]"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(run_program("linked", &["call", "count_drawer"]).success(), "0\n");
+}
+
 #[test]
 fn precedence() {
     assert_eq!(run_program("shadows", &["call", "greet", "--name", "Ada"]).success(), "hello, Ada\n");

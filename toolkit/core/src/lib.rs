@@ -4,6 +4,8 @@
 //! This is the lowest layer of [`agent-toolkit`](https://docs.rs/agent-toolkit), which re-exports all of it: depend on that crate, and
 //! name its items as `toolkit::…`. The modules are for the layers above; only what stands at the root is stable.
 
+#![cfg_attr(not(feature = "runtime"), allow(dead_code, reason = "a part is called by the runtime alone"))]
+
 #[doc(hidden)]
 pub mod arg;
 #[doc(hidden)]
@@ -50,6 +52,7 @@ mod pointer;
 pub mod redact;
 #[doc(hidden)]
 pub mod schema;
+#[cfg(feature = "runtime")]
 #[doc(hidden)]
 pub mod server_names;
 #[doc(hidden)]
@@ -87,7 +90,9 @@ pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use plugin::{Plugin, PluginDef};
 pub use redact::Redactor;
 pub use schema::SchemaFn;
+#[cfg(feature = "runtime")]
 pub use server_names::server_prefixes;
+#[cfg(feature = "runtime")]
 #[doc(hidden)]
 pub use server_names::{MAX_OF_LONG_PREFIX, in_letters_of_names};
 pub use source::Source;

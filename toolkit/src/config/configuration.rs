@@ -8,16 +8,16 @@ use crate::config::instructions::Instructions;
 use crate::config::load::load;
 use crate::config::narrow::IgnoredKey;
 use crate::config::options::{FILE, LoadOptions};
-use crate::config::pointer::{dotted, join};
+use crate::config::resolve::hide;
 use crate::config::schema::{Schemas, schemas};
-use crate::config::secret::hide;
-use crate::config::section::{ConfigGate, ConfigSection};
 use crate::config::settle::{Unavailable, own_keys};
 use crate::config::trust::TrustedFile;
 use crate::discovery_settings::DiscoverySettings;
 use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionSettings;
 use crate::policy::PolicySettings;
+use crate::section::pointer::{dotted, join};
+use crate::section::{ConfigGate, ConfigSection};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -381,7 +381,12 @@ impl Configuration {
         self.at(&pointer)
     }
 
-    pub(super) fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
+    /// Decodes the section of a plugin.
+    pub(crate) fn of_plugin<T: ToolArg>(&self, id: &str) -> Result<T, ConfigError> {
+        self.at(&join(["plugins", id]))
+    }
+
+    fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
         let given = self.0.resolved.pointer(pointer);
         let value = given.cloned().unwrap_or_else(|| Map::new().into());
         let mut value = own_keys(value, pointer);

@@ -1,6 +1,6 @@
 //! The configuration keys of the core, besides the sections that crates declare.
 
-use crate::config::secret::Secret;
+use crate::section::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

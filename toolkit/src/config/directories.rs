@@ -1,8 +1,8 @@
 //! Configured directories that are treated as part of the workspace.
 
 use crate::config::configuration::Configuration;
-use crate::config::pointer::join;
-use crate::config::section::ConfigGate;
+use crate::section::ConfigGate;
+use crate::section::pointer::join;
 use std::path::{Path, PathBuf};
 use toolkit_core::escape::escape_line;
 

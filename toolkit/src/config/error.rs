@@ -1,6 +1,6 @@
 //! The error of a configuration that cannot be used.
 
-use crate::config::pointer::dotted;
+use crate::section::pointer::dotted;
 use std::fmt;
 use toolkit_core::arguments::Problem;
 use toolkit_core::config_origin::ConfigOrigin;

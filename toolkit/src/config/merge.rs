@@ -1,6 +1,6 @@
 //! Merges several sources into one document.
 
-use crate::config::pointer::escape;
+use crate::section::pointer::escape;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use toolkit_core::config_origin::{ConfigOrigin, ConfigOrigins};

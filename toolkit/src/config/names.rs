@@ -5,11 +5,11 @@
 
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
-use crate::config::pointer::escape;
 use crate::config::variables::is_resolved;
 use crate::link::Linked;
 use crate::permission::{PATH_KINDS, PathPattern};
 use crate::policy::{Entry, alias_of, folded};
+use crate::section::pointer::escape;
 use crate::tool::def::ToolDef;
 use serde_json::Value;
 use toolkit_core::escape::escape_line;

@@ -2,9 +2,9 @@
 
 use crate::config::merge::Document;
 use crate::config::parse::{Place, Places};
-use crate::config::pointer::{dotted, escape, join};
-use crate::config::section::{ConfigGate, ConfigSection};
 use crate::config::stricter::may_be_stricter;
+use crate::section::pointer::{dotted, escape, join};
+use crate::section::{ConfigGate, ConfigSection};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! The sources of a configuration.
 
-use crate::config::section::ConfigSection;
 use crate::config::trust::TrustedFile;
 use crate::output_store::default_data_dir;
+use crate::section::ConfigSection;
 use etcetera::BaseStrategy as _;
 use serde_json::Value;
 use std::collections::BTreeMap;

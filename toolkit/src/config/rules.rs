@@ -2,10 +2,10 @@
 
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
-use crate::config::pointer::{escape, join};
-use crate::config::section::{ConfigGate, ConfigSection};
 use crate::permission::{PermissionRules, PermissionSettings};
 use crate::policy::{PolicySettings, ToolRules};
+use crate::section::pointer::{escape, join};
+use crate::section::{ConfigGate, ConfigSection};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

@@ -4,13 +4,13 @@
 use crate::config::core::{
     AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, ToolAgentSettings,
 };
-use crate::config::pointer::{dotted, steps};
-use crate::config::section::{ConfigGate, ConfigSection};
 use crate::discovery_settings::DiscoverySettings;
 use crate::link::Linked;
 use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionRule;
 use crate::policy::{ProfileRules, ToolRules};
+use crate::section::pointer::{dotted, steps};
+use crate::section::{ConfigGate, ConfigSection};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

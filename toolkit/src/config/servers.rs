@@ -1,8 +1,8 @@
 //! Validation errors of a server of `mcp`, for the most likely transport.
 
 use crate::config::core::{McpCommand, McpUrl};
-use crate::config::pointer::{escape, steps};
 use crate::config::variables::names_variable;
+use crate::section::pointer::{escape, steps};
 use schemars::JsonSchema;
 use serde_json::Value;
 use std::sync::LazyLock;

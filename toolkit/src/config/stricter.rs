@@ -1,9 +1,9 @@
 //! Section values that an untrusted file can make stricter, never looser.
 
 use crate::config::configuration::Restriction;
-use crate::config::pointer::steps;
 use crate::config::schema::Schemas;
-use crate::config::section::{ConfigGate, ConfigSection};
+use crate::section::pointer::steps;
+use crate::section::{ConfigGate, ConfigSection};
 use serde_json::{Map, Value};
 use toolkit_core::schema::resolve;
 

@@ -3,10 +3,10 @@
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
 use crate::config::parse::{Parsed, parse};
-use crate::config::pointer::{dotted, escape, steps};
 use crate::config::schema::Schemas;
 use crate::config::servers;
 use crate::config::servers::check;
+use crate::section::pointer::{dotted, escape, steps};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -5,27 +5,9 @@
 use super::entry::{PLUGINS, normalised};
 use super::settings::ProfileRules;
 use crate::link::{Linked, Links};
+use crate::linked::PolicyData;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
-
-/// The policy data that a crate registers with [`policy_data!`](crate::policy_data).
-#[derive(Debug, Clone, Copy)]
-pub struct PolicyData {
-    /// The module that registers the data; its first segment is the crate.
-    pub module: &'static str,
-    /// Groups with the names of their tools, in addition to tools that name the group themselves.
-    pub groups: &'static [(&'static str, &'static [&'static str])],
-    /// Profiles with their entries; `None` for every tool.
-    pub profiles: &'static [(&'static str, Option<&'static [&'static str]>)],
-    /// Aliases for lists, each with the tool that it means.
-    pub aliases: &'static [(&'static str, &'static str)],
-    /// Further names that are accepted in lists, although no tool of that name may exist.
-    pub names: &'static [&'static str],
-    /// Names of planned tools, which no plugin, server or client may use.
-    pub planned: &'static [&'static str],
-}
-
-inventory::collect!(PolicyData);
 
 /// The combined policy data of all core crates, with every name in lower case.
 #[derive(Debug, Clone)]
@@ -62,12 +44,6 @@ impl Default for Registered {
 pub(crate) fn planned(links: &Links) -> impl Iterator<Item = &'static str> {
     let of_core = |data: &&PolicyData| links.is_core(data.crate_name());
     inventory::iter::<PolicyData>().filter(of_core).flat_map(|data| data.planned).copied()
-}
-
-impl PolicyData {
-    fn crate_name(&self) -> &'static str {
-        self.module.split("::").next().unwrap_or(self.module)
-    }
 }
 
 impl Registered {

@@ -4,6 +4,7 @@
 
 use crate::config::{ConfigProblem, Configuration};
 use crate::link::Linked;
+use crate::linked::LinkedKeys;
 use crate::permission::{KINDS, PermissionRules, PermissionSettings};
 use crate::policy::{folded, known_names, matches};
 use crate::rules::Rules;
@@ -16,25 +17,6 @@ use toolkit_core::server_names::ServerNames;
 
 /// The maximum number of problems reported.
 const MAX_TOLD: usize = 20;
-
-/// Names that are keys of permission rules, in addition to those of existing tools: kinds that a tool of this crate
-/// asks under without stating them, and tools that a factory creates.
-pub struct LinkedKeys(pub &'static [&'static str]);
-
-inventory::collect!(LinkedKeys);
-
-/// Registers further keys of `permission`: kinds that a tool asks under in addition to the one that it states, and
-/// tools that are created while the program runs. An unknown key is an error.
-///
-/// ```
-/// toolkit::permission_keys!["deploy", "release"];
-/// ```
-#[macro_export]
-macro_rules! permission_keys {
-    ($($key:literal),+ $(,)?) => {
-        $crate::__private::inventory::submit! { $crate::__private::LinkedKeys(&[$($key),+]) }
-    };
-}
 
 /// The set of known keys.
 pub(super) struct KnownKeys {

@@ -1,8 +1,9 @@
 //! Which skills a caller may use.
 
 use super::{Inner, Origins};
+use crate::linked::LinkedSkills;
 use crate::permission::{Decision, PermissionRequest};
-use crate::skills::{DIRECTORY, LinkedSkills, SkillPlace, SkillSource, SkillSources};
+use crate::skills::{DIRECTORY, SkillPlace, SkillSource, SkillSources};
 use crate::tool::context::ToolContext;
 use crate::tool::prepare::Preparation;
 use std::path::PathBuf;

@@ -14,8 +14,10 @@ use std::any::Any;
 use std::fmt;
 use std::mem;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
+use toolkit_core::ask::Ask;
 use toolkit_core::call::ToolResult;
 use toolkit_core::caller::Caller;
 use toolkit_core::content::Content;
@@ -76,6 +78,9 @@ pub(crate) trait CallHost: Any + fmt::Debug + Send + Sync {
     /// Returns true if the host ends with the call.
     fn is_for_one_call(&self) -> bool;
 
+    /// Asks a person for the call, unless it is decided already.
+    fn ask<'a>(&self, context: &'a ToolContext, ask: Ask) -> Asking<'a>;
+
     /// The tools that the caller may use, by name.
     fn tools(&self) -> Vec<&Tool>;
 
@@ -85,6 +90,9 @@ pub(crate) trait CallHost: Any + fmt::Debug + Send + Sync {
     /// Shows tools in the session from now on. Returns those that were not shown before.
     fn reveal_tools(&self, names: &[&str]) -> Vec<String>;
 }
+
+/// The future of a question.
+pub(crate) type Asking<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> + Send + 'a>>;
 
 /// The called tool. An index is stored if the toolbox has the tool, because sharing a reference would cost time in each
 /// call.
@@ -386,6 +394,49 @@ impl ToolContext {
     /// Sends a part of the answer to listening hosts. The result must still be complete: parts are not added to it.
     pub fn partial(&self, content: impl Into<Content>) {
         self.send_under_way(|| Event::Partial { content: content.into() });
+    }
+
+    /// Asks for permission, and waits for the answer, for hours if necessary.
+    ///
+    /// A person is asked only if it is not decided yet. The [rules](crate::permission::Permissions) are applied first: a denial ends the call's
+    /// question, and a rule that allows answers it. Then earlier approvals are applied, for the session or always in this workspace,
+    /// as described at [`Approvals`](crate::approval::Approvals): for exactly the same question of this tool. Otherwise the question waits for
+    /// an answer, together with other calls of the session that ask the same at that time, and the answer is remembered for its
+    /// scope.
+    ///
+    /// While it waits, the call's timeout is paused, and other calls of the session, and of the tool, can run in its place. After
+    /// the answer it waits for its turn again. A function that drops the question instead continues immediately until its next
+    /// await, and from there in its turn. If a function has several calls of its own running, one of which asks, it keeps its turn,
+    /// because the other calls need it.
+    ///
+    /// ```
+    /// use toolkit::prelude::*;
+    /// use toolkit::{Ask, approval::{Answer, ScriptedApprover}};
+    ///
+    /// /// Deploys the site.
+    /// #[tool(asks)]
+    /// async fn deploy(ctx: &ToolContext) -> Result<String, ToolError> {
+    ///     ctx.ask(Ask::new("deploy", "Put the site online")).await?;
+    ///     Ok("deployed".to_owned())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+    /// let toolkit = Toolkit::empty()
+    ///     .tool(toolkit::tool_ref!(deploy))
+    ///     .approver(ScriptedApprover::new([Answer::allow(), Answer::deny_saying("not on a Friday")]))
+    ///     .build()?;
+    /// let toolbox = toolkit.toolbox(&Caller::new()).await;
+    /// assert_eq!(toolbox.call(ToolCall::new("1", "deploy", "{}")).await.text(), "deployed");
+    /// assert!(toolbox.call(ToolCall::new("2", "deploy", "{}")).await.text().contains("not on a Friday"));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `Denied`, with the rule and its place, or with the person's message to the model, or with the reason why no person could be
+    /// asked; `Aborted` once the call is cancelled or over.
+    pub async fn ask(&self, ask: Ask) -> Result<(), ToolError> {
+        self.host.ask(self, ask).await
     }
 
     /// Returns a stream for an output that is long or grows while the tool works. It uses bounded memory, however much is

@@ -17,46 +17,8 @@ use toolkit_core::error::ToolError;
 use toolkit_core::escape::escape_line;
 
 impl ToolContext {
-    /// Asks for permission, and waits for the answer, for hours if necessary.
-    ///
-    /// A person is asked only if it is not decided yet. The [rules](crate::permission::Permissions) are applied first: a denial ends the call's
-    /// question, and a rule that allows answers it. Then earlier approvals are applied, for the session or always in this workspace,
-    /// as described at [`Approvals`](crate::approval::Approvals): for exactly the same question of this tool. Otherwise the question waits for
-    /// an answer, together with other calls of the session that ask the same at that time, and the answer is remembered for its
-    /// scope.
-    ///
-    /// While it waits, the call's timeout is paused, and other calls of the session, and of the tool, can run in its place. After
-    /// the answer it waits for its turn again. A function that drops the question instead continues immediately until its next
-    /// await, and from there in its turn. If a function has several calls of its own running, one of which asks, it keeps its turn,
-    /// because the other calls need it.
-    ///
-    /// ```
-    /// use toolkit::prelude::*;
-    /// use toolkit::{Ask, approval::{Answer, ScriptedApprover}};
-    ///
-    /// /// Deploys the site.
-    /// #[tool(asks)]
-    /// async fn deploy(ctx: &ToolContext) -> Result<String, ToolError> {
-    ///     ctx.ask(Ask::new("deploy", "Put the site online")).await?;
-    ///     Ok("deployed".to_owned())
-    /// }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
-    /// let toolkit = Toolkit::empty()
-    ///     .tool(toolkit::tool_ref!(deploy))
-    ///     .approver(ScriptedApprover::new([Answer::allow(), Answer::deny_saying("not on a Friday")]))
-    ///     .build()?;
-    /// let toolbox = toolkit.toolbox(&Caller::new()).await;
-    /// assert_eq!(toolbox.call(ToolCall::new("1", "deploy", "{}")).await.text(), "deployed");
-    /// assert!(toolbox.call(ToolCall::new("2", "deploy", "{}")).await.text().contains("not on a Friday"));
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// `Denied`, with the rule and its place, or with the person's message to the model, or with the reason why no person could be
-    /// asked; `Aborted` once the call is cancelled or over.
-    pub async fn ask(&self, ask: Ask) -> Result<(), ToolError> {
+    /// Asks as [`ask`](Self::ask) says.
+    pub(super) async fn ask_unless_decided(&self, ask: Ask) -> Result<(), ToolError> {
         self.check_cancelled()?;
         let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
         let RuleDecision { decision, rule, said, .. } = self.decide(&request);

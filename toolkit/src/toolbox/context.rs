@@ -5,9 +5,10 @@ use crate::events::Hub;
 use crate::session::Session;
 use crate::sink::OutputSink;
 use crate::tool::Tool;
-use crate::tool::context::{CallHost, Called, ToolContext};
+use crate::tool::context::{Asking, CallHost, Called, ToolContext};
 use std::any::Any;
 use std::sync::Arc;
+use toolkit_core::ask::Ask;
 use toolkit_core::caller::Caller;
 use toolkit_core::redact::Redactor;
 use toolkit_core::state::Services;
@@ -46,6 +47,10 @@ impl CallHost for Scope {
 
     fn is_for_one_call(&self) -> bool {
         self.toolkit.settings.is_for_one_call
+    }
+
+    fn ask<'a>(&self, context: &'a ToolContext, ask: Ask) -> Asking<'a> {
+        Box::pin(context.ask_unless_decided(ask))
     }
 
     fn tools(&self) -> Vec<&Tool> {

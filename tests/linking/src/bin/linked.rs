@@ -1,6 +1,6 @@
-//! Links a plugin.
+//! Links plugins.
 
-toolkit::link!(second);
+toolkit::link!(second, lean);
 fn main() -> std::process::ExitCode {
     toolkit_cli::main()
 }

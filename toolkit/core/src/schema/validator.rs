@@ -5,6 +5,10 @@ mod build;
 #[cfg(feature = "json-schema")]
 mod full;
 mod number;
+#[cfg(feature = "runtime")]
+mod pattern;
+#[cfg(not(feature = "runtime"))]
+#[path = "validator/no_pattern.rs"]
 mod pattern;
 mod run;
 #[cfg(all(test, feature = "json-schema"))]

@@ -223,7 +223,7 @@ impl Walk {
             Value::Object(members) => {
                 for (name, member) in members {
                     let key = self.keys.next();
-                    self.add(format!("{pointer}/{}", super::super::pointer::escape(name)), member, key);
+                    self.add(format!("{pointer}/{}", crate::section::pointer::escape(name)), member, key);
                 }
             }
             _ => {}

@@ -1,6 +1,7 @@
 //! Tools and names for the tests.
 
-use crate::policy::data::{PolicyData, Registered};
+use crate::linked::PolicyData;
+use crate::policy::data::Registered;
 use crate::policy::subject::Subject;
 use crate::policy::{PolicySettings, ToolPolicy};
 use std::borrow::Cow;

@@ -1,7 +1,8 @@
 //! Tests of names in lists: patterns, case, names with several meanings.
 
 use super::fixture::{Thing, existing, policy, things};
-use crate::policy::data::{PolicyData, Registered};
+use crate::linked::PolicyData;
+use crate::policy::data::Registered;
 use crate::policy::{PolicySettings, ToolPolicy, ToolRules, lint};
 use toolkit_core::caller::Caller;
 

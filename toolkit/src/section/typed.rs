@@ -1,11 +1,9 @@
 //! Typed access to a section of the configuration.
 
-use super::Configuration;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use toolkit_core::arg::ToolArg;
-use toolkit_core::error::ToolError;
 
 /// A section of the configuration, as a tool's parameter.
 ///
@@ -80,11 +78,3 @@ pub trait Configured: ToolArg + Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
 impl<T: ToolArg + Send + Sync + 'static> Configured for T {}
-
-impl Configuration {
-    /// Returns the section of a plugin.
-    pub(crate) fn of_plugin<T: ToolArg>(&self, id: &str) -> Result<Config<T>, ToolError> {
-        let section = self.at(&super::pointer::join(["plugins", id]));
-        section.map(Config::new).map_err(|error| ToolError::unavailable(error.to_string()))
-    }
-}

@@ -1,6 +1,13 @@
-//! Sections of the configuration that crates declare.
+//! Sections of the configuration that crates declare, and their types.
 
-use crate::config::pointer::join;
+pub(crate) mod pointer;
+mod secret;
+mod typed;
+
+pub use secret::Secret;
+pub use typed::{Config, Configured};
+
+use pointer::join;
 use serde_json::Value;
 use toolkit_core::arg::ToolArg;
 use toolkit_core::location::Location;

@@ -27,6 +27,9 @@
 //! attribute is documented at [`tool`](macro@tool); [`link!`] links the tools of other crates.
 //!
 //! The root has what most tools and hosts need; everything else is in the module of its subject.
+//!
+//! A crate of tools can do without the feature `runtime`, which is on by default: then there are the macros, and the types that a tool names.
+//! Registry, toolboxes, policy, permission, history and access to files are in the feature; the program that links the crate turns it on.
 
 #![cfg_attr(
     not(feature = "runtime"),

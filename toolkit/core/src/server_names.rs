@@ -1,7 +1,7 @@
 //! The prefixes of server tools' names: `server__tool`.
 
 use data_encoding::BASE32_NOPAD;
-use sha2::{Digest as _, Sha256};
+use hmac_sha256::Hash;
 use std::collections::BTreeMap;
 
 /// The separator between the server and the tool.
@@ -67,7 +67,7 @@ pub fn in_letters_of_names(name: &str) -> String {
 }
 
 fn hash(server: &str) -> String {
-    let mut hash = Sha256::new();
+    let mut hash = Hash::new();
     hash.update((server.len() as u64).to_le_bytes());
     hash.update(server);
     BASE32_NOPAD.encode(&hash.finalize())[..HASH].to_ascii_lowercase()

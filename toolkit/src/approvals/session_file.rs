@@ -7,8 +7,8 @@ use super::store::Place;
 use super::{Approval, Asker, Grounds};
 use crate::output_store::directory_name;
 use data_encoding::HEXLOWER;
+use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use toolkit_core::ask::Ask;
@@ -84,7 +84,7 @@ impl StoredWhat {
                 // Serialising plain structs of strings cannot fail; with an empty text, the title would still distinguish the
                 // questions.
                 let text = serde_json::to_vec(&(title, details)).unwrap_or_default();
-                Self::Whole { title: title.clone(), digest: HEXLOWER.encode(&Sha256::digest(text)) }
+                Self::Whole { title: title.clone(), digest: HEXLOWER.encode(&Hash::hash(&text)) }
             }
         }
     }

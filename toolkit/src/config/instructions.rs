@@ -1,6 +1,6 @@
 //! Instructions for agents that stand in a file: `AGENTS.md`.
 
-use sha2::{Digest as _, Sha256};
+use hmac_sha256::Hash;
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::path::Path;
@@ -38,7 +38,7 @@ impl Instructions {
 
     /// Returns the SHA-256 of the text that counts, in hexadecimal.
     pub fn sha256(&self) -> String {
-        data_encoding::HEXLOWER.encode(&Sha256::digest(self.text.as_bytes()))
+        data_encoding::HEXLOWER.encode(&Hash::hash(self.text.as_bytes()))
     }
 }
 

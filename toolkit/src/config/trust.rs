@@ -4,8 +4,8 @@ use crate::approvals::{Lock, check_directory, open_own};
 use crate::config::instructions::Instructions;
 use crate::output_store::default_data_dir;
 use crate::skills::{DIRECTORY, SkillFiles};
+use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ struct Stored {
 impl TrustedFile {
     /// Creates the identity of a file with this content.
     pub fn new(path: impl Into<PathBuf>, content: &[u8]) -> Self {
-        let sha256 = data_encoding::HEXLOWER.encode(&Sha256::digest(content));
+        let sha256 = data_encoding::HEXLOWER.encode(&Hash::hash(content));
         Self { path: path.into(), sha256, skills: None, instructions: None }
     }
 

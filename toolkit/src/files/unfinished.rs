@@ -9,8 +9,8 @@ use super::opened::OpenError;
 use super::target::Target;
 use super::version::ContentHash;
 use crate::output_store::make_directory;
+use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -258,7 +258,7 @@ impl Workspace {
     /// Returns the directory of the records of a workspace.
     fn records(&self, root: &Path) -> Option<PathBuf> {
         let of_workspace =
-            data_encoding::HEXLOWER.encode(&Sha256::digest(root.as_os_str().as_encoded_bytes())[..16]);
+            data_encoding::HEXLOWER.encode(&Hash::hash(root.as_os_str().as_encoded_bytes())[..16]);
         Some(self.ctx.scope().toolkit.settings.outputs.data_dir()?.join(DIRECTORY).join(of_workspace))
     }
 }

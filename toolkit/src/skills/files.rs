@@ -1,6 +1,6 @@
 //! Reads the `SKILL.md` files of a directory of skills, and computes a hash of all of them.
 
-use sha2::{Digest as _, Sha256};
+use hmac_sha256::Hash;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -90,7 +90,7 @@ impl SkillFiles {
         if self.files.is_empty() {
             return None;
         }
-        let mut hash = Sha256::new();
+        let mut hash = Hash::new();
         let mut add = |bytes: &[u8]| {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);

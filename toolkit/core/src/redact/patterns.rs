@@ -2,7 +2,10 @@
 
 use super::names::{self, Assigned};
 use aho_corasick::AhoCorasick;
-use regex::{Captures, Regex};
+use regex_automata::Input;
+use regex_automata::meta::Regex;
+use regex_automata::util::captures::Captures;
+use regex_automata::util::primitives::PatternID;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
@@ -13,7 +16,7 @@ struct Pattern {
     /// The secret is the group whose name starts with `s`, or else the whole match.
     regex: &'static str,
     /// Returns true if a match is a secret.
-    check: fn(&str, &Captures<'_>, &Range<usize>) -> bool,
+    check: fn(&str, &Captures, &Range<usize>) -> bool,
 }
 
 const fn pattern(triggers: &'static [&'static str], regex: &'static str) -> Pattern {
@@ -23,7 +26,7 @@ const fn pattern(triggers: &'static [&'static str], regex: &'static str) -> Patt
 const fn checked(
     triggers: &'static [&'static str],
     regex: &'static str,
-    check: fn(&str, &Captures<'_>, &Range<usize>) -> bool,
+    check: fn(&str, &Captures, &Range<usize>) -> bool,
 ) -> Pattern {
     Pattern { triggers, regex, check }
 }
@@ -177,14 +180,14 @@ impl Compiled {
     fn new(pattern: &Pattern) -> Option<Self> {
         let regex = Regex::new(pattern.regex).ok()?;
         let is_secret = |name: Option<&str>| name.is_some_and(|name| name.starts_with('s'));
-        let groups = regex.capture_names().enumerate();
+        let groups = regex.group_info().pattern_names(PatternID::ZERO).enumerate();
         let secrets = groups.filter(|(_, name)| is_secret(*name)).map(|(group, _)| group).collect();
         Some(Self { regex, secrets })
     }
 
-    fn secret(&self, captures: &Captures<'_>) -> Range<usize> {
-        let named = self.secrets.iter().find_map(|group| captures.get(*group));
-        named.or_else(|| captures.get(0)).map_or(0..0, |secret| secret.range())
+    fn secret(&self, captures: &Captures) -> Range<usize> {
+        let named = self.secrets.iter().find_map(|group| captures.get_group(*group));
+        named.or_else(|| captures.get_group(0)).map_or(0..0, |secret| secret.range())
     }
 }
 
@@ -213,11 +216,14 @@ fn find_each(text: &str, place: usize, found: &mut Vec<Range<usize>>) {
     // A limit on text that is searched a second time. A text that exceeds it was made to do so, and is redacted.
     let mut again = 8 * text.len();
     let mut from = 0;
-    while let Some(captures) = compiled.regex.captures_at(text, from) {
+    let mut captures = compiled.regex.create_captures();
+    loop {
+        compiled.regex.search_captures(&Input::new(text).span(from..text.len()), &mut captures);
+        let Some(whole) = captures.get_match() else { break };
         let secret = compiled.secret(&captures);
         again = again.saturating_sub(secret.len());
         if again == 0 || (pattern.check)(text, &captures, &secret) {
-            from = captures.get(0).map_or(secret.end, |whole| whole.end()).max(from + 1);
+            from = whole.end().max(from + 1);
             found.push(secret);
         } else {
             // A match may contain another: `token: "password=…"`.
@@ -230,13 +236,13 @@ fn find_each(text: &str, place: usize, found: &mut Vec<Range<usize>>) {
     }
 }
 
-fn has_digit_and_capital(text: &str, _: &Captures<'_>, secret: &Range<usize>) -> bool {
+fn has_digit_and_capital(text: &str, _: &Captures, secret: &Range<usize>) -> bool {
     let secret = &text[secret.clone()];
     names::has_digit(secret) && names::is_random(secret.rsplit('-').next().unwrap_or(secret))
         || secret.bytes().any(|byte| byte.is_ascii_uppercase()) && names::has_digit(secret)
 }
 
-fn has_digit_or_capital(text: &str, _: &Captures<'_>, secret: &Range<usize>) -> bool {
+fn has_digit_or_capital(text: &str, _: &Captures, secret: &Range<usize>) -> bool {
     text[secret.clone()].bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
 }
 
@@ -251,15 +257,15 @@ fn is_code(text: &str, secret: &Range<usize>) -> bool {
         || text[secret.clone()].contains("::")
 }
 
-fn is_assigned_secret(text: &str, captures: &Captures<'_>, secret: &Range<usize>) -> bool {
-    let Some(name) = captures.name("name") else { return false };
-    let between = &text[name.end()..secret.start];
+fn is_assigned_secret(text: &str, captures: &Captures, secret: &Range<usize>) -> bool {
+    let Some(name) = captures.get_group_by_name("name") else { return false };
+    let between = &text[name.end..secret.start];
     names::is_secret(&Assigned {
-        name: name.as_str(),
+        name: &text[name.range()],
         value: &text[secret.clone()],
-        is_quoted: captures.name("s_word").is_none(),
+        is_quoted: captures.get_group_by_name("s_word").is_none(),
         is_tight: between == "=",
-        before: name.start().checked_sub(1).map(|place| text.as_bytes()[place]),
+        before: name.start.checked_sub(1).map(|place| text.as_bytes()[place]),
         after: &text[secret.end..],
     })
 }

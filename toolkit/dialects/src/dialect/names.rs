@@ -2,7 +2,7 @@
 
 use super::Dialect;
 use data_encoding::BASE32_NOPAD;
-use sha2::{Digest as _, Sha256};
+use hmac_sha256::Hash;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use toolkit_core::name::MAX_NAME_BYTES;
@@ -82,7 +82,7 @@ pub(super) fn shown_alone(dialect: Dialect, name: &str) -> Cow<'_, str> {
 }
 
 fn legal(dialect: Dialect, name: &str, round: usize) -> String {
-    let mut hash = Sha256::new();
+    let mut hash = Hash::new();
     hash.update((round as u64).to_le_bytes());
     hash.update(name);
     let mut hash = BASE32_NOPAD.encode(&hash.finalize()).to_ascii_lowercase();

@@ -147,12 +147,6 @@ pub mod views;
 #[cfg(feature = "runtime")]
 mod workspace;
 
-/// The sections of the configuration that a tool or a plugin gets.
-#[cfg(not(feature = "runtime"))]
-pub mod config {
-    pub use crate::section::{Config, ConfigGate, ConfigSection, Configured, Secret};
-}
-
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
@@ -165,6 +159,8 @@ pub use macros::{args, service, tool, tool_factory, tools};
 pub use registry::{BuildError, Builder, Toolkit};
 #[doc(inline)]
 pub use section::Config;
+#[cfg(not(feature = "runtime"))]
+pub use section::config;
 pub use tokio_util::sync::CancellationToken;
 pub use tool::context::ToolContext;
 pub use tool::{Tool, ToolBuilder};

@@ -7,6 +7,12 @@ mod typed;
 pub use secret::Secret;
 pub use typed::{Config, Configured};
 
+/// The sections of the configuration that a tool or a plugin gets.
+#[cfg(not(feature = "runtime"))]
+pub mod config {
+    pub use super::{Config, ConfigGate, ConfigSection, Configured, Secret};
+}
+
 use pointer::join;
 use serde_json::Value;
 use toolkit_core::arg::ToolArg;

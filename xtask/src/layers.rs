@@ -35,6 +35,8 @@ const MODULES: Ordered = &[(
     &[
         // Paths.
         &["data_dir", "real_path", "shown_path", "workspace"],
+        // Records that crates register, and the types of what is configured.
+        &["linked", "section"],
         // The parts of the context of a call.
         &[
             "approver",

@@ -62,17 +62,18 @@ fn greets(program: &str) {
 /// A crate that has no more than the definitions of tools becomes whole in a program that has the runtime.
 #[test]
 fn linked_without_the_runtime() {
-    let cups = r#"{"thing": {"kind": "cups", "count": 3}}"#;
-    let asked = run_program("linked", &["call", "tidy", "--args", cups]);
+    let tidy = |options: &[&str], thing: &str| {
+        let arguments = format!(r#"{{"thing": {thing}}}"#);
+        run_program("linked", &[options, &["call", "tidy", "--args", &arguments]].concat())
+    };
+    let cups = r#"{"kind": "cups", "count": 3}"#;
+    let asked = tidy(&[], cups);
     assert!(asked.stderr.contains("Put 3 cups away"), "{}", asked.stderr);
     let allowed = ["--set", "permission.tidy=allow"];
-    let called = run_program("linked", &[&["call", "tidy", "--args", cups][..], &allowed].concat());
-    assert_eq!(called.success(), "tidied 3 cups\n");
+    assert_eq!(tidy(&allowed, cups).success(), "tidied 3 cups\n");
     let set = ["--set", "plugins.lean.word=stowed", "--set", "plugins.lean.key=abcd"];
-    let set = run_program("linked", &[&["call", "tidy", "--args", cups][..], &allowed, &set].concat());
-    assert_eq!(set.success(), "stowed 3 cups with a key\n");
-    let book = r#"{"thing": {"kind": "book", "title": "emma"}}"#;
-    let refused = run_program("linked", &["call", "tidy", "--args", book]);
+    assert_eq!(tidy(&[&allowed[..], &set].concat(), cups).success(), "stowed 3 cups with a key\n");
+    let refused = tidy(&allowed, r#"{"kind": "book", "title": "emma"}"#);
     assert!(
         refused.stderr.contains("/thing/title") && refused.stderr.contains("^[A-Z]"),
         "{}",

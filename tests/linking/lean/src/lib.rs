@@ -28,7 +28,7 @@ async fn shelf(config: Config<Settings>) -> Shelf {
     Shelf { word: config.word.clone(), has_key: config.key.is_some() }
 }
 
-/// What to put away.
+/// A thing to put away.
 #[toolkit::args]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Thing {

@@ -24,7 +24,7 @@ struct Shelf {
 }
 
 #[toolkit::service]
-async fn shelf(config: Config<Settings>) -> Shelf {
+fn shelf(config: &Config<Settings>) -> Shelf {
     Shelf { word: config.word.clone(), has_key: config.key.is_some() }
 }
 
@@ -65,24 +65,26 @@ async fn tidy(
     Ok(format!("{} {what}{key}", shelf.word))
 }
 
-struct Drawer;
+struct Drawer {
+    things: usize,
+}
 
 #[toolkit::tools]
 impl Drawer {
     /// Counts what is in the drawer.
     #[tool(read_only)]
-    async fn count_drawer(&self) -> usize {
-        0
+    fn count_drawer(&self) -> usize {
+        self.things
     }
 }
 
 #[toolkit::service]
-async fn drawer() -> Drawer {
-    Drawer
+fn drawer() -> Drawer {
+    Drawer { things: 0 }
 }
 
 /// Another name of a tool, for callers that are agents.
 #[toolkit::tool_factory]
-async fn of_agent(caller: &Caller) -> Option<Tool> {
+fn of_agent(caller: &Caller) -> Option<Tool> {
     caller.agent.is_some().then(|| toolkit::tool_ref!(tidy).named("tidy_room"))
 }

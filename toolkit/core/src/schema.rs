@@ -26,6 +26,7 @@ use plain::Plain;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
+use std::sync::OnceLock;
 use tighten::{Side, holds_values, tighten};
 
 /// A function that generates the JSON Schema of a type.
@@ -52,8 +53,8 @@ pub struct Compiled {
     pub name: String,
     /// The schema that is enforced: the one that models see, with the limits of number types.
     pub schema: Value,
-    /// The schema that models see, if it differs.
-    shown: Option<Value>,
+    /// The schema that models see, if it differs: made when it is first asked for, since a call does not need it.
+    shown: Option<OnceLock<Value>>,
     /// The schema with annotations.
     pub annotated: Value,
     pub has_aliases: bool,
@@ -91,13 +92,8 @@ impl Compiled {
             ToolError::unavailable(format!("the schema of the tool `{name}` is not valid: {what}"))
         };
         let mut schema = annotated.clone();
-        let found = strip(&mut schema, "");
-        let shown = found.limits.then(|| schema.clone());
-        if found.limits {
-            schema = annotated.clone();
-            enforce_limits(&mut schema, "");
-            strip(&mut schema, "");
-        }
+        let found = strip(&mut schema, "", Limits::Enforced);
+        let shown = found.limits.then(OnceLock::new);
         if let Some(definition) = check::circle(&schema) {
             return Err(fault(format!("the type `{definition}` leads back to itself and nothing ends it")));
         }
@@ -122,7 +118,10 @@ impl Compiled {
     /// Returns the schema as models see it.
     #[doc(hidden)]
     pub fn shown(&self) -> &Value {
-        self.shown.as_ref().unwrap_or(&self.schema)
+        match &self.shown {
+            Some(once) => once.get_or_init(|| shown(&self.annotated)),
+            None => &self.schema,
+        }
     }
 }
 
@@ -130,7 +129,7 @@ impl Compiled {
 #[doc(hidden)]
 pub fn shown(annotated: &Value) -> Value {
     let mut schema = annotated.clone();
-    strip(&mut schema, "");
+    strip(&mut schema, "", Limits::Dropped);
     schema
 }
 
@@ -152,8 +151,17 @@ impl Found {
     }
 }
 
+/// The use of the limits of number types.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Limits {
+    /// They become bounds.
+    Enforced,
+    /// They are removed.
+    Dropped,
+}
+
 /// Removes the annotations; returns which kinds there were.
-fn strip(schema: &mut Value, under: &str) -> Found {
+fn strip(schema: &mut Value, under: &str, limits: Limits) -> Found {
     match schema {
         _ if holds_values(under) => Found::default(),
         Value::Object(members) => {
@@ -161,43 +169,34 @@ fn strip(schema: &mut Value, under: &str) -> Found {
             if under != "properties" {
                 found.secrets = members.shift_remove(SECRET).is_some();
                 found.aliases = members.shift_remove(ALIASES).is_some();
-                found.limits = members.shift_remove(LIMITS).is_some();
+                if let Some(bounds) = members.shift_remove(LIMITS) {
+                    found.limits = true;
+                    if limits == Limits::Enforced {
+                        enforce(members, bounds);
+                    }
+                }
             }
             for (key, member) in members {
                 // The name of a property is not a keyword.
                 let key = if under == "properties" { "" } else { key.as_str() };
-                found = found.and(strip(member, key));
+                found = found.and(strip(member, key, limits));
             }
             found
         }
         Value::Array(items) => {
-            items.iter_mut().fold(Found::default(), |found, item| found.and(strip(item, "")))
+            items.iter_mut().fold(Found::default(), |found, item| found.and(strip(item, "", limits)))
         }
         _ => Found::default(),
     }
 }
 
-/// Replaces the limit annotations of number types with bounds.
-fn enforce_limits(schema: &mut Value, under: &str) {
-    match schema {
-        _ if holds_values(under) => {}
-        Value::Object(members) => {
-            if under != "properties"
-                && let Some(Value::Object(limits)) = members.shift_remove(LIMITS)
-            {
-                for (key, limit) in limits {
-                    if matches!(key.as_str(), "minimum" | "maximum") && limit.is_number() {
-                        members.entry(key).or_insert(limit);
-                    }
-                }
-            }
-            for (key, member) in members {
-                let key = if under == "properties" { "" } else { key.as_str() };
-                enforce_limits(member, key);
-            }
+/// Adds the bounds of a number type to a schema, unless it has its own.
+fn enforce(members: &mut Map<String, Value>, bounds: Value) {
+    let Value::Object(bounds) = bounds else { return };
+    for (key, bound) in bounds {
+        if matches!(key.as_str(), "minimum" | "maximum") && bound.is_number() {
+            members.entry(key).or_insert(bound);
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| enforce_limits(item, "")),
-        _ => {}
     }
 }
 
@@ -236,7 +235,7 @@ pub fn of_output(schema: SchemaFn) -> Value {
     let mut schema = schema(&mut generator).to_value();
     let definitions = generator.take_definitions(true);
     add_definitions(&mut schema, definitions);
-    strip(&mut schema, "");
+    strip(&mut schema, "", Limits::Dropped);
     tighten(&mut schema, Side::Output);
     schema
 }
@@ -244,7 +243,7 @@ pub fn of_output(schema: SchemaFn) -> Value {
 /// Returns true if a type, or a type within it, is marked as secret.
 pub(crate) fn holds_secret(schema: SchemaFn) -> bool {
     let mut schema = generate(|generator| schema(generator).to_value());
-    strip(&mut schema, "").secrets
+    strip(&mut schema, "", Limits::Dropped).secrets
 }
 
 fn generator() -> SchemaGenerator {

@@ -84,23 +84,31 @@ fn deny(workspace: &Workspace) -> Result {
     workspace::run(adapters.arg(config).args(["check", "licenses", "sources"]))
 }
 
+/// Packages that are checked with their default features: the one that people install, and one that has no features of `toolkit`. For the
+/// other packages, the default features are those that are checked alone.
+const BY_DEFAULT: &[&str] = &["toolkit-cli", "lean"];
+
 /// Checks each feature of each crate that is published, alone and without dev-dependencies. Warnings are errors.
 fn features(workspace: &Workspace) -> Result {
     provision::ensure(workspace, provision::FOR_FEATURES)?;
     // cargo-hack takes the dev-dependencies out of the manifests while it runs, which no other step may see.
     let copy = workspace.root().join(CHECKS).join("sources");
     tree::copy(workspace, &copy)?;
-    let check =
-        ["cargo", "hack", "check", "--workspace", "--ignore-private", "--each-feature", "--no-dev-deps"];
-    let alone = ["--exclude-all-features", "--exclude-no-default-features"];
-    let mut command: Command = workspace.command(&[&check[..], &alone].concat());
     let target =
         std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| workspace.root().join("target").into());
-    command.current_dir(&copy).env("CARGO_TARGET_DIR", target).stderr(Stdio::piped());
-    // `RUSTFLAGS="-D warnings"` would have every dependency checked anew. Cargo repeats the warnings of a crate that it need not check again.
     let mut warnings = 0;
-    let watch = |line: &str| warnings += usize::from(is_warning(line));
-    let checked = test::run_watched(&mut command, |child| child.stderr.take(), std::io::stderr(), watch);
+    let mut check = |selection: &[&str]| {
+        let mut command: Command =
+            workspace.command(&[&["cargo", "hack", "check", "--no-dev-deps"], selection].concat());
+        command.current_dir(&copy).env("CARGO_TARGET_DIR", &target).stderr(Stdio::piped());
+        // `RUSTFLAGS="-D warnings"` would have every dependency checked anew. Cargo repeats the warnings of a crate that it need not check again.
+        let watch = |line: &str| warnings += usize::from(is_warning(line));
+        test::run_watched(&mut command, |child| child.stderr.take(), std::io::stderr(), watch)
+    };
+    let each = ["--workspace", "--ignore-private", "--each-feature", "--exclude-features", "default"];
+    let alone = ["--exclude-all-features", "--exclude-no-default-features"];
+    let by_default: Vec<&str> = BY_DEFAULT.iter().flat_map(|package| ["--package", package]).collect();
+    let checked = check(&[&each[..], &alone].concat()).and_then(|()| check(&by_default));
     // Cargo takes products of the copy for products of the repository, and for fresh ones as long as the copy is there.
     fs::remove_dir_all(&copy)?;
     checked?;

@@ -4,7 +4,7 @@
 //! * `turns-N` calls it once in each of N turns, and then answers in words.
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;

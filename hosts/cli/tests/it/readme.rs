@@ -29,7 +29,7 @@ fn its_install_command_builds_a_small_program() {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
     let (_, profile) = manifest.split_once("[profile.release]\n").unwrap();
     let (profile, _) = profile.split_once("\n[").unwrap();
-    for key in ["lto = \"thin\"", "codegen-units = 1", "strip = true"] {
+    for key in ["lto = \"fat\"", "codegen-units = 1", "opt-level = \"s\"", "strip = true"] {
         assert!(profile.lines().any(|line| line == key), "{key} in {profile}");
     }
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();

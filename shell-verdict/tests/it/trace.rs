@@ -105,7 +105,7 @@ fn hostile(fixture: &Fixture, configuration: &[(&str, &str)], attributes: &str) 
 /// Returns the system calls of a command that its verdict does not cover.
 fn faults(fixture: &Fixture, verdict: &Verdict, command: &str, log: &Path) -> Vec<String> {
     let mut traced = common::limited("strace")
-        .args(["-ff", "-qq", "-y", "-s", "4096", "-e", &format!("trace={CALLS}"), "-o"])
+        .args(["-ff", "--seccomp-bpf", "-qq", "-y", "-s", "4096", "-e", &format!("trace={CALLS}"), "-o"])
         .arg(log)
         .args(["/bin/bash", "--noprofile", "--norc", "-c", "--", command])
         .current_dir(&fixture.workspace)

@@ -11,8 +11,9 @@ use crate::{docs, provision, test, tidy, timing, tree};
 
 /// Runs every step, even if one before it fails; an error if any failed.
 ///
-/// The checks run beside the tests as a process of their own, with a target directory of their own and the lowest priority. Checks
-/// share no compiled crate with tests except procedural macros, and tests leave the processors idle where they wait.
+/// The checks run beside the tests as a process of their own, with a target directory of their own and a low priority. Checks share no
+/// compiled crate with tests except procedural macros, and tests leave the processors idle where they wait. With the lowest priority
+/// most checks would come after the tests, when they alone do not use two processors: a compiler's analysis is one thread.
 pub(crate) fn run(workspace: &Workspace) -> Result {
     let mut report = Report::default();
     let mut tally = Tally::default();
@@ -50,9 +51,9 @@ fn start_checks(workspace: &Workspace) -> Result<Child> {
     let log = File::create(directory.join("log"))?;
     let program = std::env::current_exe()?;
     // On a machine without `nice` the checks compete with the tests.
-    let lowest: &[&str] =
-        if workspace.succeeds(&["nice", "true"]) { &["nice", "-n", "19", "env"] } else { &["env"] };
-    let mut command = workspace.command(lowest);
+    let low: &[&str] =
+        if workspace.succeeds(&["nice", "true"]) { &["nice", "-n", "10", "env"] } else { &["env"] };
+    let mut command = workspace.command(low);
     command.arg(program).arg("checks").env("CARGO_TARGET_DIR", &directory);
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
     workspace::announce(&command);

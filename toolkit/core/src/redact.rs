@@ -8,7 +8,7 @@
 //! * **patterns** of keys and tokens of well-known services, JSON web tokens, private keys, passwords in URLs,
 //!   authorization headers, and assignments such as `password=…` or `"api_key": "…"`.
 //!
-//! Without the feature `runtime`, in which nothing gets anywhere, there are no patterns.
+//! Without the feature `runtime` there are no patterns: then there is no host either, which would write anything.
 //!
 //! Patterns are incomplete: a secret that looks like an ordinary word cannot be recognised. Secrets that the host knows
 //! should be named.

@@ -172,6 +172,10 @@ impl ToolBuilder {
     }
 
     /// Sets the JSON Schema of the arguments; without one, the tool takes none.
+    ///
+    /// Most keywords of draft 2020-12 are validated without further crates. Schemas of other drafts, and those with `$anchor`, `$id`,
+    /// `$dynamicRef`, dependent keywords, `unevaluatedItems` or `minContains`, need the feature `json-schema`; without it, building the
+    /// tool fails and the error names the keyword.
     #[must_use]
     pub fn input_schema(mut self, schema: impl Into<Value>) -> Self {
         self.schema = Some(schema.into());

@@ -98,13 +98,13 @@ pub fn certain(compiled: &Compiled, arguments: CallArguments) -> Result<Argument
 #[doc(hidden)]
 pub fn check_document(compiled: &Compiled, document: &mut Value) -> Vec<Problem> {
     shape::whole_floats_to_integers(document, &compiled.schema);
-    if compiled.validator.is_valid(document) { Vec::new() } else { explain::find(compiled, document) }
+    if compiled.validator().is_valid(document) { Vec::new() } else { explain::find(compiled, document) }
 }
 
 /// Returns the validation errors of structured output, at most one more than is reported.
 #[doc(hidden)]
 pub fn check_output(compiled: &Compiled, output: &Value) -> Vec<Problem> {
-    if compiled.validator.is_valid(output) {
+    if compiled.validator().is_valid(output) {
         Vec::new()
     } else {
         explain::find_in(compiled, output, "fields")
@@ -157,7 +157,7 @@ pub fn prepare_with(
         shape::rename_aliases(&mut arguments, &compiled.annotated, &mut problems);
     }
     shape::whole_floats_to_integers(&mut arguments, &compiled.schema);
-    if !compiled.validator.is_valid(&arguments) {
+    if !compiled.validator().is_valid(&arguments) {
         shape::drop_optional_nulls(&mut arguments, &compiled.schema, &mut repairs);
         if repairing == Repairing::On {
             repair::mend(compiled, &mut arguments, &mut repairs);

@@ -61,7 +61,8 @@ pub struct Compiled {
     pub has_secrets: bool,
     /// A fast check in front of the validator, if the schema is simple enough.
     pub(crate) plain: Option<Plain>,
-    pub validator: Validator,
+    /// Made when it is first asked for, if the fast check covers the whole schema.
+    validator: OnceLock<Validator>,
     /// Names of bound arguments: rejected in calls, even if the schema accepts any.
     pub bound: Box<[String]>,
 }
@@ -94,17 +95,23 @@ impl Compiled {
         let mut schema = annotated.clone();
         let found = strip(&mut schema, "", Limits::Enforced);
         let shown = found.limits.then(OnceLock::new);
-        if let Some(definition) = check::circle(&schema) {
-            return Err(fault(format!("the type `{definition}` leads back to itself and nothing ends it")));
+        let plain = Plain::of(&schema);
+        let validator = OnceLock::new();
+        if !plain.as_ref().is_some_and(Plain::is_complete) {
+            if let Some(definition) = check::circle(&schema) {
+                return Err(fault(format!(
+                    "the type `{definition}` leads back to itself and nothing ends it"
+                )));
+            }
+            let _ = validator.set(Validator::new(&schema).map_err(fault)?);
         }
-        let validator = Validator::new(&schema).map_err(fault)?;
         if let (Writer::Types, Some(shown)) = (writer, check::shown_fault(&schema)) {
             return Err(fault(shown));
         }
         let Found { aliases: has_aliases, secrets: has_secrets, .. } = found;
         Ok(Self {
             name: name.to_owned(),
-            plain: Plain::of(&schema),
+            plain,
             schema,
             shown,
             annotated,
@@ -113,6 +120,12 @@ impl Compiled {
             validator,
             bound: Box::default(),
         })
+    }
+
+    /// Returns the validator of the schema that is enforced.
+    #[doc(hidden)]
+    pub fn validator(&self) -> &Validator {
+        self.validator.get_or_init(|| Validator::of_plain(&self.schema))
     }
 
     /// Returns the schema as models see it.

@@ -51,7 +51,7 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
     {
         faults.push(format!("{}: {fault}", place_of(tool)));
     }
-    let missing = guard(name, || schema::missing_feature(|| parameter::of_input(input))).unwrap_or_default();
+    let missing = guard(name, || schema::missing_feature(input)).unwrap_or_default();
     faults.extend(missing.map(|missing| format!("the schema of {}: {missing}", place_of(tool))));
     for parameter in tool.def().map_or(&[][..], |def| def.parameters()) {
         if let Some(error) =

@@ -86,7 +86,7 @@ fn fits(name: &str, property: Value, whole: &Compiled, value: &Value) -> Result<
     document.insert("properties".into(), Map::from_iter([(name.to_owned(), property)]).into());
     let document = Value::Object(document);
     let is_fit = Compiled::foreign(name, document).is_ok_and(|compiled| {
-        compiled.validator.is_valid(&Map::from_iter([(name.to_owned(), value.clone())]).into())
+        compiled.validator().is_valid(&Map::from_iter([(name.to_owned(), value.clone())]).into())
     });
     if is_fit {
         return Ok(());

@@ -23,7 +23,7 @@ pub(super) fn find(compiled: &Compiled, arguments: &Value) -> Vec<Problem> {
 
 /// Same as [`find`], for a value whose members are called `members`.
 pub(super) fn find_in(compiled: &Compiled, value: &Value, members: &'static str) -> Vec<Problem> {
-    let mut errors = compiled.validator.violations(value);
+    let mut errors = compiled.validator().violations(value);
     errors.truncate(MAX_TOLD + 1);
     let mut explanation = Explanation { compiled, members, problems: Vec::new() };
     explanation.add_all(&errors, "");

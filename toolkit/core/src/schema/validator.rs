@@ -2,6 +2,7 @@
 //! feature `json-schema` is on, for the others.
 
 mod build;
+mod covered;
 #[cfg(feature = "json-schema")]
 mod full;
 mod number;
@@ -14,6 +15,7 @@ mod run;
 #[cfg(all(test, feature = "json-schema"))]
 mod tests;
 
+use crate::parameter::{self, Input};
 use build::Document;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -47,6 +49,21 @@ impl Validator {
         }
     }
 
+    /// Compiles a schema that [`Plain`](super::plain::Plain) covers completely, which always compiles. Any other allows nothing.
+    pub(super) fn of_plain(schema: &Value) -> Self {
+        Self::new(schema).unwrap_or_else(|_| Self(Engine::Own(Document::never())))
+    }
+
+    /// Returns true if it is the validator of this crate.
+    #[cfg(test)]
+    pub(super) fn is_own(&self) -> bool {
+        match &self.0 {
+            Engine::Own(_) => true,
+            #[cfg(feature = "json-schema")]
+            Engine::Full(_) => false,
+        }
+    }
+
     /// Returns true if the schema allows the value.
     pub fn is_valid(&self, value: &Value) -> bool {
         match &self.0 {
@@ -66,13 +83,13 @@ impl Validator {
     }
 }
 
-/// Returns the part of a schema that only the missing feature `json-schema` can check, if there is one. With the feature the schema is
-/// not made, since that costs more than all else about a tool at start-up.
-pub fn missing_feature(schema: impl FnOnce() -> Value) -> Option<String> {
-    if cfg!(feature = "json-schema") {
+/// Returns the part of the schema of a tool's arguments that only the missing feature `json-schema` can check, if there is one. The schema
+/// is made only if it must be looked at, since that costs more than all else about a tool at start-up.
+pub fn missing_feature(input: &Input) -> Option<String> {
+    if cfg!(feature = "json-schema") || covered::is_covered(input) {
         return None;
     }
-    Document::new(&schema()).err().map(|uncovered| uncovered.to_string())
+    Document::new(&parameter::of_input(input)).err().map(|uncovered| uncovered.to_string())
 }
 
 /// A keyword that a value violates.

@@ -54,7 +54,7 @@ impl<'a> Mender<'a> {
         }
         let compiled = self.compiled;
         if std::ptr::eq(schema, &raw const compiled.annotated) {
-            return compiled.validator.is_valid(value);
+            return compiled.validator().is_valid(value);
         }
         let validator = self.validators.entry(schema).or_insert_with(|| compiled.validator_of(schema));
         validator.as_ref().is_some_and(|validator| validator.is_valid(value))

@@ -190,6 +190,11 @@ impl Document {
         }
     }
 
+    /// Returns the schema that allows nothing.
+    pub(super) fn never() -> Self {
+        Self { nodes: vec![Node { pointer: String::new(), keywords: vec![Keyword::Never] }], root: 0 }
+    }
+
     /// Returns a schema that leads back to itself for the same value, so that checking a value would never end.
     fn circle(&self) -> Option<Id> {
         let (mut open, mut done) = (vec![false; self.nodes.len()], vec![false; self.nodes.len()]);

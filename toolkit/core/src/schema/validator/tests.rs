@@ -44,7 +44,7 @@ fn outcome(compiled: &Compiled, value: &Value) -> Outcome {
             .map_err(|errors| lines(&errors.problems))
     });
     let output = lines(&arguments::check_output(compiled, value));
-    (compiled.validator.is_valid(value), output, prepared.into())
+    (compiled.validator().is_valid(value), output, prepared.into())
 }
 
 /// Checks that both validators agree on values; returns the number of those that are valid.

@@ -30,6 +30,8 @@ use toolkit_sandbox::{Command, End, Job, Output};
 const PREFIX: &str = "toolkit-browser-";
 /// The most bytes that are kept of what the program says.
 const MAX_SAID_BYTES: usize = 4 << 10;
+/// How long the last output of a program that failed is waited for.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
 /// An address that the guard refuses in any case, without looking up a name.
 const REFUSED_URL: &str = "http://169.254.169.254/";
 
@@ -47,6 +49,8 @@ pub(super) struct Browser {
     viewport: (u32, u32),
     owned: Option<Owned>,
     _tasks: JoinSet<()>,
+    /// Read what the program says, until it closes its output.
+    readers: JoinSet<()>,
     /// Sites that were allowed.
     sites: Mutex<HashSet<String>>,
     uses: AtomicUsize,
@@ -120,12 +124,13 @@ pub(super) async fn launch(plan: Plan) -> Result<Browser, ToolError> {
     let proxy = proxy.map_err(|error| program.failed(&format!("its proxy cannot be started: {error}")))?;
     let said = Said::default();
     let mut tasks = JoinSet::new();
+    let mut readers = JoinSet::new();
     let streams = match &program {
         Program::Own { executable, without_sandbox } => {
             let address = format!("http://{}", proxy.address());
             let data = scratch.directory().join("data");
             let arguments = program::arguments(&data, &address, viewport, *without_sandbox);
-            start(executable, arguments, &scratch, &mut tasks, &said)
+            start(executable, arguments, &scratch, &mut readers, &said)
                 .await
                 .map_err(|error| program.failed(&error))?
         }
@@ -152,7 +157,7 @@ pub(super) async fn launch(plan: Plan) -> Result<Browser, ToolError> {
         Some(job) => tasks.spawn(watch(Arc::clone(job), commands, waiters)),
         None => tasks.spawn(watch_connection(transport, commands, waiters)),
     };
-    let browser = Browser {
+    let mut browser = Browser {
         cdp,
         shared,
         proxy,
@@ -162,6 +167,7 @@ pub(super) async fn launch(plan: Plan) -> Result<Browser, ToolError> {
         viewport,
         owned: Some(Owned { job, scratch }),
         _tasks: tasks,
+        readers,
         sites: Mutex::default(),
         uses: AtomicUsize::new(0),
         used: Mutex::new(Instant::now()),
@@ -172,6 +178,11 @@ pub(super) async fn launch(plan: Plan) -> Result<Browser, ToolError> {
             Ok(browser)
         }
         Err(error) => {
+            // A program that has ended may have said why just before.
+            let _ = tokio::time::timeout(LAST_OUTPUT, async {
+                while browser.readers.join_next().await.is_some() {}
+            })
+            .await;
             let said = said.end();
             let said =
                 if said.is_empty() { String::new() } else { format!("; it said: {}", escape_line(&said)) };
@@ -185,7 +196,7 @@ async fn start(
     executable: &Path,
     arguments: Vec<std::ffi::OsString>,
     scratch: &Scratch,
-    tasks: &mut JoinSet<()>,
+    readers: &mut JoinSet<()>,
     said: &Said,
 ) -> Result<Streams, String> {
     let told = |error: io::Error| error.to_string();
@@ -203,8 +214,8 @@ async fn start(
         .spawn()
         .await
         .map_err(|error| error.to_string())?;
-    tasks.spawn(drain(job.take_stdout(), said.clone()));
-    tasks.spawn(drain(job.take_stderr(), said.clone()));
+    readers.spawn(drain(job.take_stdout(), said.clone()));
+    readers.spawn(drain(job.take_stderr(), said.clone()));
     Ok(Streams {
         reader: Box::new(reader),
         writer: Box::new(writer),

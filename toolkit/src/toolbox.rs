@@ -31,6 +31,7 @@ use crate::session::Session;
 use crate::tool::Tool;
 use crate::tool::context::{Called, ToolContext};
 use discover::{OnceSearched, Shown};
+use futures_util::future::BoxFuture;
 use own::Own;
 use run::Running;
 use std::future::poll_fn;
@@ -106,8 +107,15 @@ impl Toolkit {
     /// Tools that [prepare themselves](crate::descriptor::Preparation) for a caller do so now, all at once, and
     /// [sources](crate::registry::ToolSource) of tools start to fetch them.
     pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
-        self.brought().await;
-        Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
+        self.ready_toolbox(caller).await
+    }
+
+    /// Behind a pointer, and not `async`: the future is compiled in this crate, and not again in each crate that awaits it.
+    fn ready_toolbox<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Toolbox> {
+        Box::pin(async {
+            self.brought().await;
+            Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
+        })
     }
 }
 

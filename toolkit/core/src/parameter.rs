@@ -322,15 +322,20 @@ fn noted<T>(taken: Result<T, ToolError>, refused: &mut Option<ToolError>) -> Opt
         Ok(value) => return Some(value),
         Err(error) => error,
     };
-    *refused = Some(match (refused.take(), error.problems()) {
+    *refused = Some(together(refused.take(), error));
+    None
+}
+
+/// Returns an error with the problems of both. Not generic, so that the crates that define tools do not compile it.
+fn together(first: Option<ToolError>, error: ToolError) -> ToolError {
+    match (first, error.problems()) {
         (None, _) => error,
         (Some(first), None) => first,
         (Some(first), Some(more)) => {
             let problems = first.problems().into_iter().chain([more]).flat_map(|all| all.problems.clone());
             ToolError::invalid_arguments(InvalidArguments::of(problems.collect()))
         }
-    });
-    None
+    }
 }
 
 macro_rules! take_tuples {

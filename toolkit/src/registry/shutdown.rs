@@ -3,6 +3,7 @@
 use super::{Builder, Toolkit};
 use crate::lifecycle::{SessionHook, shutdown_hook};
 use crate::named_hook::Named;
+use futures_util::future::BoxFuture;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,6 +92,15 @@ impl Toolkit {
     /// # Ok(()) }
     /// ```
     pub async fn shutdown(&self, deadline: Duration) -> ShutdownReport {
+        self.ended(deadline).await
+    }
+
+    /// Behind a pointer, and not `async`: the future is compiled in this crate, and not again in each crate that awaits it.
+    fn ended(&self, deadline: Duration) -> BoxFuture<'_, ShutdownReport> {
+        Box::pin(self.end(deadline))
+    }
+
+    async fn end(&self, deadline: Duration) -> ShutdownReport {
         let inner = &self.0;
         let (half, until) = {
             let now = Instant::now();

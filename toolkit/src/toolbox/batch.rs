@@ -1,6 +1,7 @@
 //! Runs several calls concurrently.
 
 use super::{CallOptions, Toolbox};
+use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use toolkit_core::call::{ToolCall, ToolResult};
 
@@ -17,7 +18,12 @@ impl Toolbox {
         self.run_all(calls.into_iter().collect(), options.into()).await
     }
 
-    async fn run_all(&self, calls: Vec<ToolCall>, options: CallOptions) -> Vec<ToolResult> {
+    /// Behind a pointer, and not `async`: the future is compiled in this crate, and not again in each crate that awaits it.
+    fn run_all(&self, calls: Vec<ToolCall>, options: CallOptions) -> BoxFuture<'_, Vec<ToolResult>> {
+        Box::pin(self.run_each(calls, options))
+    }
+
+    async fn run_each(&self, calls: Vec<ToolCall>, options: CallOptions) -> Vec<ToolResult> {
         let mut results: Vec<Option<ToolResult>> = Vec::new();
         results.resize_with(calls.len(), || None);
         let mut running: FuturesUnordered<_> = calls

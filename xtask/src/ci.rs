@@ -1,13 +1,16 @@
 //! `cargo xtask ci`: everything that must hold before a change lands.
 
 use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::tally::Tally;
 use crate::test::Selection;
 use crate::workspace::{self, Result, Workspace};
-use crate::{docs, provision, test, tidy, timing, tree};
+use crate::{docs, held, provision, test, tidy, timing, tree};
 
 /// Runs every step, even if one before it fails; an error if any failed.
 ///
@@ -89,34 +92,84 @@ fn deny(workspace: &Workspace) -> Result {
 /// other packages, the default features are those that are checked alone.
 const BY_DEFAULT: &[&str] = &["toolkit-cli", "lean"];
 
+/// Packages whose features are checked beside those of the others: about half of the work.
+const BESIDE: &[&str] = &["toolkit-cli", "toolkit-mcp"];
+
 /// Checks each feature of each crate that is published, alone and without dev-dependencies. Warnings are errors.
+///
+/// A feature changes the crates that all others are built on, so the compiler mostly has one crate to check, which is one thread. Two
+/// halves use two processors, each with build products and sources of its own.
 fn features(workspace: &Workspace) -> Result {
     provision::ensure(workspace, provision::FOR_FEATURES)?;
-    // cargo-hack takes the dev-dependencies out of the manifests while it runs, which no other step may see.
-    let copy = workspace.root().join(CHECKS).join("sources");
-    tree::copy(workspace, &copy)?;
+    let checks = workspace.root().join(CHECKS);
     let target =
-        std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| workspace.root().join("target").into());
-    let mut warnings = 0;
-    let mut check = |selection: &[&str]| {
-        let mut command: Command =
-            workspace.command(&[&["cargo", "hack", "check", "--no-dev-deps"], selection].concat());
-        command.current_dir(&copy).env("CARGO_TARGET_DIR", &target).stderr(Stdio::piped());
-        // `RUSTFLAGS="-D warnings"` would have every dependency checked anew. Cargo repeats the warnings of a crate that it need not check again.
-        let watch = |line: &str| warnings += usize::from(is_warning(line));
-        test::run_watched(&mut command, |child| child.stderr.take(), std::io::stderr(), watch)
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.root().join("target"), PathBuf::from);
+    let beside = checks.join("beside");
+    if target == checks && !beside.exists() {
+        // Both begin with the products of the checks before.
+        fs::create_dir_all(&beside)?;
+        let products = [checks.join("debug"), beside.join("debug")];
+        let mut copy = workspace.command(&["cp", "--archive", "--reflink=auto"]);
+        workspace::run(copy.args(products))?;
+    }
+    let packages = |option: &'static str, names: &[&'static str]| -> Vec<&'static str> {
+        names.iter().flat_map(|name| [option, *name]).collect()
     };
-    let each = ["--workspace", "--ignore-private", "--each-feature", "--exclude-features", "default"];
-    let alone = ["--exclude-all-features", "--exclude-no-default-features"];
-    let by_default: Vec<&str> = BY_DEFAULT.iter().flat_map(|package| ["--package", package]).collect();
-    let checked = check(&[&each[..], &alone].concat()).and_then(|()| check(&by_default));
-    // Cargo takes products of the copy for products of the repository, and for fresh ones as long as the copy is there.
-    fs::remove_dir_all(&copy)?;
-    checked?;
+    let alone = [EACH_FEATURE, &["--workspace", "--ignore-private"], &packages("--exclude", BESIDE)].concat();
+    let alone_beside = [EACH_FEATURE, &packages("--package", BESIDE)].concat();
+    let by_default = packages("--package", BY_DEFAULT);
+    let mut output = Vec::new();
+    let (here, there) = thread::scope(|scope| {
+        let there = scope.spawn(|| {
+            let selections = [&alone_beside[..], &by_default];
+            let copy = beside.join("sources");
+            check_features(workspace, &copy, &beside, &selections, &mut output)
+                .map_err(|error| error.to_string())
+        });
+        let copy = checks.join("sources");
+        let here = check_features(workspace, &copy, &target, &[&alone], &mut std::io::stderr());
+        (here, there.join().unwrap_or_else(|_| Err("the check of features panicked".to_owned())))
+    });
+    std::io::stderr().write_all(&output)?;
+    let warnings = here? + there?;
     if warnings > 0 {
         return Err(format!("a feature alone compiles with warnings: {warnings} in the output above").into());
     }
     Ok(())
+}
+
+/// Arguments of cargo-hack for all features of a package but `default`, each alone.
+const EACH_FEATURE: &[&str] = &[
+    "--each-feature",
+    "--exclude-features",
+    "default",
+    "--exclude-all-features",
+    "--exclude-no-default-features",
+];
+
+/// Runs `cargo hack check` for each selection in a copy of the sources; returns the number of warnings.
+fn check_features(
+    workspace: &Workspace,
+    copy: &Path,
+    target: &Path,
+    selections: &[&[&str]],
+    onto: &mut impl Write,
+) -> Result<usize> {
+    // cargo-hack takes the dev-dependencies out of the manifests while it runs, which no other step may see.
+    tree::copy(workspace, copy)?;
+    held::add(workspace, copy)?;
+    let mut warnings = 0;
+    let checked = selections.iter().try_for_each(|selection| {
+        let mut command: Command =
+            workspace.command(&[&["cargo", "hack", "check", "--no-dev-deps"], *selection].concat());
+        command.current_dir(copy).env("CARGO_TARGET_DIR", target).stderr(Stdio::piped());
+        // `RUSTFLAGS="-D warnings"` would have every dependency checked anew. Cargo repeats the warnings of a crate that it need not check again.
+        let watch = |line: &str| warnings += usize::from(is_warning(line));
+        test::run_watched(&mut command, |child| child.stderr.take(), &mut *onto, watch)
+    });
+    // Cargo takes products of the copy for products of the repository, and for fresh ones as long as the copy is there.
+    fs::remove_dir_all(copy)?;
+    checked.map(|()| warnings)
 }
 
 /// Returns true for the first line of a compiler warning. Cargo's count of the warnings of a crate begins the same way, and cargo-hack's

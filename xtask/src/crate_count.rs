@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::workspace::{self, Result, Workspace};
+use crate::workspace::{Result, Workspace};
 
 /// Packages, with the most crates of each (itself included) that a debug build compiles. A number grows with a reason in the commit.
 const LIMITS: &[Limit] = &[
@@ -20,22 +20,8 @@ struct Limit {
 pub(crate) fn grown(workspace: &Workspace) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for limit in LIMITS {
-        let mut command = workspace.command(&[
-            "cargo",
-            "tree",
-            "--locked",
-            "--edges=normal,build",
-            "--prefix=none",
-            "--format={p}",
-            "--package",
-            limit.package,
-            limit.features,
-        ]);
-        let output = command.output().map_err(|error| workspace::cannot_start(&command, &error))?;
-        if !output.status.success() {
-            return Err(format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr)).into());
-        }
-        faults.extend(fault(limit, count(&String::from_utf8_lossy(&output.stdout))));
+        let selection = ["--edges=normal,build", "--format={p}", "--package", limit.package, limit.features];
+        faults.extend(fault(limit, count(&workspace.cargo_tree(&selection)?)));
     }
     Ok(faults)
 }

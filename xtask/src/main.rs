@@ -10,6 +10,7 @@ mod bench;
 mod ci;
 mod crate_count;
 mod docs;
+mod held;
 mod layers;
 mod manifest;
 mod provision;

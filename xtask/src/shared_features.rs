@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::workspace::{self, Result, Workspace};
+use crate::workspace::{Result, Workspace};
 
 /// The build of all tests.
 const TESTS: &[&str] = &["--workspace", "--all-features"];
@@ -12,7 +12,13 @@ const TESTS: &[&str] = &["--workspace", "--all-features"];
 /// The build of `cargo run`.
 const RUN: &[&str] = &["--edges=no-dev"];
 
-/// Returns the crates that `cargo run` compiles with other features than the build of the tests.
+/// Builds of programs that use the library and nothing else, in which procedural macros should share crates with the program.
+const ALONE: &[&[&str]] = &[
+    &["--package=agent-toolkit", "--edges=normal,build"],
+    &["--package=agent-toolkit", "--edges=normal,build", "--no-default-features"],
+];
+
+/// Returns the crates that `cargo run` compiles with other features than the build of the tests, and those that a program compiles twice.
 pub(crate) fn apart(workspace: &Workspace) -> Result<Vec<String>> {
     let differing = differing(&tree(workspace, TESTS)?, &tree(workspace, RUN)?).into_iter();
     let fault = |(package, features)| {
@@ -21,17 +27,40 @@ pub(crate) fn apart(workspace: &Workspace) -> Result<Vec<String>> {
              twice: add the features that it lacks here"
         )
     };
-    Ok(differing.map(fault).collect())
+    let mut faults: Vec<String> = differing.map(fault).collect();
+    for selection in ALONE {
+        faults.extend(twice(&tree(workspace, selection)?).into_iter().map(|package| {
+            format!(
+                "toolkit-macros/Cargo.toml:1: a program that uses the library compiles `{package}` twice, with other features for the macros: \
+                 name it in both places with the same features"
+            )
+        }));
+    }
+    Ok(faults)
+}
+
+/// Returns the features with which the build of the tests compiles each crate from a registry.
+pub(crate) fn features_of_tests(workspace: &Workspace) -> Result<BTreeMap<String, Vec<String>>> {
+    let all = features(&tree(workspace, TESTS)?).into_iter();
+    let union = |variants: BTreeSet<String>| -> Vec<String> {
+        let names: BTreeSet<&str> = variants
+            .iter()
+            .flat_map(|variant| variant.trim_matches(['[', ']']).split(','))
+            .filter(|name| !name.is_empty())
+            .collect();
+        names.into_iter().map(str::to_owned).collect()
+    };
+    Ok(all.map(|(package, variants)| (package, union(variants))).collect())
 }
 
 fn tree(workspace: &Workspace, selection: &[&str]) -> Result<String> {
-    let mut command = workspace.command(&["cargo", "tree", "--locked", "--prefix=none", "--format={p} {f}"]);
-    command.args(selection);
-    let output = command.output().map_err(|error| workspace::cannot_start(&command, &error))?;
-    if !output.status.success() {
-        return Err(format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr)).into());
-    }
-    Ok(String::from_utf8(output.stdout)?)
+    workspace.cargo_tree(&[&["--format={p} {f}"], selection].concat())
+}
+
+/// Returns the crates of a tree that are there with several sets of features.
+fn twice(tree: &str) -> Vec<String> {
+    let crates = features(tree).into_iter();
+    crates.filter(|(_, variants)| variants.len() > 1).map(|(package, _)| package).collect()
 }
 
 /// Returns the crates of `other` that `one` has with other features, with their features in `other`.
@@ -73,6 +102,8 @@ mod tests {
         assert_eq!(differing(tests, unknown), []);
         let fewer = "tokio v1.0.0 fs,net\ntokio v1.0.0 fs";
         assert_eq!(differing(tests, fewer), [("tokio v1.0.0".to_owned(), "[fs]".to_owned())]);
+        assert_eq!(twice(same), Vec::<String>::new());
+        assert_eq!(twice(fewer), ["tokio v1.0.0"]);
         let none = "tokio v1.0.0 ";
         assert_eq!(differing(tests, none), [("tokio v1.0.0".to_owned(), "[]".to_owned())]);
     }

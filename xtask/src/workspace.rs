@@ -48,6 +48,17 @@ impl Workspace {
         run(&mut self.command(words))
     }
 
+    /// Returns what `cargo tree` prints with these arguments, one crate on a line, with `Cargo.lock` as it is.
+    pub(crate) fn cargo_tree(&self, arguments: &[&str]) -> Result<String> {
+        let mut command = self.command(&["cargo", "tree", "--locked", "--prefix=none"]);
+        command.args(arguments);
+        let output = command.output().map_err(|error| cannot_start(&command, &error))?;
+        if !output.status.success() {
+            return Err(format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
     /// Returns true if a command can be run and succeeds; its output is discarded.
     pub(crate) fn succeeds(&self, words: &[&str]) -> bool {
         let mut command = self.command(words);

@@ -1,9 +1,11 @@
 //! A tool's parameters as the macro describes them: name, description, schema, rules and default.
 
+mod covered;
 mod input;
 mod root;
 mod rules;
 
+pub use covered::missing_feature;
 pub use input::of_input;
 pub use root::root_fault;
 pub use rules::Rule;

@@ -18,8 +18,8 @@ pub(crate) use check::circle_within;
 pub use check::drop_unfitting_examples;
 pub use foreign::{foreign_fault, output_fault};
 pub(crate) use object::{is_object, unit_names};
-pub(crate) use validator::{Kind, Violation};
-pub use validator::{Validator, missing_feature};
+pub use validator::Validator;
+pub(crate) use validator::{Kind, Violation, uncovered};
 
 use crate::error::ToolError;
 use plain::Plain;

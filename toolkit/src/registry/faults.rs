@@ -4,7 +4,6 @@ use crate::tool::Tool;
 use toolkit_core::guard::guard;
 use toolkit_core::name::is_valid_name;
 use toolkit_core::parameter;
-use toolkit_core::schema;
 use toolkit_core::state::Services;
 
 /// Returns a problem for each service that a tool takes and that is not provided.
@@ -51,7 +50,7 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
     {
         faults.push(format!("{}: {fault}", place_of(tool)));
     }
-    let missing = guard(name, || schema::missing_feature(input)).unwrap_or_default();
+    let missing = guard(name, || parameter::missing_feature(input)).unwrap_or_default();
     faults.extend(missing.map(|missing| format!("the schema of {}: {missing}", place_of(tool))));
     for parameter in tool.def().map_or(&[][..], |def| def.parameters()) {
         if let Some(error) =

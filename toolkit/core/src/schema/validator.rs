@@ -2,7 +2,6 @@
 //! feature `json-schema` is on, for the others.
 
 mod build;
-mod covered;
 #[cfg(feature = "json-schema")]
 mod full;
 mod number;
@@ -15,7 +14,6 @@ mod run;
 #[cfg(all(test, feature = "json-schema"))]
 mod tests;
 
-use crate::parameter::{self, Input};
 use build::Document;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -83,13 +81,9 @@ impl Validator {
     }
 }
 
-/// Returns the part of the schema of a tool's arguments that only the missing feature `json-schema` can check, if there is one. The schema
-/// is made only if it must be looked at, since that costs more than all else about a tool at start-up.
-pub fn missing_feature(input: &Input) -> Option<String> {
-    if cfg!(feature = "json-schema") || covered::is_covered(input) {
-        return None;
-    }
-    Document::new(&parameter::of_input(input)).err().map(|uncovered| uncovered.to_string())
+/// Returns the part of a schema that only the feature `json-schema` can check, if there is one.
+pub(crate) fn uncovered(schema: &Value) -> Option<String> {
+    Document::new(schema).err().map(|uncovered| uncovered.to_string())
 }
 
 /// A keyword that a value violates.

@@ -1,8 +1,7 @@
 //! The types of parameters that the validator of this crate is known to cover.
 
-use super::Document;
-use crate::parameter::{Input, ParameterDef, Rule};
-use crate::schema::{SchemaFn, compose};
+use super::{Input, ParameterDef, Rule, of_input};
+use crate::schema::{SchemaFn, compose, uncovered};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,9 +9,19 @@ use std::sync::{Mutex, PoisonError};
 /// generate the same schema.
 static COVERED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
+/// Returns the part of the schema of a tool's arguments that only the missing feature `json-schema` can check, if there is one. The schema
+/// is made only if it must be looked at, since that costs more than all else about a tool at start-up.
+#[doc(hidden)]
+pub fn missing_feature(input: &Input) -> Option<String> {
+    if cfg!(feature = "json-schema") || is_covered(input) {
+        return None;
+    }
+    uncovered(&of_input(input))
+}
+
 /// Returns true if the arguments are separate parameters without patterns, and of types that are covered. Each type is looked at once in a
 /// process: most tools take texts, numbers and flags.
-pub(super) fn is_covered(input: &Input) -> bool {
+fn is_covered(input: &Input) -> bool {
     let Input::Parameters(parameters) = input else { return false };
     let mut rules = parameters.iter().flat_map(|parameter| parameter.rules);
     !rules.any(|rule| matches!(rule, Rule::Pattern(_))) && (are_known(parameters) || learn(parameters))
@@ -26,7 +35,7 @@ fn are_known(parameters: &[&ParameterDef]) -> bool {
 /// Generates the schemas of the types, without the lock, since a type's function is its author's code.
 fn learn(parameters: &[&ParameterDef]) -> bool {
     let is_covered = |parameter: &&&ParameterDef| {
-        Document::new(&compose(|generator| (parameter.schema)(generator).to_value())).is_ok()
+        uncovered(&compose(|generator| (parameter.schema)(generator).to_value())).is_none()
     };
     let found: Vec<usize> =
         parameters.iter().filter(is_covered).map(|parameter| address(parameter.schema)).collect();

@@ -4,6 +4,7 @@
 //! and the crates that use them: half of the work. A crate that asks for the features of the whole workspace keeps them the same. It asks
 //! only for crates that are below those that a member names, so a member that forgets a feature of its own dependency still fails.
 
+use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
@@ -66,9 +67,10 @@ fn manifest<'a>(crates: impl Iterator<Item = (&'a str, &'a [String])>) -> String
         let Some((name, version)) = package.split_once(" v") else { continue };
         if HELD.contains(&name) {
             let key = format!("{name}-{}", version.replace(['.', '+'], "-"));
-            text.push_str(&format!(
-                "{key} = {{ package = \"{name}\", version = \"={version}\", default-features = false, features = {features:?} }}\n"
-            ));
+            let _ = writeln!(
+                text,
+                "{key} = {{ package = \"{name}\", version = \"={version}\", default-features = false, features = {features:?} }}"
+            );
         }
     }
     text

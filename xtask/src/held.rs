@@ -14,7 +14,8 @@ use crate::shared_features;
 use crate::source::ROOT_MANIFEST;
 use crate::workspace::{Result, Workspace};
 
-/// Crates whose features are held. None of them needs a crate that a member names, except those that have no features in common with it.
+/// Crates whose features are held. None of them turns on a feature of a crate that a member names; a member that names one of these does
+/// without the crate.
 const HELD: &[&str] = &[
     "bitflags",
     "darling",

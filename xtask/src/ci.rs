@@ -157,16 +157,16 @@ fn check_features(
 ) -> Result<usize> {
     // cargo-hack takes the dev-dependencies out of the manifests while it runs, which no other step may see.
     tree::copy(workspace, copy)?;
-    held::add(workspace, copy)?;
     let mut warnings = 0;
-    let checked = selections.iter().try_for_each(|selection| {
+    let mut check = |selection: &&[&str]| {
         let mut command: Command =
             workspace.command(&[&["cargo", "hack", "check", "--no-dev-deps"], *selection].concat());
         command.current_dir(copy).env("CARGO_TARGET_DIR", target).stderr(Stdio::piped());
         // `RUSTFLAGS="-D warnings"` would have every dependency checked anew. Cargo repeats the warnings of a crate that it need not check again.
         let watch = |line: &str| warnings += usize::from(is_warning(line));
         test::run_watched(&mut command, |child| child.stderr.take(), &mut *onto, watch)
-    });
+    };
+    let checked = held::add(workspace, copy).and_then(|()| selections.iter().try_for_each(&mut check));
     // Cargo takes products of the copy for products of the repository, and for fresh ones as long as the copy is there.
     fs::remove_dir_all(copy)?;
     checked.map(|()| warnings)

@@ -111,7 +111,9 @@ fn parse(text: &str) -> Option<Duration> {
         None => sum(text, &UNITS, true).filter(|_| !text.is_empty())?,
         Some(iso) => {
             let (date, time) = iso.split_once('T').map_or((iso, None), |(date, time)| (date, Some(time)));
-            if date.is_empty() && time.is_none() {
+            // Weeks stand alone in ISO 8601.
+            let has_more_than_weeks = date.contains('W') && (date.contains('D') || time.is_some());
+            if date.is_empty() && time.is_none() || has_more_than_weeks {
                 return None;
             }
             sum(date, &DATE_UNITS, false)?.saturating_add(sum(time.unwrap_or_default(), &TIME_UNITS, false)?)
@@ -193,7 +195,7 @@ mod tests {
         }
         for text in [
             "", "30", "s", "30 s", "-5s", "+5s", "1.s", ".5s", "30S", "1y", "P", "P1", "P1Y", "P1M",
-            "PT1.5H", "PT1S1M", "1h30", "٣s", "PT30S ", "p1d",
+            "PT1.5H", "PT1S1M", "P1W2D", "P1WT1H", "P1WT", "1h30", "٣s", "PT30S ", "p1d",
         ] {
             assert_eq!(seconds(text), None, "{text:?}");
         }

@@ -238,6 +238,19 @@ fn a_command_that_leaves_a_guard_as_it_is_is_allowed() {
     }
 }
 
+/// A variable of a loop that is declared in the loop no longer has the words of the loop.
+#[test]
+fn a_declaration_takes_the_values_of_a_loop_away() {
+    let fixture = Fixture::new();
+    for (declaration, decision) in
+        [("true", Decision::Allow), ("local X", Decision::Ask), ("declare X", Decision::Ask)]
+    {
+        let text = format!("f() {{ for X in docs src; do {declaration}; cat $X/etc/shadow; done; }}; f");
+        let verdict = fixture.judge(&text);
+        assert_eq!(verdict.decision, decision, "{text}: {verdict:?}");
+    }
+}
+
 /// A program that notes its name, its words and its environment in a file of its own.
 const RECORDER: &str = "#!/bin/sh\n/usr/bin/env -0 \"NAME=${0##*/}\" \"WORDS=$*\" > \"${RECORD:?}/$$\"\n";
 const RECORDED: &[&str] =

@@ -14,9 +14,10 @@ pub use store::{ApprovalError, ApprovalList, Approvals};
 
 use crate::tool::Tool;
 use serde::{Deserialize, Serialize, Serializer};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use toolkit_core::ask::{Access, Ask};
 use toolkit_core::caller::Caller;
+use toolkit_core::unix_time;
 
 /// An approval that a person gave for a session or always, in one workspace.
 ///
@@ -59,7 +60,7 @@ pub struct Approval {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<String>,
     /// The time of the approval; in JSON, milliseconds since 1970.
-    #[serde(serialize_with = "milliseconds")]
+    #[serde(serialize_with = "unix_time::serialize")]
     pub approved_at: SystemTime,
     /// The session that the approval is limited to; `None` if it is valid for every session until it is revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,12 +169,7 @@ impl Grounds {
 #[expect(clippy::ref_option, reason = "serde's form")]
 fn optional_milliseconds<S: Serializer>(time: &Option<SystemTime>, serializer: S) -> Result<S::Ok, S::Error> {
     match time {
-        Some(time) => milliseconds(time, serializer),
+        Some(time) => unix_time::serialize(time, serializer),
         None => serializer.serialize_none(),
     }
-}
-
-fn milliseconds<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -7,10 +7,11 @@ use data_encoding::BASE32_DNSSEC;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 use together::Joinable;
 use tokio::sync::oneshot;
 use toolkit_core::ask::{AllowScope, Answer, DeniedBy, PendingAsk, Put, Question};
+use toolkit_core::unix_time;
 
 /// The most answered and withdrawn questions that are remembered, so that a late answer gets a precise error.
 const MAX_REMEMBERED: usize = 1_000;
@@ -245,8 +246,7 @@ impl State {
     /// Returns a new id: 64 bits that grow with time and from one id to the next, then 96 random bits, in an alphabet that
     /// preserves the order.
     fn next_id(&mut self, now: SystemTime, random: [u8; 12]) -> String {
-        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let stamp = u64::try_from(since.as_millis()).unwrap_or(u64::MAX >> 16) << 16;
+        let stamp = unix_time::milliseconds(now).min(u64::MAX >> 16) << 16;
         self.last_stamp = stamp.max(self.last_stamp + 1);
         let mut bytes = [0; 20];
         bytes[..8].copy_from_slice(&self.last_stamp.to_be_bytes());

@@ -42,6 +42,7 @@ use toolkit_core::definition::Definition;
 use toolkit_core::diagnostic::Diagnostic;
 use toolkit_core::error::{ToolError, ToolErrorKind};
 use toolkit_core::escape::escape_line;
+use toolkit_core::excerpt::cut;
 use toolkit_core::name::{MAX_NAME_BYTES, nearest};
 
 /// The tools that one caller may use: a snapshot that returns definitions and runs calls. Cheap to clone.
@@ -360,15 +361,7 @@ impl Toolbox {
         let why = self.0.toolkit.absence(name).map(|why| format!(": {why}")).unwrap_or_default();
         ToolError::new(
             ToolErrorKind::UnknownTool,
-            format!("there is no tool `{}`{why}{advice}", escape_line(&cut(name))),
+            format!("there is no tool `{}`{why}{advice}", escape_line(&cut(name, MAX_NAME_BYTES))),
         )
-    }
-}
-
-/// Truncates a name that a model made up to a readable length.
-fn cut(name: &str) -> String {
-    match name.char_indices().nth(MAX_NAME_BYTES) {
-        None => name.to_owned(),
-        Some((end, _)) => format!("{}…", &name[..end]),
     }
 }

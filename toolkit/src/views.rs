@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolkit_core::definition::Definition;
 use toolkit_core::error::ToolError;
+use toolkit_core::schema::type_name;
 use toolkit_core::source::Source;
 use toolkit_dialects::dialect::for_people;
 
@@ -207,14 +208,7 @@ fn add_kinds(property: &Value, kinds: &mut Vec<String>) {
     }
     if let Some(values) = options(property) {
         for value in values {
-            add(match value {
-                Value::Null => "null",
-                Value::Bool(_) => "boolean",
-                Value::Number(_) => "number",
-                Value::String(_) => "string",
-                Value::Array(_) => "array",
-                Value::Object(_) => "object",
-            });
+            add(type_name(&value));
         }
         return;
     }

@@ -31,10 +31,13 @@ pub mod diagnostic;
 pub mod error;
 #[doc(hidden)]
 pub mod escape;
-mod excerpt;
+#[doc(hidden)]
+pub mod excerpt;
 #[doc(hidden)]
 pub mod guard;
 mod invalid_arguments;
+#[doc(hidden)]
+pub mod json_seed;
 #[doc(hidden)]
 pub mod location;
 #[doc(hidden)]
@@ -47,7 +50,8 @@ pub mod output;
 pub mod parameter;
 #[doc(hidden)]
 pub mod plugin;
-mod pointer;
+#[doc(hidden)]
+pub mod pointer;
 #[doc(hidden)]
 pub mod redact;
 #[doc(hidden)]
@@ -62,6 +66,8 @@ pub mod state;
 #[doc(hidden)]
 pub mod truncate;
 mod unique_json;
+#[doc(hidden)]
+pub mod unix_time;
 
 pub use arg::{LengthArg, PatternArg, RangeArg, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};

@@ -147,11 +147,8 @@ impl ParameterDef {
     }
 
     fn problem(&self, name: &str, error: &serde_json::Error) -> Problem {
-        let pointer = if name.is_empty() {
-            String::new()
-        } else {
-            format!("/{}", name.replace('~', "~0").replace('/', "~1"))
-        };
+        let pointer =
+            if name.is_empty() { String::new() } else { format!("/{}", crate::pointer::escape(name)) };
         // A type's message may repeat the value.
         let actual = if self.secret || holds_secret(self.schema) {
             KEPT_SECRET.to_owned()

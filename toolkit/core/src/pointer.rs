@@ -50,13 +50,18 @@ impl fmt::Display for Pointer<'_> {
 }
 
 /// Escapes a name as a step of a JSON pointer.
-pub(crate) fn escape(name: &str) -> String {
+pub fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Returns the steps of a JSON pointer, unescaped.
-pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
+pub fn steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
+    pointer.split('/').skip(1).map(unescape)
+}
+
+/// Returns the name that a step of a JSON pointer stands for.
+pub fn unescape(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
 }
 
 #[cfg(test)]

@@ -47,6 +47,19 @@ const LIMITS: &str = "x-toolkit-limits";
 #[doc(hidden)]
 pub const DEEPEST: usize = 256;
 
+/// Returns the name of a value's type in JSON Schema.
+#[doc(hidden)]
+pub fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// A schema with everything that is derived from it, created once per tool, at its first use.
 #[doc(hidden)]
 pub struct Compiled {

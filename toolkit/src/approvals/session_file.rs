@@ -10,8 +10,9 @@ use data_encoding::HEXLOWER;
 use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 use toolkit_core::ask::Ask;
+use toolkit_core::unix_time;
 
 /// The directory of these files, within the approvals directory.
 pub(super) const DIRECTORY: &str = "sessions";
@@ -114,14 +115,14 @@ impl SessionFile {
 
     /// Returns the askers with an approval that is still valid.
     pub(super) fn askers(self, lifetime: Duration) -> impl Iterator<Item = Asker> {
-        let now = now();
+        let now = unix_time::now();
         let valid = self.approvals.into_iter().filter(move |stored| stored.is_valid(now, lifetime));
         valid.map(|stored| stored.of.asker)
     }
 
     /// Returns true if everything that the question asks was allowed and still is.
     pub(super) fn covers(&self, grounds: &Grounds, ask: &Ask, lifetime: Duration) -> bool {
-        let now = now();
+        let now = unix_time::now();
         deeds(grounds, ask).all(|deed| {
             self.approvals.iter().any(|stored| stored.is_valid(now, lifetime) && stored.is_same(&deed))
         })
@@ -129,7 +130,7 @@ impl SessionFile {
 
     /// Adds everything that the question asks; the oldest approvals are dropped to make room.
     pub(super) fn add(&mut self, grounds: &Grounds, ask: &Ask, lifetime: Duration) -> Result<(), String> {
-        let now = now();
+        let now = unix_time::now();
         self.drop_expired(lifetime);
         for deed in deeds(grounds, ask) {
             self.approvals.retain(|stored| !stored.is_same(&deed));
@@ -148,7 +149,7 @@ impl SessionFile {
     }
 
     pub(super) fn drop_expired(&mut self, lifetime: Duration) {
-        let now = now();
+        let now = unix_time::now();
         self.approvals.retain(|stored| stored.is_valid(now, lifetime));
     }
 
@@ -161,7 +162,7 @@ impl SessionFile {
     pub(super) fn shown(mut self, lifetime: Duration) -> Vec<Approval> {
         self.drop_expired(lifetime);
         let Self { workspace, session, approvals, .. } = self;
-        let time = |at: u64| UNIX_EPOCH.checked_add(Duration::from_millis(at)).unwrap_or(UNIX_EPOCH);
+        let time = |at: u64| unix_time::time(at).unwrap_or(UNIX_EPOCH);
         let show = |stored: Stored| {
             let pattern = match stored.what {
                 StoredWhat::Pattern(pattern) => pattern,
@@ -184,10 +185,6 @@ impl Stored {
     fn is_valid(&self, now: u64, lifetime: Duration) -> bool {
         now < self.expires_at && self.expires_at - now <= milliseconds(lifetime)
     }
-}
-
-fn now() -> u64 {
-    milliseconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 fn milliseconds(duration: Duration) -> u64 {

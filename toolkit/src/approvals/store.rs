@@ -7,8 +7,9 @@ use crate::output_store::{directory_name, make_directory};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 use toolkit_core::ask::Ask;
+use toolkit_core::unix_time;
 
 /// The directory of approvals, within the data directory.
 const DIRECTORY: &str = "approvals";
@@ -219,7 +220,7 @@ impl Approvals {
                 root.display()
             ));
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = unix_time::now();
         for pattern in patterns {
             let is_same = |stored: &Stored| stored.pattern == *pattern && stored.of == *grounds;
             if approved.approvals.iter().any(is_same) {
@@ -232,7 +233,7 @@ impl Approvals {
                 id: random_name()?,
                 pattern: pattern.clone(),
                 of: grounds.clone(),
-                approved_at: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+                approved_at: now,
             });
         }
         self.sweep();
@@ -373,7 +374,7 @@ fn shown(approved: Approved) -> Vec<Approval> {
     let Approved { workspace, approvals, .. } = approved;
     let show = |stored: Stored| {
         let Stored { id, pattern, of, approved_at } = stored;
-        let approved_at = UNIX_EPOCH.checked_add(Duration::from_millis(approved_at)).unwrap_or(UNIX_EPOCH);
+        let approved_at = unix_time::time(approved_at).unwrap_or(UNIX_EPOCH);
         of.shown(id, workspace.clone(), pattern, approved_at)
     };
     approvals.into_iter().map(show).collect()

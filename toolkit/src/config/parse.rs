@@ -9,11 +9,11 @@ mod tests;
 
 use places::scan;
 pub(crate) use places::{Place, Places};
-use serde::de::{DeserializeSeed, Deserializer as _, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::map::Entry;
-use serde_json::{Map, Number, Value};
+use serde::de::{DeserializeSeed, Deserializer as _, Error, Visitor};
+use serde_json::{Number, Value};
 use std::cell::RefCell;
 use std::fmt;
+use toolkit_core::json_seed::{JsonRules, JsonSeed};
 
 /// The most bytes of a document.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
@@ -52,7 +52,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, Fault> {
     }
     let seen = RefCell::new(VisitState::default());
     let mut deserializer = json5::Deserializer::from_str(text);
-    let value = match (Limited { seen: &seen, depth: 0 }).deserialize(&mut deserializer) {
+    let value = match JsonSeed(Limited { seen: &seen, depth: 0 }).deserialize(&mut deserializer) {
         Ok(value) => value,
         Err(error) => {
             let refused = seen.into_inner().refused;
@@ -157,25 +157,20 @@ struct Limited<'a> {
 
 impl Limited<'_> {
     /// Refuses the value that is being visited, or the last key.
-    fn refuse<T, E: Error>(&self, is_key: bool, message: impl Into<String>) -> Result<T, E> {
+    fn refused<E: Error>(&self, is_key: bool, message: impl Into<String>) -> E {
         let mut seen = self.seen.borrow_mut();
         let number = if is_key { seen.keys } else { seen.values }.saturating_sub(1);
         seen.refused = Some(Refused { message: message.into(), number, is_key });
-        Err(E::custom("refused"))
+        E::custom("refused")
     }
 
-    fn within<E: Error>(self) -> Result<Self, E> {
-        if self.depth == DEEPEST {
-            return self.refuse(false, format!("lists and objects nest more than {DEEPEST} deep"));
-        }
-        Ok(Self { depth: self.depth + 1, ..self })
+    fn refuse<T, E: Error>(&self, is_key: bool, message: impl Into<String>) -> Result<T, E> {
+        Err(self.refused(is_key, message))
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Limited<'_> {
-    type Value = Value;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+impl JsonRules for Limited<'_> {
+    fn begin<E: Error>(self) -> Result<(), E> {
         let count = {
             let mut seen = self.seen.borrow_mut();
             seen.values += 1;
@@ -184,79 +179,34 @@ impl<'de> DeserializeSeed<'de> for Limited<'_> {
         if count > MAX_VALUES {
             return self.refuse(false, format!("it has more than {MAX_VALUES} values"));
         }
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Limited<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+        Ok(())
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn nested<E: Error>(self) -> Result<Self, E> {
+        if self.depth == DEEPEST {
+            return self.refuse(false, format!("lists and objects nest more than {DEEPEST} deep"));
+        }
+        Ok(Self { depth: self.depth + 1, ..self })
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
+    fn key<E: Error>(self, key: &str) -> Result<(), E> {
+        self.seen.borrow_mut().keys += 1;
+        if key.len() > LONGEST_KEY {
+            return self.refuse(true, format!("a key of more than {LONGEST_KEY} bytes"));
+        }
+        Ok(())
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+    fn float<E: Error>(self, value: f64) -> Result<Number, E> {
         // An integer of more than 64 bits is visited as a rounded float.
         if value.abs() >= 9.2e18 {
             return self.refuse(false, "a number that is too great");
         }
-        match Number::from_f64(value) {
-            Some(number) => Ok(number.into()),
-            None => self.refuse(false, "no number that JSON has"),
-        }
+        Number::from_f64(value).map_or_else(|| self.refuse(false, "no number that JSON has"), Ok)
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let within = self.within()?;
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(within)? {
-            list.push(item);
-        }
-        Ok(list.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let within = self.within()?;
-        let mut map = Map::new();
-        while let Some(key) = members.next_key::<String>()? {
-            self.seen.borrow_mut().keys += 1;
-            if key.len() > LONGEST_KEY {
-                return self.refuse(true, format!("a key of more than {LONGEST_KEY} bytes"));
-            }
-            match map.entry(key) {
-                Entry::Vacant(place) => {
-                    place.insert(members.next_value_seed(within)?);
-                }
-                Entry::Occupied(place) => {
-                    return self.refuse(true, format!("the key {:?} is repeated in one object", place.key()));
-                }
-            }
-        }
-        Ok(map.into())
+    fn repeated<E: Error>(self, key: &str) -> E {
+        self.refused(true, format!("the key {key:?} is repeated in one object"))
     }
 }
 

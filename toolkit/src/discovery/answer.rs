@@ -7,6 +7,7 @@ use crate::tool::{DynamicArgs, InvalidTool, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use toolkit_core::excerpt::cut;
 use toolkit_core::output::ToolOutput;
 use toolkit_core::schema::Compiled;
 use toolkit_core::source::Source;
@@ -115,11 +116,4 @@ fn nothing(tools: &[&Tool]) -> String {
         }
     }
     text + ".\n"
-}
-
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use toolkit_core::caller::Caller;
 use toolkit_core::error::ToolError;
 use toolkit_core::redact::Redactor;
+use toolkit_core::unix_time;
 
 /// A recorded call, without secrets. Its JSON is described at [`JsonlHistory`](super::JsonlHistory).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,7 +17,7 @@ use toolkit_core::redact::Redactor;
 #[non_exhaustive]
 pub struct HistoryEntry {
     /// The start time; in JSON, milliseconds since 1970.
-    #[serde(with = "milliseconds")]
+    #[serde(with = "unix_time")]
     pub time: SystemTime,
     /// The key of the call, unique within a history.
     pub key: String,
@@ -294,24 +295,4 @@ fn is_zero(value: &u32) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
 fn is_none(bytes: &usize) -> bool {
     *bytes == 0
-}
-
-pub(super) mod milliseconds {
-    use serde::{Deserialize, Deserializer, Serializer};
-    use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-    pub(in crate::history) fn serialize<S: Serializer>(
-        time: &SystemTime,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    pub(in crate::history) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<SystemTime, D::Error> {
-        let milliseconds = u64::deserialize(deserializer)?;
-        Ok(UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds)).unwrap_or(UNIX_EPOCH))
-    }
 }

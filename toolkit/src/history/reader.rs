@@ -1,6 +1,6 @@
 //! Reads the files that [`JsonlHistory`](super::JsonlHistory) wrote.
 
-use super::entry::{CallStatus, HistoryEntry, milliseconds};
+use super::entry::{CallStatus, HistoryEntry};
 use super::jsonl::{closed, is_same};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use toolkit_core::unix_time;
 
 /// The maximum length of a line in bytes; recorded calls are bounded below it. A longer line is skipped without being
 /// held in memory.
@@ -69,7 +70,7 @@ pub struct CorruptLine {
 
 #[derive(Deserialize)]
 struct LostLine {
-    #[serde(with = "milliseconds")]
+    #[serde(with = "unix_time")]
     time: SystemTime,
     lost: u64,
 }

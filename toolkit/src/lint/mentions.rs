@@ -235,12 +235,12 @@ fn collect<'a>(
     match schema {
         Value::Object(members) => {
             for (key, inner) in members {
-                let place = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let place = format!("{pointer}/{}", toolkit_core::pointer::escape(key));
                 match (key.as_str(), inner) {
                     ("properties", Value::Object(properties)) => {
                         for (name, parameter) in properties {
                             own.parameters.insert(name);
-                            let place = format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"));
+                            let place = format!("{place}/{}", toolkit_core::pointer::escape(name));
                             collect(parameter, &place, level + 1, own, texts);
                         }
                     }

@@ -198,5 +198,5 @@ fn default_fits(parameter: &Value, default: &Value, root: &Value) -> bool {
 }
 
 fn place(pointer: &str, name: &str) -> String {
-    format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"))
+    format!("{pointer}/properties/{}", toolkit_core::pointer::escape(name))
 }

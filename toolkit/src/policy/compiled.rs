@@ -2,7 +2,7 @@
 
 use super::data::Registered;
 use super::entry::{folded, matches};
-use super::lists::{Kind, ListId, Lists, Marks, Place, escaped};
+use super::lists::{Kind, ListId, Lists, Marks, Place};
 use super::models::{Model, ModelKey, ProviderKey};
 use super::rules::{Compiler, Layer, Rules, Why};
 use super::settings::{PolicySettings, ProfileRules, ToolRules};
@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolkit_core::caller::Caller;
 use toolkit_core::config_origin::ConfigOrigins;
 use toolkit_core::escape::escape_line;
+use toolkit_core::pointer::escape;
 
 /// A compiled source of configuration.
 #[derive(Debug)]
@@ -109,7 +110,7 @@ impl Compiled {
             rules(Layer::Global, "the global lists".to_owned(), "/tools".to_owned(), &global),
         ];
         let by_provider = settings.by_provider.iter().map(|(key, of)| {
-            let pointer = format!("/tools/byProvider/{}", escaped(key));
+            let pointer = format!("/tools/byProvider/{}", escape(key));
             (
                 ProviderKey::new(key),
                 rules(Layer::Provider, format!("the rules of {}", model(key)), pointer, of),
@@ -117,7 +118,7 @@ impl Compiled {
         });
         let by_provider = by_provider.collect();
         let agents = settings.agents.iter().map(|(id, of)| {
-            let pointer = format!("/agents/{}/tools", escaped(id));
+            let pointer = format!("/agents/{}/tools", escape(id));
             (
                 folded(id),
                 rules(Layer::Agent, format!("the rules of agent `{}`", escape_line(id)), pointer, of),
@@ -126,7 +127,7 @@ impl Compiled {
         let agents = agents.collect();
         let agents_by_provider = agents_by_provider(&mut rules, &settings.agents_by_provider);
         let channels = settings.channels.iter().map(|(name, of)| {
-            let pointer = format!("/channels/{}/tools", escaped(name));
+            let pointer = format!("/channels/{}/tools", escape(name));
             let title = format!("the rules of channel `{}`", escape_line(name));
             (folded(name), rules(Layer::Channel, title, pointer, of))
         });
@@ -251,7 +252,7 @@ fn agents_by_provider(
     let mut compiled = Vec::new();
     for (id, by_provider) in all {
         for (key, of) in by_provider {
-            let pointer = format!("/agents/{}/tools/byProvider/{}", escaped(id), escaped(key));
+            let pointer = format!("/agents/{}/tools/byProvider/{}", escape(id), escape(key));
             let title = format!("the rules of agent `{}` for {}", escape_line(id), model(key));
             compiled.push((folded(id), ProviderKey::new(key), rules(Layer::Agent, title, pointer, of)));
         }
@@ -269,7 +270,7 @@ fn some_callers(
     let mut compiled = Vec::new();
     for (channel, all) in all {
         for (id, of) in all {
-            let pointer = format!("/channels/{}/{key}/{}/tools", escaped(channel), escaped(id));
+            let pointer = format!("/channels/{}/{key}/{}/tools", escape(channel), escape(id));
             let (shown, of_channel) = (escape_line(id), escape_line(channel));
             let title = format!("the rules of {what} `{shown}` in channel `{of_channel}`");
             compiled.push((folded(channel), folded(id), rules(layer, title, pointer, of)));

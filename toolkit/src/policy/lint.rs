@@ -2,7 +2,7 @@
 
 use super::compiled::Compiled;
 use super::entry::{Entry, PLUGINS, matches, normalised};
-use super::lists::{Kind, escaped};
+use super::lists::Kind;
 use super::rules::Layer;
 use super::subject::Subject;
 use super::tool_policy::ToolPolicy;
@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use toolkit_core::diagnostic::{Diagnostic, Level};
 use toolkit_core::escape::escape_line;
 use toolkit_core::name::nearest;
+use toolkit_core::pointer::escape;
 
 /// The maximum number of messages for one source; further ones are only counted. Messages about deny lists have a
 /// maximum of their own, of the same size.
@@ -338,7 +339,7 @@ impl<'a, S: Subject> Lint<'a, S> {
     fn profiles(&mut self) {
         for name in &self.source.profiles {
             if self.known.policy.registered().profiles.contains_key(&normalised(name)) {
-                let pointer = format!("/tools/profiles/{}", escaped(name));
+                let pointer = format!("/tools/profiles/{}", escape(name));
                 let message = format!(
                     "there is a profile `{}` already: this one only narrows it ({pointer})",
                     escape_line(name)
@@ -351,7 +352,7 @@ impl<'a, S: Subject> Lint<'a, S> {
     fn joining(&mut self) {
         let source = self.source;
         for (plugin, groups) in &source.join_groups {
-            let pointer = format!("/plugins/{}/joinGroups", escaped(plugin));
+            let pointer = format!("/plugins/{}/joinGroups", escape(plugin));
             if !self.known.plugins.contains(&normalised(plugin)) {
                 let advice = self.advice(plugin, &self.known.plugins);
                 let plugin = escape_line(plugin);

@@ -6,6 +6,7 @@ use super::finder::Finder;
 use super::subject::Subject;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use toolkit_core::pointer::escape;
 
 /// The index of a list within its policy.
 pub(super) type ListId = u32;
@@ -70,15 +71,10 @@ impl List {
             Place::Code => None,
             Place::At(pointer) => Some(format!("{pointer}/{entry}")),
             Place::Members(before, after) => {
-                Some(format!("{before}{}{after}", escaped(&self.entries[entry as usize])))
+                Some(format!("{before}{}{after}", escape(&self.entries[entry as usize])))
             }
         }
     }
-}
-
-/// Escapes a key as a step of a JSON pointer.
-pub(super) fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// An entry that may apply to a tool.

@@ -2,11 +2,12 @@
 
 use super::data::Registered;
 use super::entry::normalised;
-use super::lists::{Kind, ListId, Lists, Marks, Place, escaped};
+use super::lists::{Kind, ListId, Lists, Marks, Place};
 use super::settings::{ProfileRules, ToolRules};
 use super::verdict::PolicyVerdict;
 use std::collections::{BTreeMap, HashMap};
 use toolkit_core::name::nearest;
+use toolkit_core::pointer::escape;
 
 /// The layers, in the order in which they are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -178,7 +179,7 @@ impl<'a> Compiler<'a> {
     /// Adds the profiles of a configuration. A profile with the name of an existing one only narrows it.
     pub(super) fn add_profiles(&mut self, profiles: &BTreeMap<String, ProfileRules>) {
         for (name, rules) in profiles {
-            let place = |list| Place::At(format!("/tools/profiles/{}/{list}", escaped(name)));
+            let place = |list| Place::At(format!("/tools/profiles/{}/{list}", escape(name)));
             self.add_profile(&normalised(name), rules, Kind::Allow, place);
         }
     }

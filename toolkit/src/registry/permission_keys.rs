@@ -13,6 +13,7 @@ use crate::tool::def::ToolDef;
 use std::collections::BTreeSet;
 use toolkit_core::escape::escape_line;
 use toolkit_core::name::nearest;
+use toolkit_core::pointer::escape;
 use toolkit_core::server_names::ServerNames;
 
 /// The maximum number of problems reported.
@@ -110,21 +111,20 @@ fn configured(configuration: &Configuration) -> impl Iterator<Item = PermissionS
 
 /// Returns the keys of all rules, each with its pointer.
 fn keys(settings: &PermissionSettings) -> Vec<(String, String)> {
-    let step = |name: &str| name.replace('~', "~0").replace('/', "~1");
     let mut keys = Vec::new();
     let mut add = |place: &str, rules: &PermissionRules| {
-        keys.extend(rules.keys().map(|key| (format!("{place}/permission/{}", step(key)), key.clone())));
+        keys.extend(rules.keys().map(|key| (format!("{place}/permission/{}", escape(key)), key.clone())));
     };
     add("", &settings.everybody);
     for (place, all) in [("agents", &settings.agents), ("channels", &settings.channels)] {
         for (name, rules) in all {
-            add(&format!("/{place}/{}", step(name)), rules);
+            add(&format!("/{place}/{}", escape(name)), rules);
         }
     }
     for (place, all) in [("groups", &settings.groups), ("senders", &settings.senders)] {
         for (channel, all) in all {
             for (name, rules) in all {
-                add(&format!("/channels/{}/{place}/{}", step(channel), step(name)), rules);
+                add(&format!("/channels/{}/{place}/{}", escape(channel), escape(name)), rules);
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::config::Configuration;
 use crate::policy::folded;
 use toolkit_core::diagnostic::{Diagnostic, Level};
 use toolkit_core::escape::escape_line;
+use toolkit_core::pointer::escape;
 
 /// Returns a warning for each `autoExecute: true` that changes nothing.
 pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnostic> {
@@ -18,7 +19,7 @@ pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnosti
         } else {
             configuration.why_it_asks_anyway(&tool)?
         };
-        let pointer = format!("/tools/settings/{}/autoExecute", step(&tool));
+        let pointer = format!("/tools/settings/{}/autoExecute", escape(&tool));
         Some(has_no_effect(configuration, &pointer, &format!("tools.settings.{shown}.autoExecute"), &why))
     });
     void.collect()
@@ -28,7 +29,7 @@ pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnosti
 pub(super) fn void_tool_agent(configuration: &Configuration) -> Vec<Diagnostic> {
     let warning = |key: &str| {
         let (pointer, shown) =
-            (format!("/toolAgent/{}", step(key)), format!("toolAgent.{}", escape_line(key)));
+            (format!("/toolAgent/{}", escape(key)), format!("toolAgent.{}", escape_line(key)));
         has_no_effect(
             configuration,
             &pointer,
@@ -45,9 +46,4 @@ fn has_no_effect(configuration: &Configuration, pointer: &str, key: &str, why: &
     let place =
         configuration.origins().find(pointer).map(|origin| escape_line(&origin.to_string()).into_owned());
     place.into_iter().fold(warning, Diagnostic::with_location)
-}
-
-/// Escapes a name as a step of a JSON pointer.
-fn step(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

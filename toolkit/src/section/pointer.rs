@@ -1,14 +1,6 @@
 //! JSON pointers (RFC 6901), and the same path in dotted form.
 
-/// Escapes a name as a step of a JSON pointer.
-pub(crate) fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-/// Returns the steps of a JSON pointer, unescaped.
-pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
-}
+pub(crate) use toolkit_core::pointer::{escape, steps};
 
 /// Joins names to a JSON pointer.
 pub(crate) fn join<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {

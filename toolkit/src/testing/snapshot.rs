@@ -254,11 +254,7 @@ fn collect_aliases(schema: &Value, at: &str, found: &mut BTreeMap<String, Vec<St
                 found.insert(at.to_owned(), aliases);
             }
             for (key, member) in members {
-                collect_aliases(
-                    member,
-                    &format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")),
-                    found,
-                );
+                collect_aliases(member, &format!("{at}/{}", toolkit_core::pointer::escape(key)), found);
             }
         }
         Value::Array(items) => {

@@ -286,7 +286,7 @@ impl Preparation {
 }
 
 fn pointer(parameter: &str) -> String {
-    format!("/properties/{}", parameter.replace('~', "~0").replace('/', "~1"))
+    format!("/properties/{}", toolkit_core::pointer::escape(parameter))
 }
 
 /// A return type of a `prepare` function.

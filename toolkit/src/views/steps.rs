@@ -7,8 +7,8 @@ use crate::tool::Tool;
 use crate::toolbox::Toolbox;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit_core::call::{CallArguments, ToolCall};
+use toolkit_core::unix_time;
 
 /// The maximum number of steps that are tracked at once. Beyond it, the oldest is dropped, and stays in the state last
 /// shown.
@@ -123,7 +123,7 @@ impl Steps {
         let kind = tool.map_or(StepType::ToolCall, |tool| self.types.of(tool));
         let arguments = tool.and_then(|tool| shown(tool, &call.arguments)).unwrap_or_default();
         let call = ToolCall::new(call.id.clone(), call.name.clone(), arguments);
-        let mut step = Step::pending(call, kind, now(), turn_index);
+        let mut step = Step::pending(call, kind, unix_time::now(), turn_index);
         if let Some(tool) = tool {
             tool.title().clone_into(&mut step.title);
         }
@@ -191,9 +191,4 @@ fn shown(tool: &Tool, arguments: &CallArguments) -> Option<CallArguments> {
     };
     history::secrets::strip(tool.compiled().ok()?, &mut value);
     Some(CallArguments::Json(value))
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

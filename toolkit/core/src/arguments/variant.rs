@@ -1,5 +1,6 @@
 //! Determines which variant of an enum a value means.
 
+use crate::schema::type_name;
 use crate::schema::{ALIASES, resolve};
 use serde_json::{Map, Value};
 
@@ -151,14 +152,7 @@ fn aliases(property: &Value) -> impl Iterator<Item = &str> {
 }
 
 fn allows_kind(value: &Value, schema: &Value) -> bool {
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
+    let kind = type_name(value);
     let allows = |named: &Value| named == kind || kind == "number" && named == "integer";
     match schema.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().any(allows),

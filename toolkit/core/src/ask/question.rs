@@ -2,6 +2,7 @@
 
 use super::{AllowScope, Answer, Ask, Elicitation};
 use crate::escape::escape_line;
+use crate::unix_time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -162,9 +163,9 @@ struct Pending {
     id: String,
     #[serde(flatten)]
     origin: Origin,
-    #[serde(with = "milliseconds")]
+    #[serde(with = "unix_time")]
     asked_at: SystemTime,
-    #[serde(with = "milliseconds")]
+    #[serde(with = "unix_time")]
     expires_at: SystemTime,
     question: Question,
     /// The longest scope in which it can be allowed.
@@ -286,21 +287,6 @@ impl Serialize for PendingAsk {
 impl<'de> Deserialize<'de> for PendingAsk {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Pending::deserialize(deserializer).map(|pending| Self(Arc::new(pending)))
-    }
-}
-
-mod milliseconds {
-    use serde::{Deserialize, Deserializer, Serializer};
-    use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-    pub(super) fn serialize<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SystemTime, D::Error> {
-        let since = Duration::from_millis(u64::deserialize(deserializer)?);
-        UNIX_EPOCH.checked_add(since).ok_or_else(|| serde::de::Error::custom("a time too far ahead"))
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn circle(schema: &Value) -> Option<String> {
     let definitions = schema.get("$defs").and_then(Value::as_object);
     find_circle(schema, schema, &mut path, &mut done).or_else(|| {
         definitions?.keys().find_map(|name| {
-            let reference = format!("#/$defs/{}", name.replace('~', "~0").replace('/', "~1"));
+            let reference = format!("#/$defs/{}", crate::pointer::escape(name));
             follow(&reference, schema, &mut path, &mut done)
         })
     })

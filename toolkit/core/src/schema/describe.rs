@@ -17,7 +17,7 @@ impl Compiled {
     pub(crate) fn schema_at(&self, path: &str) -> Option<&Value> {
         let mut schema = &self.schema;
         for step in path.split('/').skip(1) {
-            let step = step.replace("~1", "/").replace("~0", "~");
+            let step = crate::pointer::unescape(step);
             schema = match schema {
                 _ if step == "$ref" => resolve(schema, &self.schema),
                 Value::Array(items) => items.get(step.parse::<usize>().ok()?)?,

@@ -94,7 +94,7 @@ fn values() -> impl Strategy<Value = Value> {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
             proptest::collection::hash_map("[a-zA-Z_$'\"/~:,{]{1,4}", inner, 0..5)
-                .prop_map(|members| members.into_iter().collect::<Map<_, _>>().into()),
+                .prop_map(|members| members.into_iter().collect::<serde_json::Map<_, _>>().into()),
         ]
     })
 }
@@ -173,7 +173,8 @@ proptest! {
         for (pointer, place) in parsed.places.iter() {
             let rest = &text[offsets[&place]..];
             let seen = RefCell::new(VisitState::default());
-            let found = Limited { seen: &seen, depth: 0 }.deserialize(&mut json5::Deserializer::from_str(rest));
+            let found =
+                JsonSeed(Limited { seen: &seen, depth: 0 }).deserialize(&mut json5::Deserializer::from_str(rest));
             let found = found.ok();
             prop_assert_eq!(found.as_ref(), value.pointer(pointer), "{} in {:?}", pointer, text);
             let (Some(key), Some((_, name))) = (parsed.places.key(pointer), pointer.rsplit_once('/')) else { continue };

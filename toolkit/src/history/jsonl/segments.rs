@@ -5,6 +5,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use toolkit_core::unix_time;
 
 /// The number of files that share the size limit; one of them is the current file.
 const FILES: u64 = 8;
@@ -99,8 +100,7 @@ impl Segments {
             if current.bytes > 0 && (is_full || age >= self.max_age / AGES) {
                 // Another process may have rotated it already.
                 if is_same(&current.file, &self.path) {
-                    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                    let mut milliseconds = since.as_millis();
+                    let mut milliseconds = unix_time::now();
                     let mut target = self.named(milliseconds);
                     while target.symlink_metadata().is_ok() {
                         milliseconds += 1;
@@ -119,7 +119,7 @@ impl Segments {
         }
     }
 
-    fn named(&self, milliseconds: u128) -> PathBuf {
+    fn named(&self, milliseconds: u64) -> PathBuf {
         self.path.with_file_name(format!("{}.{milliseconds}-{}.jsonl", stem(&self.path), std::process::id()))
     }
 
@@ -206,8 +206,7 @@ pub(in crate::history) fn closed(path: &Path) -> io::Result<Vec<Closed>> {
         // For a symbolic link this is the metadata of the link itself.
         let Ok(metadata) = entry.metadata() else { continue };
         if is_number(milliseconds) && is_number(process) && metadata.is_file() {
-            let since = Duration::from_millis(milliseconds.parse().unwrap_or(0));
-            let time = UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH);
+            let time = milliseconds.parse().ok().and_then(unix_time::time).unwrap_or(UNIX_EPOCH);
             closed.push(Closed { path: entry.path(), time, length: metadata.len() });
         }
     }
@@ -226,8 +225,7 @@ fn first_time(file: &File) -> Option<SystemTime> {
     let mut start = BufReader::new(file.take(64));
     start.read_until(b',', &mut line).ok()?;
     let text = std::str::from_utf8(&line).ok()?;
-    let milliseconds = text.strip_prefix("{\"time\":")?.strip_suffix(',')?.parse().ok()?;
-    UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))
+    unix_time::time(text.strip_prefix("{\"time\":")?.strip_suffix(',')?.parse().ok()?)
 }
 
 #[cfg(unix)]

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
+use toolkit_core::unix_time;
 
 /// The time for which records may arrive without waking the writer: a fifth of the time in which they must be written.
 const LINGER: Duration = Duration::from_millis(2);
@@ -131,6 +132,5 @@ fn write(
 }
 
 fn lost_line(lost: u64) -> Vec<u8> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{{\"time\":{},\"lost\":{lost}}}\n", since.as_millis()).into_bytes()
+    format!("{{\"time\":{},\"lost\":{lost}}}\n", unix_time::now()).into_bytes()
 }

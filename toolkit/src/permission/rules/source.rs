@@ -12,6 +12,7 @@ use crate::permission::settings::{
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use toolkit_core::config_origin::ConfigOrigins;
+use toolkit_core::pointer::escape;
 
 pub(super) use prospect::Prospect;
 
@@ -75,7 +76,7 @@ impl Source {
         let by_name = |all: BTreeMap<String, PermissionRules>, place: &str| {
             let mut folded: BTreeMap<String, Kinds> = BTreeMap::new();
             for (name, rules) in all {
-                let pointer = format!("{place}/{}/permission", step(&name));
+                let pointer = format!("{place}/{}/permission", escape(&name));
                 folded.entry(fold(&name)).or_default().add(rules, &pointer);
             }
             folded
@@ -83,7 +84,7 @@ impl Source {
         let within = |all: BTreeMap<String, BTreeMap<String, PermissionRules>>, place: &str| {
             let mut folded: BTreeMap<String, BTreeMap<String, Kinds>> = BTreeMap::new();
             for (channel, all) in all {
-                let pointer = format!("/channels/{}/{place}", step(&channel));
+                let pointer = format!("/channels/{}/{place}", escape(&channel));
                 let known = folded.entry(fold(&channel)).or_default();
                 for (name, kinds) in by_name(all, &pointer) {
                     known.entry(name).or_default().merge(kinds);
@@ -211,7 +212,7 @@ impl Kinds {
     fn add(&mut self, rules: PermissionRules, pointer: &str) {
         for (key, rule) in rules {
             let rule =
-                KindRule { pointer: format!("{pointer}/{}", step(&key)), rule, paths: OnceLock::new() };
+                KindRule { pointer: format!("{pointer}/{}", escape(&key)), rule, paths: OnceLock::new() };
             let key = meant(&key);
             if key.contains('*') {
                 self.wildcards.push((key, rule));
@@ -377,9 +378,4 @@ impl Found<'_> {
             (PermissionRule::List(_), None) => String::new(),
         }
     }
-}
-
-/// Escapes a name as a step of a JSON pointer.
-fn step(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

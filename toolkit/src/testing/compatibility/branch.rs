@@ -2,6 +2,7 @@
 
 use super::same::is_annotation;
 use serde_json::{Map, Value, json};
+use toolkit_core::pointer::escape;
 use toolkit_core::schema::resolve;
 
 /// A keyword of this module: the schema's place in its document.
@@ -260,13 +261,15 @@ pub(super) fn names(types: Types) -> Value {
 pub(super) fn locate(schema: &mut Value, at: &str) {
     let Value::Object(members) = schema else { return };
     for (key, member) in members.iter_mut() {
-        let at = format!("{at}/{}", step(key));
+        let at = format!("{at}/{}", escape(key));
         match (key.as_str(), member) {
             (
                 "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
                 Value::Object(schemas),
             ) => {
-                schemas.iter_mut().for_each(|(name, schema)| locate(schema, &format!("{at}/{}", step(name))));
+                schemas
+                    .iter_mut()
+                    .for_each(|(name, schema)| locate(schema, &format!("{at}/{}", escape(name))));
             }
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
                 schemas
@@ -291,9 +294,4 @@ pub(super) fn locate(schema: &mut Value, at: &str) {
         }
     }
     members.insert(AT.to_owned(), at.into());
-}
-
-/// Escapes a name as a step of a JSON pointer.
-pub(super) fn step(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

@@ -1,11 +1,11 @@
 //! Compares the properties of object schemas.
 
-use super::branch::step;
 use super::finding::{Finding, Kind, View, join};
 use super::number::count;
 use super::subset::{Comparison, counted, located};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use toolkit_core::pointer::escape;
 use toolkit_core::schema::ALIASES;
 
 const NO: Value = Value::Bool(false);
@@ -47,7 +47,7 @@ impl<'a> Object<'a> {
     /// Returns a pointer into the document, for a property or a keyword.
     fn at(&self, keyword: &str, name: &str) -> String {
         let finding = located(self.branch, keyword, "", true, Kind::Opaque);
-        if name.is_empty() { finding.pointer } else { format!("{}/{}", finding.pointer, step(name)) }
+        if name.is_empty() { finding.pointer } else { format!("{}/{}", finding.pointer, escape(name)) }
     }
 }
 

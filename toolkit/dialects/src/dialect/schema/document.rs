@@ -55,7 +55,7 @@ impl Document {
         let mut keys = Vec::new();
         while place != 0 {
             let (above, key) = &self.places[place];
-            keys.push(key.replace('~', "~0").replace('/', "~1"));
+            keys.push(toolkit_core::pointer::escape(key));
             place = *above;
         }
         keys.iter().rev().fold(String::new(), |pointer, key| pointer + "/" + key)
@@ -260,7 +260,7 @@ impl Reading<'_> {
             let mut target = copy(found, 0);
             let (mut place, mut above, mut is_elsewhere) = (0, root, false);
             for key in pointer.split('/').skip(1) {
-                let key = key.replace("~1", "/").replace("~0", "~");
+                let key = toolkit_core::pointer::unescape(key);
                 is_elsewhere |=
                     place != 0 && above.as_object().is_some_and(|above| self.draft.names_itself(above));
                 place = self.place(place, &key);

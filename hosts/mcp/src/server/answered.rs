@@ -3,6 +3,7 @@
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};
 use toolkit::approval::{AllowScope, Answer, DeniedBy, PendingAsk, Question};
+use toolkit::text::escape_line;
 
 /// Name of the form's only field: the scope of the approval.
 const FOR: &str = "allow";
@@ -11,7 +12,7 @@ const FOR: &str = "allow";
 /// question.
 pub(super) fn params(ask: &PendingAsk) -> Result<ElicitRequestParams, Answer> {
     let schema = match ask.question() {
-        Question::Approve(_) => permission(ask.scopes()),
+        Question::Approve(asked) => permission(ask.scopes(), &covered(ask, &asked.patterns)),
         Question::Elicit(elicitation) => elicitation.schema.clone(),
         _ => return Err(cannot_be_asked("a question of this kind")),
     };
@@ -25,21 +26,39 @@ fn cannot_be_asked(what: &str) -> Answer {
 }
 
 /// Accepting the form is the approval; the field sets its scope, by default this once.
-fn permission(scopes: &[AllowScope]) -> Value {
-    let names: Vec<&str> = scopes.iter().map(|scope| name(*scope).0).collect();
-    let titles: Vec<&str> = scopes.iter().map(|scope| name(*scope).1).collect();
+fn permission(scopes: &[AllowScope], covered: &str) -> Value {
+    let names: Vec<&str> = scopes.iter().map(|scope| name(*scope)).collect();
+    let titles: Vec<String> = scopes.iter().map(|scope| title(*scope, covered)).collect();
     let field = json!({
         "type": "string", "title": "Allow it", "description": "Decline to deny it.",
-        "enum": names, "enumNames": titles, "default": name(AllowScope::Once).0,
+        "enum": names, "enumNames": titles, "default": name(AllowScope::Once),
     });
     json!({ "type": "object", "properties": { FOR: field } })
 }
 
-fn name(scope: AllowScope) -> (&'static str, &'static str) {
+fn name(scope: AllowScope) -> &'static str {
     match scope {
-        AllowScope::Session => ("session", "exactly this, until the session ends"),
-        AllowScope::Always => ("always", "exactly this, always in this workspace"),
-        _ => ("once", "this once"),
+        AllowScope::Session => "session",
+        AllowScope::Always => "always",
+        _ => "once",
+    }
+}
+
+fn title(scope: AllowScope, covered: &str) -> String {
+    match scope {
+        AllowScope::Session => format!("{covered}, until the session ends"),
+        AllowScope::Always => format!("{covered}, always in this workspace"),
+        _ => "this once".to_owned(),
+    }
+}
+
+/// Returns the actions that an answer covers which is remembered. The message names the patterns.
+fn covered(ask: &PendingAsk, patterns: &[String]) -> String {
+    match patterns {
+        _ if ask.is_for_every_call() => format!("every call of `{}`", escape_line(&ask.origin().tool)),
+        [] => "exactly this".to_owned(),
+        [_] => "all with this pattern".to_owned(),
+        _ => "all with these patterns".to_owned(),
     }
 }
 
@@ -76,6 +95,31 @@ mod tests {
 
     fn approve(ask: Ask) -> PendingAsk {
         PendingAsk::detached(Origin::new("1", "x"), Question::Approve(ask))
+    }
+
+    #[test]
+    fn a_choice_names_the_actions_that_it_covers() {
+        let ask = || Ask::new("edit", "write");
+        for (ask, covered, choices) in [
+            // An answer to a question without a pattern is not kept beyond the session.
+            (ask(), "exactly this", 2),
+            (ask().with_pattern("x"), "every call of `x`", 3),
+            (ask().with_pattern("a.txt"), "all with this pattern", 3),
+            (ask().with_pattern("a.txt").with_pattern("x"), "all with these patterns", 3),
+        ] {
+            let origin = Origin::new("1", "x").with_workspace("/srv");
+            let ask = PendingAsk::detached(origin, Question::Approve(ask));
+            let Ok(ElicitRequestParams::FormElicitationParams { requested_schema, .. }) = params(&ask) else {
+                panic!("no form")
+            };
+            let form = serde_json::to_value(requested_schema).unwrap();
+            let titles = [
+                "this once".to_owned(),
+                format!("{covered}, until the session ends"),
+                format!("{covered}, always in this workspace"),
+            ];
+            assert_eq!(form["properties"]["allow"]["enumNames"], json!(titles[..choices]));
+        }
     }
 
     #[test]

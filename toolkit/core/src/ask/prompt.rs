@@ -226,6 +226,10 @@ impl Prompt {
         if ask.patterns.is_empty() {
             self.field(label, "the same question, in every detail");
         }
+        if pending.is_for_every_call() {
+            self.field(label, &format!("every call of `{}`, with any arguments", pending.origin().tool));
+            return;
+        }
         for (number, pattern) in ask.patterns.iter().enumerate() {
             let label = if number == 0 { label } else { "and: " };
             // The command is shown above; the rest of the pattern says where it applies.
@@ -429,8 +433,13 @@ mod tests {
             .with_claim(&evil);
         let origin = Origin::new(&evil, &evil).with_agent(&evil).with_session(&evil).with_workspace(&evil);
         let pending = PendingAsk::detached(origin, Question::Approve(ask)).with_problem(evil.clone());
-        let own =
-            ["Permission needed: x", "The last answer did not fit:", "What s and a", "The workspace in"];
+        let own = [
+            "Permission needed: x",
+            "The last answer did not fit:",
+            "What s and a",
+            "It covers every call",
+            "The workspace in",
+        ];
         for line in shown(&[pending.to_prompt(), pending.to_help()].concat()).lines() {
             let is_own = own.iter().any(|own| line.starts_with(own))
                 || ["y allows", "s also", "a also", "n denies", "Ctrl-D"]

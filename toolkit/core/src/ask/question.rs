@@ -242,6 +242,12 @@ impl PendingAsk {
         }
     }
 
+    /// Returns true if a lasting answer covers every call of the tool, with any arguments: the only pattern is the tool's name, as in the
+    /// question before a call of a tool that does not ask by itself.
+    pub fn is_for_every_call(&self) -> bool {
+        matches!(self.question(), Question::Approve(Ask { patterns, .. }) if *patterns == [self.origin().tool.as_str()])
+    }
+
     /// Returns the reason why answers are not remembered here, or why earlier ones are not used.
     pub fn note(&self) -> Option<&str> {
         self.0.note.as_deref()

@@ -59,6 +59,9 @@ impl PendingAsk {
             text.field("pattern: ", pattern);
         }
         text.field("asked by: ", &self.origin().tool);
+        if self.is_for_every_call() {
+            text.heading("It covers every call of the tool, with any arguments.");
+        }
         if let Some(workspace) = self.origin().workspace.as_ref().filter(|_| is_always) {
             text.heading("The workspace in which a remembers it:");
             text.field("", workspace);
@@ -262,12 +265,9 @@ mod tests {
             "What the model says of it, unchecked:",
             "The last answer did not fit:",
         ];
-        assert!(
-            pending
-                .remembered_text()
-                .lines()
-                .all(|line| line.starts_with("  ") || line.starts_with("What s "))
-        );
+        assert!(pending.remembered_text().lines().all(|line| line.starts_with("  ")
+            || line.starts_with("What s ")
+            || line.starts_with("It covers every call ")));
         let text = pending.to_text();
         let mut found = Vec::new();
         for line in text.lines() {
@@ -340,6 +340,11 @@ mod tests {
             (
                 shown(Origin::new("1", "edit"), Ask::new("edit", "t").with_pattern("a")),
                 "What s remembers, exactly as it is:\n  kind: edit\n  pattern: a\n  asked by: edit\n",
+            ),
+            (
+                shown(Origin::new("1", "edit"), Ask::new("edit", "t").with_pattern("edit")),
+                "What s remembers, exactly as it is:\n  kind: edit\n  pattern: edit\n  asked by: edit\nIt covers every \
+                 call of the tool, with any arguments.\n",
             ),
             (shown(here(), Ask::new("edit", "t")), "What s remembers: the same question, in every detail\n"),
         ] {

@@ -79,6 +79,7 @@ impl Programs {
             .map(|directory| fs::metadata(directory).and_then(|metadata| metadata.modified()).ok())
             .collect();
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        // No test covers the limit: it only affects time and memory, the result is the same.
         if found.stamps != stamps || found.by_name.len() > MAX_NAMES {
             *found = Found { stamps, by_name: HashMap::new() };
         }

@@ -131,6 +131,7 @@ impl Situation<'_> {
 
 impl fmt::Debug for Situation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // No test covers the text: it is for debugging only.
         // The environment may contain secrets.
         f.debug_struct("Situation")
             .field("cwd", &self.cwd)

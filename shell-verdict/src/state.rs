@@ -173,12 +173,15 @@ impl<'a> State<'a> {
             }
         }
         // A call of a function that may not be defined is also judged as if it were not.
+        // No test covers the condition: a definition is judged by itself, and makes variables and the
+        // directory uncertain.
         if !Rc::ptr_eq(&self.functions, &other.functions) {
             let functions = Rc::make_mut(&mut self.functions);
             for (name, function) in other.functions.iter() {
                 functions.entry(name.clone()).or_insert_with(|| Rc::clone(function));
             }
         }
+        // No test covers this, here and in `forget`: a command that changes patterns needs approval anyway.
         self.plain_patterns &= other.plain_patterns;
         self.keep_evaluated(other);
     }

@@ -151,6 +151,8 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>, judges: Judges) ->
             format!("it may change {name}, which keeps a program from running or writing something"),
         );
     }
+    // Only saves a look, so no test covers the conditions: after a single look the lenient one finds the
+    // same, and a denial stays a denial.
     if whole.decision < Decision::Deny && looks > 1 {
         look_leniently(command, situation, judges, repositories, &mut whole);
     }

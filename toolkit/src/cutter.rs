@@ -197,6 +197,7 @@ fn take_text(output: &mut ToolOutput) -> (usize, String) {
     let at = output.content.iter().position(is_text).unwrap_or(0);
     let is_one = output.content.iter().filter(|block| is_text(block)).count() == 1;
     let text = match output.content.get_mut(at) {
+        // Only saves a copy: joining one text gives the same text. No test can tell.
         Some(Content::Text { text }) if is_one => mem::take(text),
         _ => output.to_text(),
     };

@@ -26,6 +26,7 @@ const FARTHEST: usize = 256;
 /// Minimum distance of two changes, in bytes, from which the text between them is not examined.
 const FAR_BYTES: usize = 16 * 1024;
 /// Number of bytes compared at once.
+// No test covers the number: it only affects speed, the result is the same.
 const BLOCK: usize = 4 * 1024;
 
 /// The difference between two contents.
@@ -71,6 +72,7 @@ pub(crate) fn diff_spliced(path: &str, old: &[u8], splices: &[Splice]) -> Diff {
         let between = &old[one.range.end..next.range.start];
         // As many whole lines that no two hunks can meet.
         let mut ends = memchr::memchr_iter(b'\n', between);
+        // No test covers the limit: the text between is skipped or compared, with the same result either way.
         between.len() < FAR_BYTES || ends.nth(2 * CONTEXT + 1).is_none()
     };
     let mut numbers = LineNumbers::new(old);
@@ -281,8 +283,10 @@ impl<'a> Walk<'a> {
         if old.is_empty() && new.is_empty() {
             return false;
         }
+        // No test covers the exact limit: either way finds such a change, and only the speed differs.
         let is_much = self.left.into_iter().max() > Some(MANY_LINES);
         if is_much && self.changes.len() < MAX_CHANGES {
+            // No test covers the sum: `over` looks at no more lines, so with more the result is the same.
             let near = |rest: &'a [u8]| lines_of(rest, FARTHEST + ANCHOR);
             let (old, new) = (near(old), near(new));
             if let Some((until_old, until_new)) = over(&old, &new) {

@@ -194,6 +194,7 @@ async fn draft_for_question(
             });
             draft.await
         }
+        // No test: the file would have to be removed between two looks at it.
         PriorContent::Absent => Err(is_absent(&shown)),
         // The file is not read before approval: the prompt shows the request.
         _ => Ok((as_asked(edits), None)),

@@ -176,6 +176,7 @@ fn content(
     }
     let mut same = line.start;
     let mut at = line.start;
+    // No test covers the exact bounds: `plain` finds nothing at the end, and an empty piece has no effect.
     while at < line.end {
         match plain(&bytes[at..line.end]) {
             Some((length, byte)) => {
@@ -221,6 +222,7 @@ fn plain(bytes: &[u8]) -> Option<(usize, u8)> {
     let code = match *bytes {
         [0xC2, 0xA0, ..] => return Some((2, b' ')),
         [0xE2, second @ 0x80..=0x81, third @ 0x80..=0xBF, ..] => {
+            // No test tells `|` from `^` here: no two of the parts share a bit, so the result is the same.
             0x2000 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F)
         }
         [0xE2, 0x88, 0x92, ..] => 0x2212,

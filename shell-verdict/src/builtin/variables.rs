@@ -23,6 +23,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
             continue;
         }
         match word.value.text() {
+            // No test covers the condition: without it, the exported name needs approval in the same way.
             Some("-f" | "-F") if !declares => {
                 part.has(Class::Code, "a function is given to the programs that are started");
             }

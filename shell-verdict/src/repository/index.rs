@@ -116,6 +116,7 @@ fn each_name(bytes: &[u8], each: &mut dyn FnMut(&[u8], u32) -> Option<()>) -> Op
 fn bytes(git_dir: &Path, read: &Cell<u64>) -> Result<Option<Vec<u8>>, String> {
     let index: PathBuf = git_dir.join("index");
     match fs::metadata(&index) {
+        // No test of other errors: they mean an unreadable directory, and git reads no index there either.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Ok(metadata) if metadata.is_file() => {
             read.set(read.get().saturating_add(metadata.len()));

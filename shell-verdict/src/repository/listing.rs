@@ -58,6 +58,7 @@ impl Listing {
         let Some(entries) = &self.entries else { return Named::Unsure };
         let first = name.split('/').next().unwrap_or(name);
         match entries.iter().find(|(known, _)| known == first) {
+            // Only a fast path: without it the name is looked up, with the same result, so no test covers it.
             Some((_, kind)) if first == name => Named::Is(*kind),
             Some(_) => Named::Unsure,
             // There are file systems where that is the same name.

@@ -51,6 +51,7 @@ impl Judge<'_> {
     /// Returns true if a command may run its input, or pass it on.
     pub(super) fn may_run_input(&self, command: &ast::Command) -> bool {
         let ast::Command::Simple(simple) = command else { return true };
+        // Only saves time: other commands do not use the output that is worked out, so no test covers it.
         simple.word_or_name.as_ref().is_none_or(|name| {
             let base = base(&name.value).trim_matches(['\\', '"', '\'']);
             matches!(base, "cat" | "tee" | "source" | ".")
@@ -89,6 +90,8 @@ impl Judge<'_> {
                 if let [command] = &pipeline.seq[..] {
                     whole.push_str(&self.output(command, source).unwrap_or_default());
                 }
+                // No test covers this limit, and the others below. They save time and memory: a text is only
+                // searched for forbidden commands, and whatever runs it needs approval anyway.
                 if whole.len() > LONGEST {
                     return None;
                 }
@@ -137,6 +140,7 @@ impl Judge<'_> {
     /// Returns the same for a text, if it begins with a command that only prints its words.
     pub(super) fn output_of_text(&mut self, text: &str) -> Option<String> {
         let begins = ["echo ", "printf ", "cat <<"].iter().any(|name| text.trim_start().starts_with(name));
+        // No test covers the first condition: it only saves time, since fewer texts are parsed.
         if !begins || text.len() > LONGEST {
             return None;
         }
@@ -227,6 +231,7 @@ impl Judge<'_> {
             return;
         }
         part.has(Class::Code, "it runs a text that is a part of the command");
+        // No test covers the exact limit: it only saves time, and the command needs approval either way.
         if text.len() > LONGEST {
             never::look(text, part);
         } else {

@@ -119,6 +119,7 @@ fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
         }
         _ => return Err(OTHER),
     };
+    // Saves memory: `expand` refuses as many words, too. No test covers the exact limit.
     if from.abs_diff(to) as usize > MAX {
         return Err("braces come to more words than are looked at");
     }
@@ -129,6 +130,7 @@ fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
         None => format!("{value:0width$}"),
     };
     let steps = (0..=from.abs_diff(to)).step_by(step as usize);
+    // With equal ends there is one word, the same in both directions, so no test covers `<=` for them.
     let members = steps.map(|step| word(if from <= to { from + step } else { from - step }));
     Ok(Some(members.collect()))
 }
@@ -148,6 +150,7 @@ fn past(bytes: &[u8], at: usize) -> Result<usize, Unclear> {
         b'"' => Ok(super::skip::closing_quote(bytes, at)? + 1),
         b'`' => Err("something is substituted in a word with braces"),
         b'$' => match bytes.get(at + 1) {
+            // No test covers the 1 before `{` and the one after `)`: the bracket itself has no meaning there.
             // `${…}` holds no braces that are expanded.
             Some(b'{') => Ok(super::skip::closing_brace(text(), at + 1, false)? + 1),
             Some(b'(') => Ok(super::skip::closing_parenthesis(text(), at + 1)? + 1),

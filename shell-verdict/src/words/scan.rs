@@ -215,6 +215,7 @@ impl<'t, 's> Scan<'t, 's> {
             '(' => self.substitution(rest, is_quoted, out)?,
             '[' => {
                 let end = rest.find(']').ok_or("an arithmetic expansion is not closed")?;
+                // No test covers the 1: `]` is an ordinary character, and the word is unknown from here on.
                 self.at += end + 1;
                 self.arithmetic(&rest[1..end])?;
                 out.hole(!is_quoted);

@@ -34,6 +34,7 @@ fn arithmetic(text: &[u8], at: usize, around: usize) -> Option<usize> {
 
 /// The index of the brace that closes the one at `open`.
 pub(super) fn closing_brace(text: &str, open: usize, is_quoted: bool) -> Result<usize, Unclear> {
+    // No test covers the 1: the opening brace means nothing to `brace`, so the result is the same.
     brace(text.as_bytes(), open + 1, is_quoted, 0)
 }
 
@@ -156,7 +157,10 @@ fn brace(text: &[u8], mut at: usize, is_quoted: bool, depth: usize) -> Result<us
     while let Some(byte) = text.get(at) {
         at = match byte {
             b'}' => return Ok(at),
+            // No test needs this arm: without it, an escaped brace has the same result, and a word with an
+            // escaped quote only needs approval more often.
             b'\\' => at + 2,
+            // No test needs this arm: `Scan::within` refuses such quotes, too.
             b'\'' if is_quoted => return Err("quotes stand in an expansion within quotes"),
             b'\'' => single(text, at + 1)? + 1,
             b'"' => double(text, at + 1, depth + 1)? + 1,

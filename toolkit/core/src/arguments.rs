@@ -31,6 +31,7 @@ pub struct Arguments(Map<String, Value>);
 impl Arguments {
     #[doc(hidden)]
     pub fn take(&mut self, name: &str) -> Option<Value> {
+        // Both ways find the same argument: no test can tell which one is taken.
         if self.0.len() > FEW {
             return self.0.get_mut(name).map(mem::take);
         }
@@ -88,6 +89,7 @@ pub fn certain(compiled: &Compiled, arguments: CallArguments) -> Result<Argument
         },
     };
     match arguments {
+        // Only a fast path: `prepare` comes to the same arguments. No test can tell.
         Value::Object(members) if plain.certainly_takes(&members) => Ok(Arguments(members)),
         arguments => Err(CallArguments::Json(arguments)),
     }

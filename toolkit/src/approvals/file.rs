@@ -195,6 +195,7 @@ fn check_owner(_metadata: &Metadata) -> Result<(), String> {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn own_id() -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
+    // As root, no test can tell this from the constant 0; as any other user, the tests can.
     fs::metadata("/proc/self").ok().map(|process| process.uid())
 }
 
@@ -202,6 +203,7 @@ fn own_id() -> Option<u32> {
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 fn own_id() -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
+    // No test on Linux, where this is not compiled.
     fs::metadata(std::env::home_dir()?).ok().map(|home| home.uid())
 }
 
@@ -211,6 +213,7 @@ fn own(options: &mut OpenOptions) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
+        // The flags have no bit in common, so `|` and `^` are the same: no test can tell them apart.
         options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     }
     #[cfg(not(unix))]
@@ -246,6 +249,7 @@ impl Lock {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(file)),
+                // With `<=` it would at most try once more, if the times were equal: no test.
                 Err(TryLockError::WouldBlock) if since.elapsed() < patience => sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
                     return Err(cannot(&format!("another process has held it for {patience:?}")));

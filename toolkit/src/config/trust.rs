@@ -155,6 +155,7 @@ impl TrustStore {
         let mut files = self.files()?;
         let count = files.len();
         files.retain(|file| file.path != path);
+        // No test: it is false only if another process revokes between the first look and the lock.
         let was_trusted = files.len() < count;
         if was_trusted {
             self.write(files)?;

@@ -23,6 +23,7 @@ pub(super) fn lock(dir: &Dir) -> Option<File> {
     let Some(identity) = dir.identity() else { return dir.lock(LOCK_TIME) };
     let most = {
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        // No test can tell `<` from `<=`: the times would have to be the same to the nanosecond.
         held.retain(|(_, since)| since.elapsed() < FORGET_TIME);
         patience(held.iter().any(|(known, _)| *known == identity), held.len())
     };

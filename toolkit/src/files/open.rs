@@ -93,6 +93,7 @@ impl Workspace {
         let mut repaired: Option<PathRepair> = None;
         let mut granted = Vec::new();
         let mut work = Some(work);
+        // No test counts how often it looks again: links would have to change all the time.
         for _ in 0..2 * MAX_LOOKS {
             let Some(waits) = work.take() else { break };
             let (workspace, to) = (self.clone(), given.to_owned());
@@ -163,6 +164,7 @@ impl Workspace {
             if !self.needs_no_leave(&real) {
                 return Err(OpenError::NeedsLeave);
             }
+            // No test puts a link there between the decision and this, here or below; `swapped` does by luck.
             match root.dir.open_file(within) {
                 Err(error) if handle::is_raced(&error) => {}
                 opened => return self.regular(opened, real),
@@ -191,6 +193,7 @@ impl Workspace {
             return Err(OpenError::NeedsLeave);
         }
         match dir.open_file(Path::new(name)) {
+            // Any other error would come again in `try_open`, so no test can tell what is tried again.
             Err(error) if handle::is_raced(&error) => self.try_open(&real),
             opened => self.regular(opened, real),
         }
@@ -253,6 +256,7 @@ impl Workspace {
             None => roots.reaching(&real).and_then(|(dir, within)| dir.open_any(&within)),
         };
         let opened = match opened {
+            // No test puts a link there between the decision and this, or has an error only here.
             Err(error) if handle::is_raced(&error) => return Ok(None),
             opened => opened.map_err(|error| cannot(&error))?,
         };

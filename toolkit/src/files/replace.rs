@@ -278,6 +278,7 @@ impl Target {
                     new.is_there = false;
                     Ok(Put::Done)
                 }
+                // No test has another error here: its directory had no objection to the temporary name.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Put::Changed),
                 Err(error) => Err(error),
             };
@@ -289,6 +290,7 @@ impl Target {
         match dir.exchange(&new.name, &self.name) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Put::Changed),
+            // No test has another error here that the rename would not have too.
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 // The closest to an atomic change on file systems that cannot exchange files.
                 dir.rename(&new.name, dir, &self.name)?;
@@ -338,6 +340,7 @@ pub(super) enum Put {
 fn is_there(dir: &Dir, name: &OsStr, before: &Stat) -> io::Result<bool> {
     match dir.stat(name) {
         Ok(now) => Ok(is_same_file(&now, before)),
+        // No test has another error here: the directory is open, and the name was looked at before.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
@@ -363,6 +366,7 @@ impl<'a> Temporary<'a> {
                     let identity = handle::identity(&file.metadata()?);
                     return Ok(Self { dir, name, identity, file: Some(file), is_there: true });
                 }
+                // No test: two random names of 64 bits would have to be equal.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -422,9 +426,11 @@ impl Temporary<'_> {
             let held = self.dir.stat(&self.name)?;
             match self.dir.exchange(&self.name, name) {
                 Ok(()) => {}
-                // The file there was removed meanwhile, and the name is free.
+                // The file there was removed meanwhile, and the name is free. No test has another error: the
+                // same exchange was possible before.
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     return match self.dir.rename_new(&self.name, self.dir, name) {
+                        // No test: the name would have to be taken between two system calls.
                         Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                         done => done.map(|()| Put::Changed),
                     };

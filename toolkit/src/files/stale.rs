@@ -43,6 +43,8 @@ pub(super) fn remove_old(dir: &Dir) {
         let mut looked = LOOKED.lock().unwrap_or_else(PoisonError::into_inner);
         is_due(looked.get_or_insert_default(), identity, Instant::now())
     };
+    // No test: the time of the last change, which must be an hour ago, cannot be set. Both parts have
+    // their own tests.
     if is_due {
         remove_older(dir, SystemTime::now().checked_sub(OLD));
     }
@@ -65,6 +67,7 @@ fn remove_older(dir: &Dir, than: Option<SystemTime>) {
     for entry in entries.iter().filter(|entry| entry.kind == FileKind::File && is_name(&entry.name)) {
         let Ok(stat) = dir.stat(&entry.name) else { continue };
         // The name changed last: a file that was replaced still has the time of its content.
+        // No test can tell `<` from `<=`: the times would have to be the same to the nanosecond.
         let is_old = stat.changed.is_some_and(|changed| Some(changed) < than);
         let is_ours = stat.owner.is_some_and(|(owner, _)| Some(owner) == handle::user());
         if !is_old || !is_ours || stat.names != 1 {

@@ -126,6 +126,7 @@ impl Workspace {
         let proposal = self.propose_at(repair::literal(given), None).await?;
         let place = match &proposal.weighed {
             Weighed::Allowed(seen) => &seen.1,
+            // The condition only saves the steps below: `needs_no_leave` is false outside. No test can tell.
             Weighed::Asks(asked) if asked.place.is_inside() => &asked.place,
             _ => return Ok(proposal),
         };
@@ -221,6 +222,7 @@ impl Proposal {
     ///
     /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access), and when no file can be written there.
     pub async fn ask(mut self, show: impl Fn(Ask) -> Ask + Send + Sync) -> Result<Target, ToolError> {
+        // No test counts how often it looks again: links would have to change all the time.
         for _ in 0..2 * MAX_LOOKS {
             match self.weighed {
                 Weighed::OwnOutput(path) => {
@@ -301,6 +303,7 @@ impl Target {
         let dir = loop {
             match root.open_dir(&above) {
                 Ok(dir) => break dir,
+                // No test puts a link there after the decision, or has an error other than `NotFound` here.
                 Err(error) if handle::is_raced(&error) => return Ok(None),
                 Err(error) if error.kind() == ErrorKind::NotFound => match above.file_name() {
                     Some(name) => {
@@ -359,6 +362,7 @@ impl Target {
             Ok(Any::Directory(_)) => Err(no_file(&self.shown, FileKind::Directory)),
             Ok(Any::Special) => Err(no_file(&self.shown, FileKind::Special)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            // No test has another error here: it would need a file that not even root may read.
             Err(error) if handle::is_raced(&error) => Err(no_file(&self.shown, FileKind::Link)),
             Err(error) => Err(cannot(&error)),
         }
@@ -368,6 +372,7 @@ impl Target {
     pub(super) fn stat_in(&self, dir: &Dir) -> Result<Option<handle::Stat>, ToolError> {
         match dir.stat(&self.name) {
             Ok(stat) => Ok(Some(stat)),
+            // No test has another error: the directory is open, and the name was looked at before.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(cannot("look at", &self.shown, &error)),
         }
@@ -395,6 +400,7 @@ fn read_whole(file: &File, metadata: Metadata, most: u64, shown: &str) -> Result
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0).saturating_add(1));
     let mut hash = ContentHash::new();
     loop {
+        // A greater part only reads up to a block more before the file is too long: no test can tell.
         let part = (most - bytes.len() as u64).saturating_add(1).min(ContentHash::BLOCK as u64);
         let from = bytes.len();
         let mut part = file.take(part);

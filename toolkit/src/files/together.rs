@@ -25,6 +25,7 @@ impl Workspace {
         mut proposals: Vec<Proposal>,
         show: impl Fn(Ask) -> Ask + Send + Sync,
     ) -> Result<Vec<Target>, ToolError> {
+        // No test counts how often it looks again: links would have to change all the time.
         for _ in 0..2 * MAX_LOOKS {
             let mut asked: Vec<&Asked> = Vec::new();
             for proposal in &proposals {

@@ -48,6 +48,7 @@ impl Workspace {
         let inner = Inner {
             own: rules.own_dirs.folded(),
             has_rules: rules.permissions.says_of_reading(self.ctx.tool()),
+            // False without need only costs time, as each path is then decided whole. No test can tell.
             is_allowed: is_inside || was_asked,
             workspace: self.clone(),
             boundary: roots.workspace().real.clone(),
@@ -166,6 +167,8 @@ impl OpenedTree {
 
     /// Returns true if a name in a directory may be read without a question.
     fn may_read_in(&mut self, directory: &Path, name: &OsStr) -> bool {
+        // The complete decision is always right; the rest of this function only saves time. No test can
+        // tell which of the two decides.
         if self.inner.has_rules || !self.inner.is_allowed {
             return self.is_allowed_by_rules(&directory.join(name));
         }
@@ -284,6 +287,8 @@ impl Inner {
 
 /// Returns the directory at a real path, and decides about it unless it was the last one.
 fn known<'p>(inner: &Inner, last: &'p mut Option<Parent>, directory: &Path) -> &'p mut Parent {
+    // No test can tell if this decides anew each time, or finds a directory close that is not: each path
+    // is then decided whole, or opened by its path, with the same result.
     if last.as_ref().is_none_or(|last| last.path.as_os_str() != directory.as_os_str()) {
         let is_suspect = |part: Component<'_>| part == Component::ParentDir || is_suspect(part.as_os_str());
         let is_close = !directory.starts_with(&inner.real)

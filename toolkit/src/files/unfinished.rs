@@ -182,6 +182,7 @@ impl Workspace {
         }
         let file = File::open(path).ok()?;
         let age = file.metadata().ok()?.modified().ok()?.elapsed().unwrap_or_default();
+        // No test can tell `>` from `>=`: the age would have to be equal to the nanosecond.
         if age > OLD && handle::try_lock(&file) {
             let _ = fs::remove_file(path);
             return None;
@@ -228,6 +229,8 @@ impl Workspace {
                 let size = file.metadata().len();
                 let is_one_of =
                     [change.before, change.after].iter().flatten().any(|content| content.size == size);
+                // Only saves reading: content of another size has another hash. No test can tell, and none
+                // has a file as large as `MAX_COMPARED`.
                 if size > MAX_COMPARED || !is_one_of {
                     return Some(FileState::Unknown);
                 }
@@ -240,6 +243,7 @@ impl Workspace {
                     match rest.read(&mut block) {
                         Ok(0) => break,
                         Ok(count) => hash.update(&block[..count]),
+                        // No test can interrupt a read.
                         Err(error) if error.kind() == ErrorKind::Interrupted => {}
                         Err(_) => return Some(FileState::Unknown),
                     }

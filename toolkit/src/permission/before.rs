@@ -43,6 +43,7 @@ impl Tool {
     /// Returns true if no approval is needed before the tool runs, if nothing is configured: by its attributes, it may
     /// run or asks itself.
     pub(crate) fn runs_by_its_word(&self) -> bool {
+        // Only a fast path: the checks before a call come to the same result. No test can tell.
         let facts = ToolFacts::of(self);
         facts.runs_by_its_word() || facts.is_trusted_source && self.asks()
     }

@@ -176,6 +176,8 @@ impl Permissions {
 
     /// Returns true if a rule applies to paths that `tool` reads.
     pub(crate) fn says_of_reading(&self, tool: &Tool) -> bool {
+        // True without need only costs time, as each path is then decided whole, and may change which of
+        // several files a question names. No test can tell.
         let mut says = false;
         self.each_rule(|rule| {
             says |=
@@ -189,6 +191,7 @@ impl Permissions {
 impl OwnDirs {
     /// Returns true if something below the directory may be in one of them; both are in the form used for comparison.
     pub(crate) fn may_hold(&self, directory: &Path) -> bool {
+        // True without need only costs time, as each path is then decided whole. No test can tell.
         let directory = fold(directory);
         self.data.iter().any(|own| own.starts_with(&directory) || directory.starts_with(own))
     }

@@ -130,6 +130,7 @@ impl Permissions {
 
     /// Returns true if there are no rules.
     pub(crate) fn is_silent(&self) -> bool {
+        // Only a fast path: without rules, the walk over them also comes to the default. No test can tell.
         self.0.sources.is_empty() && self.0.narrowing.is_empty()
     }
 
@@ -142,6 +143,7 @@ impl Permissions {
 
     /// Returns true if nothing at all is configured.
     pub(crate) fn says_nothing(&self) -> bool {
+        // Only a fast path: the checks before a call come to the same result. No test can tell.
         self.is_silent() && self.0.auto_execute.is_empty()
     }
 

@@ -125,6 +125,7 @@ pub(super) fn work_out(
         // Only a file whose text changes must be text.
         let content = file.content.as_deref().map(Content::verbatim);
         let mode_of = content.is_some().then_some(states.len());
+        // No test covers `is_touched`: without it, the comparison below finds an untouched file unchanged.
         states.push(State { content, mode_of, is_touched: false, ..State::ABSENT });
     }
     let mut outcome = Outcome::default();
@@ -175,6 +176,8 @@ pub(super) fn work_out(
                 None => Fate::Added(content),
             },
         };
+        // Same result without it, so no test covers it: a default mode changes nothing, and the mode of a
+        // deleted file is not used.
         if fate != Fate::Deleted && mode != Mode::default() {
             outcome.modes.insert(index, mode);
         }

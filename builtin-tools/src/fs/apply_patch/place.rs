@@ -87,6 +87,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             return self.place_new_lines(&hunk.without_padding(), from);
         }
         let mut found = self.place_lines(hunk, from)?;
+        // Without padding the same search would only fail twice, so no test covers the second condition.
         if found.is_none() && hunk.padding > 0 {
             found = self.place_lines(&hunk.without_padding(), from)?;
         }

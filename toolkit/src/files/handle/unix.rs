@@ -28,10 +28,13 @@ pub(crate) struct Dir(OwnedFd);
 impl Dir {
     /// Opens the directory at `path`, following symlinks: for paths that the user running the program chose.
     pub(crate) fn open_root(path: &Path) -> io::Result<Self> {
+        // Different flags have no bit in common, so `|` and `^` join them alike, here and below: no test
+        // can tell them apart.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(path, flags, Mode::empty()) {
             Ok(fd) => Ok(Self(fd)),
-            // The directory may be traversed but not listed.
+            // The directory may be traversed but not listed. No test, here and in `open_dir`: root
+            // may list every directory.
             #[cfg(target_os = "linux")]
             Err(Errno::ACCESS) => Ok(Self(rustix::fs::open(path, flags | OFlags::PATH, Mode::empty())?)),
             Err(error) => Err(error.into()),
@@ -204,6 +207,7 @@ impl Dir {
     pub(crate) fn is_writable(&self, name: &OsStr) -> bool {
         use rustix::fs::Access;
         match rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::EACCESS) {
+            // No test: root may write to every file.
             Err(Errno::ACCESS | Errno::ROFS | Errno::PERM) => false,
             // If it is unknown, writing will show it.
             _ => true,
@@ -269,6 +273,7 @@ impl Dir {
     /// cannot sync a directory are ignored.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match rustix::fs::fsync(&self.0) {
+            // No test: only a power cut shows that a directory was not synced.
             Err(Errno::BADF | Errno::INVAL | Errno::NOTSUP | Errno::ROFS) => Ok(()),
             done => Ok(done?),
         }
@@ -277,13 +282,15 @@ impl Dir {
     /// Locks the directory for as long as the returned file lives, and waits at most this long for others that hold the
     /// lock. Returns `None` if it cannot be locked.
     pub(crate) fn lock(&self, most: Duration) -> Option<File> {
-        // Opened again, because a lock belongs to the open file description, which clones share.
+        // Opened again, because a lock belongs to the open file description, which clones share. No test can
+        // tell if `DIRECTORY` is set: `.` is always a directory.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let dir = File::from(self.open(Path::new("."), flags, Mode::empty()).ok()?);
         let until = Instant::now() + most;
         loop {
             match rustix::fs::flock(&dir, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Some(dir),
+                // With `<=` it would at most try once more, if the times were equal: no test.
                 Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => {
                     std::thread::sleep(LOCK_PAUSE);
                 }
@@ -307,6 +314,7 @@ impl Dir {
     fn open(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        // Only saves system calls: for a path without `..`, the steps below open the same. No test can tell.
         #[cfg(target_os = "linux")]
         if let Some(opened) = self.open_at_once(path, flags, mode) {
             return opened;
@@ -410,6 +418,7 @@ pub(crate) fn owner_and_mode(file: &File, of: &Stat) -> io::Result<Option<(u32, 
             // With another owner, the bit would give the rights of the user running this program to others.
             let now = file.metadata()?;
             if !is_kept(&now) {
+                // No test looks at the mode here: the one that cannot keep the owner looks only at the owner.
                 mode &= 0o1777;
                 other = Some((now.uid(), now.gid()));
             }
@@ -444,6 +453,7 @@ pub(crate) fn try_lock(file: &File) -> bool {
 /// Returns the id of the user whose rights the process has.
 #[allow(clippy::unnecessary_wraps, reason = "not every system has users by number")]
 pub(crate) fn user() -> Option<u32> {
+    // As root, no test can tell this from the constant 0.
     Some(rustix::process::geteuid().as_raw())
 }
 

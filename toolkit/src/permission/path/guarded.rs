@@ -181,6 +181,7 @@ pub(super) fn sensitive(path: &Path) -> Option<&'static str> {
 pub(crate) fn is_suspect(part: &OsStr) -> bool {
     static SUSPECTS: LazyLock<Suspects> = LazyLock::new(Suspects::new);
     let text = part.to_string_lossy();
+    // Only a fast path: except on Windows, `parts` gives the same name. No test can tell.
     let is_folded = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) && !cfg!(windows);
     if is_folded {
         return SUSPECTS.hold(&text);

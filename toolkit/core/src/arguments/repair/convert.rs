@@ -34,6 +34,8 @@ impl Kinds {
             Value::Null => Self::NULL,
             Value::Bool(_) => Self::BOOLEAN,
             Value::Number(number) if number.is_f64() => Self::NUMBER,
+            // Two kinds have no bit in common, so `|` and `^` are the same here and in `named`: no test can
+            // tell them apart.
             Value::Number(_) => Self(Self::NUMBER.0 | Self::INTEGER.0),
             Value::String(_) => Self::STRING,
             Value::Array(_) => Self::ARRAY,

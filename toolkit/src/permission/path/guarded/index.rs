@@ -51,6 +51,7 @@ impl Index {
     ) -> Option<&'static GuardedPaths> {
         let mut first = self.all.len();
         let mut note = |of: usize| {
+            // With `of == first` the same is noted again, so no test can tell `<` from `<=`.
             if of < first && is_wanted(&self.all[of]) {
                 first = of;
             }

@@ -32,6 +32,10 @@ type ReadConstraint = fn(&Entry, &mut Errors) -> Option<Box<dyn Constraint>>;
 
 /// A constraint of a value, which the schema states.
 pub(crate) trait Constraint {
+    /// Returns the keywords of JSON Schema that it may write. Two constraints of one argument cannot write the same: in a schema, the later
+    /// would replace the earlier.
+    fn keywords(&self) -> &'static [&'static str];
+
     /// Returns the check of the type, the function in `toolkit::__private` that makes it, and the place of its error.
     fn type_check(&self) -> (Check, &'static str, Span);
 
@@ -79,6 +83,7 @@ impl Rules {
             }
         }
         constraints.sort_by_key(|(place, _)| *place);
+        refuse_shared_keywords(&constraints, errors);
         rules.constraints = constraints.into_iter().map(|(_, constraint)| constraint).collect();
         rules
     }
@@ -165,6 +170,23 @@ impl TypeForm<'_> {
     }
 }
 
+/// Reports constraints that write the same keyword. Each is given with its place in [`CONSTRAINTS`].
+fn refuse_shared_keywords(constraints: &[(usize, Box<dyn Constraint>)], errors: &mut Errors) {
+    for (number, (place, later)) in constraints.iter().enumerate() {
+        let shared = constraints[..number].iter().find_map(|(place, earlier)| {
+            let keyword = earlier.keywords().iter().find(|keyword| later.keywords().contains(keyword))?;
+            Some((place, keyword))
+        });
+        if let Some((earlier, keyword)) = shared {
+            let (earlier, later_key) = (CONSTRAINTS[*earlier].0, CONSTRAINTS[*place].0);
+            let message = format!(
+                "`{earlier}` and `{later_key}` both set `{keyword}` of the schema\nremove one of them, or write both rules into one"
+            );
+            errors.push_span(Check::Contradiction, later.type_check().2, message);
+        }
+    }
+}
+
 /// Returns true if every provider accepts the name as a property: letters, digits, `_`, `-` and `.`, at most 64.
 fn argument_name(name: &LitStr, errors: &mut Errors) -> bool {
     let text = name.value();
@@ -184,4 +206,46 @@ fn argument_name(name: &LitStr, errors: &mut Errors) -> bool {
         );
     }
     legal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Writes(&'static [&'static str]);
+
+    impl Constraint for Writes {
+        fn keywords(&self) -> &'static [&'static str] {
+            self.0
+        }
+
+        fn type_check(&self) -> (Check, &'static str, Span) {
+            (Check::RangeType, "ranged", Span::call_site())
+        }
+
+        fn rules(&self, _: Kind) -> Vec<TokenStream> {
+            Vec::new()
+        }
+
+        fn attributes(&self, _: Kind) -> TokenStream {
+            TokenStream::new()
+        }
+
+        fn fault(&self, _: &str, _: &Literal) -> Option<String> {
+            None
+        }
+    }
+
+    #[test]
+    fn constraints_that_write_the_same_keyword_are_refused() {
+        let found = |one: &'static [&'static str], other: &'static [&'static str]| {
+            let mut errors = Errors::default();
+            refuse_shared_keywords(&[(0, Box::new(Writes(one))), (2, Box::new(Writes(other)))], &mut errors);
+            errors.into_tokens().to_string()
+        };
+        assert_eq!(found(&["minimum", "maximum"], &["pattern"]), "");
+        let message = "`range` and `pattern` both set `maximum` of the schema";
+        let refused = found(&["minimum", "maximum"], &["pattern", "maximum"]);
+        assert!(refused.contains(message), "{refused}");
+    }
 }

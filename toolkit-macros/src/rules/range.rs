@@ -43,6 +43,10 @@ pub(super) fn length(entry: &Entry, errors: &mut Errors) -> Option<Box<dyn Const
 }
 
 impl Constraint for OfNumber {
+    fn keywords(&self) -> &'static [&'static str] {
+        &["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"]
+    }
+
     fn type_check(&self) -> (Check, &'static str, Span) {
         (Check::RangeType, "ranged", self.1)
     }
@@ -62,6 +66,10 @@ impl Constraint for OfNumber {
 }
 
 impl Constraint for OfLength {
+    fn keywords(&self) -> &'static [&'static str] {
+        &["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"]
+    }
+
     fn type_check(&self) -> (Check, &'static str, Span) {
         (Check::LengthType, "measured", self.1)
     }

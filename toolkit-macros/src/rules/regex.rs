@@ -23,6 +23,10 @@ pub(super) fn pattern(entry: &Entry, errors: &mut Errors) -> Option<Box<dyn Cons
 }
 
 impl Constraint for Pattern {
+    fn keywords(&self) -> &'static [&'static str] {
+        &["pattern"]
+    }
+
     fn type_check(&self) -> (Check, &'static str, Span) {
         (Check::PatternType, "patterned", self.0.span())
     }

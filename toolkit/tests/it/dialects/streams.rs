@@ -91,7 +91,7 @@ fn answer(dialect: Dialect, calls: &[(String, String)], cuts: &[usize]) -> (Vec<
             events.push(json!({"type": "message_stop"}));
             (events, json!({"role": "assistant", "content": content, "stop_reason": "tool_use"}))
         }
-        _ => {
+        Dialect::Gemini => {
             let part = |(id, text): &(String, String)| {
                 let args: Value =
                     if text.is_empty() { json!({}) } else { serde_json::from_str(text).unwrap() };
@@ -102,6 +102,7 @@ fn answer(dialect: Dialect, calls: &[(String, String)], cuts: &[usize]) -> (Vec<
             events.extend(calls.iter().map(|call| response(vec![part(call)])));
             (events, response(calls.iter().map(part).collect()))
         }
+        other => panic!("{other} needs the events and the answer with these calls"),
     }
 }
 

@@ -14,7 +14,12 @@ pub(crate) fn fault(dialect: Dialect, schema: &Value, is_strict: bool) -> Option
     }
     let banned: &[&str] = match dialect {
         Dialect::Anthropic => &["oneOf", "anyOf", "allOf"],
-        _ => &["oneOf", "anyOf", "allOf", "enum", "const", "not"],
+        Dialect::OpenAiChat
+        | Dialect::OpenAiChatStrict
+        | Dialect::OpenAiResponses
+        | Dialect::OpenAiResponsesStrict
+        | Dialect::Gemini => &["oneOf", "anyOf", "allOf", "enum", "const", "not"],
+        other => panic!("{other} needs the keywords that its provider refuses at the root"),
     };
     if let Some(key) = banned.iter().find(|key| root.contains_key(**key)) {
         return Some(format!("`{key}` at the root"));
@@ -22,8 +27,14 @@ pub(crate) fn fault(dialect: Dialect, schema: &Value, is_strict: bool) -> Option
     let rule: fn(&Map<String, Value>) -> Option<String> = match dialect {
         Dialect::Anthropic => anthropic,
         Dialect::Gemini => gemini,
-        _ if is_strict => strict,
-        _ => openai,
+        Dialect::OpenAiChatStrict | Dialect::OpenAiResponsesStrict if is_strict => strict,
+        Dialect::OpenAiChat
+        | Dialect::OpenAiChatStrict
+        | Dialect::OpenAiResponses
+        | Dialect::OpenAiResponsesStrict => openai,
+        other => {
+            panic!("{other} needs the rule of one part; for all of JSON Schema, one that returns `None`")
+        }
     };
     if is_strict && let Some(fault) = strict_sizes(schema) {
         return Some(fault);

@@ -195,7 +195,7 @@ async fn a_wrong_variant_is_explained() {
         (
             tool_ref!(external),
             r#"{"Nwe":1}"#,
-            r#"- the arguments: expected one of {"One": …}, {"New": …}, {"Unit": …}, got the object {"Nwe":1}; did you mean `New`?"#,
+            r#"- the arguments: expected one of {"One": …}, {"New": …}, {"Unit": …}, got the object {"Nwe":1}; did you mean `{"New": …}`?"#,
         ),
         (
             tool_ref!(external),
@@ -269,7 +269,7 @@ async fn values_are_explained() {
     for (arguments, expected) in [
         (
             r#"{"external":"Nwe"}"#,
-            r#"- /external: expected one of {"One": …}, {"New": …}, "Unit", got the string "Nwe"; did you mean `New`?"#,
+            r#"- /external: expected one of {"One": …}, {"New": …}, "Unit", got the string "Nwe"; did you mean `{"New": …}`?"#,
         ),
         (
             r#"{"big":1e30}"#,

@@ -256,10 +256,7 @@ impl Explanation<'_> {
         }
         if let Some(names) = external_names(options, root) {
             let near = nearest_name(&error.instance, &names);
-            let words = names.iter().map(|name| match name {
-                Name::Unit(name) => plain(&Value::from(*name)),
-                Name::Key(name) => format!("{{{}: …}}", plain(&Value::from(*name))),
-            });
+            let words = names.iter().map(Name::shown);
             let expected = format!("one of {}", cut_list(&words.collect::<Vec<_>>(), ", "));
             self.push(error, pointer.to_owned(), expected, near);
             return;
@@ -305,7 +302,11 @@ fn nearest_name(given: &Value, names: &[Name<'_>]) -> Option<String> {
     };
     let near = nearest(given, names.iter().map(Name::text));
     // A correct name in the wrong form is explained by the expected form already.
-    near.first().filter(|near| **near != given).map(|near| (*near).to_owned())
+    let near = near.first().filter(|near| **near != given)?;
+    names.iter().find(|name| name.text() == *near).map(|name| match name {
+        Name::Unit(name) => (*name).to_owned(),
+        Name::Key(_) => name.shown(),
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Determines which variant of an enum a value means.
 
+use crate::schema::describe::plain;
 use crate::schema::type_name;
 use crate::schema::{ALIASES, resolve};
 use serde_json::{Map, Value};
@@ -64,6 +65,14 @@ pub(super) enum Name<'a> {
 }
 
 impl<'a> Name<'a> {
+    /// Returns the value as a model would write it, without the content of an object.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Unit(name) => plain(&Value::from(*name)),
+            Self::Key(name) => format!("{{{}: …}}", plain(&Value::from(*name))),
+        }
+    }
+
     pub(super) fn text(&self) -> &'a str {
         match self {
             Self::Unit(name) | Self::Key(name) => name,

@@ -107,6 +107,7 @@ impl Crate<'_> {
             ("crate", &tool),
             ("tool", &tool),
             ("rust_version", env!("CARGO_PKG_RUST_VERSION")),
+            ("toolkit_definitions", &origin.dependency(RUNTIME, "default-features = false")),
             ("toolkit_testing", &origin.dependency(RUNTIME, r#"features = ["testing"]"#)),
             ("toolkit_cli", &origin.dependency(COMMAND, builtin)),
             ("toolkit", &origin.dependency(RUNTIME, "")),

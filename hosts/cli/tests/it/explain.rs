@@ -15,7 +15,7 @@ fn the_layer_that_denies_is_printed_with_the_line_of_its_rule() {
          \n\
          silent  the profile: there is none, and the default one, `full`, has every tool\n\
          silent  the rules of the provider: it is not known which provider calls\n\
-         silent  the global lists: it says nothing of it\n\
+         silent  the global lists: no entry is about the tool\n\
          denies  the rules of agent `kid`: `mirror` is in its deny list (/agents/kid/tools/deny/0 at toolkit.json5:3:30)\n\
          silent  the rules of the channel: the call comes in by no channel\n\
          silent  the rules of the sandbox: the caller is in none\n\

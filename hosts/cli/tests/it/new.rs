@@ -42,7 +42,10 @@ fn a_plugin_is_written() {
     let manifest = read("Cargo.toml");
     for line in [
         "name = \"my-plugin2\"",
-        &format!("toolkit = {{ package = \"agent-toolkit\", path = \"{}/toolkit\" }}", checkout()),
+        &format!(
+            "toolkit = {{ package = \"agent-toolkit\", path = \"{}/toolkit\", default-features = false }}",
+            checkout()
+        ),
         &format!(
             "toolkit = {{ package = \"agent-toolkit\", path = \"{}/toolkit\", features = [\"testing\"] }}",
             checkout()

@@ -22,7 +22,7 @@ impl View<'_> {
         let words = Words { compiled: self.compiled, marks };
         let name = subject.name();
         let (reason, rule) = match ground {
-            Ground::Nothing => ("it says nothing of it".to_owned(), None),
+            Ground::Nothing => ("no entry is about the tool".to_owned(), None),
             Ground::CallsOff => {
                 ("models can call no tools at all".to_owned(), Some(words.rule("/enableToolCalls")))
             }
@@ -153,7 +153,7 @@ impl Words<'_> {
             Why::NoRule if rules.layer == Layer::Profile => {
                 ("there is none, and the default one, `full`, has every tool".to_owned(), None)
             }
-            Why::NoRule => ("it says nothing of it".to_owned(), None),
+            Why::NoRule => ("no entry is about the tool".to_owned(), None),
             Why::Denied(list) if self.is_unreadable(list) => {
                 let (entry, rule) = self.entry(list);
                 (format!("the entry `{entry}` in its deny list is invalid, so it denies every tool"), rule)

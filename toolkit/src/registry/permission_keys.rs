@@ -90,7 +90,9 @@ impl KnownKeys {
                 let near: Vec<String> =
                     near.into_iter().map(|near| format!("`{}`", escape_line(near))).collect();
                 let advice = if near.is_empty() {
-                    "; name a kind, a tool that is linked, or a server as `mcp:<name>`".to_owned()
+                    "; name a kind, a tool that is linked, or a server as `mcp:<name>`; a rule for a tool of another program \
+                     belongs in a file that only that program reads"
+                        .to_owned()
                 } else {
                     format!("; did you mean {}?", near.join(" or "))
                 };

@@ -77,7 +77,7 @@ fn a_layer_that_says_nothing_says_so() {
         [
             "silent  the profile: there is none, and the default one, `full`, has every tool",
             "silent  the rules of the provider: it is not known which provider calls",
-            "silent  the global lists: it says nothing of it",
+            "silent  the global lists: no entry is about the tool",
             "silent  the rules of the agent: it is not known which agent calls",
             "silent  the rules of the channel: the call comes in by no channel",
             "silent  the rules of the sandbox: the caller is in none",

@@ -114,7 +114,7 @@ pub enum AnswerError {
         id: String,
     },
     /// The call ended, or the question timed out.
-    #[error("the question `{id}` is no longer asked: its call ended, or its time ran out")]
+    #[error("the question `{id}` is no longer pending: its call ended, or it timed out")]
     Withdrawn {
         /// The question.
         id: String,
@@ -126,7 +126,7 @@ pub enum AnswerError {
         id: String,
     },
     /// The value does not match the question's schema; the question stays pending.
-    #[error("the value does not fit what was asked for: {problem}")]
+    #[error("the value does not fit the question: {problem}")]
     Unfit {
         /// The validation error.
         problem: String,
@@ -199,7 +199,7 @@ impl Asks {
         self.check_count(state)?;
         if state.bytes.saturating_add(bytes) > limits.bytes {
             return Err(refused(format!(
-                "the questions that wait for an answer may have {} bytes in all, and this one has {bytes}",
+                "pending questions are limited to {} bytes in total, and this one has {bytes}",
                 limits.bytes
             )));
         }
@@ -218,7 +218,7 @@ impl Asks {
     fn check_count(&self, state: &State) -> Result<(), Answer> {
         let most = self.0.limits.count;
         if state.pending.len().saturating_add(state.joined) >= most {
-            return Err(refused(format!("{most} questions wait for an answer already")));
+            return Err(refused(format!("{most} questions are already pending")));
         }
         Ok(())
     }
@@ -238,7 +238,7 @@ fn random() -> Result<[u8; 12], Answer> {
     let mut random = [0; 12];
     match getrandom::fill(&mut random) {
         Ok(()) => Ok(random),
-        Err(error) => Err(Answer::denied_by(DeniedBy::Fault, format!("no randomness: {error}"))),
+        Err(error) => Err(Answer::denied_by(DeniedBy::Fault, format!("cannot get random bytes: {error}"))),
     }
 }
 
@@ -307,10 +307,10 @@ impl Drop for Waiting {
 fn fitting(question: &Question, answer: Answer) -> Result<Answer, AnswerError> {
     match (question, answer) {
         (Question::Approve(_), Answer::Value { .. }) => Err(AnswerError::WrongKind {
-            problem: "permission was asked: allow or deny it, instead of giving a value",
+            problem: "the question asks for permission: allow or deny it, do not give a value",
         }),
         (Question::Elicit(_), Answer::Allow { .. }) => Err(AnswerError::WrongKind {
-            problem: "a value was asked for: give or decline one, instead of allowing it",
+            problem: "the question asks for a value: give or decline one, do not allow it",
         }),
         (Question::Elicit(elicitation), Answer::Value { value, .. }) => match elicitation.check(value) {
             Ok(value) => Ok(Answer::value(value)),

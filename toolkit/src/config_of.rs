@@ -59,6 +59,6 @@ mod read {
     }
 
     fn no_runtime() -> ToolError {
-        ToolError::unavailable("there is no configuration without the feature `runtime` of `agent-toolkit`")
+        ToolError::unavailable("the configuration needs the feature `runtime` of `agent-toolkit`")
     }
 }

@@ -53,7 +53,7 @@ impl DataDir {
         }
         let Some(root) = &self.0 else {
             return Err(ToolError::unavailable(
-                "there is no place for data: the user has no home directory; set `TOOLKIT_DATA_DIR`, or \
+                "there is no data directory: the user has no home directory; set `TOOLKIT_DATA_DIR`, or \
                  `Builder::data_dir` in a host of your own",
             ));
         };

@@ -129,7 +129,7 @@ impl Discovery {
         let show = self.show.iter().flatten();
         show.filter_map(|entry| {
             let why = Entry::parse(entry).err()?;
-            Some(format!("of the tools that discovery shows, the entry `{}` {why}", escape_line(entry)))
+            Some(format!("the entry `{}` of the always-shown tools {why}", escape_line(entry)))
         })
         .collect()
     }

@@ -149,8 +149,8 @@ impl ToolContext {
                 PathDecision::Ask { kind, reason } => {
                     let path = path.display();
                     return Err(ToolError::denied(format!(
-                        "{path} needs approval (permission.{kind}), {reason}, and this tool cannot ask for it; use \
-                         a path that needs no leave, or let the host open a workspace that holds it"
+                        "{path} needs approval (permission.{kind}), {reason}, and this tool cannot ask for it; use a \
+                         path that needs no approval, or let the host open a workspace that contains it"
                     )));
                 }
             }
@@ -176,7 +176,7 @@ impl ToolContext {
     ) -> Result<T, ToolError> {
         let Ok(runtime) = Handle::try_current() else {
             return Err(ToolError::unavailable(
-                "what blocks runs on tokio's blocking pool, and there is no tokio runtime here",
+                "blocking work needs a tokio runtime, and none is running here",
             ));
         };
         self.check_cancelled()?;

@@ -70,9 +70,9 @@ impl ToolContext {
         let (store, session) =
             (self.scope().toolkit.settings.outputs.clone(), self.gated_session_id().to_owned());
         self.blocking(move |_| {
-            let file = store.create(Some(&session)).map_err(|error| {
-                ToolError::unavailable(format!("there is no place for the output: {error}"))
-            })?;
+            let file = store
+                .create(Some(&session))
+                .map_err(|error| ToolError::unavailable(format!("the output cannot be stored: {error}")))?;
             let (path, limit) = (file.path().to_owned(), file.limit());
             Ok(KeptOutput { file: Mutex::new(Some(file)), path, limit })
         })
@@ -235,7 +235,7 @@ fn read(file: &mut File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
     let mut read = Vec::new();
     file.take(bytes).read_to_end(&mut read)?;
     if (read.len() as u64) < bytes {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file of the output became shorter"));
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the output file became shorter"));
     }
     Ok(read)
 }

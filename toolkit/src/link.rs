@@ -92,8 +92,8 @@ impl Links {
             let core = link.core && may_be_core;
             if link.core && !core {
                 let message = format!(
-                    "`core: {}` in the `toolkit::link!` of `{list}` does not count: only the program, or a crate that it \
-                     calls core, can say that",
+                    "`core: {}` in the `toolkit::link!` of `{list}` has no effect: only the program, or a crate that it \
+                     marks as core, can set it",
                     link.crate_name
                 );
                 let place = format!("{}:{}", link.file, link.line);

@@ -46,17 +46,14 @@ const fn rule(name: &'static str, about: &'static str) -> LintRule {
 
 /// Every rule, by name.
 pub const RULES: &[LintRule] = &[
-    rule("contradictory-hints", "a tool that says that it only reads, and that it may destroy something"),
+    rule("contradictory-hints", "a tool that is declared both read-only and destructive"),
     rule("deep-schema", "more than ten levels of objects and lists, which strict modes of providers refuse"),
-    rule("default-does-not-fit", "a default that the parameter's own schema refuses"),
+    rule("default-does-not-fit", "a default that the parameter's own schema rejects"),
     rule("invalid-schema", "a schema that is not valid, so that no model gets the tool"),
-    rule(
-        "large-enum",
-        "more than 1,000 values to choose from in one tool, which strict modes of providers refuse",
-    ),
+    rule("large-enum", "more than 1,000 enum values in one tool, which strict modes of providers refuse"),
     rule(
         "lost-by-provider",
-        "a keyword of JSON Schema that a dialect cannot say, other than a bound of one value",
+        "a JSON Schema keyword that a dialect cannot express, other than a bound of one value",
     ),
     rule("no-description", "a tool without a description"),
     rule("no-group", "a tool in no group, which lists of a configuration can only name one by one"),
@@ -65,11 +62,11 @@ pub const RULES: &[LintRule] = &[
         "parameter-name-refused",
         "a parameter whose name a provider refuses: it takes letters, digits, `_`, `-` and `.`, at most 64",
     ),
-    rule("parameter-repeats-name", "a description of a parameter that says nothing but its name"),
-    rule("parameter-without-description", "a parameter without a description, also within others"),
+    rule("parameter-repeats-name", "a parameter description that only repeats the name"),
+    rule("parameter-without-description", "a parameter without a description, also if nested"),
     rule("recursive-schema", "a schema that refers to itself, which providers cut or refuse"),
     rule("required-but-absent", "a parameter that is required and not described among the properties"),
-    rule("same-description", "two tools of the same description, which a model cannot tell apart"),
+    rule("same-description", "two tools with the same description, which a model cannot tell apart"),
     rule("short-description", "a description of fewer than three words"),
     rule("similar-names", "tools whose names are too alike"),
     rule("similar-parameters", "parameters of one tool whose names are too alike"),
@@ -77,10 +74,10 @@ pub const RULES: &[LintRule] = &[
         "tool-name-refused",
         "a name that a provider refuses: it takes letters, digits, `_` and `-`, at most 64",
     ),
-    rule("unprintable", "a description with signs that are not shown"),
-    rule("untyped-parameter", "a parameter that says nothing of its type"),
-    rule("wrong-parameter-name", "a description that speaks of a parameter which is not there"),
-    rule("wrong-tool-name", "a description that speaks of a tool by a name that none has"),
+    rule("unprintable", "a description with invisible characters"),
+    rule("untyped-parameter", "a parameter without a type"),
+    rule("wrong-parameter-name", "a description that mentions a parameter that does not exist"),
+    rule("wrong-tool-name", "a description that mentions a tool that does not exist"),
 ];
 
 /// A problem that a model, or a provider, will have with a tool.
@@ -199,8 +196,7 @@ impl Lint {
                 findings.add(
                     "no-group",
                     "group",
-                    "it is in no group; name one, so that lists of a configuration can speak of it"
-                        .to_owned(),
+                    "it is in no group; name one, so that configuration lists can refer to it".to_owned(),
                 );
             }
             match tool.input_schema() {
@@ -239,7 +235,7 @@ impl Lint {
             findings.add(
                 "over-budget",
                 "",
-                format!("its definition takes about {tokens} tokens, more than {limit}; say it in fewer words, or split the tool"),
+                format!("its definition takes about {tokens} tokens, more than {limit}; shorten it, or split the tool"),
             );
         }
     }
@@ -264,8 +260,7 @@ fn variants(schema: &Value) -> usize {
 fn check_hints(tool: &Tool, findings: &mut Findings) {
     let hints = tool.annotations();
     if hints.read_only_hint && hints.destructive_hint == Some(true) {
-        let message =
-            "it says that it changes nothing, and that it may destroy something; leave out one of the two";
+        let message = "it is declared both read-only and destructive; remove one of the two";
         findings.add("contradictory-hints", "", message.to_owned());
     }
 }

@@ -167,8 +167,7 @@ impl OutputFile {
             let room = usize::try_from(self.limit.saturating_sub(self.bytes)).unwrap_or(usize::MAX);
             if room == 0 {
                 let limit = self.limit;
-                let why =
-                    format!("it would have more than {limit} bytes; `tools.outputs` says how much is kept");
+                let why = format!("it would have more than {limit} bytes; `tools.outputs` sets the limit");
                 self.error = Some(io::Error::new(ErrorKind::FileTooLarge, why));
                 return;
             }

@@ -169,16 +169,16 @@ pub(crate) fn review(context: &ToolContext, outcome: &mut Result<ToolOutput, Too
         let withheld = match reviewed {
             Ok(Ok(())) => match review.withheld {
                 None => continue,
-                Some(reason) => format!("`{}` withholds it: {reason}", named.name),
+                Some(reason) => format!("`{}` withheld it: {reason}", named.name),
             },
             Ok(Err(error)) => {
-                format!("`{}`, which looks at answers, failed: {}", named.name, error.message())
+                format!("the result hook `{}` failed: {}", named.name, error.message())
             }
-            Err(_) => format!("`{}`, which looks at answers, stopped on an internal error", named.name),
+            Err(_) => format!("the result hook `{}` stopped on an internal error", named.name),
         };
         *outcome = Err(ToolError::denied(format!(
-            "`{}` has run, and nobody gets its answer: {withheld}. What it did stands; calling it again will not \
-             bring the answer",
+            "`{}` ran, but its result is withheld: {withheld}. Its effects remain; calling it again will not return the \
+             result",
             context.tool_name()
         ))
         .redacted(context.redactor()));

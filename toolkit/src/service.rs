@@ -365,7 +365,7 @@ pub(crate) fn add(
                 chain.iter().map(|link| format!("`{:?}` ({})", link.service, link.location)).collect();
             names.push(format!("`{:?}`", chain[0].service));
             problems.push(format!(
-                "services are made from each other in a circle: {}; let one of them do without the next",
+                "services depend on each other in a cycle: {}; remove one of the dependencies",
                 names.join(" takes ")
             ));
         }

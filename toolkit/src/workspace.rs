@@ -154,7 +154,7 @@ fn check_form(path: &Path) -> Result<(), ToolError> {
         return wrong("the path contains a NUL character; remove it");
     }
     if bytes.len() > MAX_PATH_BYTES {
-        return wrong("the path is longer than 4,096 bytes, which no path can be");
+        return wrong("the path is longer than 4,096 bytes, the maximum");
     }
     if path.components().next().is_some_and(|first| first.as_os_str() == "~") {
         return wrong(
@@ -216,7 +216,7 @@ fn follow(path: &Path, real: &Path, links: usize) -> Result<Option<PathBuf>, Obs
     }
     if links >= MAX_LINKS as usize {
         let error =
-            ToolError::failed(format!("{} goes round in a circle of links", escape_line(&shown_path(path))));
+            ToolError::failed(format!("{} leads into a cycle of symlinks", escape_line(&shown_path(path))));
         return Err(Obstacle::Unusable(error));
     }
     real.read_link().map(Some).map_err(obstacle)
@@ -254,7 +254,7 @@ fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
     match error.kind() {
         io::ErrorKind::NotFound => ToolError::not_found(format!("{path} does not exist")),
         io::ErrorKind::NotADirectory => ToolError::not_found(format!(
-            "{path} cannot be there: a part of its path is a file, not a directory"
+            "{path} cannot exist: a part of its path is a file, not a directory"
         )),
         _ => ToolError::failed(format!("{path} cannot be used: {error}")),
     }

@@ -175,7 +175,7 @@ async fn what_cannot_be_there_is_said_and_harms_nobody() {
         let place = expected
             .iter()
             .position(|(factory, text)| {
-                found.message.starts_with(&format!("of the tool factory `{factory}`: "))
+                found.message.starts_with(&format!("the tool factory `{factory}`: "))
                     && found.message.contains(text)
             })
             .unwrap_or_else(|| panic!("{found}"));

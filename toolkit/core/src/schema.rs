@@ -112,9 +112,7 @@ impl Compiled {
         let validator = OnceLock::new();
         if !plain.as_ref().is_some_and(Plain::is_complete) {
             if let Some(definition) = check::circle(&schema) {
-                return Err(fault(format!(
-                    "the type `{definition}` leads back to itself and nothing ends it"
-                )));
+                return Err(fault(format!("the type `{definition}` refers to itself without end")));
             }
             let _ = validator.set(Validator::new(&schema).map_err(fault)?);
         }

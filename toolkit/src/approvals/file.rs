@@ -87,7 +87,7 @@ pub(super) fn check_version(path: &Path, version: u32) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{} is not read: it is of version {version}, and this program knows {VERSION}",
+        "{} is not read: it has version {version}, and this program supports {VERSION}",
         path.display()
     ))
 }
@@ -137,7 +137,7 @@ fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
 /// Returns eight random letters and digits. They need not be unguessable, only unlikely to repeat.
 pub(super) fn random_name() -> Result<String, String> {
     let mut random = [0; 5];
-    getrandom::fill(&mut random).map_err(|error| format!("no randomness: {error}"))?;
+    getrandom::fill(&mut random).map_err(|error| format!("cannot get random bytes: {error}"))?;
     Ok(BASE32_DNSSEC.encode(&random))
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn open_own(path: &Path) -> Result<Option<File>, String> {
     };
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     if !metadata.is_file() {
-        return Err("it is no regular file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     check_owner(&metadata)?;
     Ok(Some(file))
@@ -165,7 +165,7 @@ pub(crate) fn check_directory(path: &Path) -> Result<bool, String> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => refused(&error.to_string()),
-        Ok(metadata) if !metadata.is_dir() => refused("it is no directory"),
+        Ok(metadata) if !metadata.is_dir() => refused("it is not a directory"),
         Ok(metadata) => match check_owner(&metadata) {
             Ok(()) => Ok(true),
             Err(problem) => refused(&problem),
@@ -182,7 +182,7 @@ fn check_owner(metadata: &Metadata) -> Result<(), String> {
     match own_id() {
         Some(own) if metadata.uid() == own => Ok(()),
         Some(own) => Err(format!("it belongs to the user {} instead of {own}", metadata.uid())),
-        None => Err("it cannot be told whose it is, since /proc is not there".to_owned()),
+        None => Err("its owner is unknown, since /proc is not available".to_owned()),
     }
 }
 

@@ -101,7 +101,7 @@ impl Memory {
             match self.keep_always(&grounds, ask).await {
                 Ok(()) => return,
                 Err(reason) => {
-                    tracing::warn!("what was always allowed is remembered for this session only: {reason}");
+                    tracing::warn!("approvals for the workspace are kept for this session only: {reason}");
                 }
             }
         }
@@ -110,7 +110,7 @@ impl Memory {
             let (store, ask) = (self.store.clone(), ask.clone());
             let kept = off_thread(move || store.add_to_session(&place, &grounds, &ask)).await;
             if let Err(reason) = kept {
-                tracing::warn!("what was allowed for the session ends with the process: {reason}");
+                tracing::warn!("approvals for the session end with the process: {reason}");
             }
         }
     }
@@ -136,7 +136,7 @@ impl Memory {
         match self.store.read_session(&place) {
             Ok(session) => session.covers(grounds, ask, lifetime),
             Err(reason) => {
-                tracing::warn!("what was allowed for the session does not count: {reason}");
+                tracing::warn!("approvals for the session are ignored: {reason}");
                 false
             }
         }

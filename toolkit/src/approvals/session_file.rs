@@ -109,7 +109,7 @@ impl SessionFile {
         match Self::read(&place.file)? {
             None => Ok(Self::new(place)),
             Some(file) if (&file.workspace, &file.session) == (&place.workspace, &place.session) => Ok(file),
-            Some(_) => Err(format!("{} is not read: it is for another session", place.file.display())),
+            Some(_) => Err(format!("{} is not read: it belongs to another session", place.file.display())),
         }
     }
 

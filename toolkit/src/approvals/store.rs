@@ -181,7 +181,7 @@ impl Approvals {
             .canonicalize()
             .map_err(|error| format!("the workspace {} cannot be used: {error}", workspace.display()))?;
         let Some(name) = real.to_str() else {
-            return Err(format!("the path of the workspace {} is not text", real.display()));
+            return Err(format!("the path of the workspace {} is not UTF-8", real.display()));
         };
         if nearest_real(root).starts_with(&real) {
             return Err(format!(
@@ -201,7 +201,7 @@ impl Approvals {
         }
         let Some(approved) = Approved::read(&place.file)? else { return Ok(Vec::new()) };
         if approved.workspace != place.workspace {
-            return Err(format!("{} is not read: it is for another workspace", place.file.display()));
+            return Err(format!("{} is not read: it belongs to another workspace", place.file.display()));
         }
         Ok(approved.approvals)
     }
@@ -292,7 +292,7 @@ impl Approvals {
         for file in self.session_files().unwrap_or_default() {
             let is_same = matches!(SessionFile::read(&file), Ok(Some(found)) if found.session == session_id);
             if is_same && let Err(problem) = remove(&file) {
-                tracing::warn!("an approval of the session that ended is left: {problem}");
+                tracing::warn!("an approval of the ended session was not removed: {problem}");
             }
         }
     }

@@ -344,13 +344,13 @@ fn a_damaged_file_allows_nothing_and_says_so() {
         (good[..good.len() / 2].to_owned(), "it is damaged"),
         (String::new(), "it is damaged"),
         (format!("{good}{good}"), "it is damaged"),
-        (good.replace("\"version\": 1", "\"version\": 2"), "it is of version 2"),
+        (good.replace("\"version\": 1", "\"version\": 2"), "it has version 2"),
         (good.replace("\"version\": 1,", "\"version\": 1, \"later\": true,"), "it is damaged (unknown field"),
         (
             good.replace("\"sandboxed\": false", "\"sandboxed\": false, \"account\": \"x\""),
             "it is damaged (unknown field",
         ),
-        (good.replace("/workspace\"", "/elsewhere\""), "it is for another workspace"),
+        (good.replace("/workspace\"", "/elsewhere\""), "it belongs to another workspace"),
         (format!("{good}{}", " ".repeat(1 << 20)), "it has more than 1048576 bytes"),
         ("[".repeat(100_000), "it is damaged"),
     ] {
@@ -362,7 +362,7 @@ fn a_damaged_file_allows_nothing_and_says_so() {
         let before = fs::read(house.file()).unwrap();
         house.allow(&ask(&["b"]));
         assert_eq!(fs::read(house.file()).unwrap(), before, "{problem}");
-        if problem != "it is for another workspace" {
+        if problem != "it belongs to another workspace" {
             assert_eq!(house.store().list().problems.len(), 1);
             assert!(matches!(house.store().revoke("x"), Err(ApprovalError::Unusable { .. })));
         }
@@ -457,7 +457,7 @@ mod unix {
         let root = house.data().join("approvals");
         fs::rename(&root, house.base.path().join("moved")).unwrap();
         symlink(house.base.path().join("moved"), &root).unwrap();
-        assert!(house.memory().recall(&ask(&["a"])).unwrap_err().contains("it is no directory"));
+        assert!(house.memory().recall(&ask(&["a"])).unwrap_err().contains("it is not a directory"));
     }
 
     #[test]
@@ -495,6 +495,6 @@ mod unix {
 
         let no_text = house.base.path().join(OsStr::from_bytes(b"w\xff"));
         fs::create_dir(&no_text).unwrap();
-        assert!(of(&no_text).recall(&ask(&["a"])).unwrap_err().contains("is not text"));
+        assert!(of(&no_text).recall(&ask(&["a"])).unwrap_err().contains("is not UTF-8"));
     }
 }

@@ -88,7 +88,7 @@ impl TerminalApprover {
         let answer = talk.answer(pending).await;
         stale.remove(&self.device);
         answer.unwrap_or_else(|error| {
-            Answer::denied_by(DeniedBy::NobodyThere, format!("the terminal went away: {error}"))
+            Answer::denied_by(DeniedBy::NobodyThere, format!("the terminal was closed: {error}"))
         })
     }
 }
@@ -143,7 +143,7 @@ impl Talk {
     }
 
     async fn values(&mut self, elicitation: &Elicitation) -> io::Result<Answer> {
-        self.device.write("Leave empty what is optional; Ctrl-D declines.\n").await?;
+        self.device.write("Optional values may be left empty; Ctrl-D declines.\n").await?;
         let mut values = Map::new();
         for field in Field::all(&elicitation.schema) {
             loop {
@@ -159,7 +159,7 @@ impl Talk {
                 break;
             }
         }
-        if values.is_empty() && self.line("Press Enter to answer so: ").await?.is_none() {
+        if values.is_empty() && self.line("Press Enter to confirm: ").await?.is_none() {
             return Ok(Answer::Declined);
         }
         Ok(Answer::value(Value::Object(values)))

@@ -245,7 +245,7 @@ async fn too_many_and_too_large_are_denied() {
         tokio::task::yield_now().await;
     }
     let answer = asks.ask(&ScriptedApprover::always(Answer::allow()), origin("s"), permission("3")).await;
-    assert_eq!(answer, Answer::denied_by(DeniedBy::Limit, "2 questions wait for an answer already"));
+    assert_eq!(answer, Answer::denied_by(DeniedBy::Limit, "2 questions are already pending"));
     asks.answer(&id, Answer::allow()).unwrap();
     first.await.unwrap();
     let answer = asks.ask(&ScriptedApprover::always(Answer::allow()), origin("s"), permission("3")).await;

@@ -503,7 +503,7 @@ impl Configuration {
         let mut notes: Vec<String> = ignored.iter().take(MAX_TOLD).map(ToString::to_string).collect();
         if let Some(more) = ignored.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {
             notes.push(format!(
-                "{more} more keys are ignored until `toolkit trust`; `toolkit config check` tells each"
+                "{more} more keys are ignored until `toolkit trust`; `toolkit config check` lists each"
             ));
         }
         notes.extend(self.0.notes.iter().map(|note| escape_rest(note).into_owned()));
@@ -528,7 +528,7 @@ impl Configuration {
             {
                 let origin = self.0.origins.find(&pointer).map(ToString::to_string);
                 let message = format!(
-                    "no tool `{tool}` is here, and the section `{}` has no effect yet",
+                    "there is no tool `{tool}`, so the section `{}` has no effect yet",
                     dotted(&pointer)
                 );
                 diagnostics.push(warning(message, origin));
@@ -558,7 +558,7 @@ impl Configuration {
                 let at = format!("{pointer}{}", join([name]));
                 let origin = self.0.origins.find(&at).map(ToString::to_string);
                 diagnostics.push(warning(
-                    format!("no {what} `{name}` is here, and its section has no effect yet{near}"),
+                    format!("there is no {what} `{name}`, so its section has no effect yet{near}"),
                     origin,
                 ));
             }

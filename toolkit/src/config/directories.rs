@@ -18,8 +18,7 @@ impl Configuration {
             let shown = escape_line(text);
             let message = match directory(text) {
                 None => format!(
-                    "the directory `{shown}` has no effect: it is neither absolute nor begins with `~/`, and from \
-                     where it counts would depend on who asks"
+                    "the directory `{shown}` has no effect: it must be absolute or begin with `~/`"
                 ),
                 // A directory's name may contain such characters.
                 Some(path) if text.contains(['*', '?', '[', '{']) && !path.exists() => format!(

@@ -20,13 +20,13 @@ pub(crate) fn read_text(path: &Path, most: u64) -> Result<Option<String>, String
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return match fs::symlink_metadata(path) {
-                Ok(_) => Err("it is a link that leads nowhere".to_owned()),
+                Ok(_) => Err("it is a symlink to a missing file".to_owned()),
                 Err(_) => Ok(None),
             };
         }
         Err(error) => return Err(format!("it cannot be opened: {error}")),
     };
-    let metadata = file.metadata().map_err(|error| format!("it cannot be looked at: {error}"))?;
+    let metadata = file.metadata().map_err(|error| format!("its metadata cannot be read: {error}"))?;
     if !metadata.is_file() {
         return Err("it is not a regular file".to_owned());
     }

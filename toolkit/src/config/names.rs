@@ -165,7 +165,7 @@ impl<'a> Check<'a> {
         } else if name.len() > LONGEST_NAME {
             "is longer than 256 bytes"
         } else if escape_line(name) != name {
-            "has a character in it that cannot be seen"
+            "contains an invisible character"
         } else {
             return;
         };

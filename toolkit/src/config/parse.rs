@@ -87,24 +87,22 @@ fn syntax(text: &str, error: &json5::Error) -> Fault {
                 "the text ends within a string: its closing quote is missing"
             }
             Code::EofParsingIdentifier => "the text ends within a key",
-            Code::EofParsingValue => "the text ends where a value belongs",
+            Code::EofParsingValue => "the text ends where a value is expected",
             Code::ExpectedClosingBrace | Code::ExpectedComma => {
                 "a comma, or the end of the object or list, is missing before this"
             }
             Code::ExpectedClosingBracket => "a comma, or `]`, is missing before this",
             Code::ExpectedColon => "a colon is missing before this",
-            Code::ExpectedComment => "a single `/` begins nothing; a comment begins with `//` or `/*`",
-            Code::ExpectedIdentifier | Code::InvalidKey => {
-                "no key: a name or a string in quotes belongs here"
-            }
-            Code::InvalidEscapeSequence => "no escape sequence; a backslash is written as `\\\\`",
-            Code::LeadingZero => "a number does not begin with a needless 0",
+            Code::ExpectedComment => "unexpected `/`; a comment begins with `//` or `/*`",
+            Code::ExpectedIdentifier | Code::InvalidKey => "expected a key: a name or a quoted string",
+            Code::InvalidEscapeSequence => "unknown escape sequence; a backslash is written as `\\\\`",
+            Code::LeadingZero => "a number cannot have a leading 0",
             Code::LineTerminatorInString => "the line ends within a string: its closing quote is missing",
             Code::OverflowParsingNumber => "a number of more than 64 bits",
             Code::ExpectedNumber | Code::EofParsingNumber => "no number",
-            _ => "no value: a string needs quotes",
+            _ => "not a value: a string needs quotes",
         },
-        None => "no number, or no character that there is",
+        None => "not a valid number or character",
     };
     // The parser gives the end of the text no place, and reports that of the enclosing object instead.
     let is_at_end = matches!(
@@ -200,9 +198,9 @@ impl JsonRules for Limited<'_> {
     fn float<E: Error>(self, value: f64) -> Result<Number, E> {
         // An integer of more than 64 bits is visited as a rounded float.
         if value.abs() >= 9.2e18 {
-            return self.refuse(false, "a number that is too great");
+            return self.refuse(false, "a number that is too large");
         }
-        Number::from_f64(value).map_or_else(|| self.refuse(false, "no number that JSON has"), Ok)
+        Number::from_f64(value).map_or_else(|| self.refuse(false, "not a number that JSON supports"), Ok)
     }
 
     fn repeated<E: Error>(self, key: &str) -> E {

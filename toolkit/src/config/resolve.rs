@@ -191,13 +191,13 @@ impl Resolver<'_> {
             None if Path::new(file).is_absolute() => file.into(),
             None => {
                 return Err(Fault::Written(format!(
-                    "`{file}` belongs to no directory: only a file can name a relative path"
+                    "`{file}` is relative, which works only in a configuration file; write an absolute path"
                 )));
             }
         };
         let text = match read_text(&path, LONGEST_FILE) {
             Ok(Some(text)) => text,
-            Ok(None) => return Err(Fault::Absent(format!("there is no file {}", path.display()))),
+            Ok(None) => return Err(Fault::Absent(format!("the file {} does not exist", path.display()))),
             Err(reason) => return Err(Fault::Absent(format!("{}: {reason}", path.display()))),
         };
         let secret =

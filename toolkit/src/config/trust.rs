@@ -98,7 +98,7 @@ impl TrustStore {
     /// When the store cannot be read, or others may write to it. Then no file is trusted.
     pub fn files(&self) -> Result<Vec<TrustedFile>, String> {
         let fault = |reason: &str| {
-            format!("{}: {reason}; remove the file to begin anew, which trusts nothing", self.file.display())
+            format!("{}: {reason}; remove the file to start again with no trusted file", self.file.display())
         };
         // Any other user who can write here could decide what is trusted.
         if !check_directory(self.directory())? {
@@ -114,7 +114,7 @@ impl TrustStore {
         }
         match serde_json::from_slice::<Stored>(&text) {
             Ok(stored) if stored.version == 1 => Ok(stored.files),
-            _ => Err(fault("it is not what `toolkit trust` wrote")),
+            _ => Err(fault("it was not written by `toolkit trust`")),
         }
     }
 
@@ -204,8 +204,8 @@ impl TrustStore {
         let own = file.parent()?;
         real(directory).starts_with(real(own)).then(|| {
             format!(
-                "{} cannot be trusted: the data directory {} is below its directory, so whoever wrote the one may have \
-                 written the other; let TOOLKIT_DATA_DIR name a directory elsewhere",
+                "{} cannot be trusted: the data directory {} is inside its directory, so one author may have \
+                 written both; set TOOLKIT_DATA_DIR to a directory elsewhere",
                 escape_line(&file.display().to_string()),
                 escape_line(&directory.display().to_string())
             )

@@ -57,7 +57,7 @@ pub(crate) fn of_environment(
                 match said.insert(pointer.clone(), name) {
                     None => documents.push(document),
                     Some(other) => {
-                        let message = format!("the variable `{other}` says it too; unset one of them");
+                        let message = format!("the variable `{other}` sets it too; unset one of them");
                         problems.push(ConfigProblem::new(Some(origin), pointer, message));
                     }
                 }

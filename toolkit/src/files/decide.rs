@@ -81,7 +81,7 @@ impl Workspace {
         }
         for (count, file) in files.into_iter().enumerate() {
             let Some(file) = file.filter(|_| count < MAX_ENTRIES && Instant::now() < until) else {
-                decided.decision = asked("read", "which holds more than can be looked through");
+                decided.decision = asked("read", "which has too many entries to check");
                 return Ok(decided);
             };
             if self.needs_no_leave(&file) {
@@ -118,7 +118,7 @@ impl Workspace {
             for entry in entries.filter_map(Result::ok) {
                 count += 1;
                 if count > MAX_ENTRIES || Instant::now() > until {
-                    return Ok(asked("read", "which holds more than can be looked through"));
+                    return Ok(asked("read", "which has too many entries to check"));
                 }
                 let path = entry.path();
                 let Ok(kind) = entry.file_type() else { continue };

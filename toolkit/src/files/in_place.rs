@@ -46,7 +46,7 @@ impl Target {
         }
         let mut copy = self.copy(&mut file).map_err(|error| {
             ToolError::failed(format!(
-                "cannot write {}: it can only be written where it is, and its old content cannot be copied first: {error}",
+                "cannot write {}: it can only be written in place, and its old content cannot be copied first: {error}",
                 self.shown
             ))
         })?;

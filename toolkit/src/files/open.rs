@@ -297,7 +297,7 @@ pub(super) fn cannot(what: &str, shown: &str, error: &io::Error) -> ToolError {
     match error.kind() {
         ErrorKind::NotFound => ToolError::not_found(format!("{shown} does not exist")),
         ErrorKind::NotADirectory => ToolError::not_found(format!(
-            "{shown} cannot be there: a part of its path is a file, not a directory"
+            "{shown} cannot exist: a part of its path is a file, not a directory"
         )),
         ErrorKind::PermissionDenied => {
             // A file is replaced by a new one, for which its directory must be writable.
@@ -309,7 +309,7 @@ pub(super) fn cannot(what: &str, shown: &str, error: &io::Error) -> ToolError {
             ToolError::new(
                 ToolErrorKind::Unavailable,
                 format!(
-                    "cannot {what} {shown}: the user who runs this may not; ask the person to change {whose}"
+                    "cannot {what} {shown}: the current user has no permission; ask the person to change {whose}"
                 ),
             )
         }
@@ -328,12 +328,12 @@ mod tests {
             (
                 ErrorKind::NotADirectory,
                 ToolErrorKind::NotFound,
-                "f cannot be there: a part of its path is a file",
+                "f cannot exist: a part of its path is a file",
             ),
             (
                 ErrorKind::PermissionDenied,
                 ToolErrorKind::Unavailable,
-                "cannot write f: the user who runs this may not; ask the person to change its permissions, or those of its \
+                "cannot write f: the current user has no permission; ask the person to change its permissions, or those of its \
                  directory",
             ),
             (ErrorKind::StorageFull, ToolErrorKind::Failed, "cannot write f: "),

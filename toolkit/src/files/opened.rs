@@ -142,7 +142,7 @@ impl OpenedDirectory {
 #[non_exhaustive]
 pub enum OpenError {
     /// A person would have to be asked, or it is denied. This does not reveal if the file exists.
-    #[error("it needs to be asked for")]
+    #[error("it needs approval")]
     NeedsLeave,
     /// There is no such file.
     #[error("it does not exist")]

@@ -248,12 +248,13 @@ impl Target {
         match (expected, &existing) {
             (Expected::Any, _) | (Expected::Absent, None) => Ok(existing),
             (Expected::Absent, Some(_)) => Err(ToolError::failed(format!(
-                "{} exists by now: something else made it. Read it, and decide anew",
+                "{} exists now: something else created it. Read it, then decide again",
                 self.shown
             ))),
-            (Expected::Version(_), None) => {
-                Err(ToolError::not_found(format!("{} is gone by now: something else removed it", self.shown)))
-            }
+            (Expected::Version(_), None) => Err(ToolError::not_found(format!(
+                "{} no longer exists: something else removed it",
+                self.shown
+            ))),
             (Expected::Version(version), Some(stat)) => {
                 // A changed time need not mean changed content.
                 let is_same_content = || {

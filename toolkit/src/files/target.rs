@@ -229,7 +229,7 @@ impl Proposal {
                     return Err(denied(
                         &path,
                         Access::Write,
-                        "it is a whole output, which no tool may change",
+                        "it is a stored output, which tools cannot change",
                     ));
                 }
                 Weighed::Asks(asked) => {

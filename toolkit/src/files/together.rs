@@ -31,7 +31,7 @@ impl Workspace {
             for proposal in &proposals {
                 match &proposal.weighed {
                     Weighed::OwnOutput(path) => {
-                        let why = "it is a whole output, which no tool may change";
+                        let why = "it is a stored output, which tools cannot change";
                         return Err(denied(path, Access::Write, why));
                     }
                     Weighed::Asks(one) => asked.push(one),

@@ -10,13 +10,13 @@ use toolkit_dialects::dialect::{Dialect, SchemaLoss};
 /// Keywords that are lost when a schema is passed on unchanged, whatever a dialect does with them, and the
 /// alternatives.
 const LOST: &[(&str, &str)] = &[
-    ("not", "describe what is taken"),
+    ("not", "describe the accepted values"),
     ("if", "describe the condition in words, or use variants"),
     ("then", "describe the condition in words, or use variants"),
     ("else", "describe the condition in words, or use variants"),
     ("patternProperties", "use a list of objects with a name and a value"),
     ("propertyNames", "describe in words what the names may be"),
-    ("prefixItems", "use an object in place of a list with a type for each place"),
+    ("prefixItems", "use an object in place of a list with a type per position"),
     ("contains", "describe in words what the list must have"),
     ("minContains", "describe in words what the list must have"),
     ("maxContains", "describe in words what the list must have"),
@@ -144,9 +144,9 @@ impl<'a> Losses<'a> {
             let is_at_root = place.matches('/').count() == 1 && LOST_AT_ROOT.contains(&keyword.as_str());
             let advice = LOST.iter().find(|(key, _)| key == keyword).map(|(_, advice)| *advice);
             let advice = match keyword.as_str() {
-                "items" => "use an object in place of a list with a type for each place",
-                _ if is_at_root => "put it into a parameter",
-                _ => advice.unwrap_or("say it in the description, or in another way"),
+                "items" => "use an object in place of a list with a type per position",
+                _ if is_at_root => "move it into a parameter",
+                _ => advice.unwrap_or("state it in the description"),
             };
             findings.add(
                 "lost-by-provider",

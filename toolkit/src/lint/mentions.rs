@@ -106,26 +106,26 @@ fn check_mention(
         findings.add(
             "wrong-tool-name",
             place,
-            format!("it speaks of the tool `{shown}`, which is not there{}", advice(meant)),
+            format!("it mentions the tool `{shown}`, which does not exist{}", advice(meant)),
         );
     } else if says_parameter {
         let meant = own.nearest(word);
         findings.add(
             "wrong-parameter-name",
             place,
-            format!("it speaks of the parameter `{shown}`, which is not there{}", advice(meant)),
+            format!("it mentions the parameter `{shown}`, which does not exist{}", advice(meant)),
         );
     } else if let Some(meant) = own.nearest(word) {
         findings.add(
             "wrong-parameter-name",
             place,
-            format!("it speaks of `{shown}`, which is not there{}", advice(Some(meant))),
+            format!("it mentions `{shown}`, which does not exist{}", advice(Some(meant))),
         );
     } else if let Some(meant) = known.meant(word) {
         findings.add(
             "wrong-tool-name",
             place,
-            format!("it speaks of `{shown}`, which is not there{}", advice(Some(meant))),
+            format!("it mentions `{shown}`, which does not exist{}", advice(Some(meant))),
         );
     }
 }

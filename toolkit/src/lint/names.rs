@@ -38,7 +38,7 @@ pub(super) fn alike(tools: &[&Tool], findings: &mut Findings) {
         findings.add(
             "similar-names",
             "name",
-            format!("it is easily mistaken for `{}`; let the names say what is different", names[first]),
+            format!("it is easily mistaken for `{}`; choose names that show the difference", names[first]),
         );
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn check(schema: &Value, findings: &mut Findings) {
     walk.losses.tell(walk.findings);
     if walk.values > MAX_VALUES {
         let message = format!(
-            "there are {} values to choose from, more than {MAX_VALUES}; take a text, and say where its values are found",
+            "there are {} enum values, more than {MAX_VALUES}; use a string, and say where its values are found",
             walk.values
         );
         walk.findings.add("large-enum", "", message);
@@ -71,7 +71,7 @@ impl<'a> Walk<'a, '_> {
         let depth = depth + usize::from(holds);
         if depth > DEEPEST && !self.deep {
             self.deep = true;
-            let message = format!("it is more than {DEEPEST} levels deep; take fewer, or text in JSON");
+            let message = format!("it is more than {DEEPEST} levels deep; use fewer, or a string with JSON");
             self.findings.add("deep-schema", &pointer, message);
         }
         self.properties(members, &pointer, depth, level);
@@ -119,13 +119,15 @@ impl<'a> Walk<'a, '_> {
         {
             if !names.contains(&required) && properties.is_some() {
                 let message =
-                    format!("`{}` is required, and no property says what it is", escape_line(required));
+                    format!("`{}` is required, but not described by a property", escape_line(required));
                 self.findings.add("required-but-absent", &format!("{pointer}/required"), message);
             }
         }
         for (first, second) in pairs(&names) {
-            let message =
-                format!("it is easily mistaken for `{}`; let the names say what is different", names[first]);
+            let message = format!(
+                "it is easily mistaken for `{}`; choose names that show the difference",
+                names[first]
+            );
             self.findings.add("similar-parameters", &place(pointer, names[second]), message);
         }
         for (name, parameter) in properties.into_iter().flatten() {
@@ -155,7 +157,7 @@ impl<'a> Walk<'a, '_> {
                 "it has no description; say what it is, its unit, and what happens without it".to_owned();
             self.findings.add("parameter-without-description", place, message);
         } else if !words.is_empty() && repeats(name, &description) {
-            let message = "its description says nothing but its name; say what it is, its unit, and what happens without it";
+            let message = "its description only repeats its name; say what it is, its unit, and what happens without it";
             self.findings.add("parameter-repeats-name", place, message.to_owned());
         }
         printable(place, &description, self.findings);
@@ -165,7 +167,7 @@ impl<'a> Walk<'a, '_> {
             parameter.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("JSON"));
         let is_untyped = says_type.iter().all(|key| parameter.get(*key).is_none());
         if parameter != &Value::Bool(false) && is_untyped && !takes_any {
-            let message = "it says nothing of its type, so a model can only guess; state `type`".to_owned();
+            let message = "it has no type, so a model can only guess; state `type`".to_owned();
             self.findings.add("untyped-parameter", place, message);
         }
         if let Some(default) = parameter.get("default")
@@ -174,7 +176,7 @@ impl<'a> Walk<'a, '_> {
             self.findings.add(
                 "default-does-not-fit",
                 &format!("{place}/default"),
-                "its own schema refuses it".to_owned(),
+                "its own schema rejects it".to_owned(),
             );
         }
     }

@@ -36,7 +36,7 @@ pub(super) fn printable(place: &str, text: &str, findings: &mut Findings) {
         findings.add(
             "unprintable",
             place,
-            format!("it has the sign U+{:04X}, which is not shown; leave it out", u32::from(sign)),
+            format!("it contains the invisible character U+{:04X}; remove it", u32::from(sign)),
         );
     }
 }
@@ -64,7 +64,7 @@ pub(super) fn alike(tools: &[&Tool], findings: &mut Findings) {
             findings.add(
                 "same-description",
                 "description",
-                format!("it is that of `{}` word for word; say what is different", first.name()),
+                format!("it is the same as that of `{}`; say what is different", first.name()),
             );
         } else {
             by_text.insert(words, tool);

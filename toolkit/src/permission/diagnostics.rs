@@ -79,15 +79,15 @@ impl Permissions {
                     if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
                 say(
                     Level::Warning,
-                    format!("nothing here asks under the kind of permission `{shown}` (at {place}){advice}"),
+                    format!("no tool asks for the permission kind `{shown}` (at {place}){advice}"),
                 );
             }
             if !rule.can_allow && rule.rule.allows() && !kind.contains('*') {
                 say(
                     Level::Warning,
                     format!(
-                        "`allow` at {place} allows nothing: of an agent or a channel only what is stricter counts, \
-                         and nothing at /permission/{shown} allows it for everybody"
+                        "`allow` at {place} allows nothing: rules of an agent or a channel can only be stricter, and \
+                         nothing at /permission/{shown} allows it for everybody"
                     ),
                 );
             }

@@ -236,8 +236,7 @@ impl Weighing<'_> {
 
     fn write(&self) -> PathDecision {
         if self.is_data() {
-            let reason = "this is where the toolkit keeps what people allowed and what calls left behind; no tool may \
-                          write there";
+            let reason = "it is in the toolkit's data directory (approvals, outputs of calls), where tools cannot write";
             return PathDecision::Deny { reason: reason.to_owned() };
         }
         let (edit, is_named) = (self.weigh)("edit", Decision::Ask);

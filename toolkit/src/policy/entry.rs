@@ -34,17 +34,17 @@ impl Entry {
             return Err("is longer than 256 bytes");
         }
         if entry.chars().any(char::is_control) {
-            return Err("has a control character in it");
+            return Err("contains a control character");
         }
         if !entry.is_ascii() {
-            return Err("has a character that no name has");
+            return Err("contains a character that names cannot have");
         }
         let (name, is_group) = match entry.strip_prefix("group:") {
             Some(name) => (name.trim(), true),
             None => (entry.as_str(), false),
         };
         if name.is_empty() {
-            return Err("names no group: it takes a name after `group:`");
+            return Err("names no group: write a name after `group:`");
         }
         let mut name = name.to_owned();
         while name.contains("**") {
@@ -124,14 +124,14 @@ mod tests {
             ("group:*", Ok(Entry::GroupPattern("*".to_owned()))),
             ("", Err("is empty")),
             (" \n ", Err("is empty")),
-            ("group:", Err("names no group: it takes a name after `group:`")),
-            ("group: ", Err("names no group: it takes a name after `group:`")),
-            ("re\u{0}ad", Err("has a control character in it")),
-            ("re\u{1b}[2Kad", Err("has a control character in it")),
-            ("réad", Err("has a character that no name has")),
+            ("group:", Err("names no group: write a name after `group:`")),
+            ("group: ", Err("names no group: write a name after `group:`")),
+            ("re\u{0}ad", Err("contains a control character")),
+            ("re\u{1b}[2Kad", Err("contains a control character")),
+            ("réad", Err("contains a character that names cannot have")),
             // A Cyrillic letter that looks like an "a".
-            ("re\u{430}d", Err("has a character that no name has")),
-            ("\u{200b}read", Err("has a character that no name has")),
+            ("re\u{430}d", Err("contains a character that names cannot have")),
+            ("\u{200b}read", Err("contains a character that names cannot have")),
             (&"a".repeat(257), Err("is longer than 256 bytes")),
             (&"a".repeat(256), name(&"a".repeat(256))),
         ] {

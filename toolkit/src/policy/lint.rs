@@ -170,10 +170,10 @@ impl<'a, S: Subject> Lint<'a, S> {
                 let pointer = format!("{}/alsoAllow", rules.pointer);
                 let opens = |tool: &S| tool.is_optional() && source.opens(tool);
                 if rules.layer != Layer::Profile {
-                    let why = "it extends the profile of its own layer, which has none";
+                    let why = "it extends its layer's profile, and the layer has none";
                     self.warn(&pointer, format!("`{pointer}` has no effect: {why}"));
                 } else if !self.known.tools.iter().any(opens) {
-                    let why = "without a profile every tool is there but the optional ones, and it names none of those";
+                    let why = "without a profile every tool except optional ones is available, and it names no optional tool";
                     self.warn(&pointer, format!("`{pointer}` has no effect: {why}"));
                 }
             }
@@ -195,7 +195,7 @@ impl<'a, S: Subject> Lint<'a, S> {
             }
             let pointer = list.pointer(0).filter(|_| !knows_any && list.kind == Kind::Allow);
             if let Some(pointer) = pointer.as_deref().and_then(|pointer| pointer.strip_suffix("/0")) {
-                self.warn(pointer, format!("`{pointer}` names nothing that there is, so it allows nothing"));
+                self.warn(pointer, format!("`{pointer}` names nothing that exists, so it allows nothing"));
             }
         }
         self.denies = false;
@@ -292,7 +292,7 @@ impl<'a, S: Subject> Lint<'a, S> {
                 let tool = tool.name();
                 let whose = if self.source.narrows.is_some() { " of a file that is trusted" } else { "" };
                 let message = format!(
-                    "`{name}` ({pointer}) does not open the optional tool `{tool}`: only `tools.allow` and \
+                    "`{name}` ({pointer}) does not enable the optional tool `{tool}`: only `tools.allow` and \
                      `tools.alsoAllow`{whose} can"
                 );
                 self.warn(pointer, message);
@@ -367,10 +367,7 @@ impl<'a, S: Subject> Lint<'a, S> {
                 if !is_built_in {
                     let advice = self.advice(group, &registered.built_in);
                     let group = escape_line(group);
-                    self.warn(
-                        &pointer,
-                        format!("`{group}` is no group that is built in ({pointer}){advice}"),
-                    );
+                    self.warn(&pointer, format!("`{group}` is not a built-in group ({pointer}){advice}"));
                 }
             }
         }

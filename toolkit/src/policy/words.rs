@@ -22,7 +22,7 @@ impl View<'_> {
         let words = Words { compiled: self.compiled, marks };
         let name = subject.name();
         let (reason, rule) = match ground {
-            Ground::Nothing => ("no entry is about the tool".to_owned(), None),
+            Ground::Nothing => ("no entry matches the tool".to_owned(), None),
             Ground::CallsOff => {
                 ("models can call no tools at all".to_owned(), Some(words.rule("/enableToolCalls")))
             }
@@ -37,14 +37,14 @@ impl View<'_> {
             }
             Ground::OtherChannel => (
                 format!(
-                    "it is there only in sessions of the channel `{}`",
+                    "it is available only in sessions of the channel `{}`",
                     escape_line(subject.channel().unwrap_or_default())
                 ),
                 None,
             ),
             Ground::Opened(list) => {
                 let (entry, rule) = words.entry(list);
-                (format!("`{entry}` opens it"), rule)
+                (format!("`{entry}` enables it"), rule)
             }
             Ground::Unopened => {
                 let plugin = match subject.plugin_id() {
@@ -53,7 +53,7 @@ impl View<'_> {
                 };
                 (
                     format!(
-                        "it is optional: only `{name}`{plugin} in `tools.allow` or `tools.alsoAllow` opens it"
+                        "it is optional: only `{name}`{plugin} in `tools.allow` or `tools.alsoAllow` enables it"
                     ),
                     None,
                 )
@@ -65,7 +65,7 @@ impl View<'_> {
             Step::Switch => "the switch of the tool".to_owned(),
             Step::Models => "the models of the tool".to_owned(),
             Step::Channel => "the channel of the tool".to_owned(),
-            Step::Optional => "what opens optional tools".to_owned(),
+            Step::Optional => "the optional tools".to_owned(),
             Step::Layer(rules) => rules.title.clone(),
         };
         if let Some(source) = &self.compiled.narrows {
@@ -79,7 +79,7 @@ impl View<'_> {
 pub(super) fn absent(layer: Layer, caller: &Caller) -> Option<LayerVerdict> {
     let named = |what: &str, name: &Option<String>| match name {
         Some(name) => format!("there are no rules for {what} `{}`", escape_line(name)),
-        None => format!("it is not known which {what} calls"),
+        None => format!("the calling {what} is unknown"),
     };
     let (layer, reason) = match layer {
         Layer::Provider => match (&caller.provider, &caller.model) {
@@ -91,13 +91,13 @@ pub(super) fn absent(layer: Layer, caller: &Caller) -> Option<LayerVerdict> {
             "the rules of the channel",
             match &caller.channel {
                 Some(_) => named("channel", &caller.channel),
-                None => "the call comes in by no channel".to_owned(),
+                None => "the call did not come from a channel".to_owned(),
             },
         ),
         // These rules are part of the channel's rules.
         Layer::Group | Layer::Sender => return None,
-        Layer::Sandbox => ("the rules of the sandbox", "the caller is in none".to_owned()),
-        Layer::Subagents => ("the rules of sub-agents", "the caller is none".to_owned()),
+        Layer::Sandbox => ("the rules of the sandbox", "the caller is not in a sandbox".to_owned()),
+        Layer::Subagents => ("the rules of sub-agents", "the caller is not a sub-agent".to_owned()),
         Layer::Profile => ("the profile", "there is none".to_owned()),
         Layer::Global => ("the global lists", "there are none".to_owned()),
     };
@@ -151,9 +151,9 @@ impl Words<'_> {
         };
         match why {
             Why::NoRule if rules.layer == Layer::Profile => {
-                ("there is none, and the default one, `full`, has every tool".to_owned(), None)
+                ("none is set, and the default one, `full`, has every tool".to_owned(), None)
             }
-            Why::NoRule => ("no entry is about the tool".to_owned(), None),
+            Why::NoRule => ("no entry matches the tool".to_owned(), None),
             Why::Denied(list) if self.is_unreadable(list) => {
                 let (entry, rule) = self.entry(list);
                 (format!("the entry `{entry}` in its deny list is invalid, so it denies every tool"), rule)

@@ -194,7 +194,7 @@ fn planned(candidate: &Candidate, origins: &Origins) -> Option<String> {
     let name = std::iter::once(&def.name).chain(def.aliases).find(|name| origins.is_planned(name))?;
     let what = if *name == def.name { "the name" } else { "an alias" };
     Some(format!(
-        "`{name}`, {what} of the tool `{}` {} at {}, is reserved for a builtin tool to come; give the tool another one",
+        "`{name}`, {what} of the tool `{}` {} at {}, is reserved for a future builtin tool; give the tool another one",
         def.name,
         candidate.owner(),
         def.location
@@ -215,7 +215,7 @@ fn duplicates(same: &[Candidate]) -> Option<String> {
 
 fn left_out(tool: &Candidate, first: &Candidate, origins: &Origins) -> Diagnostic {
     let message = format!(
-        "the tool `{}` {} is left out: {} goes first and has one of this name at {}",
+        "the tool `{}` {} is left out: {} takes precedence and has one of this name at {}",
         tool.name(),
         tool.owner(),
         match first.location().crate_name() {

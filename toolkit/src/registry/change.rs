@@ -42,7 +42,7 @@ pub enum RegisterError {
     },
     /// A name or alias of it is reserved for a planned core tool.
     #[error(
-        "the tool `{tool}` cannot be registered: `{name}` is reserved for a builtin tool to come; give it another one"
+        "the tool `{tool}` cannot be registered: `{name}` is reserved for a future builtin tool; give it another one"
     )]
     Planned {
         /// The tool.
@@ -97,7 +97,7 @@ pub enum RegisterError {
     },
     /// A tool can only be replaced by one from the same source.
     #[error(
-        "the tool `{tool}` of {owner} cannot be replaced by one of {other}; take it out first, then register the other"
+        "the tool `{tool}` of {owner} cannot be replaced by one of {other}; unregister it first, then register the other"
     )]
     NotItsOwn {
         /// The tool.

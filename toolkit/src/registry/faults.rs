@@ -36,7 +36,7 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
         ));
     }
     if tool.concurrency() == Some(0) {
-        faults.push(format!("{} lets no call run: its `concurrency` is 0", place_of(tool)));
+        faults.push(format!("{} can never run: its `concurrency` is 0", place_of(tool)));
     }
     if tool.bound_arguments().is_some()
         && let Err(error) = tool.compiled()

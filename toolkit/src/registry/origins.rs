@@ -121,7 +121,7 @@ impl Origins {
             if let [_, _, ..] = defs[..] {
                 let places: Vec<String> = defs.iter().map(|def| def.location.to_string()).collect();
                 problems.push(format!(
-                    "the crate `{crate_name}` says more than once which plugin it is: at {}; keep one `toolkit::plugin!`",
+                    "the crate `{crate_name}` declares its plugin more than once: at {}; keep one `toolkit::plugin!`",
                     places.join(" and ")
                 ));
             }
@@ -142,7 +142,7 @@ impl Origins {
             };
             if is_planned(&plugin.id) {
                 problems.push(format!(
-                    "the plugin id `{}` of the crate `{crate_name}` is reserved for a builtin tool to come; give the plugin another one \
+                    "the plugin id `{}` of the crate `{crate_name}` is reserved for a future builtin tool; give the plugin another one \
                      with `toolkit::plugin!`",
                     plugin.id
                 ));
@@ -155,7 +155,7 @@ impl Origins {
         }
         for (id, crates) in by_id.into_iter().filter(|(_, crates)| crates.len() > 1) {
             problems.push(format!(
-                "the crates {} are one plugin by their id `{id}`, and what is said of one would hold for the other; give \
+                "the crates {} have the same plugin id `{id}`, so a rule for one would apply to the other; give \
                  one another id with `toolkit::plugin!`",
                 crates.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
             ));

@@ -96,7 +96,7 @@ impl KnownKeys {
                 } else {
                     format!("; did you mean {}?", near.join(" or "))
                 };
-                let message = format!("no kind of permission, tool or server is called `{key}`{advice}");
+                let message = format!("there is no permission kind, tool or server `{key}`{advice}");
                 let origin = settings.origins.find(&pointer).cloned();
                 problems.push(ConfigProblem::new(origin, pointer, message).to_string());
             }

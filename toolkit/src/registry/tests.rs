@@ -291,7 +291,7 @@ fn a_name_of_a_core_tool_to_come_is_nobodys() {
         let chosen = case(linked.clone(), planned).choose();
         let [problem] = &chosen.problems[..] else { panic!("{:?}", chosen.problems) };
         assert!(problem.starts_with(expected), "{problem}");
-        assert!(problem.contains("is reserved for a builtin tool to come; give"), "{problem}");
+        assert!(problem.contains("is reserved for a future builtin tool; give"), "{problem}");
         assert!(case(linked, &[]).choose().problems.is_empty());
     }
     // Once the core tool exists, it has the name, and the others are reported as for any core tool.
@@ -315,7 +315,7 @@ fn one_id_is_one_plugin() {
     .choose();
     assert_eq!(two.problems.len(), 1, "{:?}", two.problems);
     assert!(
-        two.problems[0].contains("the crates `a` and `b` are one plugin by their id `b`"),
+        two.problems[0].contains("the crates `a` and `b` have the same plugin id `b`"),
         "{:?}",
         two.problems
     );

@@ -45,15 +45,17 @@ fn what_is_wrong_with_services_is_named() {
         (&[&A_OF_NOTHING, &A_AGAIN], &["is made more than once: by `a` (lib.rs:1) and `again` (lib.rs:2)"]),
         (
             &[&C_OF_C],
-            &["in a circle: `toolkit::service::tests::C` (lib.rs:6) takes `toolkit::service::tests::C`; let"],
+            &[
+                "in a cycle: `toolkit::service::tests::C` (lib.rs:6) takes `toolkit::service::tests::C`; remove",
+            ],
         ),
         (
             &[&A_OF_B, &B_OF_C, &C_OF_A],
             &[
-                "tests::A` (lib.rs:3) takes `toolkit::service::tests::B` (lib.rs:4) takes `toolkit::service::tests::C` (lib.rs:5) takes `toolkit::service::tests::A`; let",
+                "tests::A` (lib.rs:3) takes `toolkit::service::tests::B` (lib.rs:4) takes `toolkit::service::tests::C` (lib.rs:5) takes `toolkit::service::tests::A`; remove",
             ],
         ),
-        (&[&A_OF_B, &B_OF_C, &C_OF_A_AND_B], &["in a circle: "]),
+        (&[&A_OF_B, &B_OF_C, &C_OF_A_AND_B], &["in a cycle: "]),
     ] {
         let (_, problems, diagnostics) = added(makers, Incomplete::Refused);
         assert_eq!(problems.len(), expected.len(), "{problems:?}");

@@ -65,14 +65,14 @@ impl SkillFiles {
         if links == Links::Within && around.is_none_or(|around| !real.starts_with(around)) {
             let directory = escape_line(&directory.to_string_lossy()).into_owned();
             found.fault =
-                Some(format!("{directory}: it is a link that leads elsewhere, so no skill in it counts"));
+                Some(format!("{directory}: it is a symlink that leads elsewhere, so its skills are ignored"));
             return found;
         }
         let (names, is_whole) = names(&real);
         if !is_whole {
             let directory = escape_line(&directory.to_string_lossy()).into_owned();
             found.fault =
-                Some(format!("{directory}: only the first {MAX_ENTRIES} entries are looked at for skills"));
+                Some(format!("{directory}: only the first {MAX_ENTRIES} entries are searched for skills"));
         }
         let mut left = MAX_BYTES_OF_ALL;
         for name in names {
@@ -122,7 +122,7 @@ fn read_whole(root: &Path, file: &Path, links: Links, left: &mut u64) -> Result<
     let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
     let real = file.canonicalize().map_err(cannot)?;
     if links == Links::Within && !real.starts_with(root) {
-        return Err("it is a link that leads out of the directory of skills".to_owned());
+        return Err("it is a symlink that leads out of the skills directory".to_owned());
     }
     // Checked first, because opening a pipe would wait for a writer.
     let before = real.symlink_metadata().map_err(cannot)?;
@@ -145,7 +145,7 @@ fn read_whole(root: &Path, file: &Path, links: Links, left: &mut u64) -> Result<
     // The files that belong to a linked file are beside the link.
     let base = file.parent().unwrap_or(root).canonicalize().map_err(cannot)?;
     if links == Links::Within && !base.starts_with(root) {
-        return Err("its directory is a link that leads out of the directory of skills".to_owned());
+        return Err("its directory is a symlink that leads out of the skills directory".to_owned());
     }
     Ok((base, text))
 }

@@ -161,7 +161,7 @@ fn names(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
         changes.add(Severity::Compatible, "/title", "it has another title");
     }
     if old.description != new.description {
-        changes.add(Severity::Compatible, "/description", "its description reads otherwise");
+        changes.add(Severity::Compatible, "/description", "its description changed");
     }
 }
 
@@ -188,7 +188,7 @@ fn annotations(old: Annotations, new: Annotations, changes: &mut Changes) {
         old.idempotent_hint && !new.idempotent_hint,
         !old.idempotent_hint && new.idempotent_hint,
         Severity::MayBreak,
-        "it is no longer idempotent: who repeats a call does it twice",
+        "it is no longer idempotent: repeating a call repeats its effects",
         "it is idempotent now",
     );
     // A hint that is not stated counts as the worse value, as in the Model Context Protocol.
@@ -198,7 +198,7 @@ fn annotations(old: Annotations, new: Annotations, changes: &mut Changes) {
         !was && is,
         was && !is,
         Severity::MayBreak,
-        "it may be destructive now: where it ran without asking it may be asked for or denied",
+        "it may be destructive now: calls that ran without approval may need it or be denied",
         "it is no longer destructive",
     );
     let (was, is) = (old.open_world_hint.unwrap_or(true), new.open_world_hint.unwrap_or(true));
@@ -207,7 +207,7 @@ fn annotations(old: Annotations, new: Annotations, changes: &mut Changes) {
         !was && is,
         was && !is,
         Severity::MayBreak,
-        "it may deal with things outside this machine now: it may be asked for or denied",
+        "it may deal with things outside this machine now: calls may need approval or be denied",
         "it no longer deals with things outside this machine",
     );
 }

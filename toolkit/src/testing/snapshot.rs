@@ -203,7 +203,7 @@ impl Snapshot {
                 let _ = writeln!(report, "\nthe file is {error}");
             }
         }
-        let _ = write!(report, "\nif it is meant to change, write the file anew with {UPDATE}=1");
+        let _ = write!(report, "\nif the change is intended, rewrite the file with {UPDATE}=1");
         report
     }
 

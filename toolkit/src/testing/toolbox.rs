@@ -210,7 +210,7 @@ impl TestToolbox {
     fn expect_unused(&self) {
         assert!(
             self.toolkit.get().is_none(),
-            "`{}` was called already: say this before its first call",
+            "`{}` was already called: configure it before its first call",
             self.name
         );
     }

@@ -54,7 +54,7 @@ impl Bindings {
         let Some(root) = schema.as_object_mut() else { return Err("takes no arguments".to_owned()) };
         if let Some(key) = BEYOND.iter().find(|key| root.contains_key(**key)) {
             return Err(format!(
-                "cannot have arguments bound: its schema says `{key}` at the root, so what is left without them is not clear"
+                "cannot have arguments bound: its schema has `{key}` at the root, so the remaining schema is unclear"
             ));
         }
         for (name, value) in &self.0 {

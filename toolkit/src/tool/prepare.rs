@@ -189,7 +189,7 @@ impl Preparation {
         if is_required || !is_closed {
             let why = if is_required { "requires it" } else { "takes parameters of any name" };
             return Err(ToolError::failed(format!(
-                "the parameter `{parameter}` cannot be taken out of the tool `{}`, which {why}",
+                "the parameter `{parameter}` cannot be removed from the tool `{}`, which {why}",
                 self.name
             )));
         }

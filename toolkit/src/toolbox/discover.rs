@@ -158,8 +158,8 @@ impl Scope {
         let Some(search) = search.filter(|place| self.is_allowed(*place)) else {
             let name = &discovery.name;
             return everything(Some(format!(
-                "every definition is shown, though there are more than {}: `{name}`, which would find what is not shown, is not \
-                 there for this caller; allow it with `tools.alsoAllow: [\"{name}\"]`",
+                "every definition is shown, though there are more than {}: `{name}`, which finds hidden tools, is not \
+                 available to this caller; allow it with `tools.alsoAllow: [\"{name}\"]`",
                 discovery.budget()
             )));
         };
@@ -182,8 +182,7 @@ impl Scope {
             discovery.exceeds(shown.iter().filter(|place| **place != search).map(|place| &tools[*place]));
         let why = many.then(|| {
             format!(
-                "the definitions that are always shown are more than {} by themselves; name those that are to be shown in \
-                 `tools.discovery.show`",
+                "the always-shown definitions alone are more than {}; list the ones to show in `tools.discovery.show`",
                 discovery.budget()
             )
         });

@@ -65,7 +65,7 @@ impl ToolContext {
         let depth = self.above().map_or(0, |above| above.depth) + 1;
         if depth > DEEPEST {
             return Err(ToolError::failed(format!(
-                "tools called each other {DEEPEST} deep, and `{}` called `{name}` once more: this leads nowhere",
+                "tool calls are nested {DEEPEST} deep, the maximum, so `{}` cannot call `{name}`",
                 self.tool_name()
             )));
         }

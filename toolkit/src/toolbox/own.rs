@@ -76,7 +76,7 @@ impl Own {
     }
 
     fn say_of(&mut self, factory: &FactoryDef, what: &str) {
-        let message = format!("of the tool factory `{}`: {what}", factory.name);
+        let message = format!("the tool factory `{}`: {what}", factory.name);
         let diagnostic = Diagnostic::new(Level::Error, factory.location.crate_name(), message);
         self.diagnostics
             .push(diagnostic.with_plugin(id_of(&factory.location)).with_location(factory.location));
@@ -136,7 +136,7 @@ impl Toolbox {
             match result.map(Made::products) {
                 Ok(tools) => {
                     if tools.len() > MAX_PRODUCTS {
-                        let more = format!("it made {}, and {MAX_PRODUCTS} is the most", tools.len());
+                        let more = format!("it made {}, and the limit is {MAX_PRODUCTS}", tools.len());
                         own.say_of(factory, &format!("the last tools are left out: {more}"));
                     }
                     products.extend(tools.into_iter().take(MAX_PRODUCTS).map(|tool| (tool, *factory)));

@@ -201,7 +201,7 @@ fn a_blocking_tool_without_a_runtime_says_so() {
     let std::task::Poll::Ready(result) = future.as_mut().poll(&mut task) else {
         panic!("nothing to wait for")
     };
-    assert!(result.text().contains("no tokio runtime"), "{}", result.text());
+    assert!(result.text().contains("needs a tokio runtime"), "{}", result.text());
 }
 
 #[tokio::test]

@@ -457,7 +457,10 @@ fn what_is_configured_counts_and_what_is_wrong_is_told() {
         assert!(error.contains(expected), "{text}: {error}");
     }
     let refused = builder().discovery(Discovery::new().show(["group:"])).build().unwrap_err();
-    assert!(refused.problems[0].contains("the entry `group:` names no group"), "{refused}");
+    assert!(
+        refused.problems[0].contains("the entry `group:` of the always-shown tools names no group"),
+        "{refused}"
+    );
     let refused = builder().discovery(Discovery::new().named("Find It")).build().unwrap_err();
     assert!(refused.problems[0].contains("`Find It`"), "{refused}");
     let twice = builder().tool(tool("tool_search", "Mine.")).discovery(Discovery::new()).build().unwrap_err();

@@ -122,7 +122,7 @@ fn a_schema_that_cannot_be_enforced_makes_no_tool() {
         (json!({"type": "object", "properties": {"a": {"pattern": "("}}}), "not valid"),
         (json!({"type": "object", "properties": {"a": {"$ref": "https://example.com/a"}}}), "leads nowhere"),
         (json!({"type": "object", "$schema": "https://example.com/own-dialect"}), "not valid"),
-        (json!({"type": "object", "allOf": [{"$ref": "#"}]}), "leads back to itself"),
+        (json!({"type": "object", "allOf": [{"$ref": "#"}]}), "refers to itself"),
     ] {
         let error = echo("echo", schema.clone()).unwrap_err();
         assert_eq!(error.tool, "echo");

@@ -466,7 +466,7 @@ fn no_link_is_followed() {
     std::os::unix::fs::symlink(&target, &path).unwrap();
     for _ in 0..2 {
         let error = JsonlHistory::open(&path, JsonlOptions::default()).unwrap_err();
-        assert!(error.to_string().ends_with("is written to no link, device or directory"), "{error}");
+        assert!(error.to_string().ends_with("is never written to a symlink, device or directory"), "{error}");
         // The second time, the link leads somewhere.
         fs::write(&target, "").unwrap();
     }

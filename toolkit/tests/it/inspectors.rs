@@ -79,7 +79,7 @@ async fn what_each_verdict_does() {
             "to what is out of range",
             rewrite(json!({"text": "a", "times": 4})),
             Err(&[
-                "blocked by `guard`: it rewrote the arguments to what the tool does not take",
+                "blocked by `guard`: it rewrote the arguments to ones that the tool rejects",
                 "times",
                 "3",
             ]),
@@ -208,7 +208,7 @@ async fn rewriting_without_end_blocks() {
     );
     let result = call(inspected, "say", json!({"text": "a"})).await;
     assert!(
-        result.text().contains("blocked by `more`: the arguments were rewritten again and again"),
+        result.text().contains("blocked by `more`: the hooks kept rewriting the arguments"),
         "{}",
         result.text()
     );

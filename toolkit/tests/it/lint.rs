@@ -368,7 +368,8 @@ fn losses_are_those_of_the_dialects() {
     ]});
     let [(place, message)] = &messages(object(variants.clone(), json!({})))[..] else { panic!() };
     assert_eq!(place, "/properties/crew/oneOf");
-    for part in ["`oneOf` is lost in ", "openai-chat-strict", "gemini", "exactly one variant", "; say it in"]
+    for part in
+        ["`oneOf` is lost in ", "openai-chat-strict", "gemini", "exactly one variant", "; state it in"]
     {
         assert!(message.contains(part), "{part}: {message}");
     }

@@ -311,7 +311,7 @@ fn a_key_that_means_nothing_is_refused_with_its_place() {
         let problems = problems(&file);
         let [problem] = problems.as_slice() else { panic!("{rules}: {problems:?}") };
         assert!(problem.starts_with("user/toolkit.json5:3:"), "{problem}");
-        assert!(problem.contains("no kind of permission, tool or server is called `"), "{problem}");
+        assert!(problem.contains("there is no permission kind, tool or server `"), "{problem}");
         assert!(problem.contains(near), "{rules}: {problem}");
     }
     for known in [

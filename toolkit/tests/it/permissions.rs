@@ -315,16 +315,16 @@ fn rules_that_say_something_else_than_they_seem_to() {
     assert_eq!(
         said,
         [
-            "warning: nothing here asks under the kind of permission `edti` (at /permission/edti); did you mean `edit`?",
+            "warning: no tool asks for the permission kind `edti` (at /permission/edti); did you mean `edit`?",
             "warning: `allow` at /permission/protected allows nothing unless it names a single path: write \
              { match: \"path/of/file\", do: \"allow\" }, without wildcards",
-            "warning: nothing here asks under the kind of permission `zzzzzzzz` (at /permission/zzzzzzzz)",
+            "warning: no tool asks for the permission kind `zzzzzzzz` (at /permission/zzzzzzzz)",
             "error: `allow` at /permission/m* allows nothing: the key `m*` has a `*`, which also matches kinds and tools added later; name each one to allow",
-            "warning: `allow` at /agents/kid/permission/edit allows nothing: of an agent or a channel only what is \
-             stricter counts, and nothing at /permission/edit allows it for everybody",
-            "warning: `allow` at /channels/irc/permission/message allows nothing: of an agent or a channel only what \
-             is stricter counts, and nothing at /permission/message allows it for everybody",
-            "warning: nothing here asks under the kind of permission `raed` (at /permission/raed); did you mean `read`?",
+            "warning: `allow` at /agents/kid/permission/edit allows nothing: rules of an agent or a channel can only be \
+             stricter, and nothing at /permission/edit allows it for everybody",
+            "warning: `allow` at /channels/irc/permission/message allows nothing: rules of an agent or a channel can only \
+             be stricter, and nothing at /permission/message allows it for everybody",
+            "warning: no tool asks for the permission kind `raed` (at /permission/raed); did you mean `read`?",
         ]
     );
 }

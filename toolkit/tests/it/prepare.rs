@@ -293,7 +293,7 @@ fn what_a_preparation_refuses() {
     for (outcome, message) in [
         (
             tool.remove("skill"),
-            "the parameter `skill` cannot be taken out of the tool `skill`, which requires it",
+            "the parameter `skill` cannot be removed from the tool `skill`, which requires it",
         ),
         (tool.remove("other"), "the tool `skill` has no parameter `other`; it has: `skill`, `depth`"),
         (tool.narrow("a/b", &json!({})), "the tool `skill` has no parameter `a/b`; it has: `skill`, `depth`"),

@@ -131,7 +131,7 @@ fn a_tool_takes_no_name_but_its_own() {
         (ToolChange::Register(says("new", "").bind("what", 1)), "no argument `what`"),
         (
             ToolChange::Register(builder("new").concurrency(0).build(|_, _| async {}).unwrap()),
-            "lets no call run",
+            "can never run",
         ),
         (
             ToolChange::Replace(says("theirs", "")),

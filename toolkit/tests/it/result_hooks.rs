@@ -265,7 +265,7 @@ async fn what_a_hook_can_do() {
                 review.withhold("too much");
                 Ok(())
             },
-            Err(&["`says` has run", "`hook` withholds it: too much", "What it did stands"]),
+            Err(&["`says` ran", "`hook` withheld it: too much", "Its effects remain"]),
         ),
         (
             "withholds an error",
@@ -280,14 +280,9 @@ async fn what_a_hook_can_do() {
             "fails",
             "says",
             |_| Err(ToolError::unavailable("no list")),
-            Err(&["`hook`, which looks at answers, failed: no list"]),
+            Err(&["the result hook `hook` failed: no list"]),
         ),
-        (
-            "panics",
-            "says",
-            |_| panic!("oh"),
-            Err(&["`hook`, which looks at answers, stopped on an internal error"]),
-        ),
+        ("panics", "says", |_| panic!("oh"), Err(&["the result hook `hook` stopped on an internal error"])),
         (
             "panics within",
             "says",
@@ -335,7 +330,7 @@ async fn hooks_see_what_the_ones_before_left() {
         json!({}),
     )
     .await;
-    assert!(result.text().contains("`second` withholds it"), "{}", result.text());
+    assert!(result.text().contains("`second` withheld it"), "{}", result.text());
 }
 
 #[tokio::test]

@@ -316,7 +316,7 @@ async fn calls_go_only_so_deep() {
     let result = session(&toolkit, "s").await.call(call("recurses", json!({}))).await;
     assert_eq!(
         result.text(),
-        "tools called each other 16 deep, and `recurses` called `recurses` once more: this leads nowhere"
+        "tool calls are nested 16 deep, the maximum, so `recurses` cannot call `recurses`"
     );
 }
 

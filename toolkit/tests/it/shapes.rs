@@ -490,5 +490,5 @@ async fn again(again: Again) -> String {
 #[test]
 fn a_type_that_never_ends_is_refused() {
     let error = tool_ref!(again).input_schema().unwrap_err().to_string();
-    assert!(error.contains("the type `Again` leads back to itself"), "{error}");
+    assert!(error.contains("the type `Again` refers to itself"), "{error}");
 }

@@ -187,7 +187,7 @@ async fn what_comes_too_late_is_told() {
         bench.call(json!({"path": "a", "line": "x"})).await.expect_ok();
         bench
     };
-    let told = "`append` was called already: say this before its first call";
+    let told = "`append` was already called: configure it before its first call";
     let (one, other) = (used().await, used().await);
     assert_eq!(panic_of(|| _ = one.approve(ScriptedApprover::new([]))), told);
     assert_eq!(panic_of(|| _ = other.service(5_u8)), told);
@@ -342,7 +342,7 @@ fn a_snapshot_is_a_file() {
 for a model that knows the old one:
 - breaking: `line` no longer takes strings of more than 80 characters (/inputSchema/properties/line/maxLength)
 
-if it is meant to change, write the file anew with UPDATE_SNAPSHOTS=1"#,
+if the change is intended, rewrite the file with UPDATE_SNAPSHOTS=1"#,
             path.display()
         )
     );

@@ -25,15 +25,15 @@ async fn a_tree_is_opened_without_further_questions_and_never_left() {
     let within = workspace.join("within");
     for (name, expected) in [
         ("a", "opened"),
-        ("b.pem", "it needs to be asked for"),
-        (".ssh/c", "it needs to be asked for"),
+        ("b.pem", "it needs approval"),
+        (".ssh/c", "it needs approval"),
         ("absent", "it does not exist"),
-        ("absent.pem", "it needs to be asked for"),
+        ("absent.pem", "it needs approval"),
         ("link/canary", "it does not exist"),
         ("file", "it does not exist"),
-        ("../d", "it needs to be asked for"),
-        ("../../outside/canary", "it needs to be asked for"),
-        (".ssh", "it needs to be asked for"),
+        ("../d", "it needs approval"),
+        ("../../outside/canary", "it needs approval"),
+        (".ssh", "it needs approval"),
         (".", "it is not a regular file but a directory"),
     ] {
         let opened = tree.try_open(&within.join(name));
@@ -81,7 +81,7 @@ async fn files_are_opened_by_their_names_in_a_directory_and_links_are_not() {
     let cases = [
         ("below", "a", "opened, 4 bytes"),
         ("below", "link", "it does not exist"),
-        ("below", "b.pem", "it needs to be asked for"),
+        ("below", "b.pem", "it needs approval"),
         ("below", "absent", "it does not exist"),
         ("below", "sub", "it is not a regular file but a directory"),
     ];

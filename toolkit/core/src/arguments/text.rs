@@ -115,7 +115,7 @@ fn advice(error: &serde_json::Error, text: &str) -> &'static str {
             message if message.starts_with("key must") => "; JSON has double quotes around keys",
             message if message.starts_with("invalid escape") => "; write a backslash in a string as \\\\",
             message if message.starts_with("recursion limit") => {
-                "; lists and objects may stand at most 127 deep within each other"
+                "; lists and objects may nest at most 127 deep"
             }
             message if message.starts_with("trailing characters") => "; nothing may follow the object",
             _ if !text.trim_start().starts_with(['{', '[']) => "; send the JSON object alone",

@@ -73,7 +73,7 @@ impl Elicitation {
     /// When the answer is invalid, with a message for the person who gave it.
     pub fn check(&self, value: Value) -> Result<Value, String> {
         if !value.is_object() {
-            return Err("the answer is no JSON object".to_owned());
+            return Err("the answer is not a JSON object".to_owned());
         }
         let compiled = compile(&self.schema).map_err(|error| error.message().to_owned())?;
         arguments::prepare(&compiled, value.into(), Repairing::On)
@@ -151,7 +151,8 @@ fn flat_fault(schema: &Value) -> Option<String> {
         let is_chosen = Choice::of(property).is_some();
         let is_primitive = (matches!(kind, Some("string" | "integer" | "number" | "boolean")) || is_chosen)
             && !COMPOSED.iter().any(|key| property.get(*key).is_some() && !(is_chosen && *key == list));
-        (!is_primitive).then(|| format!("`{name}` is no string, integer, number or boolean; ask for {flat}"))
+        (!is_primitive)
+            .then(|| format!("`{name}` is not a string, integer, number or boolean; ask for {flat}"))
     })
 }
 
@@ -219,8 +220,8 @@ mod tests {
     #[test]
     fn what_no_form_can_show_is_refused_by_name() {
         for (refused, expected) in [
-            (Elicitation::of::<Nested>("?"), "`colors` is no string, integer, number or boolean"),
-            (Elicitation::of::<Deep>("?"), "`target` is no string"),
+            (Elicitation::of::<Nested>("?"), "`colors` is not a string, integer, number or boolean"),
+            (Elicitation::of::<Deep>("?"), "`target` is not a string"),
             (Elicitation::of::<String>("?"), "its schema is not that of a flat object"),
             (Elicitation::of::<std::collections::BTreeMap<String, String>>("?"), "takes any property"),
             (Elicitation::new("?", json!(true)), "its schema is not that of a flat object"),
@@ -233,7 +234,7 @@ mod tests {
                     "?",
                     json!({"type": "object", "properties": {"a": {"type": ["string", "null"]}}}),
                 ),
-                "`a` is no string",
+                "`a` is not a string",
             ),
             (
                 Elicitation::new(
@@ -270,7 +271,7 @@ mod tests {
     fn a_wrong_answer_is_explained() {
         let asked = Elicitation::of::<Target>("where to?").unwrap();
         for (given, expected) in [
-            (json!("a"), "the answer is no JSON object"),
+            (json!("a"), "the answer is not a JSON object"),
             (
                 json!({"host": "a", "port": 70000, "color": "Blue"}),
                 "/port: expected an integer from 0 to 65535, got the number 70000; /color: expected one of",

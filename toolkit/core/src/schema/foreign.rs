@@ -75,7 +75,7 @@ fn shape_fault(schema: &Value) -> Option<String> {
             _ => {}
         }
     }
-    circle_within(schema).map(|name| format!("`{name}` leads back to itself and nothing ends it"))
+    circle_within(schema).map(|name| format!("`{name}` refers to itself without end"))
 }
 
 fn reference_fault(key: &str, value: &Value, root: &Value, depth: usize) -> Option<String> {
@@ -91,11 +91,11 @@ fn reference_fault(key: &str, value: &Value, root: &Value, depth: usize) -> Opti
             })
         }
         "$dynamicRef" | "$recursiveRef" => {
-            Some(format!("it uses `{key}`; say where it leads with `$ref` and a pointer within the schema"))
+            Some(format!("it uses `{key}`; use `$ref` with a pointer within the schema"))
         }
         // It would change the base of the references below it.
         "$id" | "id" if depth > 0 && value.is_string() => {
-            Some(format!("a part of it has a name of its own by `{key}`; only the root can"))
+            Some(format!("a subschema has `{key}`, which only the root can have"))
         }
         _ => None,
     }
@@ -128,16 +128,16 @@ mod tests {
             (object(json!({"$ref": "file:///etc/passwd"})), Some("leads nowhere")),
             (object(json!({"$ref": "#anchor"})), Some("leads nowhere")),
             (object(json!({"$dynamicRef": "#a"})), Some("`$dynamicRef`")),
-            (object(json!({"$id": "other"})), Some("a name of its own")),
-            (object(json!({"$ref": "#/properties/a"})), Some("leads back to itself")),
-            (object(json!({"items": {"$ref": "#/properties/a/items"}})), Some("leads back to itself")),
+            (object(json!({"$id": "other"})), Some("a subschema has")),
+            (object(json!({"$ref": "#/properties/a"})), Some("refers to itself")),
+            (object(json!({"items": {"$ref": "#/properties/a/items"}})), Some("refers to itself")),
             (
                 json!({
                     "type": "object",
                     "properties": {"a": {"items": {"allOf": [{"$ref": "#/definitions/b"}]}}},
                     "definitions": {"b": {"anyOf": [{"$ref": "#/definitions/c"}]}, "c": {"$ref": "#/definitions/b"}},
                 }),
-                Some("leads back to itself"),
+                Some("refers to itself"),
             ),
         ] {
             let fault = foreign_fault(&schema);

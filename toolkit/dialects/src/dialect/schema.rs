@@ -228,7 +228,7 @@ impl<'d> Rewriter<'d> {
         self.depth += 1;
         let is_allowed = self.depth <= DEEPEST;
         if let (false, Value::Object(part)) = (is_allowed, part) {
-            self.lose(part, "$ref", "it nests too deep: here any value is taken");
+            self.lose(part, "$ref", "it nests too deep: any value is accepted here");
         }
         is_allowed
     }
@@ -238,7 +238,7 @@ impl<'d> Rewriter<'d> {
         let count = size(part, self.left);
         self.left = self.left.saturating_sub(count + 1);
         if self.left == 0 {
-            self.lose(part, "$ref", "written out, the schema is too large: here any value is taken");
+            self.lose(part, "$ref", "written out, the schema is too large: any value is accepted here");
         }
         self.left > 0
     }
@@ -262,15 +262,15 @@ impl<'d> Rewriter<'d> {
     fn follow(&mut self, members: &Map<String, Value>, reference: &str) -> Option<&'d Value> {
         let document = self.document;
         if document::is_cut(reference) {
-            self.lose(members, "$ref", "it nests too deep: here any value is taken");
+            self.lose(members, "$ref", "it nests too deep: any value is accepted here");
             return None;
         }
         let Some(target) = document.find(reference) else {
-            self.lose(members, "$ref", "it leads to no place in the schema, so any value is taken");
+            self.lose(members, "$ref", "it points to nothing in the schema, so any value is accepted");
             return None;
         };
         if self.followed.count(reference) >= MAX_RECURSION {
-            self.lose(members, "$ref", "the type holds itself: so deep down, any value is taken");
+            self.lose(members, "$ref", "the type contains itself: at this depth, any value is accepted");
             return None;
         }
         self.followed.enter(reference);

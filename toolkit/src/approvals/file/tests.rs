@@ -77,7 +77,7 @@ fn only_where_nothing_is_there_is_no_directory() {
     fs::write(&file, "x").unwrap();
     assert_eq!(check_directory(directory.path()), Ok(true));
     assert_eq!(check_directory(&directory.path().join("absent")), Ok(false));
-    for (path, what) in [(file.clone(), "it is no directory"), (file.join("below"), "is not read")] {
+    for (path, what) in [(file.clone(), "it is not a directory"), (file.join("below"), "is not read")] {
         let error = check_directory(&path).unwrap_err();
         assert!(error.contains(what), "{error}");
     }

@@ -38,7 +38,7 @@ impl Device {
         never_block(&mut options)?;
         let file = options.open(path)?;
         if !file.is_terminal() {
-            return Err(io::Error::other("it is no terminal"));
+            return Err(io::Error::other("it is not a terminal"));
         }
         Ok(Self { file, read: Vec::new() })
     }
@@ -65,7 +65,7 @@ impl Device {
                 return Ok(Typed::Line(text(&line)));
             }
             if self.read.len() > LONGEST_LINE {
-                return Err(io::Error::other("an endless line was typed"));
+                return Err(io::Error::other("the typed line is too long"));
             }
             match self.read_some()? {
                 Some(0) if self.read.is_empty() => return Ok(Typed::End),

@@ -100,7 +100,7 @@ impl<'a> Field<'a> {
                 }
             };
             let options: Vec<String> = options.iter().map(shown).collect();
-            let how = if is_several { "any of, with commas between," } else { "one of" };
+            let how = if is_several { "any of, separated by commas," } else { "one of" };
             return format!("{how} {}", options.join(", "));
         }
         match self.kind() {
@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
     pub(super) fn read(&self, line: &str) -> Result<Option<Value>, String> {
         let typed = line.trim();
         if typed.is_empty() {
-            return if self.is_required { Err("it is needed".to_owned()) } else { Ok(None) };
+            return if self.is_required { Err("it is required".to_owned()) } else { Ok(None) };
         }
         let wanted = || format!("type {}", self.form());
         if let Some(Choice { options, is_several }) = Choice::of(self.schema) {
@@ -239,12 +239,12 @@ mod tests {
                 "  really (y or n, optional): ",
                 "  color (one of red, green): ",
                 "  size (one of s (Small), l): ",
-                "  days (any of, with commas between, mo, tu): ",
+                "  days (any of, separated by commas, mo, tu): ",
             ]
         );
         for (field, line, expected) in [
             (0, "a b", Ok(Some(json!("a b")))),
-            (0, "", Err("it is needed")),
+            (0, "", Err("it is required")),
             (1, " 5 ", Ok(Some(json!(5)))),
             (1, "18446744073709551615", Ok(Some(json!(u64::MAX)))),
             (1, "5.5", Err("type a whole number")),
@@ -261,7 +261,7 @@ mod tests {
             (5, "m", Err("type one of s (Small), l")),
             (6, "tu, mo", Ok(Some(json!(["tu", "mo"])))),
             (6, "mo", Ok(Some(json!(["mo"])))),
-            (6, "mo,", Err("type any of, with commas between, mo, tu")),
+            (6, "mo,", Err("type any of, separated by commas, mo, tu")),
         ] {
             assert_eq!(fields[field].read(line), expected.map_err(str::to_owned), "{line}");
         }

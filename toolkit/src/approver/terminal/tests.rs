@@ -154,7 +154,7 @@ async fn values_are_filled_in() {
     };
     person.sees("host (text): ").await;
     person.types("\n");
-    person.sees("it is needed\r\n  host (text): ").await;
+    person.sees("it is required\r\n  host (text): ").await;
     person.types("example.org\n");
     person.sees("port (a whole number, optional): ").await;
     person.types("11\n");

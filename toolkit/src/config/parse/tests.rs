@@ -12,28 +12,28 @@ fn fault(text: &str) -> String {
 #[test]
 fn faults_say_where_they_are() {
     for (text, expected) in [
-        ("", "1:1: the text ends where a value belongs"),
-        ("// nothing", "1:11: the text ends where a value belongs"),
+        ("", "1:1: the text ends where a value is expected"),
+        ("// nothing", "1:11: the text ends where a value is expected"),
         ("{ a: 1", "1:1: the object that begins here has no end: `}` is missing"),
-        ("{\n  a: [1,\n", "3:1: the text ends where a value belongs"),
+        ("{\n  a: [1,\n", "3:1: the text ends where a value is expected"),
         ("{\n  a: [1\n", "2:6: the list that begins here has no end: `]` is missing"),
         ("{ a: 'x\n' }", "1:8: the line ends within a string: its closing quote is missing"),
         ("{ a: 'x", "1:8: the text ends within a string: its closing quote is missing"),
         ("{ a 1 }", "1:5: a colon is missing before this"),
         ("{ a: 1 b: 2 }", "1:8: a comma, or the end of the object or list, is missing before this"),
-        ("{ a: coding }", "1:6: no value: a string needs quotes"),
-        ("{ a: 01 }", "1:6: a number does not begin with a needless 0"),
+        ("{ a: coding }", "1:6: not a value: a string needs quotes"),
+        ("{ a: 01 }", "1:6: a number cannot have a leading 0"),
         ("{ a: 1 } }", "1:10: unexpected text after the end of the document"),
         ("{ a: 1 } { b: 1 }", "1:10: unexpected text after the end of the document"),
         ("{} /* x", "1:8: the text ends within a comment: `*/` is missing"),
         ("{} / x", "1:5: unexpected text after the end of the document"),
-        ("{ a: NaN }", "1:6: no number that JSON has"),
-        ("{\r\n a: 1,\r\n b: -Infinity }", "3:5: a number that is too great"),
-        ("[1, 0xFFFFFFFFFFFFFFFFF]", "1:5: a number that is too great"),
-        ("[18446744073709551616]", "1:2: a number that is too great"),
+        ("{ a: NaN }", "1:6: not a number that JSON supports"),
+        ("{\r\n a: 1,\r\n b: -Infinity }", "3:5: a number that is too large"),
+        ("[1, 0xFFFFFFFFFFFFFFFFF]", "1:5: a number that is too large"),
+        ("[18446744073709551616]", "1:2: a number that is too large"),
         ("{ a: 1, b: { c: 1, 'd': 2,\n  'c': 3 } }", "2:3: the key \"c\" is repeated in one object"),
         ("{ '\\u0061': 1, a: 2 }", "1:16: the key \"a\" is repeated in one object"),
-        ("{ 'é': 1, b: [x] }", "1:15: no value: a string needs quotes"),
+        ("{ 'é': 1, b: [x] }", "1:15: not a value: a string needs quotes"),
     ] {
         assert_eq!(fault(text), expected, "{text:?}");
     }

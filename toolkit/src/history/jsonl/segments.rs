@@ -151,7 +151,7 @@ impl Current {
         }
         let refuse = || {
             let message = format!(
-                "{} is not a plain file: a history is written to no link, device or directory",
+                "{} is not a regular file: a history is never written to a symlink, device or directory",
                 path.display()
             );
             io::Error::new(io::ErrorKind::InvalidInput, message)

@@ -75,13 +75,13 @@ fn a_layer_that_says_nothing_says_so() {
     assert_eq!(
         said(&policy, &Caller::new(), &Thing::core("read")),
         [
-            "silent  the profile: there is none, and the default one, `full`, has every tool",
-            "silent  the rules of the provider: it is not known which provider calls",
-            "silent  the global lists: no entry is about the tool",
-            "silent  the rules of the agent: it is not known which agent calls",
-            "silent  the rules of the channel: the call comes in by no channel",
-            "silent  the rules of the sandbox: the caller is in none",
-            "silent  the rules of sub-agents: the caller is none",
+            "silent  the profile: none is set, and the default one, `full`, has every tool",
+            "silent  the rules of the provider: the calling provider is unknown",
+            "silent  the global lists: no entry matches the tool",
+            "silent  the rules of the agent: the calling agent is unknown",
+            "silent  the rules of the channel: the call did not come from a channel",
+            "silent  the rules of the sandbox: the caller is not in a sandbox",
+            "silent  the rules of sub-agents: the caller is not a sub-agent",
         ]
     );
 }
@@ -121,16 +121,16 @@ fn what_comes_before_the_layers_says_why() {
         ),
         (
             Thing::of("beta", "chat").channel("telegram"),
-            "denies  the channel of the tool: it is there only in sessions of the channel `telegram`",
+            "denies  the channel of the tool: it is available only in sessions of the channel `telegram`",
         ),
         (
             Thing::of("acme", "more").optional(),
-            "allows  what opens optional tools: `acme` opens it (/tools/alsoAllow/0)",
+            "allows  the optional tools: `acme` enables it (/tools/alsoAllow/0)",
         ),
         (
             Thing::of("beta", "less").optional(),
-            "denies  what opens optional tools: it is optional: only `less`, `beta` or `group:plugins` in `tools.allow` or \
-             `tools.alsoAllow` opens it",
+            "denies  the optional tools: it is optional: only `less`, `beta` or `group:plugins` in `tools.allow` or \
+             `tools.alsoAllow` enables it",
         ),
     ] {
         assert_eq!(said(&policy(settings.clone()), &Caller::new(), &thing)[0], expected);
@@ -196,7 +196,7 @@ fn what_is_probably_not_as_meant_is_said() {
         ..PolicySettings::default()
     };
     let warning = |text: &str| vec![format!("warning: {text}")];
-    let nothing = "warning: `/tools/allow` names nothing that there is, so it allows nothing".to_owned();
+    let nothing = "warning: `/tools/allow` names nothing that exists, so it allows nothing".to_owned();
     for (settings, expected) in [
         (tools(rules().deny(["exec", "bash", "run", "web_search", "process", "acme", "group:mine", "group:fs", "group:plugins", "*", "group:*"])), Vec::new()),
         (tools(rules().deny(["exce"])), warning(&format!("no tool or plugin has the name `exce` (/tools/deny/0); did you mean `exec`?{later}"))),
@@ -205,8 +205,8 @@ fn what_is_probably_not_as_meant_is_said() {
         (tools(rules().deny(["group:zzz*"])), vec![format!("info: no tool is in a group like `group:zzz*` (/tools/deny/0){later}")]),
         (tools(rules().deny(["", "group:", "r\u{1b}[2K"])), vec![
             "warning: the entry `` (/tools/deny/0) is empty, so it denies every tool".to_owned(),
-            "warning: the entry `group:` (/tools/deny/1) names no group: it takes a name after `group:`, so it denies every tool".to_owned(),
-            "warning: the entry `r\\u{1b}[2K` (/tools/deny/2) has a control character in it, so it denies every tool".to_owned(),
+            "warning: the entry `group:` (/tools/deny/1) names no group: write a name after `group:`, so it denies every tool".to_owned(),
+            "warning: the entry `r\\u{1b}[2K` (/tools/deny/2) contains a control character, so it denies every tool".to_owned(),
         ]),
         (tools(rules().allow([""; 0])), Vec::new()),
         (tools(rules().allow(["zzzz"])), vec![format!("warning: no tool or plugin has the name `zzzz` (/tools/allow/0){later}"), nothing]),
@@ -215,13 +215,13 @@ fn what_is_probably_not_as_meant_is_said() {
         (tools(rules().profile("codign")), warning("there is no profile `codign` (/tools/profile), so it allows nothing; did you mean `coding`?")),
         (tools(rules().also_allow(["extra"])), Vec::new()),
         (tools(rules().also_allow(["read"])), warning(
-            "`/tools/alsoAllow` has no effect: without a profile every tool is there but the optional ones, and it names none of those",
+            "`/tools/alsoAllow` has no effect: without a profile every tool except optional ones is available, and it names no optional tool",
         )),
         (agent(rules().also_allow(["read"])), warning(
-            "`/agents/kid/tools/alsoAllow` has no effect: it extends the profile of its own layer, which has none",
+            "`/agents/kid/tools/alsoAllow` has no effect: it extends its layer's profile, and the layer has none",
         )),
         (agent(rules().allow(["extra", "read"])), warning(
-            "`extra` (/agents/kid/tools/allow/0) does not open the optional tool `extra`: only `tools.allow` and `tools.alsoAllow` can",
+            "`extra` (/agents/kid/tools/allow/0) does not enable the optional tool `extra`: only `tools.allow` and `tools.alsoAllow` can",
         )),
         (
             PolicySettings { tools: rules().also_allow(["extra"]), ..agent(rules().allow(["extra"])) },
@@ -240,7 +240,7 @@ fn what_is_probably_not_as_meant_is_said() {
                 ..PolicySettings::default()
             },
             vec![
-                "warning: `mine` is no group that is built in (/plugins/acme/joinGroups)".to_owned(),
+                "warning: `mine` is not a built-in group (/plugins/acme/joinGroups)".to_owned(),
                 "warning: there is no plugin `acne` (/plugins/acne/joinGroups); did you mean `acme`?".to_owned(),
             ],
         ),

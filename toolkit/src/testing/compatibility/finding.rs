@@ -104,10 +104,9 @@ impl Finding {
             Kind::Values(values) if self.is_certain => is(view.values(&self.subject, values)),
             Kind::Others(values) => is(view.others(&self.subject, values)),
             Kind::Values(values) if view.breaks() => is(view.perhaps(&self.subject, values)),
-            Kind::Keyword(keyword) if view.breaks() => is(format!(
-                "`{keyword}` of {} is another, and it is not known what that changes",
-                view.whole(&self.subject)
-            )),
+            Kind::Keyword(keyword) if view.breaks() => {
+                is(format!("`{keyword}` of {} changed, with unknown effect", view.whole(&self.subject)))
+            }
             Kind::Opaque if view.breaks() => {
                 is(format!("{} is stated in a way that cannot be compared", view.whole(&self.subject)))
             }

@@ -359,7 +359,7 @@ fn numbers(
         let own = given.get("multipleOf").or(whole.then_some(&one));
         let multiple = own.map_or(Some(false), |own| is_multiple(own, step));
         if multiple != Some(true) {
-            let words = format!("{word} that are no multiple of {step}");
+            let words = format!("{word} that are not multiples of {step}");
             found.push(at("multipleOf", multiple.is_some(), Kind::Values(words)));
         }
     }

@@ -71,7 +71,7 @@ async fn judge<'a>(
             return Ok(Judged { arguments, rewriters, asks });
         }
     }
-    let reason = "the arguments were rewritten again and again, and this came to no end";
+    let reason = "the hooks kept rewriting the arguments without settling";
     Err(blocked(context, &rewriters.join("`, `"), reason))
 }
 
@@ -165,7 +165,7 @@ fn fitting(
         Err(problems) => Err(blocked(
             context,
             name,
-            &format!("it rewrote the arguments to what the tool does not take: {problems}"),
+            &format!("it rewrote the arguments to ones that the tool rejects: {problems}"),
         )),
     }
 }

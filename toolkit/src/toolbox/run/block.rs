@@ -26,7 +26,7 @@ pub(super) fn block(
     Box::pin(async move {
         let Ok(runtime) = Handle::try_current() else {
             return Err(ToolError::unavailable(
-                "a tool that is no `async fn` runs on tokio's blocking pool, and there is no tokio runtime here",
+                "a tool that is not an `async fn` needs a tokio runtime, and none is running here",
             ));
         };
         let name = context.tool_name().to_owned();

@@ -128,7 +128,7 @@ async fn no_tool_writes_where_trust_is_remembered() {
         let toolbox = toolkit.toolbox(&Caller::new().with_workspace(place.path("work"))).await;
         let path = place.path("data/trust.json");
         let refused = toolbox.call(ToolCall::new("1", "put", json!({ "path": path }))).await.text();
-        assert!(refused.contains("no tool may write there"), "{user:?}: {refused}");
+        assert!(refused.contains("where tools cannot write"), "{user:?}: {refused}");
     }
 }
 

@@ -174,7 +174,7 @@ fn what_cannot_be_read_stops_the_host() {
                 #[cfg(unix)]
                 std::os::unix::fs::symlink(place.path("nothing"), place.path("work/toolkit.json5")).unwrap();
             },
-            "it is a link that leads nowhere",
+            "it is a symlink to a missing file",
         ),
         (
             "a pipe that nobody writes to",

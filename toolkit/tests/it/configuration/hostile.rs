@@ -175,7 +175,7 @@ fn many_keys_are_told_in_bounds() {
     let servers = servers.join(", ");
     place.write("work/toolkit.json5", &format!("{{ mcp: {{ {servers} }} }}"));
     let notes = place.load().notes();
-    let more = "450 more keys are ignored until `toolkit trust`; `toolkit config check` tells each";
+    let more = "450 more keys are ignored until `toolkit trust`; `toolkit config check` lists each";
     assert_eq!((notes.len(), notes[50].as_str()), (51, more));
 }
 

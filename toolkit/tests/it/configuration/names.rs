@@ -5,8 +5,8 @@ use toolkit::config::{Configuration, LoadOptions};
 
 #[test]
 fn one_that_nobody_can_read_stops_the_host_with_its_place() {
-    let hidden = "has a character that no name has; expected a tool by its name or alias";
-    let unseen = "which has a character in it that cannot be seen";
+    let hidden = "contains a character that names cannot have; expected a tool by its name or alias";
+    let unseen = "which contains an invisible character";
     for (text, expected) in [
         (
             "{ tools: { deny: ['read', '\\u200bread'] } }",
@@ -16,7 +16,7 @@ fn one_that_nobody_can_read_stops_the_host_with_its_place() {
         ("{ tools: { deny: ['re\\u0430d'] } }", format!("1:19: tools.deny.0: `re\u{430}d` {hidden}")),
         ("{ tools: { deny: [''] } }", "1:19: tools.deny.0: `` is empty".to_owned()),
         ("{ tools: { deny: ['group:'] } }", "`group:` names no group".to_owned()),
-        ("{ tools: { allow: ['re\\nad'] } }", "`re\\u{a}ad` has a control character in it".to_owned()),
+        ("{ tools: { allow: ['re\\nad'] } }", "`re\\u{a}ad` contains a control character".to_owned()),
         ("{ tools: { alsoAllow: ['\\u00e9'] } }", hidden.to_owned()),
         (
             "{ tools: { sandbox: { deny: ['\\u200bx'] } } }",

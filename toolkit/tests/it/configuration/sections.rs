@@ -283,7 +283,7 @@ fn secrets_that_are_not_there_are_named() {
     let flag = Configuration::load(LoadOptions::new().set("plugins.acme.key={ file: 'x' }"))
         .unwrap_err()
         .to_string();
-    assert!(flag.contains("only a file can name a relative path"), "{flag}");
+    assert!(flag.contains("is relative, which works only in a configuration file"), "{flag}");
 }
 
 #[tokio::test]
@@ -337,8 +337,8 @@ fn sections_of_nobody_are_told_of() {
     assert_eq!(
         diagnostics,
         [
-            "warning: no tool `gret` is here, and its section has no effect yet; did you mean `greet`? (--set tools.settings.gret.enabled)",
-            "warning: no plugin `acmee` is here, and its section has no effect yet; did you mean `acme`? (--set plugins.acmee.x)",
+            "warning: there is no tool `gret`, so its section has no effect yet; did you mean `greet`? (--set tools.settings.gret.enabled)",
+            "warning: there is no plugin `acmee`, so its section has no effect yet; did you mean `acme`? (--set plugins.acmee.x)",
         ]
     );
 }

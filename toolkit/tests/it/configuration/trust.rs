@@ -123,14 +123,14 @@ fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
             |place| {
                 place.write("data/trust.json", "{");
             },
-            "it is not what `toolkit trust` wrote",
+            "it was not written by `toolkit trust`",
         ),
         (
             "another version",
             |place| {
                 place.write("data/trust.json", "{ \"version\": 2, \"files\": [] }");
             },
-            "it is not what `toolkit trust` wrote",
+            "it was not written by `toolkit trust`",
         ),
         (
             "a directory",
@@ -138,7 +138,7 @@ fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
                 fs::remove_file(place.path("data/trust.json")).unwrap();
                 fs::create_dir(place.path("data/trust.json")).unwrap();
             },
-            "it is no regular file",
+            "it is not a regular file",
         ),
         (
             "others can write",
@@ -265,7 +265,7 @@ fn what_is_remembered_below_the_file_is_not_believed() {
     assert!(!configuration.workspace_files()[0].is_trusted);
     let notes = place.short(&configuration.notes().concat());
     assert!(
-        notes.contains("work/toolkit.json5 cannot be trusted: the data directory work/.data is below"),
+        notes.contains("work/toolkit.json5 cannot be trusted: the data directory work/.data is inside"),
         "{notes}"
     );
     let refused = TrustStore::new(place.path("work/.data")).trust(&file).unwrap_err();

@@ -20,7 +20,7 @@ fn a_server_without_its_secret_is_unavailable_and_says_why() {
     for (value, reason) in [
         ("'Bearer ${env:NO}'", "the variable `NO` of the environment is not set"),
         ("'${env:EMPTY}'", "the variable `EMPTY` of the environment is empty"),
-        ("{ file: 'none.txt' }", "there is no file"),
+        ("{ file: 'none.txt' }", "does not exist"),
         ("{ file: 'empty.txt' }", "is empty"),
         ("{ file: '.' }", "it is not a regular file"),
     ] {

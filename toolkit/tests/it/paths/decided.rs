@@ -139,7 +139,7 @@ async fn what_can_be_no_path_is_refused() {
         ("a\0b", "the path contains a NUL character; remove it"),
         ("~", "`~` is not expanded; write the whole path, or begin with `./~` for a file of that name"),
         ("~/.ssh", "`~` is not expanded; write the whole path, or begin with `./~` for a file of that name"),
-        (&"a/".repeat(2_049), "the path is longer than 4,096 bytes, which no path can be"),
+        (&"a/".repeat(2_049), "the path is longer than 4,096 bytes, the maximum"),
     ] {
         for tool in ["decide", "check"] {
             let refused = call(&toolbox, tool, path, true).await.unwrap_err();
@@ -311,7 +311,7 @@ async fn rules_apply_to_the_path_that_is_shown() {
                  "protected": [{ "match": "BASE/data/x", "do": "allow" }] }),
             "BASE/data/x",
             true,
-            "deny BASE/data/x: this is where the toolkit keeps what people allowed and what calls left behind; no tool may write there",
+            "deny BASE/data/x: it is in the toolkit's data directory (approvals, outputs of calls), where tools cannot write",
         ),
     ] {
         let permission = serde_json::from_str(&places.path(&permission.to_string())).unwrap();

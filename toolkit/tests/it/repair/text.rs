@@ -276,7 +276,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
         &[
-            "the arguments: expected a JSON object, got text that is not valid JSON: recursion limit exceeded at line 1 column 128; lists and objects may stand at most 127 deep within each other",
+            "the arguments: expected a JSON object, got text that is not valid JSON: recursion limit exceeded at line 1 column 128; lists and objects may nest at most 127 deep",
         ],
     ),
     refused(

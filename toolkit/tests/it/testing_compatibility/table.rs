@@ -108,7 +108,7 @@ const TOOLS: &[Case] = &[
     Case {
         old: "{}",
         new: r#"{"description": "Searches."}"#,
-        says: &["compatible: its description reads otherwise (/description)"],
+        says: &["compatible: its description changed (/description)"],
     },
     Case {
         old: "{}",
@@ -131,9 +131,9 @@ const TOOLS: &[Case] = &[
         old: "{}",
         new: r#"{"annotations": {"idempotentHint": false, "destructiveHint": true, "openWorldHint": null}}"#,
         says: &[
-            "may break: it is no longer idempotent: who repeats a call does it twice (/annotations/idempotentHint)",
-            "may break: it may be destructive now: where it ran without asking it may be asked for or denied (/annotations/destructiveHint)",
-            "may break: it may deal with things outside this machine now: it may be asked for or denied (/annotations/openWorldHint)",
+            "may break: it is no longer idempotent: repeating a call repeats its effects (/annotations/idempotentHint)",
+            "may break: it may be destructive now: calls that ran without approval may need it or be denied (/annotations/destructiveHint)",
+            "may break: it may deal with things outside this machine now: calls may need approval or be denied (/annotations/openWorldHint)",
         ],
     },
     Case {
@@ -250,21 +250,21 @@ const PARAMETERS: &[Case] = &[
         old: r#"{"type": "integer"}"#,
         new: r#"{"type": "integer", "multipleOf": 5}"#,
         says: &[
-            "breaking: `x` no longer takes integers that are no multiple of 5 (/inputSchema/properties/x/multipleOf)",
+            "breaking: `x` no longer takes integers that are not multiples of 5 (/inputSchema/properties/x/multipleOf)",
         ],
     },
     Case {
         old: r#"{"type": "integer", "multipleOf": 10}"#,
         new: r#"{"type": "integer", "multipleOf": 5}"#,
         says: &[
-            "compatible: `x` also takes integers that are no multiple of 10 (/inputSchema/properties/x/multipleOf)",
+            "compatible: `x` also takes integers that are not multiples of 10 (/inputSchema/properties/x/multipleOf)",
         ],
     },
     Case {
         old: r#"{"type": "number", "multipleOf": 0.5}"#,
         new: r#"{"type": "number", "multipleOf": 0.25}"#,
         says: &[
-            "may break: `x` may no longer take numbers that are no multiple of 0.25 (/inputSchema/properties/x/multipleOf)",
+            "may break: `x` may no longer take numbers that are not multiples of 0.25 (/inputSchema/properties/x/multipleOf)",
         ],
     },
     Case {
@@ -470,7 +470,7 @@ const PARAMETERS: &[Case] = &[
         old: r#"{"type": "array", "contains": {"const": 1}}"#,
         new: r#"{"type": "array", "contains": {"const": 2}}"#,
         says: &[
-            "may break: `contains` of `x` is another, and it is not known what that changes (/inputSchema/properties/x/contains)",
+            "may break: `contains` of `x` changed, with unknown effect (/inputSchema/properties/x/contains)",
         ],
     },
     Case {
@@ -534,7 +534,7 @@ const PARAMETERS: &[Case] = &[
         old: r#"{"type": "object", "additionalProperties": {"type": "integer"}}"#,
         new: r#"{"type": "object", "additionalProperties": {"type": "integer"}, "propertyNames": {"pattern": "^a"}}"#,
         says: &[
-            "may break: `propertyNames` of `x` is another, and it is not known what that changes (/inputSchema/properties/x/propertyNames)",
+            "may break: `propertyNames` of `x` changed, with unknown effect (/inputSchema/properties/x/propertyNames)",
         ],
     },
     Case {
@@ -597,9 +597,7 @@ const PARAMETERS: &[Case] = &[
     Case {
         old: r#"{"type": "string", "not": {"const": "a"}}"#,
         new: r#"{"type": "string", "not": {"const": "b"}}"#,
-        says: &[
-            "may break: `not` of `x` is another, and it is not known what that changes (/inputSchema/properties/x/not)",
-        ],
+        says: &["may break: `not` of `x` changed, with unknown effect (/inputSchema/properties/x/not)"],
     },
     Case {
         old: r#"{"allOf": [{"type": "string"}, {"minLength": 1}]}"#,
@@ -631,14 +629,14 @@ const PARAMETERS: &[Case] = &[
         new: r#"{"type":"object","patternProperties":{"^a":{"type":"integer"}},"properties":{"ab":{"minimum":1}}}"#,
         says: &[
             "may break: `x.ab` is new: calls that gave something else by that name may be refused (/inputSchema/properties/x/properties/ab)",
-            "may break: `patternProperties` of `x` is another, and it is not known what that changes (/inputSchema/properties/x/patternProperties)",
+            "may break: `patternProperties` of `x` changed, with unknown effect (/inputSchema/properties/x/patternProperties)",
         ],
     },
     Case {
         old: r#"{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":false,"patternProperties":{"^a":{"minimum":1}}}"#,
         new: r#"{"type":"object","properties":{},"additionalProperties":{"type":"integer"},"patternProperties":{"^a":{"minimum":1}}}"#,
         says: &[
-            "may break: `patternProperties` of `x` is another, and it is not known what that changes (/inputSchema/properties/x/patternProperties)",
+            "may break: `patternProperties` of `x` changed, with unknown effect (/inputSchema/properties/x/patternProperties)",
             "notice: `x.a` is gone: calls may still give it, to no effect (/inputSchema/properties/x/properties/a)",
             "compatible: `x` also takes properties that its schema does not name (/inputSchema/properties/x/additionalProperties)",
         ],

@@ -63,7 +63,7 @@ fn what_holds_too_much_is_asked_about() {
         std::fs::write(path, "").unwrap();
     }
     let said = said(&places.workspace(), "many", false);
-    assert_eq!(said, "read: which holds more than can be looked through");
+    assert_eq!(said, "read: which has too many entries to check");
 }
 
 /// Reads.

@@ -117,9 +117,9 @@ async fn only_a_plain_name_that_may_be_read_is_opened_in_a_directory() {
         panic!("a directory")
     };
     for (name, expected) in [
-        ("deep/file", "it needs to be asked for"),
-        ("key.pem", "it needs to be asked for"),
-        ("away", "it needs to be asked for"),
+        ("deep/file", "it needs approval"),
+        ("key.pem", "it needs approval"),
+        ("away", "it needs approval"),
         ("deep", "it is not a regular file but a directory"),
         ("absent", "it does not exist"),
         ("link", "linked"),
@@ -170,7 +170,7 @@ async fn what_is_of_the_toolkits_own_is_not_opened_unasked() {
     let places = Places::new();
     places.write("inside/data/approvals.json", "canary").write("inside/other", "text");
     let build = |builder: toolkit::Builder| builder.data_dir(places.base.join("inside/data"));
-    for (path, expected) in [("data/approvals.json", "it needs to be asked for"), ("other", "text")] {
+    for (path, expected) in [("data/approvals.json", "it needs approval"), ("other", "text")] {
         let (text, _) = asked(&places, "peek", json!({ "path": path }), [], build).await;
         assert_eq!(text, expected);
     }
@@ -237,7 +237,7 @@ async fn a_target_reads_what_stands_there_by_then() {
         ("remove", "nothing"),
         ("link", "f is not a regular file but a symbolic link"),
         ("directory", "f is a directory; name a file in it"),
-        ("file above", "above/f cannot be there: a part of its path is a file, not a directory"),
+        ("file above", "above/f cannot exist: a part of its path is a file, not a directory"),
     ] {
         let places = Places::new();
         places.write("inside/f", "text").write("outside/secret", "canary");

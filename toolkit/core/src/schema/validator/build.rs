@@ -259,7 +259,7 @@ impl<'a> Builder<'a> {
                 self.left.push((id, members));
                 Vec::new()
             }
-            _ => return Err(Uncovered::new("a schema that is no object", &pointer)),
+            _ => return Err(Uncovered::new("a schema that is not an object", &pointer)),
         };
         self.known.insert(pointer.clone(), id);
         self.nodes.push(Node { pointer, keywords });

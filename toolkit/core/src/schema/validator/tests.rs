@@ -254,7 +254,7 @@ fn what_is_not_covered_is_named() {
         (json!({"$schema": "http://json-schema.org/draft-07/schema#"}), "`$schema`"),
         (json!({"properties": {"a": {"minLength": -1}}}), "`minLength` in /properties/a"),
         (json!({"$defs": {"a/b": {"type": "text"}}}), "`type` in /$defs/a~1b"),
-        (json!({"items": [{}]}), "a schema that is no object"),
+        (json!({"items": [{}]}), "a schema that is not an object"),
         (json!({"pattern": "("}), "`pattern`"),
         (json!({"multipleOf": 0}), "`multipleOf`"),
         (json!({"multipleOf": 0.1}), "`multipleOf`"),
@@ -262,7 +262,7 @@ fn what_is_not_covered_is_named() {
         (json!({"type": ["string", "string"]}), "`type`"),
         (json!({"anyOf": []}), "`anyOf`"),
         (json!({"title": 5}), "`title`"),
-        (json!({"then": 5}), "a schema that is no object"),
+        (json!({"then": 5}), "a schema that is not an object"),
         (json!({"$ref": "#"}), "`$ref` in the root"),
         (json!({"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}}), "`$ref` in /properties/a"),
     ] {

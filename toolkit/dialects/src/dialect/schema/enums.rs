@@ -36,7 +36,7 @@ impl Rewriter<'_> {
                 schema.insert("enum".into(), json!(own));
             } else {
                 sentences.extend(words::demand("enum", &json!(own)));
-                self.lose(part, "enum", "this dialect does not support these values there, or so many");
+                self.lose(part, "enum", "this dialect does not support these values there, or this many");
             }
             into.push(Written { schema, sentences });
         }

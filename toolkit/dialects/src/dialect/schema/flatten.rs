@@ -104,7 +104,7 @@ impl Rewriter<'_> {
             _ => return true,
         };
         if depth > super::DEEPEST {
-            self.lose(members, "allOf", "it nests too deep: here any value is taken");
+            self.lose(members, "allOf", "it nests too deep: any value is accepted here");
             parts.is_partial = true;
             return true;
         }
@@ -148,7 +148,7 @@ impl Rewriter<'_> {
         parts.rest = match (beside, own) {
             (Some(mut beside), Some(own)) => {
                 join(&mut beside, &own, &mut |key| {
-                    self.lose(members, key, "it is too much to say of one value");
+                    self.lose(members, key, "it is too complex for one schema");
                 });
                 Some(beside)
             }
@@ -184,7 +184,7 @@ impl Rewriter<'_> {
 
     /// Restricts `both` to values that also match `other`. `part` is the part with the requirement.
     fn meet(&mut self, part: &Map<String, Value>, both: &mut Map<String, Value>, other: &Map<String, Value>) {
-        meet(both, other, &mut |key| self.lose(part, key, "so much of it cannot be said of one value"));
+        meet(both, other, &mut |key| self.lose(part, key, "it is too complex for one schema"));
     }
 
     /// Combines each of the alternatives with each of the options; returns `None` if there are too many.

@@ -267,7 +267,7 @@ fn draw(
             .map_err(|problem| ToolError::failed(format!("commands[{at}]: it cannot be drawn: {problem}")))?;
         let note = match surface.draw(&tree, &check(token))? {
             Drawn::Nothing => {
-                Some("it draws nothing, since it has no extent, or no colour that is seen".to_owned())
+                Some("it draws nothing: it has no extent, or no visible colour".to_owned())
             }
             Drawn::Outside => Some("it is outside the canvas".to_owned()),
             Drawn::Cut { left, top, right, bottom } => texts.get(&at).map(|what| {
@@ -296,7 +296,7 @@ fn draw(
         }
     }
     if unseen > MAX_NOTES {
-        notes.push(format!("and {} more commands that are not seen", unseen - MAX_NOTES));
+        notes.push(format!("and {} more commands that are not visible", unseen - MAX_NOTES));
     }
     notes.extend(render::notes(&fonts.lacks()));
     check(token)()?;

@@ -103,9 +103,9 @@ impl Fault {
     /// The error for a model: `what` is what was to be done, `advice` what else to do.
     pub(crate) fn tool_error(self, what: &str, advice: &str) -> ToolError {
         match self {
-            Self::NotStarted(why) => ToolError::unavailable(format!(
-                "{what}: the program that does it cannot be kept in a sandbox: {why}"
-            )),
+            Self::NotStarted(why) => {
+                ToolError::unavailable(format!("{what}: its program cannot run in a sandbox: {why}"))
+            }
             Self::Failed(said) => ToolError::failed(format!("{what}: {said}; {advice}")),
             Self::TooMuch => {
                 ToolError::failed(format!("{what}: the program's output is too large; {advice}"))

@@ -95,7 +95,7 @@ pub enum FetchError {
     #[error("the server's answer cannot be read: {0}")]
     Malformed(String),
     /// The connection ended before the body did.
-    #[error("the answer is incomplete: the connection ended before the whole body came")]
+    #[error("the answer is incomplete: the connection ended before the whole body arrived")]
     Incomplete,
     /// The response has too many or too long headers.
     #[error("the answer's headers are larger than {limit} bytes, or more than {} of them", MAX_HEADERS)]
@@ -112,7 +112,7 @@ pub enum FetchError {
         compressed: bool,
     },
     /// The body has an encoding that was not requested.
-    #[error("the answer is compressed as `{0}`, which was not asked for")]
+    #[error("the answer is compressed as `{0}`, which was not requested")]
     Encoding(String),
     /// The body cannot be decompressed.
     #[error("the answer cannot be decompressed: its data is damaged")]

@@ -115,7 +115,7 @@
 #![deny(unsafe_code)]
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("toolkit-sandbox owns processes by means of Linux; there is nothing for other systems yet");
+compile_error!("toolkit-sandbox supports Linux only");
 
 mod account;
 mod command;

@@ -68,7 +68,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
             if let Some((first, rest)) = words.split_first() {
                 match first.value.text().map(str::to_owned) {
                     Some(name) if self::judge(judge, &name, rest, part) => {}
-                    _ => part.has(Class::Unknown, "builtin runs what is not known"),
+                    _ => part.has(Class::Unknown, "builtin runs an unknown command"),
                 }
             }
         }
@@ -338,7 +338,7 @@ fn trap(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
                         && !text.contains(['$', '`', '=', '(', '{', '<', '>', '&', '|', ';', '\n'])
                 };
                 if !says_only(&text) {
-                    part.has(Class::Code, "trap runs a command at another time, when other things may be so");
+                    part.has(Class::Code, "trap runs a command later, when the state may be different");
                 }
                 judge.apart(|judge| judge.payload(&text, Shell::Bash, part));
             }

@@ -89,7 +89,7 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
             }
         }
     } else {
-        part.has(Class::Unknown, "commands stand too deep in commands");
+        part.has(Class::Unknown, "commands are nested too deeply");
     }
     judge.leave();
 }

@@ -25,7 +25,7 @@ pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<S
         None => {}
     }
     if matches!(name, "LC_ALL" | "LC_CTYPE" | "LANG") && !value.is_some_and(is_plain_locale) {
-        return Some(format!("{name} may have bash read what follows otherwise"));
+        return Some(format!("{name} may make bash parse the rest differently"));
     }
     if runs_something(name) {
         return Some(format!("{name} can make a program run or load something"));
@@ -89,7 +89,7 @@ pub(crate) fn misfit(name: &str, value: &str, command: &str, cwd: &Path) -> Opti
         // bash keeps the value if it leads to the same directory.
         "PWD" if Path::new(value) != cwd => Some("may give the directory another name"),
         "LC_ALL" | "LC_CTYPE" | "LANG" if !command.is_ascii() && !is_plain_locale(value) => {
-            Some("may have bash read the command otherwise")
+            Some("may make bash parse the command differently")
         }
         "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_CACHE_HOME" | "XDG_STATE_HOME"
             if !has_assumed_shape(name, value) =>

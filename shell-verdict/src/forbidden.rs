@@ -105,7 +105,7 @@ fn rm(judge: &mut Judge<'_>, words: &[&str], values: &[Value], part: &mut Part) 
     let is_recursive = is_recursive(words);
     let is_forced = words.iter().any(|word| is_flag(word, 'f') || word.starts_with("--f"));
     if words.iter().any(|word| word.starts_with("--no-pres")) {
-        part.is(Class::Forbidden, "rm is told to take the root directory as any other");
+        part.is(Class::Forbidden, "rm is told to treat the root directory like any other");
     }
     for value in operands(values) {
         if is_recursive && is_of_system(judge, value, Link::Itself) {

@@ -43,7 +43,7 @@ fn git(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         };
         match text {
             "--help" | "-h" if at + 1 < values.len() => {
-                return part.has(Class::Code, format!("git {text} runs what shows manuals"));
+                return part.has(Class::Code, format!("git {text} runs the viewer of manuals"));
             }
             "--version" | "-v" | "--help" | "-h" | "--html-path" | "--man-path" | "--info-path"
             | "--exec-path" => {
@@ -81,7 +81,7 @@ fn git(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
                     format!("git {} can make it run something", text.split('=').next().unwrap_or(text)),
                 );
             }
-            "-p" | "--paginate" => part.has(Class::Code, "git --paginate runs what is configured"),
+            "-p" | "--paginate" => part.has(Class::Code, "git --paginate runs the configured pager"),
             "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--attr-source" => {
                 at += 1;
                 part.has(Class::Unknown, format!("git {text} takes another repository"));
@@ -122,7 +122,7 @@ fn is_harmless_setting(setting: &str) -> bool {
 
 fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
     if values.iter().any(|value| matches!(value.text(), Some("--help"))) {
-        return part.has(Class::Code, "git --help runs what shows manuals");
+        return part.has(Class::Code, "git --help runs the viewer of manuals");
     }
     danger::warn(name, values, part);
     content::judge(judge, name, values, part);
@@ -136,7 +136,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         return part.is(Class::Network, format!("git {name} speaks with other machines"));
     }
     if names::is("git-runs", name) {
-        return part.is(Class::Code, format!("git {name} runs what is configured"));
+        return part.is(Class::Code, format!("git {name} runs a configured program"));
     }
     let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
     let first = words.first().copied().flatten();

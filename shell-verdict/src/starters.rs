@@ -28,7 +28,7 @@ pub(crate) fn look(base: &str, values: &[Value], part: &mut Part) {
                 .all(|text| text.is_some_and(takes_nothing));
             let first = values.iter().find(|value| !value.text().is_some_and(is_option));
             if !fits || first.is_some_and(|first| !first.text().is_some_and(is_priority)) {
-                part.has(Class::Code, "chrt may take for its command what stands for the priority");
+                part.has(Class::Code, "chrt may take the priority for its command");
             }
         }
         "unbuffer" => part.is(Class::Unknown, "unbuffer runs what a file of the home says first"),

@@ -181,7 +181,7 @@ fn look_leniently(
     let mut waiting = vec![&whole];
     while let Some(part) = waiting.pop() {
         for reason in part.reasons.iter().filter(|reason| reason.decision == Decision::Deny) {
-            let text = format!("if what stands before it takes effect: {}", reason.text);
+            let text = format!("if the part before it takes effect: {}", reason.text);
             into.because(reason.class, reason.decision, reason.ground, text);
         }
         waiting.extend(&part.parts);
@@ -314,7 +314,7 @@ impl<'a> Judge<'a> {
 
     fn pipeline(&mut self, pipeline: &ast::Pipeline, source: &Source, into: &mut Part) {
         match &pipeline.seq[..] {
-            [] => into.has(Class::Unknown, "no command stands where one could"),
+            [] => into.has(Class::Unknown, "a command is missing"),
             [one] => self.command(one, source, into),
             several => {
                 let reads_pipe = self.reads_pipe;

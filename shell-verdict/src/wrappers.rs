@@ -30,7 +30,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         if *operands > 0 {
             let number = at.checked_sub(1).and_then(|at| values.get(at));
             if !number.and_then(Value::text).is_some_and(is_number) {
-                part.has(Class::Unknown, format!("{base} gets a word where a number is meant to stand"));
+                part.has(Class::Unknown, format!("{base} gets a word where a number is expected"));
                 forbidden_in(judge, line, values, 0, part);
             }
         }

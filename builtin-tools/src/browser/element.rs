@@ -92,7 +92,7 @@ pub(super) async fn find(page: &Page, locator: &Locator, deadline: &Deadline) ->
                 Ok(found) => {
                     break found.unwrap_or_else(|| {
                         Err(ToolError::not_found(format!(
-                            "no element matches {} within {:?}; take a `snapshot` to see what is there",
+                            "no element matches {} within {:?}; take a `snapshot` to see the page",
                             locator.shown(),
                             deadline.within
                         )))
@@ -119,7 +119,7 @@ async fn by_ref(page: &Page, name: &str) -> Result<Element, ToolError> {
             }
             None => {
                 return Err(ToolError::not_found(format!(
-                    "there is no element {shown}; use a ref of the last `snapshot`, as `e1`"
+                    "there is no element {shown}; use a ref of the last `snapshot`, such as `e1`"
                 )));
             }
         }

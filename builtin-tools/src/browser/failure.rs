@@ -20,7 +20,7 @@ pub(super) fn failure(error: &CdpError) -> ToolError {
         CdpError::TimedOut { within, .. } => ToolError::new(
             ToolErrorKind::TimedOut,
             format!(
-                "the page does not respond within {within:?}: its scripts may be in a loop; `navigate` elsewhere, or `close` the tab"
+                "the page did not respond within {within:?}: its scripts may be in a loop; `navigate` elsewhere, or `close` the tab"
             ),
         ),
         CdpError::TooLarge { .. } => {

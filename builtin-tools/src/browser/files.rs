@@ -151,8 +151,8 @@ pub(super) async fn shown(ctx: &ToolContext, text: String, max_chars: usize) -> 
     let (shown, total) = (part.chars().count(), text.chars().count());
     let kept = keep(ctx, text).await;
     let place = match kept {
-        Ok(path) => format!("the whole is in {}; `read` shows it in parts", path.display()),
-        Err(error) => format!("the whole cannot be kept: {}", error.message()),
+        Ok(path) => format!("all of it is in {}; `read` shows it in parts", path.display()),
+        Err(error) => format!("the rest cannot be kept: {}", error.message()),
     };
     Shown {
         text: part,

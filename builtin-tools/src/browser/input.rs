@@ -198,11 +198,11 @@ pub(super) fn chord(text: &str) -> Result<Chord<String>, String> {
             "alt" | "option" => ALT,
             "shift" => SHIFT,
             "meta" | "cmd" | "command" | "super" => META,
-            _ => return Err(format!("`{modifier}` is no modifier; use Control, Alt, Shift or Meta")),
+            _ => return Err(format!("`{modifier}` is not a modifier; use Control, Alt, Shift or Meta")),
         };
     }
     let key = key(name.trim(), bits).ok_or_else(|| {
-        format!("`{name}` is no key; use one character, or a name as Enter, Tab, Escape, Backspace, ArrowDown, PageDown, Home, F5")
+        format!("`{name}` is not a key; use one character, or a name such as Enter, Tab, Escape, Backspace, ArrowDown, PageDown, Home, F5")
     })?;
     Ok(Chord { key, modifiers: bits })
 }
@@ -334,7 +334,7 @@ mod tests {
             );
         }
         for (text, expected) in
-            [("Hyper+A", "no modifier"), ("Entr", "no key"), ("F13", "no key"), ("", "no key")]
+            [("Hyper+A", "not a modifier"), ("Entr", "not a key"), ("F13", "not a key"), ("", "not a key")]
         {
             let error = chord(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

@@ -138,7 +138,7 @@ pub(super) fn find(settings: &BrowserSettings) -> Result<PathBuf, ToolError> {
             return Ok(path);
         }
         return Err(ToolError::unavailable(format!(
-            "there is no browser: `tools.browser.executable` names {}, which is no absolute path of a program; put the setting right",
+            "there is no browser: `tools.browser.executable` names {}, which is not an absolute path of a program; correct the setting",
             toolkit::text::escape_line(configured)
         )));
     }

@@ -45,20 +45,20 @@ impl Remote {
                 "`tools.browser.debuggingUrl` cannot be used: {why}; write it as \"http://127.0.0.1:9222\" or \"ws://127.0.0.1:9222/devtools/browser/…\""
             ))
         };
-        let (scheme, rest) = url.split_once("://").ok_or_else(|| unusable("it is no URL"))?;
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| unusable("it is not a URL"))?;
         let is_socket = match scheme.to_ascii_lowercase().as_str() {
             "http" => false,
             "ws" => true,
             // Nothing that encrypts is between this process and a debugging port by itself.
             _ => {
                 return Err(unusable(
-                    "its scheme is neither http nor ws: a browser on another machine is reached by a tunnel to a port of this one",
+                    "its scheme is neither http nor ws; reach a browser on another machine through a tunnel to a local port",
                 ));
             }
         };
         let target = guard().check_url(&format!("http://{rest}"));
         // The error would repeat a token in the URL.
-        let target = target.map_err(|_| unusable("it is no address with a host and a port"))?;
+        let target = target.map_err(|_| unusable("it is not an address with a host and a port"))?;
         Ok(Some(Self { target, is_socket, is_proxied: !settings.debugging_without_proxy }))
     }
 
@@ -71,8 +71,8 @@ impl Remote {
     /// Asks a person before the connection, each time unless the person said that it holds for longer. No rule allows it.
     pub(super) async fn ask(&self, ctx: &ToolContext) -> Result<(), ToolError> {
         let traffic = if self.is_proxied {
-            "The traffic of its pages is checked as that of a browser that the tool starts. What the browser sends by itself is not checked, such as names \
-             that it looks up."
+            "The traffic of its pages is checked as that of a browser that the tool starts. The browser's own \
+             requests are not checked, such as DNS lookups."
         } else {
             "The traffic of its pages is not checked (`tools.browser.debuggingWithoutProxy`): they may reach private networks of the machine that it runs \
              on. Only addresses that a call names, and that a tab shows after it, are checked."
@@ -115,7 +115,7 @@ impl Remote {
             // The port of the browser as this machine sees it is the configured one.
             Some(url) => Ok(path(url)),
             None => Err(format!(
-                "it is no debugging port of a browser (status {}); start the browser with --remote-debugging-port",
+                "it is not the debugging port of a browser (status {}); start the browser with --remote-debugging-port",
                 response.status.as_u16()
             )),
         }

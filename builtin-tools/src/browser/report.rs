@@ -78,7 +78,7 @@ pub(super) async fn finish(
     if let Some(lost) = lost {
         let _ = writeln!(
             head,
-            "Note: the browser was started anew ({}); tabs and refs from before are gone.",
+            "Note: the browser was restarted ({}); its earlier tabs and refs are gone.",
             escape_line(&lost)
         );
     }
@@ -130,7 +130,7 @@ fn explained(call: &Call<'_>, error: ToolError, lost: Option<String>) -> ToolErr
         return failure(&CdpError::Closed(why));
     }
     let Some(lost) = lost else { return error };
-    let message = format!("{}; note: the browser was started anew ({})", error.message(), escape_line(&lost));
+    let message = format!("{}; note: the browser was restarted ({})", error.message(), escape_line(&lost));
     error.with_message(message)
 }
 

@@ -94,7 +94,7 @@ impl<'a> Sheet<'a> {
         };
         let parts = [count(self.shortened, "shortened"), count(self.omitted, "left out")];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        let more = "for want of room; a larger `width` or `height`, or a smaller `font_size`, shows more";
+        let more = "for lack of room; a larger `width` or `height`, or a smaller `font_size`, shows more";
         (!parts.is_empty()).then(|| format!("{} {more}", parts.join(" and ")))
     }
 }

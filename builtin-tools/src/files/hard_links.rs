@@ -9,7 +9,7 @@ pub(crate) fn note(shown: &str, other_names: u64) -> Option<String> {
         1 => "1 other name, a hard link, which keeps".to_owned(),
         several => format!("{several} other names, hard links, which keep"),
     };
-    Some(format!("{shown} had {had} the old content: it is a file of its own from now on"))
+    Some(format!("{shown} had {had} the old content: it is a separate file now"))
 }
 
 /// Adds to a question the consequence for the other names of a file.

@@ -128,8 +128,8 @@ fn check_known(
 ) -> Result<(), ToolError> {
     if workspace.seen(path, &content.version) == ReadState::Changed {
         return Err(ToolError::failed(format!(
-            "{shown} was changed by another hand since it was last read here, and nothing was written; save under another name, or \
-             read it again first"
+            "{shown} was changed by something else since it was last read here; nothing was written. Save under \
+             another name, or read it again first"
         )));
     }
     if unread::is_read(workspace, path, content) {

@@ -37,7 +37,7 @@ impl<'a> Content<'a> {
                     Ok(Self { bytes, form: Some(decoded.form) })
                 }
                 None => Err(ToolError::failed(format!(
-                    "{path} seems to be written in {}, with bytes that are none of it; a change could not keep them",
+                    "{path} seems to be written in {}, but has bytes that are not valid in it; a change would lose them",
                     form.name()
                 ))),
             },
@@ -103,8 +103,8 @@ impl<'a> Content<'a> {
         let text = std::str::from_utf8(&changed).ok();
         text.and_then(|text| form.encode(text)).ok_or_else(|| {
             ToolError::failed(format!(
-                "{path} is written in {}, and the new text has a character that it does not have; use others, or ask \
-                 the person whether to write the file anew in UTF-8",
+                "{path} is written in {}, which lacks a character of the new text; use other characters, or ask the \
+                 person whether to rewrite the file in UTF-8",
                 form.name()
             ))
         })

@@ -150,17 +150,15 @@ fn wanted(
     match (old, new, edits) {
         (Some(old_string), Some(new_string), None) => Ok(vec![Edit { old_string, new_string, replace_all }]),
         (None, None, Some(_)) if replace_all => {
-            wrong("`replace_all` belongs into each of `edits` that it is meant for, not beside them")
+            wrong("`replace_all` belongs in each entry of `edits` that needs it, not beside `edits`")
         }
         (None, None, Some(edits)) if edits.is_empty() || edits.len() > MAX_EDITS => {
             wrong("`edits` has from 1 to 1,000 replacements")
         }
         (None, None, Some(edits)) => Ok(edits),
         (_, _, Some(_)) => wrong("give either `old_string` and `new_string`, or `edits`, not both"),
-        (Some(_), None, None) => {
-            wrong("`new_string` is missing: the text that comes in place of `old_string`")
-        }
-        (None, _, None) => wrong("`old_string` and `new_string` are missing, or `edits` instead of both"),
+        (Some(_), None, None) => wrong("`new_string` is missing: the text that replaces `old_string`"),
+        (None, _, None) => wrong("`old_string` and `new_string` are missing; give both, or `edits`"),
     }
 }
 
@@ -242,7 +240,7 @@ pub(super) fn check_seen(
     match workspace.seen(path, now) {
         ReadState::Changed => Err(ToolError::failed(format!(
             "{shown} was changed by something else since it was last read here; nothing was done. Read it again, then \
-             edit what it has now"
+             edit its current content"
         ))),
         seen => Ok(seen),
     }
@@ -341,8 +339,8 @@ fn make(
     // Changes that this session made meanwhile do not count.
     if is_other && seen != ReadState::Same {
         return Err(ToolError::failed(format!(
-            "{shown} was changed by something else during the approval prompt; nothing was done. Read it again, then edit \
-             what it has now"
+            "{shown} was changed by something else during the approval prompt; nothing was done. Read it again, then \
+             edit its current content"
         )));
     }
     let overlaps = |why: &str| {
@@ -391,7 +389,7 @@ impl Made {
         );
         if *drops_returns {
             text.push_str(
-                "\n(new lines end with LF, as those that they replace, not with the CRLF of the new text; `write` changes the \
+                "\n(new lines end with LF, like the lines that they replace, not with the CRLF of the new text; `write` changes the \
                  endings of a file)",
             );
         }

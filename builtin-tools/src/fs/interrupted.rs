@@ -111,9 +111,10 @@ fn note(interrupted: &InterruptedChange) -> String {
     if !interrupted.copies.is_empty() {
         return copies(&interrupted.copies);
     }
-    let mut text = "an earlier patch was interrupted when its process ended; before this call its files were so, read them \
-                    before going on:"
-        .to_owned();
+    let mut text =
+        "an earlier patch was interrupted when its process ended; read its files before you continue. \
+                    Before this call:"
+            .to_owned();
     let mut files: Vec<&(String, FileState)> = interrupted.files.iter().collect();
     let count = |left: FileState| interrupted.files.iter().filter(|(_, of)| *of == left).count();
     let (old, new) = (count(FileState::Old), count(FileState::New));
@@ -126,9 +127,9 @@ fn note(interrupted: &InterruptedChange) -> String {
     });
     for (path, left) in files.iter().take(MAX_NAMED) {
         let what = match left {
-            FileState::Old => "was as it was before that patch",
+            FileState::Old => "was as before that patch",
             FileState::New => "was as that patch makes it",
-            _ => "was neither as before nor as that patch makes it, or must not be looked at",
+            _ => "was neither as before nor as that patch makes it, or must not be read",
         };
         let _ = write!(text, "\n{path} {what}");
     }
@@ -140,8 +141,8 @@ fn note(interrupted: &InterruptedChange) -> String {
 
 /// Returns the note on files that were being written in place.
 fn copies(copies: &[(String, PathBuf)]) -> String {
-    let mut text = "writing a file in place was interrupted when its process ended; it may have a part of the new content only, and \
-                    a copy of what it had before is outside the workspace, for the person to put back:"
+    let mut text = "writing a file in place was interrupted when its process ended; the file may have only a part of \
+                    the new content. A copy of the old content is outside the workspace, for the person to restore:"
         .to_owned();
     for (path, copy) in copies {
         let _ = write!(text, "\n{path}: {}", toolkit::text::escape_line(&copy.to_string_lossy()));

@@ -90,7 +90,7 @@ pub(super) fn notes(place: &Place, skipped: &super::grep::Skipped) -> Vec<String
     let mut notes: Vec<String> = place.repaired.iter().map(|repaired| format!("({repaired})")).collect();
     let several = |count: u64| if count == 1 { "place" } else { "places" };
     if place.doors.is_short_of_rules() {
-        notes.push("(some rules of ignore files were passed over: one within another, they have more than 10,000 or 1 MiB)".to_owned());
+        notes.push("(some rules of ignore files were skipped: nested ignore files have more than 10,000 rules or 1 MiB)".to_owned());
     }
     if skipped.refused > 0 {
         let count = skipped.refused;

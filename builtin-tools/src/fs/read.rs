@@ -312,8 +312,7 @@ impl Page {
             Some(_) => {}
             None => {
                 let next = last + 1;
-                notes
-                    .push(format!("lines {offset} to {last}; the file goes on: continue with offset {next}"));
+                notes.push(format!("lines {offset} to {last}; there are more: continue with offset {next}"));
             }
         }
         if form.encoding != encoding_rs::UTF_8 {
@@ -321,10 +320,10 @@ impl Page {
         }
         if invalid > 0 {
             let lines = if invalid == 1 { "1 line is" } else { &format!("{invalid} lines are") };
-            notes.push(format!("{lines} not valid UTF-8; what is not is shown as \u{FFFD}"));
+            notes.push(format!("{lines} not valid UTF-8; invalid bytes are shown as \u{FFFD}"));
         }
         if has_errors {
-            notes.push(format!("what is not valid {} is shown as \u{FFFD}", form.name()));
+            notes.push(format!("bytes that are not valid {} are shown as \u{FFFD}", form.name()));
         }
         let notes: Vec<String> = notes.into_iter().map(|note| format!("({note})")).collect();
         text.push_str(&notes.join("\n"));

@@ -49,9 +49,9 @@ impl Filter {
         let built = builder.allow_unclosed_class(false).add(pattern).and_then(|builder| builder.build());
         self.globs = built.map_err(|error| {
             let message = format!(
-                "`{pattern}` is no glob pattern: {}; `*` stands for text within one name, `**` for any directories, `?` \
-                 for one character, `[ab]` for one of these and `{{a,b}}` for either; put a backslash before one that is \
-                 meant as it is",
+                "`{pattern}` is not a glob pattern: {}; `*` stands for text within one name, `**` for any directories, `?` \
+                 for one character, `[ab]` for one of these and `{{a,b}}` for either; put a backslash before a \
+                 literal one",
                 glob_problem(&error)
             );
             ToolError::new(ToolErrorKind::InvalidArguments, message)

@@ -219,8 +219,8 @@ fn output(target: &Target, draft: &Draft, written: &WriteOutcome, is_hidden: boo
 
 fn changed_since_read(shown: &str) -> ToolError {
     ToolError::failed(format!(
-        "{shown} was changed since it was last read here, so nothing was written; read it again, then \
-         decide anew what to write"
+        "{shown} was changed since it was last read here, so nothing was written; read it again, then decide what to \
+         write"
     ))
 }
 

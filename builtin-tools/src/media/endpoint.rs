@@ -74,7 +74,7 @@ impl Endpoint {
         if let Some(key) = &provider.api_key {
             let Some(value) = bearer(key) else {
                 return Err(ToolError::unavailable(format!(
-                    "an `apiKey` of `{section}` is no key: it holds characters that none has; a person has to check it"
+                    "an `apiKey` of `{section}` is not valid: it has characters that no key has; a person has to check it"
                 )));
             };
             headers.insert(AUTHORIZATION, value);
@@ -194,7 +194,7 @@ impl Endpoint {
     fn unsent(&self, error: reqwest::Error) -> Failure {
         let (name, section) = (&self.name, self.section);
         if error.is_builder() {
-            let message = format!("a `baseUrl` of `{section}` is no address that requests can be sent to");
+            let message = format!("a `baseUrl` of `{section}` is not a URL that requests can be sent to");
             return Failure { error: ToolError::unavailable(message), was_refused: true };
         }
         if error.is_connect() {
@@ -221,7 +221,7 @@ impl Endpoint {
         // Before the message is cut, which could leave a part of the key.
         let (told, code) = told(self.without_key(&String::from_utf8_lossy(said)).as_bytes());
         let (name, section) = (&self.name, self.section);
-        let said = if told.is_empty() { "it says nothing of why".to_owned() } else { told };
+        let said = if told.is_empty() { "it gives no reason".to_owned() } else { told };
         let told = format!("{name} answered {}: {said}", status.as_u16());
         // Its last sentence may have its own end.
         let stop = if told.ends_with(['.', '!', '?', '…', '。']) { "" } else { "." };
@@ -285,7 +285,7 @@ fn bearer(key: &Secret) -> Option<HeaderValue> {
 }
 
 fn account(told: &str) -> ToolError {
-    ToolError::unavailable(format!("{told} A person has to look at the account there; waiting does not help"))
+    ToolError::unavailable(format!("{told} A person has to check the account there; waiting does not help"))
 }
 
 /// Returns the message of an error answer, on one line, and its code.

@@ -112,7 +112,7 @@ impl Said<'_> {
         let answer = endpoint.post("audio/transcriptions", Body::Form(form), MAX_ANSWER_BYTES).await?;
         let value: Option<Value> = serde_json::from_slice(&answer.body).ok();
         let text = value.as_ref().and_then(|value| value.get("text")).and_then(Value::as_str);
-        let text = text.ok_or_else(|| endpoint.unusable("it is not what transcriptions answer"))?;
+        let text = text.ok_or_else(|| endpoint.unusable("it is not a transcription"))?;
         Ok(endpoint.said(text.trim()))
     }
 }

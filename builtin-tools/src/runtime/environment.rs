@@ -228,7 +228,7 @@ fn check(name: &str, value: &str) -> Result<(), ToolError> {
         ));
     }
     if value.contains('\0') {
-        return wrong(format!("the value of {shown} holds a NUL character, which no variable can"));
+        return wrong(format!("the value of {shown} contains a NUL character; remove it"));
     }
     Ok(())
 }

@@ -142,8 +142,8 @@ impl TakenUp {
             shown = if shown.is_empty() { begun } else { format!("{shown} and {begun}") };
         }
         Err(ToolError::unavailable(format!(
-            "{most} commands run in the background of this session already ({shown}), and more are not allowed here; stop one \
-             of them with the tool `process` first"
+            "{most} commands run in the background of this session already ({shown}), the limit here; stop one of \
+             them with the tool `process` first"
         )))
     }
 

@@ -68,7 +68,7 @@ pub(super) fn keys(names: &str) -> Result<Keys, ToolError> {
             keys.may_run |= !PLAIN_CONTROL.iter().any(|plain| plain & 0x1f == control);
         } else {
             return Err(wrong(&format!(
-                "`{}` is no key; keys are {} and C-a to C-z. Text is written with the action `write`",
+                "`{}` is not a key; keys are {} and C-a to C-z. For text, use the action `write`",
                 escape_line(name),
                 NAMED.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ")
             )));

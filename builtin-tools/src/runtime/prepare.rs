@@ -73,7 +73,7 @@ pub(super) async fn prepare(
 fn fits(text: &str, variables: &BTreeMap<String, String>) -> Result<(), ToolError> {
     let too_long = |what: String, bytes: usize, way_out: &str| {
         let problem = format!(
-            "{what} {bytes} bytes long, and the system hands at most {LONGEST_ARGUMENT} to a program in one piece; {way_out}"
+            "{what} {bytes} bytes long, and the system passes at most {LONGEST_ARGUMENT} to a program in one piece; {way_out}"
         );
         Err(ToolError::new(ToolErrorKind::InvalidArguments, problem))
     };

@@ -106,7 +106,7 @@ pub async fn process(
     }
     let Some(id) = task_id else {
         return Err(wrong(
-            "`task_id` is missing: name the job, such as `job_1`; the action `list` tells which there are",
+            "`task_id` is missing: name the job, such as `job_1`; the action `list` shows the jobs",
         ));
     };
     let running = jobs.get(id)?;
@@ -119,9 +119,7 @@ pub async fn process(
         }
         ProcessAction::Write => {
             if data.is_none() && !eof {
-                return Err(wrong(
-                    "`data` is missing: the text to write; or say `eof` that nothing more comes",
-                ));
+                return Err(wrong("`data` is missing: the text to write; or set `eof` to close the input"));
             }
             write(ctx, &running, data.unwrap_or_default(), eof).await
         }
@@ -239,12 +237,12 @@ async fn output(
         PageCut::Nothing => write!(text, "[lines {first} to {last} of {of}; {state}]"),
         PageCut::Lines => write!(
             text,
-            "[lines {first} to {last} of {of}, cut; {state}]\n[go on with offset {}, or read {whole}]",
+            "[lines {first} to {last} of {of}, cut; {state}]\n[continue with offset {}, or read {whole}]",
             last + 1
         ),
         PageCut::Line { at } => write!(
             text,
-            "[the beginning of line {first} of {of}, which is too long for one call; {state}]\n[it goes on at byte {at} of {whole}: \
+            "[the beginning of line {first} of {of}, which is too long for one call; {state}]\n[it continues at byte {at} of {whole}: \
              `tail -c +{at} FILE | head -c {MAX_BYTES}`; the next line has the offset {}]",
             last + 1
         ),

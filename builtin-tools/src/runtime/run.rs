@@ -63,8 +63,8 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
     }
     if call.background && ctx.is_for_one_call() {
         return Err(ToolError::unavailable(
-            "nothing stays in the background here: this program ends with the call, and its commands with it; leave \
-             `run_in_background` out, and give a `timeout` if it needs long",
+            "no command can stay in the background here: this program ends with the call, and its commands with it; \
+             leave `run_in_background` out, and give a `timeout` if it needs long",
         ));
     }
     let timeout = timeout_of(&settings, call.timeout, call.background)?;
@@ -167,7 +167,7 @@ async fn allowed(
         covered = Some(asks);
     }
     Err(ToolError::failed(
-        "what the command would do changes each time it is looked at; something else is changing the files that it is about",
+        "the effect of the command changes on every check: something else is changing its files; try again later",
     ))
 }
 
@@ -185,7 +185,7 @@ async fn start(
     let output = ctx.kept_output().await?;
     let file = output
         .appending()
-        .map_err(|error| ToolError::unavailable(format!("there is no place for the output: {error}")))?;
+        .map_err(|error| ToolError::unavailable(format!("the output cannot be stored: {error}")))?;
     let mut variables = command.variables.clone();
     variables.extend(judged.verdict.env.iter().cloned());
     let name = if command.kind == Shell::Bash { "bash" } else { "sh" };

@@ -34,7 +34,7 @@ pub(super) fn obstacle(part: &Part, workspace: &Path) -> Option<String> {
         return Some(format!("a safe bin is a program that is installed, and {program} is not found"));
     };
     if executable.starts_with(workspace) {
-        return Some("a safe bin is no file of the workspace".to_owned());
+        return Some("a safe bin is not a file of the workspace".to_owned());
     }
     let Some(directory) = &part.directory else {
         return Some("a safe bin names no file, and the directory that it runs in is not known".to_owned());

@@ -76,8 +76,8 @@ fn holds(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
         [Feature::UserNamespace, Feature::Mounts, Feature::ProcessIds].iter().all(|part| found.has(*part));
     let mut holds = vec![
         if is_brokered {
-            "In the sandbox, a local socket with a path can be connected to only if the same command has made it; with the network let in, only in \
-             the sandbox's own /tmp. Local datagram sockets cannot be made."
+            "In the sandbox, a local socket with a path can be connected to only if the same command has made it; with \
+             network access, only in the sandbox's own /tmp. Local datagram sockets cannot be made."
         } else {
             "In the sandbox, local sockets cannot be made, except for connected pairs."
         }
@@ -89,8 +89,8 @@ fn holds(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
             data.map_or_else(|| "a closed directory beside".to_owned(), |data| data.display().to_string());
         holds.push(format!(
             "What a command in the sandbox makes under a protected or sensitive name, at whatever depth of the workspace, is moved to {to} when the \
-             command ends, unless the question named it. It is there while the command runs. A repository of git stays if git runs \
-             nothing because of it."
+             command ends, unless the approval prompt named it. It exists while the command runs. A git repository \
+             stays if git runs nothing because of it."
         ));
     }
     holds
@@ -113,10 +113,8 @@ fn limits(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
     let memory = limits.memory().map(|bytes| format!("{} MiB of memory", bytes >> 20));
     let both: Vec<String> = processes.into_iter().chain(memory).collect();
     let by = match found.cgroup() {
-        Some(directory) => format!("held by a control group in {}", directory.display()),
-        None => {
-            "looked at four times a second, since no control group (cgroup v2) can be made here".to_owned()
-        }
+        Some(directory) => format!("limited by a control group in {}", directory.display()),
+        None => "checked four times a second, since no control group (cgroup v2) can be made here".to_owned(),
     };
     lines.push(format!(
         "A command may have {} at once, {by}; one that uses more is ended.",

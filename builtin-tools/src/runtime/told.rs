@@ -55,9 +55,9 @@ pub(super) fn not_started(error: &SpawnError) -> ToolError {
             format!("the command was not started, since its sandbox cannot be set up: {why}. {way_out}")
         }
         SpawnError::Sandbox { part, why } => format!(
-            "the command was not started: it may run only in a sandbox that holds all, and `{part}` cannot be held: {why}. `toolkit doctor` says \
-             what this system lacks. The user can set `tools.exec.sandbox` to \"auto\" if it is \"required\": then commands run in what there \
-             is of a sandbox, and are asked about"
+            "the command was not started: it may run only in a complete sandbox, and its part `{part}` is unavailable: {why}. `toolkit doctor` says \
+             what this system lacks. The user can set `tools.exec.sandbox` to \"auto\" if it is \"required\": then \
+             commands run in the available parts of a sandbox, and need approval"
         ),
         _ => format!("the command was not started: {error}"),
     };
@@ -75,20 +75,16 @@ pub(super) fn not_started(error: &SpawnError) -> ToolError {
 fn way_out(conflict: Conflict) -> &'static str {
     match conflict {
         Conflict::RootWritable => {
-            "The user can take `/` out of `tools.exec.allowedDirectories`, or set `tools.exec.sandboxMode` to \"full\", which holds back the \
-             network and what is protected or secret"
+            "The user can take `/` out of `tools.exec.allowedDirectories`, or set `tools.exec.sandboxMode` to \"full\", which \
+             blocks the network, and protected and secret paths"
         }
-        Conflict::NoWorkspace => {
-            "It was there when the session began: it has to be put back, or another session begun"
-        }
-        Conflict::NoTmp => "Something has removed it; another session gets another",
+        Conflict::NoWorkspace => "It existed when the session began: restore it, or begin another session",
+        Conflict::NoTmp => "Something has removed it; begin another session to get a new one",
         Conflict::InHidden => {
             "Commands read no keys or credentials there. The user can choose another workspace, or take that path out of \
              `tools.exec.allowedDirectories`"
         }
-        _ => {
-            "The user can take that path out of `tools.exec.allowedDirectories`, or make it one that can be used"
-        }
+        _ => "The user can take that path out of `tools.exec.allowedDirectories`, or correct it",
     }
 }
 
@@ -178,8 +174,8 @@ pub(super) fn end(running: &Running, ended: &Ended) -> String {
     match ended.why {
         None => format!("{}, after {after}", how(&ended.exit)),
         Some(Why::Timeout) => format!(
-            "timed out after {}, with all that it started{}; {}. If it needs longer, give a greater `timeout`; what is to run until it is \
-             stopped gets `run_in_background` and no `timeout`",
+            "timed out after {}, with all that it started{}; {}. If it needs longer, give a greater `timeout`; for a \
+             command that runs until it is stopped, set `run_in_background` and no `timeout`",
             duration(running.timeout.unwrap_or(ended.exit.duration)),
             stopped(&ended.stopped),
             how(&ended.exit)
@@ -226,7 +222,7 @@ pub(super) fn quarantined(moved: &[Quarantined]) -> Option<String> {
     if first.is_empty() {
         return None;
     }
-    let mut text = "the command made files that other programs run something for, or that are named like secrets, that were not approved. They were moved away: "
+    let mut text = "without approval, the command made files that make other programs run something, or that are named like secrets. They were moved away: "
         .to_owned();
     for (at, moved) in first.iter().enumerate() {
         let from = escape_line(&moved.from.to_string_lossy()).into_owned();
@@ -237,7 +233,7 @@ pub(super) fn quarantined(moved: &[Quarantined]) -> Option<String> {
         };
     }
     if !more.is_empty() {
-        let _ = write!(text, "; and {} more, which `moved.txt` beside them names", more.len());
+        let _ = write!(text, "; and {} more, listed in `moved.txt` beside them", more.len());
     }
     text.push_str(". Tell the user what was moved. If it is wanted, the user can move it back, or allow a command that names it");
     Some(text)
@@ -355,14 +351,14 @@ impl WaysOut {
         match (self.network && parts.contains(&Part::Network), self.everything && !is_only_network) {
             (true, true) => {
                 "If it needs more, run it again with `escalate: \"network\"`, or for anything else with `escalate: \"no-sandbox\"`, \
-                 which the person is asked about; do not try to get around it"
+                 which needs the person's approval; do not try to get around it"
             }
             (true, false) => {
-                "If it needs the network, run it again with `escalate: \"network\"`, which the person is asked about; do not try to \
+                "If it needs the network, run it again with `escalate: \"network\"`, which needs the person's approval; do not try to \
                  get around it"
             }
             (false, true) => {
-                "If it needs more, run it again with `escalate: \"no-sandbox\"`, which the person is asked about; do not try to get \
+                "If it needs more, run it again with `escalate: \"no-sandbox\"`, which needs the person's approval; do not try to get \
                  around it"
             }
             (false, false) => {

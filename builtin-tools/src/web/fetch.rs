@@ -211,7 +211,7 @@ async fn text_output(
         true if part.total == 0 => " (the page has no text)".to_owned(),
         true => String::new(),
         false if part.end < part.total => format!(
-            " (characters {} to {} of {}; go on with `offset` {})",
+            " (characters {} to {} of {}; continue with `offset` {})",
             part.first, part.end, part.total, part.end
         ),
         false => format!(" (characters {} to {} of {}, the end)", part.first, part.end, part.total),
@@ -281,7 +281,7 @@ async fn error_page(ctx: &ToolContext, response: Response, format: PageFormat) -
     let reason = status.canonical_reason().unwrap_or("an unknown status");
     let mut message = format!("{} answered with HTTP status {} ({reason})", shown_url(&url), status.as_u16());
     message.push_str(match status.as_u16() {
-        401 | 403 | 407 => "; it wants a sign-in, or keeps automated readers out: use another source",
+        401 | 403 | 407 => "; it requires a sign-in, or blocks automated readers: use another source",
         404 | 410 => "; check the address, or search for the page",
         429 => "; there were too many requests: try again later",
         500.. => "; try again later",

@@ -237,7 +237,7 @@ fn what_is_noticed_is_what_the_text_tells_of() {
         let expected = if wants_more { 4 } else { 0 };
         assert_eq!(of_files.len(), expected, "{}: {of_files:#?}", example.title);
         if let Some(last) = of_files.last() {
-            assert!(last.contains("does not open the optional tool `forecast_radar`"), "{last}");
+            assert!(last.contains("does not enable the optional tool `forecast_radar`"), "{last}");
             assert!(last.contains("`tools.alsoAllow` of a file that is trusted can"), "{last}");
         }
     }

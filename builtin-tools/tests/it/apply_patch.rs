@@ -232,8 +232,8 @@ async fn a_hunk_is_not_put_elsewhere_than_it_says() {
         ),
         (
             "def nope():",
-            "hunk 1 of a (patch line 3): the line after `@@` is not in the file: `def nope():`; nothing was changed. Name a line \
-             of the file that stands before the hunk, or none",
+            "hunk 1 of a (patch line 3): the line after `@@` is not in the file: `def nope():`; nothing was changed. Name \
+             a line of the file that is before the hunk, or none",
         ),
     ] {
         let call =
@@ -381,8 +381,9 @@ async fn what_a_link_leads_to_is_not_taken_away() {
     for body in ["*** Delete File: l\n", "*** Update File: l\n*** Move to: m\n"] {
         let call = patch(&toolbox, body).await;
         assert!(
-            call.text()
-                .starts_with("l is a symbolic link, and r is what would go or be moved; nothing was changed"),
+            call.text().starts_with(
+                "l is a symbolic link to r, which would be deleted or moved; nothing was changed"
+            ),
             "{}",
             call.text()
         );

@@ -52,7 +52,7 @@ async fn an_edit_is_asked_with_its_diff_and_reported() {
     assert_eq!(
         call.text(),
         "edited src/a.rs: replaced 1 place, on line 1 (+2 -1 lines)\nold_string is not in the file as it was given; \
-         found on line 1 ignoring line endings, and only what is new was changed"
+         found on line 1 ignoring line endings, and only the differing text was changed"
     );
     assert_eq!(call.file("src/a.rs"), "one\r\n2\r\nmore\r\nthree\r\n");
     assert_eq!(diff_shown(&call), diff);
@@ -72,7 +72,7 @@ async fn an_edit_is_asked_with_its_diff_and_reported() {
 
 #[tokio::test]
 async fn carriage_returns_that_do_not_come_into_the_file_are_said() {
-    let said = "\n(new lines end with LF, as those that they replace, not with the CRLF of the new text; `write` changes the \
+    let said = "\n(new lines end with LF, like the lines that they replace, not with the CRLF of the new text; `write` changes the \
                 endings of a file)";
     for (file, old, new, after, is_said) in [
         ("a\nb\n", "b", "c\r\nd", "a\nc\nd\n", true),
@@ -132,8 +132,8 @@ async fn what_is_wrong_is_said() {
         ),
         (
             json!({ "file_path": "a", "old_string": "let x = 7;", "new_string": "let x = 2;" }),
-            "old_string is not in a, nor is it in a looser form; nothing was changed\nnew_string is there already, on line \
-             6: was this edit made before?\nthe nearest text is on line 2\nline 2 differs:\n  there:     let x = 1;\n  \
+            "old_string is not in a, nor is it in a looser form; nothing was changed\nnew_string is already in the file, on \
+             line 6: was this edit made before?\nthe nearest text is on line 2\nline 2 differs:\n  there:     let x = 1;\n  \
              asked: let x = 7;",
         ),
         (
@@ -185,14 +185,8 @@ async fn what_is_wrong_is_said() {
                     "edits": [{ "old_string": "x", "new_string": "y" }] }),
             "give either `old_string` and `new_string`, or `edits`, not both",
         ),
-        (
-            json!({ "file_path": "a", "old_string": "x" }),
-            "`new_string` is missing: the text that comes in place of",
-        ),
-        (
-            json!({ "file_path": "a" }),
-            "`old_string` and `new_string` are missing, or `edits` instead of both",
-        ),
+        (json!({ "file_path": "a", "old_string": "x" }), "`new_string` is missing: the text that replaces"),
+        (json!({ "file_path": "a" }), "`old_string` and `new_string` are missing; give both, or `edits`"),
     ] {
         let call = toolbox.call(arguments.clone()).await;
         assert!(call.result.outcome.is_err(), "{arguments}");

@@ -19,7 +19,7 @@ async fn from_one_to_a_thousand_replacements_are_taken_and_nothing_beside_them()
     for (old, new, replace_all, edits, expected) in [
         (None, None, false, edits(0), "`edits` has from 1 to 1,000 replacements"),
         (None, None, false, edits(1_001), "`edits` has from 1 to 1,000 replacements"),
-        (None, None, true, edits(1), "`replace_all` belongs into each of `edits`"),
+        (None, None, true, edits(1), "`replace_all` belongs in each entry of `edits`"),
         (text(), None, false, edits(1), "not both"),
         (text(), None, false, None, "`new_string` is missing"),
         (None, text(), false, None, "`old_string` and `new_string` are missing"),

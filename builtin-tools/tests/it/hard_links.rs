@@ -44,14 +44,14 @@ async fn a_tool_says_which_names_keep_the_old_content() {
                 1,
                 Some("hard links:\n  │ a is one of several: 1 other name keeps the old content"),
                 Some(
-                    "\n(a had 1 other name, a hard link, which keeps the old content: it is a file of its own from now on)",
+                    "\n(a had 1 other name, a hard link, which keeps the old content: it is a separate file now)",
                 ),
             ),
             (
                 3,
                 Some("hard links:\n  │ a is one of several: 3 other names keep the old content"),
                 Some(
-                    "\n(a had 3 other names, hard links, which keep the old content: it is a file of its own from now on)",
+                    "\n(a had 3 other names, hard links, which keep the old content: it is a separate file now)",
                 ),
             ),
         ] {
@@ -91,8 +91,8 @@ async fn what_only_moves_or_goes_stays_linked() {
     assert!(call.asks[0].to_text().contains("d is one of several: 1 other name keeps the old content"));
     assert_eq!(
         call.text(),
-        "patched 1 file:\nR d -> e\n(e had 1 other name, a hard link, which keeps the old content: it is a file of its own \
-         from now on)"
+        "patched 1 file:\nR d -> e\n(e had 1 other name, a hard link, which keeps the old content: it is a separate \
+         file now)"
     );
     assert_eq!(fs::read_to_string(others.path().join("d")).unwrap(), "old\n");
 }

@@ -90,7 +90,11 @@ async fn where_the_directory_is_read_only() {
     assert_eq!(fs::metadata(directory.join("run.sh")).unwrap().mode() & 0o777, 0o755);
     // One that is not there cannot be made, and nothing can be removed.
     let made = toolbox.call_tool("write", json!({ "file_path": "d/new", "content": "" })).await;
-    assert!(made.text().starts_with("cannot write d/new: the user who runs this may not"), "{}", made.text());
+    assert!(
+        made.text().starts_with("cannot write d/new: the current user has no permission"),
+        "{}",
+        made.text()
+    );
     let patch =
         "*** Begin Patch\n*** Update File: d/f\n@@\n-5\n+6\n*** Delete File: d/run.sh\n*** End Patch\n";
     let call = toolbox.call_tool("apply_patch", json!({ "input": patch })).await;

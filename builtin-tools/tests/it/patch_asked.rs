@@ -101,8 +101,8 @@ const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 /// The error about a file that another process changed.
 fn another_hand(path: &str) -> String {
     format!(
-        "{path} was changed by something else during the approval prompt; nothing was changed. Read it again, then make a patch \
-         of what it has now"
+        "{path} was changed by something else during the approval prompt; nothing was changed. Read it again, then \
+         make a patch of its current content"
     )
 }
 

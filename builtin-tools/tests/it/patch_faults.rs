@@ -149,7 +149,7 @@ async fn killed_at_any_step_each_file_is_old_or_new() {
         assert_eq!(said.contains("an earlier patch was interrupted"), is_mixed, "{at}: {said}");
         for (path, before, after) in FILES.iter().filter(|_| is_mixed) {
             let now = content(&directory, path);
-            let is_old = said.contains(&format!("\n{path} was as it was before that patch"));
+            let is_old = said.contains(&format!("\n{path} was as before that patch"));
             let is_new = said.contains(&format!("\n{path} was as that patch makes it"));
             assert_eq!(
                 (is_old, is_new),
@@ -200,7 +200,7 @@ async fn what_many_files_have_is_told_in_short_and_after_a_call_that_nobody_wait
     let rest = format!("\nand 40 more; of all {old} were as before it, {new} as it makes them)");
     assert!(note.ends_with(&rest), "{note}");
     // Of the fewer kind first.
-    let first = if old < new { "was as it was before that patch" } else { "was as that patch makes it" };
+    let first = if old < new { "was as before that patch" } else { "was as that patch makes it" };
     assert!(note.lines().nth(1).unwrap().ends_with(first), "{note}");
     assert!(
         !call(directory.path(), "read", json!({ "file_path": "a" })).await.text().contains("interrupted")

@@ -105,7 +105,9 @@ async fn the_bit_of_a_git_diff_is_set_in_both_directions_and_said() {
         assert!(lines.lines().all(|line| asked.contains(line)), "{asked}");
     }
     let again = "diff --git a/m b/m\nold mode 100644\nnew mode 100755\n";
-    assert!(patch(&toolbox, again).await.text().starts_with("the files have what the patch says already"));
+    assert!(
+        patch(&toolbox, again).await.text().starts_with("the files already have the changes of the patch")
+    );
 }
 
 #[tokio::test]

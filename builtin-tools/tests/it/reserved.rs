@@ -48,7 +48,7 @@ fn no_server_has_a_tool_that_lists_would_mean_a_core_tool_by() {
         let error = toolkit.register(tool(name, &source)).expect_err("it is planned");
         assert!(matches!(error, RegisterError::Planned { .. }), "{error}");
         assert!(
-            error.to_string().contains("is reserved for a builtin tool to come; give it another one"),
+            error.to_string().contains("is reserved for a future builtin tool; give it another one"),
             "{error}"
         );
     }

@@ -89,7 +89,7 @@ async fn respond(request: Request<Incoming>, shared: &Shared, tunnels: &Tunnels)
         Some(_) => {
             answer::text(StatusCode::BAD_REQUEST, "this proxy takes http URLs, and CONNECT for all else")
         }
-        None => answer::text(StatusCode::BAD_REQUEST, "this is a proxy: ask it for whole URLs"),
+        None => answer::text(StatusCode::BAD_REQUEST, "this is a proxy: request whole URLs"),
     }
 }
 

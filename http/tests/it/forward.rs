@@ -188,7 +188,7 @@ async fn a_client_without_the_password_gets_nothing() {
 async fn other_requests_are_told_what_is_wrong() {
     let proxy = proxy(settings(LOOPBACK)).await;
     for (line, status, reason) in [
-        ("GET /", "400", "ask it for whole URLs"),
+        ("GET /", "400", "request whole URLs"),
         ("GET ftp://127.0.0.1/", "400", "takes http URLs"),
         ("GET https://127.0.0.1/", "400", "takes http URLs"),
         ("GET http://user:pass@127.0.0.1/", "403", "with a user name or password"),

@@ -124,8 +124,8 @@ impl Containment {
 
     fn network_in_words(&self) -> &'static str {
         if self.loopback {
-            "it has no network: no host can be reached, and its localhost is its own, where only what this very command has started can be \
-             reached, neither services of this machine nor servers that other commands have started"
+            "it has no network: no host can be reached, and its localhost is private: only servers that this very \
+             command has started can be reached, neither services of this machine nor servers of other commands"
         } else {
             "it has no network: no host can be reached, not even services of this machine on localhost"
         }
@@ -261,7 +261,7 @@ mod tests {
                 let network = found.filter(|found| found.parts.contains(&Part::Network));
                 assert_eq!(network.is_some(), expected, "{loopback} {tail}");
                 let says =
-                    network.is_none_or(|found| found.text.contains("its localhost is its own") == loopback);
+                    network.is_none_or(|found| found.text.contains("its localhost is private") == loopback);
                 assert!(says, "{loopback} {tail}");
             }
         }

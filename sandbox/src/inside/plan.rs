@@ -42,7 +42,7 @@ fn existing(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> 
                 let error = std::io::Error::from(error);
                 return Err(contradiction(
                     Conflict::Unreadable,
-                    format!("`{}` cannot be looked at: {error}", path.display()),
+                    format!("the metadata of `{}` cannot be read: {error}", path.display()),
                 ));
             }
         }
@@ -160,7 +160,7 @@ impl Plan {
                 && parent.join(name).is_symlink()
             {
                 let why = format!(
-                    "`{}` is a symbolic link, which can be replaced; protect what it points to, or put that in its place",
+                    "`{}` is a symbolic link, which can be replaced; protect its target, or put the target in its place",
                     path.display()
                 );
                 containment.held.retain(|&held| held != Part::Protected);
@@ -238,7 +238,7 @@ fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<
             return Err(contradiction(
                 Conflict::InHidden,
                 format!(
-                    "the {what} path `{}` lies in `{}`, which is hidden; hide what is in that directory one by one",
+                    "the {what} path `{}` lies in `{}`, which is hidden; hide the entries of that directory one by one",
                     path.display(),
                     hidden.display()
                 ),

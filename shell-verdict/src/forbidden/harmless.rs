@@ -42,11 +42,11 @@ pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
     let Some(words) = words else { return false };
     if tells_of_itself(base, &words) {
-        part.is(Class::Unknown, format!("{base} tells of itself"));
+        part.is(Class::Unknown, format!("{base} shows its help or version"));
         return true;
     }
     if lists(base, &words) {
-        part.is(Class::Unknown, format!("{base} lists what is there"));
+        part.is(Class::Unknown, format!("{base} shows information"));
         return true;
     }
     let writes_files = (WRITERS.contains(&base) || is_maker(base)) && names_files(judge, base, &words);

@@ -28,7 +28,7 @@ pub(super) fn warn(name: &str, values: &[Value], part: &mut Part) {
                     word.starts_with("--force-with-lease") || word.starts_with('+') || word.starts_with(':')
                 }) =>
         {
-            "it changes or deletes what others may have"
+            "it changes or deletes commits that others may have"
         }
         "reset" if has(&["--hard", "--merge", "--keep"]) => "it throws away changes",
         "clean" if !has(&["-n", "--dry-run"]) => "it deletes files that git does not know",
@@ -55,10 +55,10 @@ pub(super) fn warn(name: &str, values: &[Value], part: &mut Part) {
         }
         "tag" if has(&["-d", "--delete", "-f", "--force"]) => "it deletes or moves a tag",
         "filter-branch" | "filter-repo" => "it rewrites what was committed",
-        "reflog" if has(&["expire", "delete", "drop"]) => "it deletes what brings commits back",
-        "stash" if has(&["drop", "clear"]) => "it deletes changes that were put away",
-        "gc" if words.iter().any(|word| word.starts_with("--prune")) => "it deletes what nothing leads to",
-        "prune" => "it deletes what nothing leads to",
+        "reflog" if has(&["expire", "delete", "drop"]) => "it deletes the log that can restore commits",
+        "stash" if has(&["drop", "clear"]) => "it deletes stashed changes",
+        "gc" if words.iter().any(|word| word.starts_with("--prune")) => "it deletes unreachable objects",
+        "prune" => "it deletes unreachable objects",
         "update-ref" if has(&["-d", "--stdin"]) => "it deletes a reference",
         "worktree" if has(&["remove"]) && (has(&["--force"]) || has_short('f')) => {
             "it deletes a directory with its changes"

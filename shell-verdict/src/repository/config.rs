@@ -331,7 +331,7 @@ fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: 
     let info = Listing::of(common.join("objects/info"));
     let holds_link = |name: &str| listing::holds_link(&common.join(name));
     if holds_link("objects") || holds_link("objects/pack") || info.holds_link() {
-        return Err("in the objects of the repository is a link, or too much to look at".to_owned());
+        return Err("in the objects of the repository is a link, or too much to check".to_owned());
     }
     for name in ["alternates", "http-alternates"] {
         if info.may_hold(name) && info.directory().join(name).symlink_metadata().is_ok() {
@@ -343,7 +343,7 @@ fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: 
     if looks.into_submodules && own.may_hold("index") {
         let names = index::submodules(git_dir, read_of_indexes)?;
         if depth == DEEPEST_SUBMODULE || names.len() > MAX_SUBMODULES {
-            return Err("the repository has more submodules than are looked at".to_owned());
+            return Err("the repository has too many submodules to be checked".to_owned());
         }
         for name in names {
             found.extend(check_submodule(directory, &name, looks, read_of_indexes, depth)?);

@@ -90,7 +90,7 @@ pub(super) fn dd(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             "of" => {
                 let text = operand.text().unwrap_or_default();
                 if !is_no_file(text, Access::Write) {
-                    part.is(Class::Dangerous, "dd writes over what is there");
+                    part.is(Class::Dangerous, "dd overwrites what it writes to");
                     judge.path(&operand, Access::Write, part);
                 }
             }

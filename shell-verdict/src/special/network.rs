@@ -197,9 +197,12 @@ fn elsewhere(base: &str, words: &[&str], part: &mut Part) {
         trial.decision == Decision::Deny
     };
     if words.iter().position(is_local).is_some_and(|at| never_runs(&words[at + 1..])) {
-        part.is(Class::Forbidden, format!("{base} has this machine run what is never run here"));
+        part.is(Class::Forbidden, format!("{base} makes this machine run a program that is never run here"));
     } else if (1..words.len().min(MAX_WORDS)).any(|at| never_runs(&words[at..])) {
-        part.has(Class::Dangerous, format!("{base} has another machine run what is never run here"));
+        part.has(
+            Class::Dangerous,
+            format!("{base} makes another machine run a program that is never run here"),
+        );
     }
 }
 

@@ -134,7 +134,7 @@ impl<'a> Judge<'a> {
                 });
             }
             C::Coprocess(command) => {
-                into.has(Class::Unknown, "a coprocess goes on beside the command");
+                into.has(Class::Unknown, "a coprocess runs beside the command");
                 self.apart(|judge| judge.command(&command.body, source, into));
             }
         }
@@ -209,7 +209,7 @@ impl<'a> Judge<'a> {
         // The function may have the name of a program, and get its arguments.
         self.arguments.clear();
         if name.contains(|c: char| !c.is_ascii_alphanumeric() && !"_-.:+/@,".contains(c)) {
-            into.has(Class::Unknown, format!("{name} may be no name of a function to bash"));
+            into.has(Class::Unknown, format!("bash may not take {name} as the name of a function"));
         }
         let is_new = !self.state.functions.contains_key(&name);
         if !is_new {
@@ -245,7 +245,7 @@ impl<'a> Judge<'a> {
             return true;
         }
         if self.calls.len() >= DEEPEST_CALLS {
-            part.has(Class::Unknown, "functions call each other too deep");
+            part.has(Class::Unknown, "function calls are nested too deeply");
             return true;
         }
         let source = Source::of(function.text.clone());

@@ -10,10 +10,7 @@ impl Judge<'_> {
     /// Records a guard that a program needs for its verdict to hold.
     pub(crate) fn needs(&mut self, guard: Guard, part: &mut Part) {
         if self.loses_env {
-            part.has(
-                Class::Code,
-                "the variables are taken away that keep it from running what is configured",
-            );
+            part.has(Class::Code, "the variables that keep it from running configured programs are removed");
         }
         for (name, value) in guard.variables {
             if !self.env.iter().any(|(known, _)| known == name) {

@@ -18,10 +18,10 @@ impl Judge<'_> {
     pub(super) fn parse(&self, source: &Source) -> Result<ast::Program, String> {
         let text = &*source.text;
         if self.depth > DEEPEST {
-            return Err("commands stand too deep in commands".to_owned());
+            return Err("commands are nested too deeply".to_owned());
         }
         if !self.state.spend(text.len() / 64) {
-            return Err("more commands stand in each other than are looked at".to_owned());
+            return Err("commands are nested too deeply to be checked".to_owned());
         }
         if text.len() > LONGEST {
             return Err(format!("the command is longer than {LONGEST} bytes"));
@@ -39,7 +39,7 @@ impl Judge<'_> {
         // As the parser reads it: an operator may be split by a line continuation.
         let joined = text.replace("\\\n", "");
         if is_process_number_before_bracket(&joined) {
-            return Err("`$$` stands before a bracket or a quote".to_owned());
+            return Err("`$$` comes before a bracket or a quote".to_owned());
         }
         // For one that does not end the parser looks without an end.
         if !here_documents_end(text) || !here_documents_end(&joined) {
@@ -47,13 +47,13 @@ impl Judge<'_> {
         }
         let branches = branches(&joined);
         if is_too_deep(&joined) || branches > MAX_BRANCHES {
-            return Err("brackets and keywords stand too deep in each other".to_owned());
+            return Err("brackets and keywords are nested too deeply".to_owned());
         }
         let Some(subscripts) = subscripts(&joined) else {
-            return Err("subscripts and expansions stand too deep in each other".to_owned());
+            return Err("subscripts and expansions are nested too deeply".to_owned());
         };
         if !self.state.spend((1 << branches) / 2 + subscripts) {
-            return Err("more brackets stand in each other than are looked at".to_owned());
+            return Err("brackets are nested too deeply to be checked".to_owned());
         }
         // The parser may have faults; a command must not stop its host.
         let parsed = catch_unwind(AssertUnwindSafe(|| parsed(source)));
@@ -68,7 +68,7 @@ fn parsed(source: &Source) -> Result<ast::Program, String> {
     let fault = |error: &dyn Display| format!("the command cannot be parsed: {error}");
     let tokens = uncached_tokenize_str(text, &options.tokenizer_options()).map_err(|error| fault(&error))?;
     if tokens.iter().any(|token| is_altered(token, source)) {
-        return Err("a comment, or the end of a line, stands within a word".to_owned());
+        return Err("a word contains a comment or the end of a line".to_owned());
     }
     parse_tokens(&tokens, &options).map_err(|error| fault(&error))
 }

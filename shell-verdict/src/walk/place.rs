@@ -43,13 +43,13 @@ pub(super) fn substitution_doubt(shell: &ast::SubshellCommand, source: &Source) 
     let (before, inner) = source.text.split_at(span.start);
     let before = if inner.starts_with('(') { before } else { before.strip_suffix('(').unwrap_or_default() };
     if !before.ends_with(['<', '>']) {
-        return Some("a bracket stands apart from the sign before it");
+        return Some("a bracket is separated from the sign before it");
     }
     let (inner, after) = source.text.split_at(span.end);
     let after = if inner.ends_with(')') { Some(after) } else { after.strip_prefix(')') };
     let goes_on = after.is_none_or(goes_on);
     // To the parser it does not, also before a `#`, which then begins a comment.
-    goes_on.then_some("the word goes on behind a process substitution")
+    goes_on.then_some("the word continues after a process substitution")
 }
 
 /// Returns the reason for which bash may read a text differently that the parser reads as an array.
@@ -60,7 +60,7 @@ pub(super) fn array_doubt(array: &ast::Assignment, source: &Source) -> Option<&'
         return Some("bash takes an array only right after its `=`");
     }
     let is_whole = text.ends_with(')') && !goes_on(&source.text[span.end..]);
-    (!is_whole).then_some("the word goes on behind an array")
+    (!is_whole).then_some("the word continues after an array")
 }
 
 /// Returns the reason for which bash may end a simple command elsewhere than the parser, which takes a keyword as the
@@ -72,7 +72,7 @@ pub(super) fn end_doubt(simple: &ast::SimpleCommand, after: &str) -> Option<&'st
     if simple.word_or_name.as_ref().is_some_and(is_time)
         && suffix.all(|item| matches!(item, Word(word) if is_time(word)))
     {
-        return Some("nothing stands behind `time`");
+        return Some("nothing follows `time`");
     }
     let after = after.trim_start_matches(BLANKS);
     let ends = after.is_empty() || after.starts_with(ENDS_COMMAND);

@@ -31,8 +31,7 @@ impl Judge<'_> {
             _ => None,
         };
         if word.is_some_and(|word| is_descriptor_of_next(word, source)) {
-            return into
-                .has(Class::Unknown, "a number stands between two redirections, and may belong to either");
+            return into.has(Class::Unknown, "a number between two redirections may belong to either");
         }
         if word.is_some_and(|word| names::is("keywords", &word.value)) {
             into.has(Class::Unknown, "bash may take what a redirection names for a keyword");
@@ -62,7 +61,7 @@ impl Judge<'_> {
                 T::Duplicate(word) => {
                     // For bash the operator ends with the dash, and the rest is a word.
                     if word.value.starts_with('-') && word.value != "-" {
-                        into.has(Class::Unknown, "bash may take what stands behind `>&-` for a word");
+                        into.has(Class::Unknown, "bash may take the text after `>&-` for a word");
                     }
                     let value = self.single(&word.value, into);
                     let is_descriptor = value.text().is_some_and(|text| {

@@ -30,7 +30,7 @@ pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w,
         if waiting.len() + words.len() > MAX
             || !state.spend(1 + waiting.last().map_or(0, |word| word.len() / 256))
         {
-            return Err("braces come to more words than are looked at");
+            return Err("braces expand to too many words to be checked");
         }
     }
     Ok(words)
@@ -92,7 +92,7 @@ fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
 
 /// `1..3`, `01..12`, `a..z` and the same with steps, `1..9..2`; others are not worked out.
 fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
-    const OTHER: Unclear = "braces hold a sequence that is not worked out";
+    const OTHER: Unclear = "braces contain a sequence that is not expanded here";
     if !inner.contains("..") {
         return Ok(None);
     }
@@ -121,7 +121,7 @@ fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
     };
     // Saves memory: `expand` refuses as many words, too. No test covers the exact limit.
     if from.abs_diff(to) as usize > MAX {
-        return Err("braces come to more words than are looked at");
+        return Err("braces expand to too many words to be checked");
     }
     let has_zeros = |text: &str| text.len() > 1 && text.starts_with('0');
     let width = if has_zeros(first) || has_zeros(last) { first.len().max(last.len()) } else { 0 };

@@ -370,7 +370,7 @@ impl<'t, 's> Scan<'t, 's> {
             let digits = body.bytes().take_while(u8::is_ascii_digit).count();
             let special = body.starts_with(['@', '*', '#', '?', '-', '$', '!']);
             return match digits.max(usize::from(special)) {
-                0 => Err("an expansion is of no variable"),
+                0 => Err("an expansion names no variable"),
                 length => Ok((None, &body[length..])),
             };
         }
@@ -419,7 +419,7 @@ impl<'t, 's> Scan<'t, 's> {
     fn within(&mut self, text: &str, is_quoted: bool) -> Result<(), Unclear> {
         // Within double quotes a single quote is literal in some expansions: a command with one there needs approval.
         if is_quoted && text.contains(['\'', '"']) {
-            return Err("quotes stand in an expansion within quotes");
+            return Err("an expansion within quotes contains quotes");
         }
         let mut out = Out::default();
         let mut scan = Scan::new(text, self.state, self.found);

@@ -45,7 +45,7 @@ pub(super) fn closing_quote(text: &[u8], open: usize) -> Result<usize, Unclear> 
 
 fn command(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
     if depth > DEEPEST {
-        return Err("commands stand too deep in commands");
+        return Err("commands are nested too deeply");
     }
     let mut begins_word = true;
     while let Some(byte) = text.get(at) {
@@ -61,13 +61,13 @@ fn command(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
             b'"' => double(text, at + 1, depth + 1)? + 1,
             b'`' => back(text, at + 1)? + 1,
             b'$' => dollar(text, at, false, depth)?,
-            b'#' if was_beginning => return Err("a comment stands in a substituted command"),
+            b'#' if was_beginning => return Err("a substituted command contains a comment"),
             b'<' if text.get(at + 1) == Some(&b'<') && text.get(at + 2) != Some(&b'<') => {
                 here_document(text, at + 2)?
             }
             b'<' if text[at..].starts_with(b"<<<") => at + 3,
             b'c' if was_beginning && text[at..].starts_with(b"case") => {
-                return Err("a case stands in a substituted command");
+                return Err("a substituted command contains a `case`");
             }
             _ => at + 1,
         };
@@ -78,7 +78,7 @@ fn command(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
 /// Returns the position after a here-document of the simplest form, whose quoted delimiter is the last word of its line; `at` is after
 /// the operator.
 fn here_document(text: &[u8], at: usize) -> Result<usize, Unclear> {
-    const UNCLEAR: Unclear = "a here-document stands in a substituted command";
+    const UNCLEAR: Unclear = "a substituted command contains a here-document";
     let quoted = text.get(at..).and_then(|rest| rest.strip_prefix(b"'")).ok_or(UNCLEAR)?;
     let length = quoted.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let end = &quoted[..length];
@@ -152,7 +152,7 @@ fn double(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
 
 fn brace(text: &[u8], mut at: usize, is_quoted: bool, depth: usize) -> Result<usize, Unclear> {
     if depth > DEEPEST {
-        return Err("expansions stand too deep in expansions");
+        return Err("expansions are nested too deeply");
     }
     while let Some(byte) = text.get(at) {
         at = match byte {
@@ -161,7 +161,7 @@ fn brace(text: &[u8], mut at: usize, is_quoted: bool, depth: usize) -> Result<us
             // escaped quote only needs approval more often.
             b'\\' => at + 2,
             // No test needs this arm: `Scan::within` refuses such quotes, too.
-            b'\'' if is_quoted => return Err("quotes stand in an expansion within quotes"),
+            b'\'' if is_quoted => return Err("an expansion within quotes contains quotes"),
             b'\'' => single(text, at + 1)? + 1,
             b'"' => double(text, at + 1, depth + 1)? + 1,
             b'`' => back(text, at + 1)? + 1,

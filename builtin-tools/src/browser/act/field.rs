@@ -36,7 +36,7 @@ pub(super) async fn type_text(call: &Call<'_>) -> Result<Done, ToolError> {
     let is_other = |now: &str| if call.args.append { !now.ends_with(text) } else { now != text };
     if let Some(now) = now.as_str().filter(|now| is_other(now)) {
         let now: String = now.chars().take(500).collect();
-        done.page = Some(format!("The field holds now: {}", escape_line(&now)));
+        done.page = Some(format!("The field now has: {}", escape_line(&now)));
     }
     Ok(done)
 }

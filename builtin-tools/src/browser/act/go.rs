@@ -180,10 +180,7 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Done, ToolError> {
                 let not = if args.gone { "is still there" } else { "did not appear" };
                 return Err(ToolError::new(
                     ToolErrorKind::TimedOut,
-                    format!(
-                        "{what} {not} within {:?}; take a `snapshot` to see what is there",
-                        deadline.within
-                    ),
+                    format!("{what} {not} within {:?}; take a `snapshot` to see the page", deadline.within),
                 ));
             }
             Err(WaitError::Failed(error)) => return Err(error),

@@ -42,7 +42,7 @@ pub(super) async fn snapshot(call: &Call<'_>) -> Result<Done, ToolError> {
         },
         (true, None) => Done {
             page: Some(text),
-            ..Done::looked("There is no earlier snapshot of this page, so this is the whole:")
+            ..Done::looked("There is no earlier snapshot of this page, so this is a full one:")
         },
         (false, _) => Done { page: Some(text), ..Done::looked("The page:") },
     };

@@ -28,7 +28,7 @@ pub(super) async fn upload(call: &Call<'_>) -> Result<Done, ToolError> {
             let (element, _) = ready(page, &locator, Needs::ENABLED, &call.deadline).await?;
             if page.run(&element.on(), "isFileInput", &[], Duration::ZERO).await? != true {
                 return Err(ToolError::failed(format!(
-                    "{} is no input for files; name one, or click what opens the file chooser and then call `upload` without an element",
+                    "{} is not a file input; name one, or click what opens the file chooser and then call `upload` without an element",
                     locator.shown()
                 )));
             }
@@ -99,7 +99,7 @@ async fn copy(call: &Call<'_>, path: &str) -> Result<PathBuf, ToolError> {
         match copy_limited(file.into_file(), &target) {
             Ok(true) => Ok(target),
             Ok(false) => Err(ToolError::failed(format!(
-                "{shown} is larger than {MAX_BYTES} bytes, the most that is uploaded"
+                "{shown} is larger than {MAX_BYTES} bytes, the limit of an upload"
             ))),
             Err(error) => Err(failed(&error)),
         }

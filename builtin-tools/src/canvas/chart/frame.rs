@@ -37,7 +37,7 @@ impl Frame {
             if extent.is_none() && start >= f64::from(end) {
                 problems.push(
                     &format!("{place}.{name}"),
-                    format!("the chart begins at {start}, where the canvas of {end} pixels has ended; give a smaller one"),
+                    format!("the chart begins at {start}, past the end of the canvas at {end} pixels; give a smaller one"),
                 );
             }
         }

@@ -99,7 +99,7 @@ fn check(place: &str, chart: &PieChart, problems: &mut Problems) {
         problems.push(&format!("{place}.values[{at}]"), "a slice cannot be negative; use a bar chart");
     }
     if chart.values.iter().sum::<f64>() <= 0.0 {
-        problems.push(&format!("{place}.values"), "their sum is 0, of which there are no shares");
+        problems.push(&format!("{place}.values"), "their sum is 0, so they have no shares");
     }
 }
 

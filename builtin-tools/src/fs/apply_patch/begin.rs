@@ -174,7 +174,7 @@ impl<'a> Reader<'_, 'a> {
             } else if is_open_mark(line) {
                 content.pop();
             } else if line.trim_end() != END_OF_FILE {
-                return Err(self.wrong("each line of a file that is added begins with `+`"));
+                return Err(self.wrong("each line of an added file begins with `+`"));
             }
             self.at += 1;
         }
@@ -184,7 +184,7 @@ impl<'a> Reader<'_, 'a> {
     fn deleted(&mut self) -> Result<(), PatchError> {
         while !self.is_header() {
             if !self.lines[self.at].trim().is_empty() {
-                return Err(self.wrong("nothing follows the name of a file that is deleted"));
+                return Err(self.wrong("no lines may follow the name of a deleted file"));
             }
             self.at += 1;
         }
@@ -243,8 +243,8 @@ impl<'a> Reader<'_, 'a> {
                 hunk.leave_open();
             } else if hunk.push(line).is_none() {
                 return Err(self.wrong(
-                    "each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before a line \
-                     that stays",
+                    "each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before \
+                     an unchanged line",
                 ));
             }
             self.at += 1;

@@ -209,8 +209,8 @@ impl TakenFiles {
 
 fn link(name: &str, real: &str) -> ToolError {
     ToolError::failed(format!(
-        "{} is a symbolic link, and {real} is what would go or be moved; nothing was changed. Name that file itself if it is \
-         meant, and leave a link to a command",
+        "{} is a symbolic link to {real}, which would be deleted or moved; nothing was changed. Name that file \
+         itself, or change the link with a command",
         toolkit::text::escape_line(name)
     ))
 }

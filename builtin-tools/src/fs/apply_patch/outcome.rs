@@ -130,7 +130,7 @@ pub(super) fn work_out(
     }
     let mut outcome = Outcome::default();
     for change in &patch.changes {
-        let lost = || ToolError::failed(format!("{} was not looked at", change.path));
+        let lost = || ToolError::failed(format!("{} was not read", change.path));
         let at = find(&change.path).ok_or_else(lost)?;
         let other = change.or_path.as_deref().and_then(&find);
         // `diff -u a.orig a` may be about either.
@@ -184,7 +184,9 @@ pub(super) fn work_out(
         outcome.files.push((index, fate));
     }
     if outcome.files.is_empty() {
-        return Err(ToolError::failed("the files have what the patch says already; nothing would change"));
+        return Err(ToolError::failed(
+            "the files already have the changes of the patch; nothing would change",
+        ));
     }
     Ok(outcome)
 }
@@ -320,7 +322,7 @@ fn patched<'a>(
     let bytes = splice(&content.bytes, &patched.splices);
     if bytes.len() > MAX_BYTES {
         return Err(ToolError::failed(format!(
-            "{shown} would get larger than a file can be here, {MAX_BYTES} bytes"
+            "{shown} would become larger than {MAX_BYTES} bytes, the limit of a file"
         )));
     }
     Ok((content.with_bytes(bytes), Found { loose: patched.loose, moved: patched.moved, left: patched.left }))
@@ -355,20 +357,20 @@ fn explain(error: &NotApplied, hunks: &[Hunk<'_>], shown: &str, content: Option<
             )
         }
         Misplaced::NoAnchor => format!(
-            "{which}: it has no old lines, and the line after `@@` is not in the file; {none}. Add lines that stand around \
+            "{which}: it has no old lines, and the line after `@@` is not in the file; {none}. Add lines from around \
              the new ones"
         ),
         Misplaced::Indented { line } => format!(
-            "{which}: its old lines are on line {line} with another indentation, and it cannot be told how the new ones are to \
-             be indented; {none}. Send old and new lines as they are indented in the file"
+            "{which}: its old lines are on line {line} with another indentation, and it is not clear how to indent \
+             the new ones; {none}. Send old and new lines as they are indented in the file"
         ),
         Misplaced::AnchorAbsent { anchor } => {
             let (text, before) =
                 (hunk.anchors[*anchor], anchor.checked_sub(1).map(|before| hunk.anchors[before]));
             let after = before.map_or(String::new(), |before| format!(" after `{}`", escape_line(before)));
             format!(
-                "{which}: the line after `@@` is not in the file{after}: `{}`; {none}. Name a line of the file that stands \
-                 before the hunk, or none",
+                "{which}: the line after `@@` is not in the file{after}: `{}`; {none}. Name a line of the file that \
+                 is before the hunk, or none",
                 escape_line(text)
             )
         }
@@ -377,7 +379,7 @@ fn explain(error: &NotApplied, hunks: &[Hunk<'_>], shown: &str, content: Option<
              Correct the old lines, or the line after `@@`"
         ),
         Misplaced::TooAlike => format!(
-            "{which}: too many lines of the file are alike to find it; {none}. Use `edit`, or a shorter hunk"
+            "{which}: too many similar lines in the file to find it; {none}. Use `edit`, or a shorter hunk"
         ),
         Misplaced::Overlaps => format!("{which}: it changes lines that another hunk changes too; {none}"),
     }

@@ -165,7 +165,7 @@ const MAX_HUNKS: usize = 100_000;
 /// If its format is unknown, or it is too large.
 pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
     if input.len() > MAX_BYTES {
-        return Err(PatchError::new(1, "the patch has more than 32 MiB; make several of it"));
+        return Err(PatchError::new(1, "the patch has more than 32 MiB; split it"));
     }
     // The byte order mark of the patch file; one that belongs to a line comes after its sign.
     let input = input.strip_prefix('\u{feff}').unwrap_or(input);
@@ -201,10 +201,7 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
         Action::Delete(hunks) | Action::Update { hunks, .. } => hunks.len(),
     };
     if changes.len() > MAX_CHANGES || changes.iter().map(hunks).sum::<usize>() > MAX_HUNKS {
-        return Err(PatchError::new(
-            1,
-            "the patch has more than 500 files or 100,000 hunks; make several of it",
-        ));
+        return Err(PatchError::new(1, "the patch has more than 500 files or 100,000 hunks; split it"));
     }
     Ok(Patch { changes, directory })
 }

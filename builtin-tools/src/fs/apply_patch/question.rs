@@ -102,7 +102,7 @@ impl Question {
             if seen != ReadState::Same && self.asked.as_ref().is_some_and(|asked| asked.differs(look, at)) {
                 return Err(ToolError::failed(format!(
                     "{} was changed by something else during the approval prompt; nothing was changed. Read it again, then \
-                     make a patch of what it has now",
+                     make a patch of its current content",
                     target.shown()
                 )));
             }

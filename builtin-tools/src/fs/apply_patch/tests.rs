@@ -239,7 +239,7 @@ fn so_large_may_a_file_get() {
     let patch = parse(&patch).unwrap();
     for (bytes, expected) in [
         (MAX_BYTES, Ok(1)),
-        (MAX_BYTES + 1, Err("f would get larger than a file can be here, 268435456 bytes".to_owned())),
+        (MAX_BYTES + 1, Err("f would become larger than 268435456 bytes, the limit of a file".to_owned())),
     ] {
         let mut content = vec![b'a'; bytes - "x\n".len()];
         *content.last_mut().unwrap() = b'\n';

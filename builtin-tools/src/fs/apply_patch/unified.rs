@@ -10,7 +10,7 @@ const MAX_MISSING: usize = 3;
 /// The problem with a hunk without lines.
 const NO_LINES: &str = "the hunk has no lines; each begins with a space, `-` or `+`";
 /// The problem with a line within a hunk that has no sign.
-const NO_SIGN: &str = "each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before a line that stays";
+const NO_SIGN: &str = "each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before an unchanged line";
 
 /// Returns true if there is one in these lines.
 pub(super) fn is_unified(lines: &[&str]) -> bool {

@@ -48,8 +48,8 @@ pub(super) fn explain(
         }
         Problem::NotIndented { line, new_line } => {
             let mut text = format!(
-                "{old} is in {path} on line {line} with another indentation, and it is not clear how line {new_line} of \
-                 {new} is to be indented; nothing was changed. Copy the indentation of the file, tabs or spaces, into both"
+                "{old} is in {path} on line {line} with another indentation, and it is not clear how to indent line \
+                 {new_line} of {new}; nothing was changed. Copy the indentation of the file, tabs or spaces, into both"
             );
             if let Some(content) = content {
                 let _ = write!(text, "\n{}", numbered(content, *line, replacement.old.lines().count()));
@@ -61,13 +61,11 @@ pub(super) fn explain(
             format!("{other} and {old} share text on line {line} of {path}; make one edit of the two")
         }
         Problem::TooLarge => format!(
-            "{path} would get too large, or too many places would change, for one edit; replace less at once, or use \
+            "{path} would become too large, or too many places would change, for one edit; replace less at once, or use \
              another tool"
         ),
         Problem::NothingChanges => {
-            format!(
-                "{path} has what {new} says already, but for white space or the like; nothing would change"
-            )
+            format!("{path} already has {new}, except for white space or the like; nothing would change")
         }
     }
 }
@@ -97,7 +95,8 @@ fn absent(
     let new = replacement.new;
     let is_telling = new.trim().len() > 3 && !replacement.old.contains(new);
     if is_telling && let Some(line) = line_of(content, new) {
-        let _ = write!(text, "\n{new_name} is there already, on line {line}: was this edit made before?");
+        let _ =
+            write!(text, "\n{new_name} is already in the file, on line {line}: was this edit made before?");
     }
     match nearest(content, replacement.old) {
         Some(nearest) => {
@@ -161,7 +160,7 @@ pub(super) fn report(parts: &[Part]) -> String {
             part.looseness.words()
         );
         if part.is_minimal {
-            text.push_str(", and only what is new was changed");
+            text.push_str(", and only the differing text was changed");
         }
         match part.frame {
             Some(Frame::Asked) => {

@@ -95,7 +95,7 @@ async fn what_needs_to_be_asked_for_is_not_named() {
 #[tokio::test]
 async fn ignore_files_count_up_to_so_many_patterns_on_the_way() {
     let many = |count: usize| (0..count).fold(String::new(), |text, number| text + &format!("x{number}\n"));
-    let note = "(some rules of ignore files were passed over: one within another, they have more than 10,000 or 1 MiB)\n";
+    let note = "(some rules of ignore files were skipped: nested ignore files have more than 10,000 rules or 1 MiB)\n";
     let run = |above: String, below: &'static str| async move {
         let toolbox = toolbox(&[("in/a.log", 1), ("in/b.log", 2), ("in/x1", 3), ("beside/b.log", 4)]);
         let toolbox = toolbox.file(".git/HEAD", "").file(".gitignore", above).file("in/.gitignore", below);

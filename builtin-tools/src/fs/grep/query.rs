@@ -67,8 +67,8 @@ pub(super) fn matcher(pattern: &str, reading: Reading) -> Result<RegexMatcher, T
 fn problem(pattern: &str, reading: Reading, error: &str) -> String {
     let has_line_feed = pattern.contains('\n') || pattern.contains("\\n");
     if !reading.multiline && has_line_feed && (error.contains("is not allowed") || reading.literal) {
-        return "the pattern holds a line feed, and each line is searched for itself; set `multiline` to true to find \
-                what goes over several lines"
+        return "the pattern has a line feed, but each line is searched by itself; set `multiline` to true to match \
+                over several lines"
             .to_owned();
     }
     if error.contains("size limit") {
@@ -77,9 +77,7 @@ fn problem(pattern: &str, reading: Reading, error: &str) -> String {
             .to_owned();
     }
     if pattern.contains('\0') || pattern.contains("\\x00") || pattern.contains("\\0") {
-        return format!(
-            "{error}; a file with NUL bytes is binary, and what is in it cannot be searched for them"
-        );
+        return format!("{error}; NUL bytes cannot be searched for: a file that has them is binary");
     }
     let escaped = escaped(pattern);
     let alternative = if escaped.chars().count() > 200 {
@@ -90,7 +88,7 @@ fn problem(pattern: &str, reading: Reading, error: &str) -> String {
     let look = ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look));
     let back = error.contains("backreferences are not supported");
     let dialect = if look || back {
-        "; there is no look-around and no reference back in this kind of regular expression"
+        "; this regular expression syntax has no look-around and no backreferences"
     } else {
         ""
     };
@@ -98,7 +96,7 @@ fn problem(pattern: &str, reading: Reading, error: &str) -> String {
     let own = regex_syntax::parse(pattern).err().map(|error| error.to_string());
     let error = own.as_deref().unwrap_or(error);
     format!(
-        "the pattern is no regular expression: {}{dialect}. To search for it as plain text, set `literal` to true{alternative}",
+        "the pattern is not a regular expression: {}{dialect}. To search for it as plain text, set `literal` to true{alternative}",
         error.trim_end()
     )
 }

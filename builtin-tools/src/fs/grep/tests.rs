@@ -64,20 +64,20 @@ async fn texts() {
             (json!({ "pattern": "one", "path": "absent" }), "absent does not exist"),
             (
                 json!({ "pattern": "fn one(" }),
-                "the pattern is no regular expression: regex parse error:\n    fn one(\n          ^\nerror: unclosed group. To \
+                "the pattern is not a regular expression: regex parse error:\n    fn one(\n          ^\nerror: unclosed group. To \
                  search for it as plain text, set `literal` to true, or escape what has a meaning of its own: `fn one\\(`",
             ),
             (
                 json!({ "pattern": "(?<=a)b" }),
-                "the pattern is no regular expression: regex parse error:\n    (?<=a)b\n    ^^^^\nerror: look-around, including \
-                 look-ahead and look-behind, is not supported; there is no look-around and no reference back in this kind of \
-                 regular expression. To search for it as plain text, set `literal` to true, or escape what has a meaning of \
+                "the pattern is not a regular expression: regex parse error:\n    (?<=a)b\n    ^^^^\nerror: look-around, including \
+                 look-ahead and look-behind, is not supported; this regular expression syntax has no look-around and \
+                 no backreferences. To search for it as plain text, set `literal` to true, or escape what has a meaning of \
                  its own: `\\(\\?<=a\\)b`",
             ),
             (
                 json!({ "pattern": "one\\ntwo" }),
-                "the pattern holds a line feed, and each line is searched for itself; set `multiline` to true to find what \
-                 goes over several lines",
+                "the pattern has a line feed, but each line is searched by itself; set `multiline` to true to match \
+                 over several lines",
             ),
             (json!({ "pattern": "(a{1000}){1000}" }),
                 "the pattern is too large once its repetitions are written out; use smaller numbers in `{…}`, or `*` and `+`"),
@@ -85,9 +85,9 @@ async fn texts() {
             (json!({ "pattern": "x", "type": "pyton" }), "there is no file type `pyton`; did you mean `python`?"),
             (
                 json!({ "pattern": "x", "glob": "a[" }),
-                "`a[` is no glob pattern: unclosed character class; missing ']'; `*` stands for text within one name, `**` for \
-                 any directories, `?` for one character, `[ab]` for one of these and `{a,b}` for either; put a backslash \
-                 before one that is meant as it is",
+                "`a[` is not a glob pattern: unclosed character class; missing ']'; `*` stands for text within one name, `**` for \
+                 any directories, `?` for one character, `[ab]` for one of these and `{a,b}` for either; put a \
+                 backslash before a literal one",
             ),
         ],
     )
@@ -223,7 +223,7 @@ async fn files_are_named_by_a_pattern_however_it_is_written() {
         ("!./src/*", "c.rs:1:one\n"),
         (
             "*.py",
-            "(no matches; 0 files searched, since `glob` or `type` describes none, hidden and ignored files skipped)\n",
+            "(no matches; 0 files searched, since no file matches `glob` or `type`, hidden and ignored files skipped)\n",
         ),
     ] {
         let call = toolbox.call(json!({ "pattern": "one", "glob": glob })).await;

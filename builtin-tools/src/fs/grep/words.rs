@@ -126,7 +126,7 @@ impl Answer<'_> {
             said.push(format!("(no results from offset {offset} on; {searched})"));
         } else if page.count == 0 {
             let is_none_meant = self.is_filtered && self.files == 0;
-            let why = if is_none_meant { ", since `glob` or `type` describes none" } else { "" };
+            let why = if is_none_meant { ", since no file matches `glob` or `type`" } else { "" };
             said.push(format!("(no matches; {searched}{why}, hidden and ignored files skipped)"));
         } else if page.has_more {
             let (first, last) = (offset + 1, offset + page.count);

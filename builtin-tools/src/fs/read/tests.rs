@@ -71,7 +71,7 @@ async fn what_begins_like_a_format_is_text_all_the_same() {
             (
                 b"gr\xC3\xB6\xC3\x9Fe \xFF und mehr gr\xC3\xB6\xC3\x9Fe\n",
                 "größe \u{fffd} und mehr größe",
-                "1 line is not valid UTF-8; what is not is shown as \u{fffd}",
+                "1 line is not valid UTF-8; invalid bytes are shown as \u{fffd}",
             ),
         ] {
             fixture.file(name, [begin.as_bytes(), rest].concat());
@@ -103,13 +103,13 @@ async fn texts() {
             "three",
             1,
             Some(2),
-            "     1→one\n     2→two\n(lines 1 to 2; the file goes on: continue with offset 3)",
+            "     1→one\n     2→two\n(lines 1 to 2; there are more: continue with offset 3)",
         ),
         ("three", 3, Some(5), "     3→three\n(lines 3 to 3 of 3: the end of the file)"),
         ("three", 1, Some(3), "     1→one\n     2→two\n     3→three\n"),
         ("three", 4, None, "error: line 4 is past the end of three, which has 3 lines"),
         ("three", 99, None, "error: line 99 is past the end of three, which has 3 lines"),
-        ("three", 0, Some(0), "     1→one\n(lines 1 to 1; the file goes on: continue with offset 2)"),
+        ("three", 0, Some(0), "     1→one\n(lines 1 to 1; there are more: continue with offset 2)"),
         (
             "three",
             u64::MAX,
@@ -151,7 +151,7 @@ async fn texts() {
             "damaged",
             1,
             None,
-            "     1→größe und \u{FFFD} mehr\n(1 line is not valid UTF-8; what is not is shown as \u{FFFD})",
+            "     1→größe und \u{FFFD} mehr\n(1 line is not valid UTF-8; invalid bytes are shown as \u{FFFD})",
         ),
         ("one", 2, None, "error: line 2 is past the end of one, which has 1 line"),
         ("absent", 1, None, "error: absent does not exist"),
@@ -408,8 +408,8 @@ async fn the_encoding_is_told_by_all_of_the_file() {
         (
             "damaged",
             20_002,
-            " 20002→größe und \u{FFFD} mehr\n(lines 20002 to 20002 of 20002: the end of the file)\n(1 line is not valid UTF-8; \
-             what is not is shown as \u{FFFD})",
+            " 20002→größe und \u{FFFD} mehr\n(lines 20002 to 20002 of 20002: the end of the file)\n(1 line is not \
+             valid UTF-8; invalid bytes are shown as \u{FFFD})",
         ),
     ] {
         assert_eq!(fixture.text(path, offset, None).await, expected);
@@ -427,7 +427,7 @@ async fn what_a_file_holds_is_told_by_its_first_64_kib() {
             "error: within is a binary file (of no known kind, 65537 bytes), and this tool reads text and pictures (PNG, JPEG, \
              GIF, WebP)",
         ),
-        ("behind", "     1→x\n(lines 1 to 1; the file goes on: continue with offset 2)"),
+        ("behind", "     1→x\n(lines 1 to 1; there are more: continue with offset 2)"),
     ] {
         assert_eq!(fixture.text(path, 1, Some(1)).await, expected);
     }

@@ -265,7 +265,7 @@ async fn the_links_of_a_workspace_lead_nowhere_else_and_those_of_the_user_wherev
     let toolbox = places.toolbox(true, &[]).await;
     assert_eq!(names(&toolbox), [""; 0]);
     let leads_out = |name: &str| {
-        format!("/workspace/skills/{name}/SKILL.md: it is a link that leads out of the directory of skills")
+        format!("/workspace/skills/{name}/SKILL.md: it is a symlink that leads out of the skills directory")
     };
     assert_eq!(said(&toolbox, &places)[..2], [leads_out("file"), leads_out("whole")]);
     fs::remove_dir_all(places.path("workspace/skills")).unwrap();
@@ -282,7 +282,7 @@ async fn the_links_of_a_workspace_lead_nowhere_else_and_those_of_the_user_wherev
     assert_eq!(
         said(&toolbox, &places),
         [
-            "/workspace/skills/a-way/SKILL.md: its directory is a link that leads out of the directory of skills"
+            "/workspace/skills/a-way/SKILL.md: its directory is a symlink that leads out of the skills directory"
         ]
     );
     assert!(!load(&toolbox, "good").await.contains("secret"));
@@ -308,7 +308,7 @@ async fn the_links_of_a_workspace_lead_nowhere_else_and_those_of_the_user_wherev
     symlink(places.path("apart"), places.path("workspace/skills")).unwrap();
     let toolbox = places.toolbox(true, &[]).await;
     assert_eq!(names(&toolbox), [""; 0]);
-    let reason = "/workspace/skills: it is a link that leads elsewhere, so no skill in it counts";
+    let reason = "/workspace/skills: it is a symlink that leads elsewhere, so its skills are ignored";
     assert!(said(&toolbox, &places).iter().any(|said| said == reason), "{:?}", said(&toolbox, &places));
     let text = load(&toolbox, "good").await.replace(&places.path("").display().to_string(), "/");
     assert!(text.contains(&format!("there are no skills ({reason})")), "{text}");

@@ -86,7 +86,7 @@ async fn what_is_no_file_is_not_written() {
         (".", ". is a directory; name a file in it"),
         ("pipe", "pipe is not a regular file but a pipe, a socket or a device"),
         ("to_pipe", "pipe is not a regular file but a pipe, a socket or a device"),
-        ("folder/file/x", "folder/file/x cannot be there: a part of its path is a file, not a directory"),
+        ("folder/file/x", "folder/file/x cannot exist: a part of its path is a file, not a directory"),
     ] {
         assert_eq!(call(&toolbox, path, "x").await.text(), expected, "{path}");
     }
@@ -189,7 +189,7 @@ async fn of_many_writes_at_once_each_lands_whole() {
                 Some(error) => assert!(
                     sessions > 1
                         && (error.contains("changed by something else")
-                            || error.contains("exists by now")
+                            || error.contains("exists now")
                             || error.contains("was not read in this session")),
                     "{error}"
                 ),

@@ -31,7 +31,7 @@ pub(super) async fn describe(
         return match ctx.service::<dyn PictureReader>() {
             Some(reader) => by_reader(ctx, &*reader, place, question).await,
             None => Err(ToolError::unavailable(
-                "no model is configured that looks at pictures: a person has to set `models.default`, or `tools.image.vision`, \
+                "no model that reads pictures is configured: a person has to set `models.default`, or `tools.image.vision`, \
                  such as [{ model: \"gpt-5-mini\", apiKey: \"${env:OPENAI_API_KEY}\" }]",
             )),
         };

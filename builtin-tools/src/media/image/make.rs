@@ -123,7 +123,7 @@ async fn inputs(
     }
     if !mask.has_alpha {
         return invalid(format!(
-            "{} has no transparent part, so nothing would be changed; make transparent what is to be changed",
+            "{} has no transparent part, so nothing would be changed; make the part to change transparent",
             mask.shown
         ));
     }

@@ -18,8 +18,8 @@ const VOICE: &str = "en";
 fn program() -> Result<PathBuf, ToolError> {
     program::find("espeak-ng").ok_or_else(|| {
         ToolError::unavailable(
-            "nothing is there that could speak: a person has to install `espeak-ng` (the Debian package of this name), or to name an \
-             endpoint in `tools.tts.providers`",
+            "no speech program is installed: a person has to install `espeak-ng` (the Debian package of this name), \
+             or name an endpoint in `tools.tts.providers`",
         )
     })
 }

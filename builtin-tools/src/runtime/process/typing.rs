@@ -26,7 +26,7 @@ pub(super) async fn write(
 ) -> Result<Detailed<ProcessDetails>, ToolError> {
     if running.job.stdin().is_none() {
         return Err(wrong(&format!(
-            "{} reads nothing: it was started without a terminal and without `keep_stdin`",
+            "{} has no open input: it was started without a terminal and without `keep_stdin`",
             running.id
         )));
     }
@@ -83,7 +83,7 @@ async fn ask(
 async fn send(running: &Running, bytes: &[u8], eof: bool) -> Result<(), ToolError> {
     let gone = || {
         ToolError::failed(format!(
-            "{} reads no more: {}",
+            "{} takes no more input: {}",
             running.id,
             running.has_ended().map_or_else(|| "its input is closed".to_owned(), |ended| how(&ended.exit))
         ))

@@ -67,7 +67,7 @@ pub(super) async fn document(
             if body.len() > MAX_PICTURE_BYTES {
                 let size = body.len();
                 return Err(ToolError::failed(format!(
-                    "the picture is too large to be shown: {size} bytes, and at most {MAX_PICTURE_BYTES} are; use a smaller one"
+                    "the picture is too large to be shown: {size} bytes, more than {MAX_PICTURE_BYTES}; use a smaller one"
                 )));
             }
             Ok(Document { title: None, shown: Shown::Picture { data: body, media_type }, note: None })

@@ -26,7 +26,7 @@ pub(super) async fn text(data: &[u8]) -> Result<String, ToolError> {
 fn fault(fault: Fault) -> ToolError {
     match fault {
         Fault::NotStarted(why) => ToolError::unavailable(format!(
-            "this is a PDF file, and the program that reads it cannot be kept in a sandbox: {why}"
+            "this is a PDF file, and the program that reads it cannot run in a sandbox: {why}"
         ))
         .with_retry(Retry::Never),
         Fault::Failed(said) => {

@@ -67,7 +67,7 @@ pub(super) fn chosen(settings: &WebSearchSettings) -> Result<Chosen, ToolError> 
     let by_environment = || ALL.into_iter().find(|provider| from_environment(*provider).is_some());
     let provider = configured.or_else(by_environment).ok_or_else(|| {
         ToolError::unavailable(
-            "no provider of searches is configured: a person has to set the variable BRAVE_API_KEY or PERPLEXITY_API_KEY, or \
+            "no search provider is configured: a person has to set the variable BRAVE_API_KEY or PERPLEXITY_API_KEY, or \
              `tools.web.search.provider: \"searxng\"` with `tools.web.search.baseUrl`, which needs no key",
         )
     })?;
@@ -158,7 +158,7 @@ pub(super) fn endpoint(base: &Url, path: &str) -> Url {
 pub(super) fn header(value: &str) -> Result<HeaderValue, ToolError> {
     HeaderValue::from_str(value).map_err(|_| {
         ToolError::unavailable(
-            "the key of the search's provider holds a character that no key has; a person has to check it",
+            "the key of the search provider has a character that no key has; a person has to check it",
         )
     })
 }

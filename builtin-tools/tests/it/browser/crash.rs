@@ -146,7 +146,7 @@ async fn an_idle_browser_is_closed() {
     until("it is closed", || processes("--user-data-dir").is_empty()).await;
     let again = text(&house, "navigate", json!({ "url": server.url() })).await;
     assert!(
-        again.contains("the browser was started anew (it was closed after 1 seconds without a call)"),
+        again.contains("the browser was restarted (it was closed after 1 seconds without a call)"),
         "{again}"
     );
 }

@@ -45,7 +45,7 @@ async fn a_form_is_filled_and_sent() {
     }
     text(&house, "type", json!({ "selector": "[name=note]", "text": " more", "append": true })).await;
     let cut = text(&house, "type", json!({ "selector": "[name=code]", "text": "12345" })).await;
-    assert!(page(&cut).contains("The field holds now: 123"), "{cut}");
+    assert!(page(&cut).contains("The field now has: 123"), "{cut}");
     text(&house, "click", json!({ "ref": find_ref(&before, "checkbox") })).await;
     let chosen = text(&house, "select", json!({ "selector": "[name=size]", "values": ["medium"] })).await;
     assert!(page(&chosen).contains("Selected: Medium"), "{chosen}");
@@ -114,7 +114,7 @@ async fn keys_reach_the_page() {
     assert!(failed.message().contains("it cannot have the focus"), "{failed}");
     let failed = error(&house, "press", json!({ "key": "Entr" })).await;
     assert!(
-        failed.kind() == ToolErrorKind::InvalidArguments && failed.message().contains("`Entr` is no key"),
+        failed.kind() == ToolErrorKind::InvalidArguments && failed.message().contains("`Entr` is not a key"),
         "{failed}"
     );
 }
@@ -156,7 +156,7 @@ async fn files_are_uploaded_once_a_person_agreed() {
     for (arguments, expected) in [
         (json!({ "selector": "#one", "files": ["missing.csv"] }), "missing.csv"),
         (json!({ "selector": "#one", "files": ["."] }), "is a directory"),
-        (json!({ "selector": "#text", "files": ["report.csv"] }), "no input for files"),
+        (json!({ "selector": "#text", "files": ["report.csv"] }), "not a file input"),
         (json!({ "selector": "#one", "files": ["report.csv", "a.txt"] }), "takes one file"),
     ] {
         let failed = act(&house, "upload", arguments).await;

@@ -51,7 +51,7 @@ async fn a_large_snapshot_is_shown_in_part_and_kept_whole() {
     let result = act(&house, "snapshot", json!({ "max_chars": 2_000 })).await;
     let said = result.text();
     assert!(page(&said).len() < 2_400 && page(&said).contains("link \"Item 0\""), "{said}");
-    let (_, rest) = said.split_once("the whole is in ").unwrap_or_else(|| panic!("{said}"));
+    let (_, rest) = said.split_once("all of it is in ").unwrap_or_else(|| panic!("{said}"));
     let path = rest.split(';').next().unwrap();
     let whole = fs::read_to_string(path).unwrap();
     assert!(whole.contains("link \"Item 2999\"") && whole.contains("-> /item/2999"));

@@ -111,7 +111,7 @@ async fn a_browser_that_runs_is_used_once_a_person_agreed() {
         let shown =
             if debugging.starts_with("ws") { started.url().replace("http", "ws") } else { started.url() };
         assert!(question.contains(&format!("Connect to the browser at {shown} ")), "{question}");
-        assert!(question.contains("What the browser sends by itself is not checked"), "{question}");
+        assert!(question.contains("The browser's own requests are not checked"), "{question}");
         text(&house, "type", json!({ "selector": "input", "text": "Ada" })).await;
         let said = text(&house, "click", json!({ "selector": "button" })).await;
         assert!(page(&said).contains("Title: Hello Ada"), "{said}");
@@ -202,14 +202,14 @@ async fn a_browser_that_ends_is_told() {
 async fn what_cannot_be_used_is_told() {
     let other = Loopback::start(|_| Answer::bytes(200, "{}")).await;
     for (url, expected) in [
-        ("127.0.0.1:9222", "it is no URL"),
+        ("127.0.0.1:9222", "it is not a URL"),
         ("https://a.test:9222", "neither http nor ws"),
         ("wss://a.test:9222/?token=secret", "neither http nor ws"),
-        ("http://user:secret@127.0.0.1:9222", "no address with a host and a port"),
-        ("http://127.0.0.1:1/?token=secret", "no address"),
+        ("http://user:secret@127.0.0.1:9222", "not an address with a host and a port"),
+        ("http://127.0.0.1:1/?token=secret", "not an address"),
         ("http://127.0.0.1:2/?token=secret", "the browser at http://127.0.0.1:2 cannot be used: "),
         ("ws://127.0.0.1:2/?token=secret", "the browser at ws://127.0.0.1:2 cannot be used: "),
-        (other.url(), "it is no debugging port of a browser (status 200)"),
+        (other.url(), "it is not the debugging port of a browser (status 200)"),
         (&other.url().replace("http", "ws"), "it refused the connection with status 200"),
     ] {
         let house = House::with(config(json!({ "debuggingUrl": url })), allow).await;

@@ -230,15 +230,15 @@ async fn a_chart_that_is_not_seen_whole_is_told() {
         ),
         (
             chart(json!({ "labels": ["long ".repeat(40).trim(), "b"] })),
-            Some("commands[0]: 1 label is shortened for want of room"),
+            Some("commands[0]: 1 label is shortened for lack of room"),
         ),
         (
             json!({ "type": "line_chart", "labels": names, "series": [{ "values": values }] }),
-            Some("labels are left out for want of room"),
+            Some("labels are left out for lack of room"),
         ),
         (
             json!({ "type": "pie", "labels": &names[..50], "values": slices }),
-            Some("labels are left out for want of room"),
+            Some("labels are left out for lack of room"),
         ),
         (chart(json!({})), None),
         (json!({ "type": "line_chart", "series": [{ "values": values }] }), None),

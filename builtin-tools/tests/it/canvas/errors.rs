@@ -69,7 +69,7 @@ async fn each_problem_is_told_at_its_place() {
         (json!({ "type": "pie", "labels": ["a"], "values": [0] }), "commands[1].values: their sum is 0"),
         (
             json!({ "type": "pie", "labels": ["a"], "values": [1], "x": 400 }),
-            "commands[1].x: the chart begins at 400, where the canvas of 400 pixels has ended",
+            "commands[1].x: the chart begins at 400, past the end of the canvas at 400 pixels",
         ),
         (
             json!({ "type": "pie", "labels": ["a", "b"], "values": [1, 2], "width": 80, "height": 60, "font_size": 40, "title": "T" }),

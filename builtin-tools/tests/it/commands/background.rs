@@ -202,7 +202,7 @@ async fn a_prompt_and_a_long_line_are_shown() {
     );
     assert_eq!(fact(&long, "truncated"), json!(true));
     // The report leads to the rest.
-    let at = text.split("goes on at byte ").nth(1).unwrap().split(' ').next().unwrap();
+    let at = text.split("continues at byte ").nth(1).unwrap().split(' ').next().unwrap();
     let rest = house.exec(&format!("tail -c +{at} {path} | head -n 1 | wc -c")).await.text();
     assert!(rest.starts_with("8801\n"), "{rest}");
     let next = page(json!({ "offset": 5, "limit": 1 })).await.text();
@@ -250,7 +250,7 @@ async fn an_input_stays_open_for_who_wants_it() {
         text = house.process("poll", &id).await.text();
     }
     let refused = house.call("process", json!({ "action": "write", "task_id": id, "data": "x" })).await;
-    assert!(refused.is_error() && refused.text().contains("reads no more"), "{}", refused.text());
+    assert!(refused.is_error() && refused.text().contains("takes no more input"), "{}", refused.text());
     let refused = house.call("process", json!({ "action": "keys", "task_id": id, "data": "Enter" })).await;
     assert_eq!(refused.error().unwrap().kind(), ToolErrorKind::InvalidArguments);
 }

@@ -122,7 +122,7 @@ async fn what_a_person_allowed_is_contained_all_the_same() {
         (python("open('.vscode/tasks.json', 'w')"), "sandbox"),
         (python("open('.git/hooks/pre-commit', 'w')"), "sandbox"),
         ("touch inside; exec 3<>/dev/tcp/127.0.0.1/1".to_owned(), "exit code 1"),
-        (python("import socket; socket.create_connection(('127.0.0.1', 1))"), "its localhost is its own"),
+        (python("import socket; socket.create_connection(('127.0.0.1', 1))"), "its localhost is private"),
     ] {
         let result = house.exec(&command).await;
         assert!(result.is_error() && result.text().contains(says), "{command}: {}", result.text());

@@ -160,7 +160,7 @@ async fn what_a_page_for_people_says_is_not_told() {
     let server = answering(Answer::bytes(502, "<html>Bad gateway\u{1b}[2J</html>")).await;
     let call = speaking(server.url()).call(json!({ "text": "Hello." })).await;
     let error = call.expect_error(ToolErrorKind::Unavailable);
-    assert!(error.message().contains("answered 502: it says nothing of why"), "{error}");
+    assert!(error.message().contains("answered 502: it gives no reason"), "{error}");
 }
 
 #[tokio::test]

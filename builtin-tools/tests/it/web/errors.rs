@@ -11,7 +11,7 @@ async fn statuses() {
     for (status, kind, part) in [
         (404, ToolErrorKind::NotFound, "HTTP status 404 (Not Found); check the address"),
         (410, ToolErrorKind::NotFound, "HTTP status 410"),
-        (403, ToolErrorKind::Failed, "wants a sign-in, or keeps automated readers out"),
+        (403, ToolErrorKind::Failed, "requires a sign-in, or blocks automated readers"),
         (429, ToolErrorKind::Unavailable, "too many requests"),
         (500, ToolErrorKind::Unavailable, "try again later"),
         (503, ToolErrorKind::Unavailable, "try again later"),

@@ -127,7 +127,7 @@ async fn a_long_page_goes_on_at_its_offset() {
         let details = result.outcome.unwrap().details.unwrap();
         match details["nextOffset"].as_u64() {
             Some(next) => {
-                assert!(text.contains(&format!("go on with `offset` {next}")), "{text}");
+                assert!(text.contains(&format!("continue with `offset` {next}")), "{text}");
                 offset = next;
             }
             None => break,

@@ -25,9 +25,9 @@ fn what_is_no_patch_says_why() {
         ("*** Begin Patch\n*** Add File:\n+x\n*** End Patch", "line 2: the path is missing"),
         (
             "*** Begin Patch\n*** Add File: f\nx\n*** End Patch",
-            "line 3: each line of a file that is added begins with `+`",
+            "line 3: each line of an added file begins with `+`",
         ),
-        ("*** Begin Patch\n*** Delete File: f\n-x\n*** End Patch", "line 3: nothing follows"),
+        ("*** Begin Patch\n*** Delete File: f\n-x\n*** End Patch", "line 3: no lines may follow"),
         (
             "*** Begin Patch\n*** Update File: f\n*** End Patch",
             "line 3: the file that is to be updated has no lines",
@@ -206,10 +206,10 @@ fn a_patch_has_a_largest_size() {
     let whole = |body: String| format!("*** Begin Patch\n{body}*** End Patch\n");
     let deleted = |count: usize| whole((0..count).map(|file| format!("*** Delete File: {file}\n")).collect());
     let hunks = |count: usize| whole(format!("*** Update File: f\n{}", "@@\n-a\n".repeat(count)));
-    let many = "line 1: the patch has more than 500 files or 100,000 hunks; make several of it";
+    let many = "line 1: the patch has more than 500 files or 100,000 hunks; split it";
     for (patch, error) in [
         (added(MAX_BYTES), None),
-        (added(MAX_BYTES + 1), Some("line 1: the patch has more than 32 MiB; make several of it")),
+        (added(MAX_BYTES + 1), Some("line 1: the patch has more than 32 MiB; split it")),
         (deleted(500), None),
         (deleted(501), Some(many)),
         (hunks(100_000), None),

@@ -27,8 +27,8 @@ fn unified_hunks_without_numbers() {
             "a\nb\n",
             "@@ ... @@\n-a\n+x\nb\n",
             Err(
-                "line 6: each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before a line \
-                 that stays",
+                "line 6: each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space \
+                 before an unchanged line",
             ),
         ),
         // With line counts, the rest of a hunk is not skipped.
@@ -36,8 +36,8 @@ fn unified_hunks_without_numbers() {
             "a\nb\nc\n",
             "@@ -1,3 +1,3 @@\n-a\n+x\nb\n-c\n+y\n",
             Err(
-                "line 6: each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before a line \
-                 that stays",
+                "line 6: each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space \
+                 before an unchanged line",
             ),
         ),
         ("a\n", "@@\n", Err("line 4: the hunk has no lines; each begins with a space, `-` or `+`")),

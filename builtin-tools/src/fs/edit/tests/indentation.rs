@@ -344,8 +344,8 @@ fn what_is_said_of_an_indentation_that_is_not_clear_shows_the_lines() {
     let replacement = Replacement { old, new, all: false };
     let error = plan(CLASS.as_bytes(), &[replacement]).unwrap_err();
     let said = |content| words::explain("a.py", content, &[replacement], &error);
-    let start = "old_string is in a.py on line 2 with another indentation, and it is not clear how line 2 of new_string is to be \
-                 indented; nothing was changed. Copy the indentation of the file, tabs or spaces, into both";
+    let start = "old_string is in a.py on line 2 with another indentation, and it is not clear how to indent line 2 of \
+                 new_string; nothing was changed. Copy the indentation of the file, tabs or spaces, into both";
     let lines = "\n     2→    def f(self):\n     3→        return 1";
     assert_eq!(said(Some(CLASS.as_bytes())), format!("{start}{lines}"));
     assert_eq!(said(None), start);
@@ -365,7 +365,7 @@ fn what_is_the_same_in_old_and_new_stays_as_the_file_has_it() {
     ] {
         let plan = plan(file.as_bytes(), &[Replacement { old, new, all: false }]).unwrap();
         assert_eq!(String::from_utf8(splice(file.as_bytes(), &plan.splices)).unwrap(), expected);
-        assert!(words::report(&plan.parts).ends_with("and only what is new was changed"), "{file:?}");
+        assert!(words::report(&plan.parts).ends_with("and only the differing text was changed"), "{file:?}");
     }
     // With this many words, the equal ones are not searched for.
     let many = |word: &str| format!("‘a’ {}{word}", "w ".repeat(3_000));

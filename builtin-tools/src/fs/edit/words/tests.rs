@@ -65,7 +65,7 @@ fn of_several_places_ten_lines_are_named() {
 #[test]
 fn a_new_text_that_is_there_already_is_told_of_where_it_says_enough() {
     const NOTHING: &str = "there is no similar text in the file; read the file again";
-    const THERE: &str = "new_string is there already, on line 2: was this edit made before?\n";
+    const THERE: &str = "new_string is already in the file, on line 2: was this edit made before?\n";
     for (file, old, new, expected) in [
         ("q\nabc\n", "xyz", "abc", NOTHING.to_owned()),
         ("q\nabc \n", "xyz", "abc ", NOTHING.to_owned()),
@@ -92,7 +92,7 @@ fn of_looser_places_ten_are_told() {
     let line = |index: usize| {
         format!(
             "\nedits[{index}].old_string is not in the file as it was given; found on line 1 ignoring line endings, \
-             and only what is new was changed"
+             and only the differing text was changed"
         )
     };
     let part = |looseness| Part { looseness, count: 1, first: 0..1, line: 1, is_minimal: true, frame: None };

@@ -60,9 +60,7 @@ impl Server {
             }
         };
         if settings.base_url.is_none() && settings.model.is_none() {
-            return Err(wrong(format!(
-                "it does not say which model of the provider; set `models.{name}.model`"
-            )));
+            return Err(wrong(format!("it names no model of the provider; set `models.{name}.model`")));
         }
         if settings.base_url.is_none() && settings.api_key.is_none() && settings.headers.is_empty() {
             let variable = provider.usual_variable();
@@ -77,7 +75,7 @@ impl Server {
             settings.base_url.as_deref().unwrap_or(provider.base_url()).trim_end_matches('/').to_owned();
         let no_address = || {
             wrong(format!(
-                "`models.{name}.baseUrl` is no address; set it to one like \"http://127.0.0.1:8080/v1\""
+                "`models.{name}.baseUrl` is not a URL; set it to one like \"http://127.0.0.1:8080/v1\""
             ))
         };
         let url = Url::parse(&base).map_err(|_| no_address())?;
@@ -152,7 +150,7 @@ impl Server {
         if !status.is_success() {
             return Err(unlisted(&format!("status {}", status.as_u16())));
         }
-        let list: Value = serde_json::from_slice(&body).map_err(|_| unlisted("its answer is no JSON"))?;
+        let list: Value = serde_json::from_slice(&body).map_err(|_| unlisted("its answer is not JSON"))?;
         let models = list.get("data").or_else(|| list.get("models")).unwrap_or(&list);
         let first = models
             .get(0)
@@ -263,7 +261,7 @@ fn headers(provider: Provider, settings: &ModelSettings) -> Result<(HeaderMap, V
         // A key in a header is plain text without spaces; the error must not show another one.
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(
-                "`apiKey` is no key: it is empty or has characters that no key has; set it again".to_owned()
+                "`apiKey` is not a valid key: it is empty or has invalid characters; set it again".to_owned()
             );
         }
         let (name, value) = match provider {
@@ -277,7 +275,7 @@ fn headers(provider: Provider, settings: &ModelSettings) -> Result<(HeaderMap, V
     for (name, value) in &settings.headers {
         let shown = toolkit::text::escape_line(name);
         let parsed = HeaderName::try_from(name.as_str())
-            .map_err(|_| format!("`headers` has the name `{shown}`, which no header has"))?;
+            .map_err(|_| format!("`headers` has the invalid header name `{shown}`"))?;
         let value = value.expose();
         headers.insert(
             parsed,

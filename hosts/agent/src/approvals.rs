@@ -31,7 +31,7 @@ impl Approver for AutoConfirm {
             Some(person) => person.ask(ask),
             None => Box::pin(std::future::ready(Some(Answer::denied_by(
                 DeniedBy::NobodyThere,
-                "automatic confirmation does not cover this, and there is nobody to ask; do without it",
+                "automatic confirmation does not cover this, and no approver is available; do without it",
             )))),
         }
     }

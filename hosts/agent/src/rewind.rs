@@ -361,7 +361,7 @@ fn put_back(
     }
     let current = match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() => Some((fs::read(path)?, metadata)),
-        Ok(_) => return Err(io::Error::other("it is no file now")),
+        Ok(_) => return Err(io::Error::other("it is no longer a file")),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
         Err(error) => return Err(error),
     };

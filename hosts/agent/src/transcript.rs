@@ -79,7 +79,7 @@ pub enum TranscriptError {
         parent: String,
     },
     /// It belongs to another workspace than the agent.
-    #[error("cannot go on with transcript `{id}`: it belongs to the workspace {}, not to {}; go on with it there", workspace.display(), here.display())]
+    #[error("cannot continue transcript `{id}`: it belongs to the workspace {}, not to {}; continue it there", workspace.display(), here.display())]
     OtherWorkspace {
         /// The id.
         id: String,

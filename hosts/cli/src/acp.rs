@@ -47,7 +47,7 @@ pub(crate) fn command() -> Command {
                 .long("max-turns")
                 .value_name("NUMBER")
                 .value_parser(value_parser!(u32).range(1..))
-                .help("The most answers of the model to one prompt [default: 100]"),
+                .help("The maximum number of model answers to one prompt [default: 100]"),
         )
 }
 
@@ -72,7 +72,7 @@ impl RunAtOnce for AcpRequest {
         // A thread may still wait for standard input.
         runtime.shutdown_background();
         let signal = watch.call_ended();
-        outcome.map_err(|error| Stop::failed(format!("the editor cannot be read from: {error}")))?;
+        outcome.map_err(|error| Stop::failed(format!("cannot read from the editor: {error}")))?;
         Ok(signal.unwrap_or(Exit::Success))
     }
 

@@ -77,20 +77,20 @@ pub(crate) fn command() -> Command {
                 .help("The task; `-` reads it from standard input"),
         )
         .arg(value("context", "TEXT", "Facts that the model cannot find out"))
-        .arg(value("expected-outcome", "TEXT", "The state in which the task is done"))
+        .arg(value("expected-outcome", "TEXT", "The expected result of the task"))
         .arg(value("profile", "PROFILE", "The profile of tools, as --set tools.profile=PROFILE"))
         .arg(
-            value("max-turns", "NUMBER", "The most answers of the model [default: 100]")
+            value("max-turns", "NUMBER", "The maximum number of model answers [default: 100]")
                 .value_parser(value_parser!(u32).range(1..)),
         )
         .arg(
-            value("resume", "ID", "Goes on with a transcript [default: the latest one of the workspace]")
+            value("resume", "ID", "Continues a transcript [default: the latest one of the workspace]")
                 .num_args(0..=1)
                 .require_equals(true)
                 .default_missing_value(LATEST)
                 .conflicts_with("fork"),
         )
-        .arg(value("fork", "ID[@MESSAGE]", "Goes on with a copy of a transcript, up to a message").require_equals(true))
+        .arg(value("fork", "ID[@MESSAGE]", "Continues a copy of a transcript, up to a message").require_equals(true))
         .arg(
             Arg::new("list")
                 .long("list")
@@ -106,7 +106,7 @@ pub(crate) fn command() -> Command {
                 .conflicts_with_all(["task", "resume", "fork"]),
         )
         .arg(
-            value("rewind", "ID[@MESSAGE]", "Puts the files that a run changed back as they were before a message")
+            value("rewind", "ID[@MESSAGE]", "Restores the files that a run changed to their content before a message")
                 .num_args(0..=1)
                 .require_equals(true)
                 .default_missing_value(LATEST)
@@ -352,15 +352,15 @@ fn rewind(
     }
     for path in &rewound.changed_since {
         console.error(&format!(
-            "{} was not put back: it has changed since the run wrote it; `--force` overwrites it",
+            "{} was not restored: it has changed since the run wrote it; `--force` overwrites it",
             shown(path)
         ));
     }
     for (path, reason) in &rewound.failed {
-        console.error(&format!("{} was not put back: {reason}", shown(path)));
+        console.error(&format!("{} was not restored: {reason}", shown(path)));
     }
     if rewound.restored.is_empty() && rewound.removed.is_empty() && is_whole {
-        console.note("No file had to be put back.");
+        console.note("No file had to be restored.");
     }
     for what in &rewound.not_covered {
         console.note(&format!("not covered: what {} changed", escape_line(what)));
@@ -372,7 +372,7 @@ fn read_task(task: &str) -> Result<String, Stop> {
     if task != "-" {
         if task.trim().is_empty() {
             return Err(Stop::usage(
-                "the task is empty; state what is to be done, or `-` to read it from standard input",
+                "the task is empty; write the task, or `-` to read it from standard input",
             ));
         }
         return Ok(task.to_owned());

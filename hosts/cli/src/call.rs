@@ -164,9 +164,9 @@ fn run(
 /// An option that may stand before or after the tool's name, but not twice.
 fn once<T>(name: &str, before: Option<T>, after: Option<T>) -> Result<Option<T>, Stop> {
     match (before, after) {
-        (Some(_), Some(_)) => {
-            Err(Stop::usage(format!("`--{name}` stands before the tool's name and after it; give it once")))
-        }
+        (Some(_), Some(_)) => Err(Stop::usage(format!(
+            "`--{name}` is given both before and after the tool's name; give it once"
+        ))),
         (before, after) => Ok(before.or(after)),
     }
 }
@@ -229,7 +229,7 @@ fn save_to(path: &Path, output: &ToolOutput, console: &mut Console<'_>) -> Resul
     if let Some(held) = held.filter(|held| named.is_some_and(|named| named != *held)) {
         let extension = held.extensions[0];
         console.note(&format!(
-            "{} holds {}, which its name does not say; rename it to end with `.{extension}`, or let the tool write the other format",
+            "{} holds {}, which does not match its name; rename it to end with `.{extension}`, or let the tool write the other format",
             path.display(),
             held.media_type
         ));

@@ -43,7 +43,7 @@ const HISTORY: &str = "chat_history";
 const COMMANDS: [(&str, &str); 6] = [
     ("/help", "lists the commands and keys"),
     ("/new", "begins a new conversation"),
-    ("/model", "shows the model, or goes on with another one: /model NAME"),
+    ("/model", "shows the model, or switches to another one: /model NAME"),
     ("/tools", "lists the tools"),
     ("/session", "shows the conversation's id, turns and changed files"),
     ("/exit", "ends the chat, as Ctrl-D does"),
@@ -64,7 +64,7 @@ pub(crate) fn command() -> Command {
         .long_about(
             "Talks with a model that has the tools.\n\nWithout a terminal, each line of standard input is a message. A line typed while the \
              model works reaches it at its next turn. Ctrl-C cancels the answer and keeps the conversation; a second one ends the chat. \
-             A line that ends with `\\` goes on in the next one. `/help` lists the commands.",
+             A line that ends with `\\` continues on the next line. `/help` lists the commands.",
         )
         .arg(
             Arg::new("profile")
@@ -77,7 +77,7 @@ pub(crate) fn command() -> Command {
                 .long("max-turns")
                 .value_name("NUMBER")
                 .value_parser(value_parser!(u32).range(1..))
-                .help("The most answers of the model to one message [default: 100]"),
+                .help("The maximum number of model answers to one message [default: 100]"),
         )
         .arg(
             Arg::new("resume")
@@ -86,7 +86,7 @@ pub(crate) fn command() -> Command {
                 .num_args(0..=1)
                 .require_equals(true)
                 .default_missing_value(LATEST)
-                .help("Goes on with a transcript [default: the latest one of the workspace]"),
+                .help("Continues a transcript [default: the latest one of the workspace]"),
         )
 }
 
@@ -170,7 +170,7 @@ fn run(
     if let Some(id) = &request.resume {
         let id = named(id, &chat.transcripts, caller)?;
         let session = chat.agent()?.resume(&id).map_err(stop)?;
-        console.note(&format!("Going on with {id}, after {} messages.", session.messages().len()));
+        console.note(&format!("Continuing {id}, after {} messages.", session.messages().len()));
         chat.session = Some(session);
     } else {
         // A missing setting is reported before the first prompt.
@@ -241,7 +241,7 @@ impl Chat<'_> {
             self.last_failed = !matches!(result.stop_reason, StopReason::Answered | StopReason::Cancelled);
         }
         if let Some(session) = self.session.take().filter(|_| input.is_terminal()) {
-            console.note(&format!("`chat --resume={}` goes on with this conversation.", session.id()));
+            console.note(&format!("`chat --resume={}` continues this conversation.", session.id()));
         }
         Ok(if self.last_failed { Exit::Failed } else { Exit::Success })
     }
@@ -265,7 +265,7 @@ impl Chat<'_> {
                 for (name, help) in COMMANDS {
                     console.note(&format!("{name:<9} {help}"));
                 }
-                console.note("Tab completes commands, tools and files. A line that ends with `\\` goes on in the next one.");
+                console.note("Tab completes commands, tools and files. A line that ends with `\\` continues on the next line.");
             }
             ("new", _) => {
                 self.session = None;
@@ -286,7 +286,7 @@ impl Chat<'_> {
                         if let Some(session) = &mut self.session {
                             session.set_agent(agent);
                         }
-                        console.note(&format!("Going on with {}.", escape_line(name)));
+                        console.note(&format!("Continuing with {}.", escape_line(name)));
                     }
                     Err(error) => {
                         self.caller.model = before;

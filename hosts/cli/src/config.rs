@@ -86,7 +86,7 @@ pub(crate) fn report_reload(reloaded: Result<Reloaded, BootstrapError>) {
             format!("the configuration was reloaded; changed: {}{notes}", reloaded.changed.join(", "))
         }
         Err(error) => {
-            format!("the changed configuration is not used, and the last one stays in effect: {error}")
+            format!("the changed configuration is not used, the previous one stays in effect: {error}")
         }
     };
     // Nobody can be told if standard error is closed.
@@ -157,10 +157,10 @@ fn check(
     }
     let mut text = String::new();
     for file in files {
-        let word = if file.is_trusted { "trusted" } else { "not trusted: it only takes away" };
+        let word = if file.is_trusted { "trusted" } else { "not trusted: it can only restrict" };
         let _ = writeln!(text, "{}: {word}", escape_line(&file.file.path.display().to_string()));
     }
-    text.push_str("the configuration can be used\n");
+    text.push_str("the configuration is valid\n");
     console.print(&text).map(|()| Exit::Success)
 }
 
@@ -195,7 +195,7 @@ fn show(configuration: &Configuration, format: Format, console: &mut Console<'_>
     };
     add(&lines, "");
     for (_, lines) in &narrowing {
-        add(lines, ", only to take away");
+        add(lines, ", restriction only");
     }
     if text.is_empty() {
         console.note("Nothing is configured.");
@@ -289,7 +289,7 @@ fn init(file: Option<&Path>, force: bool, console: &mut Console<'_>) -> Result<E
     if force && file.symlink_metadata().is_ok() {
         let old = file.with_extension("json5.old");
         if old.symlink_metadata().is_ok() {
-            return Err(Stop::failed(format!("{} is there already; move it away first", old.display())));
+            return Err(Stop::failed(format!("{} already exists; move it away first", old.display())));
         }
         std::fs::rename(file, &old).map_err(cannot)?;
         console.note(&format!("Moved the old file to {}", old.display()));
@@ -303,7 +303,7 @@ fn init(file: Option<&Path>, force: bool, console: &mut Console<'_>) -> Result<E
     match written {
         Ok(()) => console.print(&format!("Wrote {}\n", file.display())).map(|()| Exit::Success),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Stop::failed(format!(
-            "{} is there already; `--force` moves it to `toolkit.json5.old`",
+            "{} already exists; `--force` moves it to `toolkit.json5.old`",
             file.display()
         ))),
         Err(error) => Err(cannot(error)),

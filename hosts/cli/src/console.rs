@@ -36,7 +36,7 @@ impl<'a> Console<'a> {
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Stop> {
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Stop::failed(format!("standard output cannot be written to: {error}")))
+                Err(Stop::failed(format!("cannot write to standard output: {error}")))
             }
             _ => Ok(()),
         }

@@ -121,13 +121,13 @@ pub(crate) fn hints(tool: &Tool) -> Vec<&'static str> {
     let about = tool.annotations();
     [
         (about.read_only_hint, "read only"),
-        (about.destructive_hint == Some(true), "may destroy something"),
-        (about.destructive_hint == Some(false), "destroys nothing"),
-        (about.idempotent_hint, "the same when repeated"),
+        (about.destructive_hint == Some(true), "may be destructive"),
+        (about.destructive_hint == Some(false), "not destructive"),
+        (about.idempotent_hint, "idempotent"),
         (about.open_world_hint == Some(true), "reaches beyond this machine"),
         (about.open_world_hint == Some(false), "stays on this machine"),
         (tool.is_auto_execute(), "runs without asking"),
-        (tool.is_optional(), "only where an allow list names it"),
+        (tool.is_optional(), "only if an allow list names it"),
     ]
     .into_iter()
     .filter_map(|(is_so, hint)| is_so.then_some(hint))

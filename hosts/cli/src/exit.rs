@@ -40,7 +40,7 @@ impl Exit {
 
     fn meaning(self) -> &'static str {
         match self {
-            Self::Success => "the command did what it was asked to",
+            Self::Success => "the command succeeded",
             Self::Failed => {
                 "the tool failed, something was found that is denied, or something could not be read or written"
             }
@@ -128,7 +128,7 @@ pub(crate) fn for_people(error: &ToolError, toolbox: &Toolbox, name: &str) -> St
     let is_explained = || toolbox.explain(name).is_some_and(|explanation| explanation.absence.is_some());
     match error.kind() {
         ToolErrorKind::UnknownTool if !is_explained() => format!(
-            "{message}\nIf a crate should have brought it, the program must name that crate in `toolkit::link!`."
+            "{message}\nIf a crate provides it, the program must name that crate in `toolkit::link!`."
         ),
         _ => message.to_owned(),
     }

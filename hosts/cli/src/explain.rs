@@ -89,7 +89,7 @@ impl Run for ExplainRequest {
 fn tool(toolbox: &Toolbox, name: &str, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {
     let Some(explanation) = toolbox.explain(name) else {
         find(toolbox, name)?;
-        return Err(Stop::failed(format!("nothing is known of `{name}`; try again")));
+        return Err(Stop::failed(format!("there is no explanation for `{name}`; try again")));
     };
     match format {
         Format::Json => print_json(&serde_json::to_value(&explanation)?, console)?,

@@ -173,7 +173,7 @@ impl<'a> Flags<'a> {
         };
         if !word.starts_with('-') || word == "-" {
             return Stop::usage(format!(
-                "`{word}` belongs to no flag of the tool `{tool}`; a tool takes its arguments as flags\n{}",
+                "`{word}` is not a flag of the tool `{tool}`; pass its arguments as flags\n{}",
                 self.listed()
             ));
         }

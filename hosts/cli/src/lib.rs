@@ -54,7 +54,7 @@
 //!
 //! | code | meaning |
 //! |---|---|
-//! | 0 | the command did what it was asked to |
+//! | 0 | the command succeeded |
 //! | 1 | the tool failed, something was found that is denied, or something could not be read or written |
 //! | 2 | the command line is wrong |
 //! | 3 | there is no such tool |

@@ -88,7 +88,7 @@ fn tools(
     if tools.is_empty() {
         let denied = toolbox.denied();
         console.note(&match denied.as_slice() {
-            [] => "There are no tools: a program names the crates that bring them in `toolkit::link!`.".to_owned(),
+            [] => "There are no tools: name the crates that provide them in `toolkit::link!`.".to_owned(),
             [only] => format!(
                 "There are no tools for this caller: `{0}` is denied; `toolkit explain tool {0}` says by what.",
                 only.tool

@@ -39,7 +39,7 @@ impl PageReader for ModelReader {
                 ));
             }
             Ok(if is_cut {
-                format!("{text}\n\n[The model read the beginning of the page alone.]")
+                format!("{text}\n\n[The model read only the beginning of the page.]")
             } else {
                 text
             })

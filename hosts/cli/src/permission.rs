@@ -87,15 +87,14 @@ fn run(
         }
         (PermissionRequest::Revoke { id }, Format::Text) => {
             let revoked = approvals.revoke(id).map_err(stopped)?;
-            console.print(&format!("It will be asked again:\n{}", text(&revoked)))
+            console.print(&format!("Revoked; it needs approval again:\n{}", text(&revoked)))
         }
         (PermissionRequest::RevokeAll, _) => {
             let count = approvals.revoke_all().map_err(stopped)?;
             match format {
                 Format::Json => print_json(&json!({ "workspaces": count }), console),
-                Format::Text => console.print(&format!(
-                    "Revoked everything ({count} files of workspaces and sessions); it will be asked again.\n"
-                )),
+                Format::Text => console
+                    .print(&format!("Revoked all approvals ({count} files of workspaces and sessions).\n")),
             }
         }
     }
@@ -110,7 +109,7 @@ fn list(toolkit: &Toolkit, format: Format, console: &mut Console<'_>) -> Result<
         return print_json(&serde_json::to_value(&list.approvals)?, console);
     }
     if list.approvals.is_empty() {
-        console.note("Nothing is allowed beyond what the configuration allows.");
+        console.note("No approvals are stored.");
     }
     let mut shown = String::new();
     let mut workspace = None;

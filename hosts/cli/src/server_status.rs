@@ -18,7 +18,7 @@ pub(crate) fn note(servers: &McpServers, console: &mut Console<'_>) {
                 console.note(&format!("warning: the MCP server `{name}` cannot be reached: {why}"));
             }
             ServerState::Starting => {
-                console.note(&format!("warning: the MCP server `{name}` is not there yet"));
+                console.note(&format!("warning: the MCP server `{name}` is not connected yet"));
             }
             _ => {}
         }

@@ -84,7 +84,7 @@ fn run(
 ) -> Result<Exit, Stop> {
     let data_dir = options
         .data_dir_path()
-        .ok_or_else(|| Stop::failed("there is no data directory to remember it in"))?;
+        .ok_or_else(|| Stop::failed("there is no data directory to store trust in; set TOOLKIT_DATA_DIR"))?;
     let store = TrustStore::new(data_dir);
     let file = request.path.as_deref().map(file_of).transpose()?;
     match request.action {
@@ -106,7 +106,7 @@ fn file_of(path: &Path) -> Result<PathBuf, Stop> {
     }
     let real = directory.canonicalize();
     let real =
-        real.map_err(|error| Stop::usage(format!("{} cannot be looked at: {error}", directory.display())))?;
+        real.map_err(|error| Stop::usage(format!("{} cannot be read: {error}", directory.display())))?;
     Ok(real.join("toolkit.json5"))
 }
 
@@ -139,7 +139,7 @@ fn revoke(
             shown(&file)
         )));
     }
-    console.print(&format!("{} only takes away from now on\n", shown(&file))).map(|()| Exit::Success)
+    console.print(&format!("{} can only restrict from now on\n", shown(&file))).map(|()| Exit::Success)
 }
 
 fn trust(
@@ -205,7 +205,7 @@ fn trust(
 
 /// The skills that would count, for a person who is to read them before.
 fn told(directory: &Path, skills: &SkillFiles) -> String {
-    let mut text = format!("The skills in {} would count as they are:\n", shown(directory));
+    let mut text = format!("The skills in {} would be trusted as they are:\n", shown(directory));
     if skills.files.is_empty() {
         text.push_str("  none\n");
     }
@@ -225,7 +225,7 @@ fn told(directory: &Path, skills: &SkillFiles) -> String {
 fn instructed(directory: Option<&Path>, instructions: Option<&Instructions>) -> String {
     let directory = shown(directory.unwrap_or(Path::new(".")));
     let Some(instructions) = instructions else {
-        return format!("The AGENTS.md in {directory} is gone, and would count no more.\n");
+        return format!("The AGENTS.md in {directory} is gone, and would no longer be trusted.\n");
     };
     let mut text = format!("Agents would read the AGENTS.md in {directory}:\n");
     for line in escape_block(&instructions.text).lines() {

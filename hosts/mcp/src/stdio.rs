@@ -23,7 +23,7 @@ pub enum ServeError {
     #[error("standard input and output cannot be kept for the protocol: {0}")]
     Streams(#[source] io::Error),
     /// The first message is not a valid beginning of the protocol.
-    #[error("the client did not begin as the protocol says: {0}")]
+    #[error("the client did not initialize as the protocol requires: {0}")]
     Beginning(#[source] Box<ServerInitializeError>),
     /// The task that serves stopped.
     #[error("serving stopped on an internal error: {0}")]

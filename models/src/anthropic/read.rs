@@ -192,7 +192,7 @@ impl AnswerReader for Reader {
 
     fn finish(mut self: Box<Self>, _: bool) -> Result<Read, Fault> {
         let Some(stop) = self.stop.take() else {
-            return Err(Fault::Ended("the stream ended before the answer did".to_owned()));
+            return Err(Fault::Ended("the stream ended before the answer was complete".to_owned()));
         };
         let usage = self.usage();
         let empty = Calls::new_like(&self.calls);

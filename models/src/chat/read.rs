@@ -238,7 +238,7 @@ impl AnswerReader for Reader {
         let stop = match self.stop.take() {
             Some(stop) => stop,
             None if is_done => StopReason::End,
-            None => return Err(Fault::Ended("the stream ended before the answer did".to_owned())),
+            None => return Err(Fault::Ended("the stream ended before the answer was complete".to_owned())),
         };
         let stop = if self.is_refusal && stop == StopReason::End { StopReason::Refusal } else { stop };
         let empty = Calls::new_like(&self.calls);

@@ -184,7 +184,7 @@ impl AnswerReader for Reader {
     fn finish(self: Box<Self>, _: bool) -> Result<Read, Fault> {
         let Self { calls, parts, stop, usage } = *self;
         let Some(stop) = stop else {
-            return Err(Fault::Ended("the stream ended before the answer did".to_owned()));
+            return Err(Fault::Ended("the stream ended before the answer was complete".to_owned()));
         };
         let whole = calls.finish()?;
         let mut kept = whole.iter().cloned().map(|call| call.map(AssistantPart::ToolCall));

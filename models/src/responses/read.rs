@@ -204,7 +204,7 @@ impl AnswerReader for Reader {
         let items = self.items();
         let Self { calls, stop, usage, .. } = *self;
         let Some(stop) = stop else {
-            return Err(Fault::Ended("the stream ended before the answer did".to_owned()));
+            return Err(Fault::Ended("the stream ended before the answer was complete".to_owned()));
         };
         let whole = calls.finish()?;
         let items = settle(items, &whole);

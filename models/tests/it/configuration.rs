@@ -107,7 +107,7 @@ fn without_a_model_the_error_says_what_to_set() {
         (
             json!({"models": {"a": {"baseUrl": "http://x", "apiKey": "two words"}}}),
             None,
-            "`apiKey` is no key",
+            "`apiKey` is not a valid key",
         ),
         (
             json!({"models": {"a": {"baseUrl": "http://x", "apiKey": "${env:NO}"}}}),

@@ -16,7 +16,7 @@ pub(crate) fn value_in(said: &str, schema: Option<&AnswerSchema>) -> Result<Valu
     let problems = match schema {
         Some(schema) => schema.problems(&value),
         None if value.is_object() => Vec::new(),
-        None => vec!["the answer is no JSON object".to_owned()],
+        None => vec!["the answer is not a JSON object".to_owned()],
     };
     if problems.is_empty() { Ok(value) } else { Err(problems) }
 }

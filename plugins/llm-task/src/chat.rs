@@ -97,7 +97,7 @@ impl Model {
             let value = HeaderValue::try_from(format!("Bearer {}", key.expose())).ok().filter(|_| is_key);
             let Some(mut value) = value else {
                 return Err(ToolError::unavailable(
-                    "`plugins.llm-task.apiKey` is no key: it holds characters that none has",
+                    "`plugins.llm-task.apiKey` is not a valid key: it has invalid characters",
                 ));
             };
             value.set_sensitive(true);
@@ -181,7 +181,7 @@ impl Model {
         }
         let Some(answer) = answer else { return Err(fault::of_answer(status, "it is too long")) };
         let completion: Completion = serde_json::from_slice(&answer)
-            .map_err(|_| fault::of_answer(status, "it is not what Chat Completions answer"))?;
+            .map_err(|_| fault::of_answer(status, "it is not a Chat Completions response"))?;
         usage.requests += 1;
         let used = completion.usage.unwrap_or_default();
         usage.prompt_tokens = usage.prompt_tokens.saturating_add(used.prompt_tokens);

@@ -42,7 +42,7 @@ impl ErrorDetails {
 pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError {
     if error.is_builder() {
         return ToolError::unavailable(
-            "`plugins.llm-task.baseUrl` is no address that requests can be sent to",
+            "`plugins.llm-task.baseUrl` is not a URL that requests can be sent to",
         );
     }
     if error.is_timeout() && !error.is_connect() {
@@ -70,7 +70,7 @@ pub(crate) fn of_status(status: StatusCode, told: &ErrorBody, wait: Option<Durat
     let said = match told {
         ErrorBody::Error { error } => bounded(&error.message),
         ErrorBody::Text { error: text } | ErrorBody::Message { message: text } => bounded(text),
-        ErrorBody::Nothing {} => "it says nothing of why".to_owned(),
+        ErrorBody::Nothing {} => "it gives no reason".to_owned(),
     };
     let code = status.as_u16();
     let is_of_account =

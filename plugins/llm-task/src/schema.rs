@@ -33,7 +33,7 @@ impl AnswerSchema {
         // Nothing is fetched, whichever features another crate enables.
         jsonschema::options().offline().build(&root).map(Self).map_err(|error| {
             let text: String = error.to_string().chars().take(LONGEST_PROBLEM).collect();
-            format!("it is no JSON Schema: {text}")
+            format!("it is not a JSON Schema: {text}")
         })
     }
 
@@ -150,8 +150,8 @@ mod tests {
             (json!({ "properties": { "default": { "$ref": "#" } } }), "leads to itself"),
             (json!({ "$defs": { "enum": { "$id": "https://example.com/" } } }), "`$id` is not taken"),
             (json!({ "$ref": "#/const", "const": { "$ref": "#" } }), "leads to itself"),
-            (json!({ "type": "nonsense" }), "no JSON Schema"),
-            (json!({ "pattern": "(" }), "no JSON Schema"),
+            (json!({ "type": "nonsense" }), "not a JSON Schema"),
+            (json!({ "pattern": "(" }), "not a JSON Schema"),
             (deep, "levels deep"),
             (bomb, "too many schemas"),
         ] {

@@ -35,7 +35,7 @@ async fn llm_task(
     let bytes: usize = messages.iter().map(|message| message.content.len()).sum();
     if bytes > LONGEST_TASK {
         return Err(invalid(format!(
-            "the task is too long: prompt, input and schema have {bytes} bytes together, and {LONGEST_TASK} are the most"
+            "the task is too long: prompt, input and schema have {bytes} bytes together; the maximum is {LONGEST_TASK}"
         )));
     }
     let model = AskedModel::of(ctx, &model)?;
@@ -123,7 +123,7 @@ async fn answer(
         messages.push(Message { role: "user", content: again(&problems) });
     }
     Err(ToolError::failed(format!(
-        "the model answered {ATTEMPTS} times, and what it answered does not fit:\n- {}\nSay more plainly what is wanted, or \
+        "the model answered {ATTEMPTS} times, and its answers do not fit:\n- {}\nSay more plainly what is wanted, or \
          simplify the schema",
         problems.join("\n- ")
     )))

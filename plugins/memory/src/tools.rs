@@ -61,7 +61,7 @@ async fn memory_store(
 ) -> Result<Json<StoredNote>, ToolError> {
     let NewNote { text, tags, replaces } = note;
     if words::query(&text).is_none() {
-        return Err(invalid("`text` holds no word, so that nothing would find it: say it in words"));
+        return Err(invalid("`text` holds no word, so a search could not find it: write it in words"));
     }
     let agent = ctx.agent().map(str::to_owned);
     let stored = ctx.blocking(move |_| memory.store(agent.as_deref(), &text, &tags, replaces)).await?;

@@ -52,7 +52,7 @@ impl BotApi {
         })?;
         if !is_token(token.expose()) {
             return Err(ToolError::unavailable(
-                "`plugins.telegram.token` is no token of a bot: it is a number, a colon, and letters, digits, `_` or `-`, as \
+                "`plugins.telegram.token` is not a bot token: that is a number, a colon, and letters, digits, `_` or `-`, as \
                  @BotFather gives it",
             ));
         }
@@ -93,7 +93,7 @@ impl BotApi {
         let Some(answer) = answer else { return Err(fault::of_answer(status, wait, "it is too long")) };
         let answer = toolkit_http::without_secret(answer, self.token.expose());
         let envelope: Envelope<R> = serde_json::from_slice(&answer)
-            .map_err(|_| fault::of_answer(status, wait, "it is not what the Bot API answers"))?;
+            .map_err(|_| fault::of_answer(status, wait, "it is not a Bot API response"))?;
         match envelope {
             Envelope { ok: true, result: Some(result), .. } => Ok(result),
             Envelope { ok: true, .. } => Err(fault::of_answer(status, wait, "it has no result")),

@@ -22,12 +22,12 @@ impl Chat {
         let Some(text) = named.or(conversation) else {
             return Err(ToolError::new(
                 ToolErrorKind::InvalidArguments,
-                "which chat is not known: this call belongs to no conversation; give `chat_id`",
+                "the chat is unknown: this call belongs to no conversation; give `chat_id`",
             ));
         };
         Self::parse(text).ok_or_else(|| {
             ToolError::failed(
-                "the conversation that the host names is no chat of Telegram: neither a number nor `@name`; give `chat_id`",
+                "the conversation that the host names is not a Telegram chat: neither a number nor `@name`; give `chat_id`",
             )
         })
     }

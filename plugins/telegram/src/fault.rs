@@ -11,8 +11,7 @@ const LONGEST_DESCRIPTION: usize = 300;
 /// Time to wait if Telegram reports too many requests without a time to wait.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Advice if it is unknown whether the request took effect.
-const MAYBE: &str =
-    "It may have been done all the same: look into the chat, or ask, before it is tried again";
+const MAYBE: &str = "It may have been done anyway: check the chat, or ask, before you try again";
 
 /// Hints for handling a failed request.
 #[derive(Default, Deserialize)]
@@ -30,7 +29,7 @@ pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError 
     }
     if error.is_builder() {
         return ToolError::unavailable(
-            "`plugins.telegram.baseUrl` is no address that requests can be sent to. Nothing was sent",
+            "`plugins.telegram.baseUrl` is not a URL that requests can be sent to. Nothing was sent",
         );
     }
     of_reading(error, timeout)

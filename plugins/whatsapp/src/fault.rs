@@ -10,8 +10,7 @@ const LONGEST_MESSAGE: usize = 300;
 /// Time to wait if a limit was exceeded and no time to wait is given.
 const PAUSE: Duration = Duration::from_mins(1);
 /// Advice if it is unknown whether the message was sent.
-const MAYBE: &str =
-    "It may have been sent all the same: look into the conversation, or ask, before it is sent again";
+const MAYBE: &str = "It may have been sent anyway: check the conversation, or ask, before you send it again";
 
 /// The contents of the Graph API's error object.
 #[derive(Default, Deserialize)]
@@ -37,7 +36,7 @@ pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError 
     }
     if error.is_builder() {
         return ToolError::unavailable(
-            "`plugins.whatsapp.baseUrl` is no address that requests can be sent to. Nothing was sent",
+            "`plugins.whatsapp.baseUrl` is not a URL that requests can be sent to. Nothing was sent",
         );
     }
     of_reading(error, timeout)

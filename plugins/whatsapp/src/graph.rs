@@ -109,7 +109,7 @@ impl CloudApi {
             HeaderValue::try_from(format!("Bearer {}", token.expose())).ok().filter(|_| is_token);
         let Some(mut authorization) = authorization else {
             return Err(ToolError::unavailable(
-                "`plugins.whatsapp.token` is no access token: it holds characters that none has",
+                "`plugins.whatsapp.token` is not a valid access token: it has invalid characters",
             ));
         };
         authorization.set_sensitive(true);
@@ -165,9 +165,9 @@ impl CloudApi {
             return Err(fault::of_graph(status, &error, wait));
         }
         let sent: Sent = serde_json::from_slice(&answer)
-            .map_err(|_| fault::of_answer(status, wait, "it is not what the Cloud API answers"))?;
+            .map_err(|_| fault::of_answer(status, wait, "it is not a Cloud API response"))?;
         if !status.is_success() {
-            return Err(fault::of_answer(status, wait, "it is no success, and tells no failure"));
+            return Err(fault::of_answer(status, wait, "it reports neither success nor failure"));
         }
         let Some(SentMessage { id }) = sent.messages.into_iter().next() else {
             return Err(fault::of_answer(status, wait, "it names no message"));

@@ -19,12 +19,12 @@ impl Recipient {
         let Some(text) = named.or(conversation) else {
             return Err(ToolError::new(
                 ToolErrorKind::InvalidArguments,
-                "to whom is not known: this call belongs to no conversation; give `to`",
+                "the recipient is unknown: this call belongs to no conversation; give `to`",
             ));
         };
         Self::parse(text).ok_or_else(|| {
             ToolError::failed(
-                "the conversation that the host names is no phone number with its country's code; give `to`",
+                "the conversation that the host names is not a phone number with a country code; give `to`",
             )
         })
     }

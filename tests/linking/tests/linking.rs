@@ -102,7 +102,7 @@ fn order_of_lists() {
     assert_eq!(run_program("ordered", &["call", "greet", "--name", "Ada"]).success(), "hello, Ada\n");
     let diagnostics = run_program("ordered", &["list", "--diagnostics"]).success();
     assert!(
-        diagnostics.contains("`core: third` in the `toolkit::link!` of `claims` does not count"),
+        diagnostics.contains("`core: third` in the `toolkit::link!` of `claims` has no effect"),
         "{diagnostics}"
     );
 }

@@ -42,8 +42,8 @@ impl Mode {
 
     fn to_json(self) -> Value {
         let (name, description) = match self {
-            Self::Ask => ("Ask", "Asks for approval as the configuration says"),
-            Self::Read => ("Read only", "Has the tools that only read"),
+            Self::Ask => ("Ask", "Asks for approval as configured"),
+            Self::Read => ("Read only", "Allows read-only tools only"),
             Self::Auto => ("Auto", "Approves without asking, as `toolAgent.autoConfirmDangerous` allows"),
         };
         json!({"id": self.id(), "name": name, "description": description})

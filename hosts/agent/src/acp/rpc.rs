@@ -57,7 +57,7 @@ pub(super) fn parse(line: &[u8]) -> Incoming {
         |id: Value, code, message: String| Incoming::Invalid { id, fault: Fault::new(code, message) };
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
-        Err(error) => return invalid(Value::Null, Fault::PARSE, format!("the line is no JSON: {error}")),
+        Err(error) => return invalid(Value::Null, Fault::PARSE, format!("the line is not JSON: {error}")),
     };
     let Value::Object(mut message) = value else {
         return invalid(Value::Null, Fault::REQUEST, "a message is a JSON object, one a line".to_owned());

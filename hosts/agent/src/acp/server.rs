@@ -314,7 +314,7 @@ impl Server {
     async fn open(&self, given: Setup, start: Start<'_>) -> Result<Arc<Conversation>, Fault> {
         if !given.cwd.is_absolute() || !given.cwd.is_dir() {
             let cwd = toolkit::text::escape_line(&given.cwd.display().to_string()).into_owned();
-            return Err(Fault::params(format!("`cwd` is no directory: {cwd}; give an absolute path")));
+            return Err(Fault::params(format!("`cwd` is not a directory: {cwd}; give an absolute path")));
         }
         if self.sessions().len() >= MAX_SESSIONS {
             let message = format!("{MAX_SESSIONS} sessions are open; close some with `session/close`");
@@ -395,7 +395,7 @@ fn mcp_server(server: McpServer) -> Result<AcpMcpServer, Fault> {
         _ => {
             let name = toolkit::text::escape_line(&name);
             return Err(Fault::params(format!(
-                "the MCP server `{name}` has no transport of this agent; give it a `command`, or the type `http` or `sse` and a `url`"
+                "the MCP server `{name}` has no supported transport; give it a `command`, or the type `http` or `sse` and a `url`"
             )));
         }
     };

@@ -35,7 +35,7 @@ impl Unsaved {
         let Some(Ok(on_disk)) = on_disk.map(std::str::from_utf8) else { return Ok(()) };
         match self.text_of(session, change.path) {
             Some(text) if !is_same(&text, on_disk) => Err(ToolError::failed(format!(
-                "{} was not changed: the editor has changes of it that are not saved; ask the user to save or to revert the file, \
+                "{} was not changed: the editor has unsaved changes to it; ask the user to save or revert the file, \
                  then read it again",
                 escape_line(&change.path.display().to_string())
             ))),

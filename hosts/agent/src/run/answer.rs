@@ -112,7 +112,7 @@ impl Run<'_> {
         self.count_unknown(estimate, partial.as_ref());
         self.session.journal.record(&Record::Failed {
             turn: self.session.journal.conversation.turns,
-            error: "the run ended before the answer did".to_owned(),
+            error: "the run ended before the answer was complete".to_owned(),
             partial: partial.map(Box::new),
         })?;
         Err(ending)

@@ -32,7 +32,7 @@ impl Ending {
     }
 
     pub(super) fn timeout() -> Self {
-        Self::of(StopReason::Timeout, "The limit of time was reached.")
+        Self::of(StopReason::Timeout, "The time limit was reached.")
     }
 
     pub(super) fn finished(account: Account) -> Self {
@@ -88,7 +88,7 @@ impl Run<'_> {
         let Some(pending) = self.session.journal.conversation.pending().cloned() else { return };
         let why = match reason {
             StopReason::Cancelled => "the user cancelled the run",
-            StopReason::Timeout => "the limit of time was reached",
+            StopReason::Timeout => "the time limit was reached",
             _ => "the run ended",
         };
         for (place, call) in

@@ -169,7 +169,7 @@ impl Pending {
         let lost = missing.map(|(place, call)| {
             let text = if self.started.contains(&place) {
                 "interrupted: the program ended while the call ran. It is unknown how much of it was done. It is not repeated; \
-                 look at what is there before you go on"
+                 check the current state before you continue"
             } else {
                 "not run: the program ended before the call began; make it again if it is still needed"
             };

@@ -499,7 +499,7 @@ async fn text_that_is_not_saved_is_not_overwritten() {
     editor.answer_to(id).await.unwrap();
     let requests = editor.model.requests();
     let last = results(&requests[3].messages);
-    assert!(last[1].2 && last[1].1.contains("not saved"), "{last:?}");
+    assert!(last[1].2 && last[1].1.contains("unsaved changes"), "{last:?}");
     assert!(!last[2].2, "{last:?}");
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("new"));
     editor.close().await;

@@ -134,7 +134,7 @@ impl Show {
         match result.stop_reason {
             StopReason::Answered if self.streams && console.out_is_terminal => {}
             StopReason::Answered => console.print_said(&format!("{}\n", result.summary.trim_end()))?,
-            StopReason::Cancelled => console.note("Cancelled; the conversation goes on."),
+            StopReason::Cancelled => console.note("Cancelled; the conversation continues."),
             _ => console.error(&result.summary),
         }
         Ok(())
@@ -242,7 +242,8 @@ fn account(result: &ToolAgentResult, id: &str) -> String {
     parts.push(format!("{:.1} s", result.execution_time.as_secs_f64()));
     let mut text = format!("[{}]", parts.join(", "));
     if result.stop_reason != StopReason::Finished {
-        let _ = write!(text, "\nThe run ended without a final answer; go on with `agent --resume={id}`.");
+        let _ =
+            write!(text, "\nThe run ended without a final answer; continue it with `agent --resume={id}`.");
     } else if !result.success {
         text.push_str("\nThe model states that the task was not done.");
     }

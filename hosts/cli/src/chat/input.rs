@@ -156,7 +156,7 @@ impl Lines {
             }
             Err(ReadlineError::Interrupted) => Ok(Entry::Interrupted),
             Err(ReadlineError::Eof) => Ok(Entry::End),
-            Err(error) => Err(Stop::failed(format!("the terminal cannot be read from: {error}"))),
+            Err(error) => Err(Stop::failed(format!("cannot read from the terminal: {error}"))),
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn run(
 
 fn page(explained: &ExplainedCommand, console: &Console<'_>) -> String {
     let becomes = match explained.verdict {
-        "allow" => "it runs without a question",
+        "allow" => "it runs without a prompt",
         "ask" => "it needs approval before it runs",
         _ => "it does not run",
     };
@@ -47,7 +47,7 @@ fn page(explained: &ExplainedCommand, console: &Console<'_>) -> String {
     }
     if !explained.environment.is_empty() {
         let names: Vec<&str> = explained.environment.keys().map(String::as_str).collect();
-        let _ = writeln!(text, "  with variables that keep it to that: {}", names.join(" "));
+        let _ = writeln!(text, "  with environment variables that enforce this: {}", names.join(" "));
     }
     if let Some(guarded) = &explained.guarded {
         let _ = writeln!(text, "  and arguments, run as: {}", escape_line(guarded));
@@ -68,7 +68,7 @@ fn tree(part: &ExplainedPart, depth: usize, console: &Console<'_>, text: &mut St
     for reason in part.reasons.iter().filter(|reason| !is_of_path(&reason.text)) {
         let answered =
             if reason.verdict == "allow" && reason.class != "read-only" && reason.class != "git-read" {
-                ", which is answered"
+                ", which is allowed"
             } else {
                 ""
             };

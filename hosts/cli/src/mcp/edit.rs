@@ -158,7 +158,7 @@ pub(super) fn changed(
 ) -> Result<String, String> {
     let begun = if text.trim().is_empty() { "{\n}\n" } else { text };
     let root = CstRootNode::parse(begun, &dialect.options()).map_err(|error| error.to_string())?;
-    let mut object = root.object_value().ok_or("it is no object")?;
+    let mut object = root.object_value().ok_or("it is not an object")?;
     for key in keys {
         if is_twice(&object, key) {
             return Err(format!("it has `{key}` twice"));
@@ -168,7 +168,7 @@ pub(super) fn changed(
             return Ok(text.to_owned());
         }
         let next = if is_there { object.object_value(key) } else { object.object_value_or_create(key) };
-        object = next.ok_or_else(|| format!("its `{key}` is no object"))?;
+        object = next.ok_or_else(|| format!("its `{key}` is not an object"))?;
     }
     if is_twice(&object, name) {
         return Err(format!("its `{}` has `{name}` twice", keys.join(".")));
@@ -199,12 +199,12 @@ fn entry(text: &str, dialect: Dialect, keys: &[&str], name: &str) -> Result<Opti
         return Ok(None);
     }
     let root = CstRootNode::parse(text, &dialect.options()).map_err(|error| error.to_string())?;
-    let mut object = root.object_value().ok_or("it is no object")?;
+    let mut object = root.object_value().ok_or("it is not an object")?;
     for key in keys {
         if object.get(key).is_none() {
             return Ok(None);
         }
-        object = object.object_value(key).ok_or_else(|| format!("its `{key}` is no object"))?;
+        object = object.object_value(key).ok_or_else(|| format!("its `{key}` is not an object"))?;
     }
     Ok(object.get(name).and_then(|member| member.value()).and_then(|value| value.to_serde_value()))
 }
@@ -357,8 +357,8 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_left() {
         for (text, expected) in [
-            ("[]", "it is no object"),
-            ("{\"mcpServers\": []}", "its `mcpServers` is no object"),
+            ("[]", "it is not an object"),
+            ("{\"mcpServers\": []}", "its `mcpServers` is not an object"),
             ("{\"mcpServers\": {}, \"mcpServers\": {}}", "it has `mcpServers` twice"),
             ("{\"mcpServers\": {\"a\": 1, \"a\": 2}}", "its `mcpServers` has `a` twice"),
             ("{\"mcpServers\": {}", ""),

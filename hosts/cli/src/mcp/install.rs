@@ -163,7 +163,7 @@ pub(super) fn run(
             }
             None => {
                 return Err(Stop::failed(
-                    "it is not known where this client keeps its configuration; `--file` says it",
+                    "the configuration file of this client is unknown; name it with `--file`",
                 ));
             }
         },
@@ -210,9 +210,7 @@ fn print(
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     let Change::Install { profile, client_approves } = &request.change else {
-        return Err(Stop::failed(
-            "`json` is no file that something could be taken out of; `--file` names one",
-        ));
+        return Err(Stop::failed("`json` is not a file to remove an entry from; name one with `--file`"));
     };
     let entry = entry(client, &request.name, &start(workspace, profile.as_deref(), *client_approves)?);
     let mut whole = Value::Object(Map::from_iter([(request.name.clone(), Value::Object(entry))]));

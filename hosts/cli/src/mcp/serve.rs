@@ -143,7 +143,7 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
             let service = Cors::new(service, origins);
             runtime.block_on(async {
                 let unusable =
-                    |error| Stop::cannot_start(format!("{address} cannot be listened on: {error}"));
+                    |error| Stop::cannot_start(format!("cannot listen on {address}: {error}"));
                 let listener = TcpListener::bind(address).await.map_err(unusable)?;
                 let address = listener.local_addr().map_err(unusable)?;
                 console.note(&format!("serving at http://{address}/mcp"));

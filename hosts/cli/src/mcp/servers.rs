@@ -193,7 +193,7 @@ pub(super) fn add(request: &AddRequest, load: &LoadOptions, console: &mut Consol
     edit::write(&file, &after)?;
     let what = if is_there { "Replaced" } else { "Added" };
     console.print(&format!("{what} `{}` in {}\n", escape_line(name), file.display()))?;
-    console.note(&format!("`mcp test {}` starts it and says what it brings", escape_line(name)));
+    console.note(&format!("`mcp test {}` starts it and lists its tools", escape_line(name)));
     Ok(Exit::Success)
 }
 
@@ -335,7 +335,7 @@ fn test(
         let _ = match &status.state {
             ServerState::Ready { tools, about } => writeln!(text, "{name}: {tools} tools ({about})"),
             ServerState::Failed { why } => writeln!(text, "{name}: cannot be reached: {why}"),
-            _ => writeln!(text, "{name}: is not there yet"),
+            _ => writeln!(text, "{name}: is not connected yet"),
         };
         for prompt in prompts_of(&status.name) {
             let about = prompt.description.as_deref().or(prompt.title.as_deref());

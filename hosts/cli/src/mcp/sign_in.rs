@@ -72,7 +72,7 @@ fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
     };
     if url.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
         return Err(Stop::failed(format!(
-            "`{shown}` has a header `Authorization` in its `headers`, which says who asks; without it a person can sign in"
+            "`{shown}` has a header `Authorization` in its `headers`; remove it to sign in"
         )));
     }
     if !url.oauth.enabled {
@@ -139,7 +139,7 @@ pub(super) fn login(
     match state? {
         Some(ServerState::Ready { tools, about }) => {
             let what =
-                if was_shown.load(Ordering::Relaxed) { "Signed in to" } else { "Nobody has to sign in to" };
+                if was_shown.load(Ordering::Relaxed) { "Signed in to" } else { "No sign-in is needed for" };
             console.print(&format!("{what} `{name}`: {tools} tools ({about})\n"))?;
             Ok(Exit::Success)
         }
@@ -164,11 +164,11 @@ pub(super) fn logout(name: &str, load: &LoadOptions, console: &mut Console<'_>) 
     }
     if was_in {
         console.print(&format!(
-            "Forgot who signed in to `{shown}`; the server may still take the tokens until they expire\n"
+            "Removed the tokens for `{shown}`; the server may accept them until they expire\n"
         ))?;
     } else {
         configured?;
-        console.print(&format!("Nobody is signed in to `{shown}`\n"))?;
+        console.print(&format!("No tokens are stored for `{shown}`\n"))?;
     }
     Ok(Exit::Success)
 }

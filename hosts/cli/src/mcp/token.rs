@@ -133,7 +133,7 @@ pub(super) fn of(data_dir: Option<&Path>) -> Result<Token, Stop> {
     let file = fs::File::open(&path).map_err(unusable)?;
     if is_open_to_others(&file).map_err(unusable)? {
         return Err(Stop::cannot_start(format!(
-            "others can read the token of clients in {}; take it away from them with `chmod 600`, or remove the file for a new one",
+            "other users can read the token of clients in {}; run `chmod 600` on the file, or remove it for a new token",
             path.display()
         )));
     }

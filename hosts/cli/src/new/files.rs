@@ -71,7 +71,7 @@ impl Crate<'_> {
             Ok(false) => {
                 let shown = shown(directory);
                 return Err(Stop::failed(format!(
-                    "{shown} is there and not empty; take another name, or move it away. Nothing was written"
+                    "{shown} exists and is not empty; choose another name, or move it away. Nothing was written"
                 )));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -154,11 +154,13 @@ impl Plugin {
         let plain = tool_prefix(name);
         if plain == tool_prefix(host) {
             return Err(format!(
-                "the plugin is called `{name}`, and a host that links it cannot be called so too; take another name for the host"
+                "the plugin `{name}` and a host that links it cannot have the same name; choose another name for the host"
             ));
         }
         if matches!(plain.as_str(), "toolkit" | "agent_toolkit" | "toolkit_cli") {
-            return Err(format!("`{name}` is no plugin: every host has it; name the directory of a plugin"));
+            return Err(format!(
+                "`{name}` is not a plugin: every host has it; name the directory of a plugin"
+            ));
         }
         Ok(())
     }

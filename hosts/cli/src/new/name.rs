@@ -149,29 +149,27 @@ pub(super) fn check(name: &str, what: What, toolkit: &Toolkit) -> Result<(), Str
     let is_of_name =
         |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || matches!(char, '-' | '_');
     if !name.starts_with(|char: char| char.is_ascii_lowercase()) || !name.chars().all(is_of_name) {
-        return wrong(
-            "it takes lower-case letters, digits, `-` and `_`, and begins with a letter".to_owned(),
-        );
+        return wrong("use lower-case letters, digits, `-` and `_`, with a letter first".to_owned());
     }
     if name.ends_with(['-', '_']) || ["--", "__", "-_", "_-"].iter().any(|twice| name.contains(twice)) {
-        return wrong("`-` and `_` stand between letters or digits, one at a time".to_owned());
+        return wrong("use single `-` or `_`, between letters or digits".to_owned());
     }
     if name.len() > LONGEST {
         return wrong(format!("it has more than {LONGEST} characters"));
     }
     let plain = tool_prefix(name);
     if KEPT.contains(&plain.as_str()) {
-        return wrong("cargo, Rust or Windows keep that word".to_owned());
+        return wrong("cargo, Rust or Windows reserves the word".to_owned());
     }
     if OURS.contains(&plain.as_str()) || plain.starts_with("toolkit_") {
-        return wrong("crates and plugins of toolkit itself are called so".to_owned());
+        return wrong("a crate or plugin of toolkit has this name".to_owned());
     }
     if DEPENDENCIES.contains(&plain.as_str()) {
-        return wrong("the crate itself depends on one that is called so".to_owned());
+        return wrong("the crate depends on a crate of this name".to_owned());
     }
     let is_core = toolkit.reserved_names().any(|core| core.replace('-', "_") == plain);
     if what == What::Plugin && (is_core || CORE.contains(&plain.as_str())) {
-        return wrong("a core tool is called so, and a plugin of that id would be left out whole".to_owned());
+        return wrong("a core tool has this name, so a plugin of this id would be left out".to_owned());
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ impl Origin {
         match Self::missing_package(&absolute) {
             None => Ok(Self::Checkout(utf8(&absolute)?)),
             Some(manifest) => Err(format!(
-                "{} is no checkout of toolkit: it has no `{}`",
+                "{} is not a checkout of toolkit: it has no `{}`",
                 shown(directory),
                 manifest.display()
             )),
@@ -139,7 +139,7 @@ mod tests {
     fn a_checkout_has_every_package() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let error = Origin::checkout(directory.path()).expect_err("it is empty");
-        assert!(error.ends_with("is no checkout of toolkit: it has no `toolkit/Cargo.toml`"), "{error}");
+        assert!(error.ends_with("is not a checkout of toolkit: it has no `toolkit/Cargo.toml`"), "{error}");
         assert!(matches!(Origin::of_this_command(), Ok(Origin::Checkout(_))));
     }
 }

@@ -42,7 +42,7 @@ impl Place {
         match self {
             Self::Free => "",
             Self::Within { .. } => {
-                "\n# A workspace of its own, since it stands within one that does not name it among its `members`.\n[workspace]\n"
+                "\n# A workspace of its own, since the workspace around it does not list it in `members`.\n[workspace]\n"
             }
         }
     }

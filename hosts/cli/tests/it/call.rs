@@ -134,7 +134,10 @@ fn answers_are_saved() {
     assert_eq!(run.ok(), "late\n");
     assert_eq!(fs::read(&late).unwrap(), b"late");
     let error = fixture(["call", "--save", "a", "say", "--text", "x", "--save", "b"]).fails(2);
-    assert!(error.contains("`--save` stands before the tool's name and after it; give it once"), "{error}");
+    assert!(
+        error.contains("`--save` is given both before and after the tool's name; give it once"),
+        "{error}"
+    );
 
     let error = fixture(["call", "--save", path.to_str().unwrap(), "end", "--kind", "failed"]).fails(1);
     assert_eq!(error, "error: as you wish\n");
@@ -172,5 +175,5 @@ fn a_full_disk_is_an_error() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = command(["list"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output cannot be written to"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write to standard output"));
 }

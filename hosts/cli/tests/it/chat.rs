@@ -152,7 +152,7 @@ async fn ctrl_c_cancels_the_turn_and_keeps_the_conversation() {
         runtime.block_on(waiting.server.received(1));
         terminal
             .type_in("\u{3}")
-            .then("the conversation goes on")
+            .then("the conversation continues")
             .then(READY)
             .type_in("and now?\r")
             .then("Still here.")

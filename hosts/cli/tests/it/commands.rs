@@ -171,9 +171,9 @@ fn what_would_become_of_a_command_is_explained_and_nothing_runs() {
         (run.status.code().unwrap(), String::from_utf8(run.stdout).unwrap())
     };
     for (command, code, first) in [
-        ("cat a.txt | sort", 0, "allow: it runs without a question (read-only)\n"),
+        ("cat a.txt | sort", 0, "allow: it runs without a prompt (read-only)\n"),
         ("cat a.txt | tee made", 0, "ask: it needs approval before it runs (write)\n"),
-        ("touch made", 0, "allow: it runs without a question (write)\n"),
+        ("touch made", 0, "allow: it runs without a prompt (write)\n"),
         ("make deploy", 5, "deny: it does not run (unknown)\n  denied by the rule"),
         ("sudo id", 5, "deny: it does not run (forbidden)\n"),
         ("cat 'a", 0, "ask: it needs approval before it runs (unknown)\n"),

@@ -104,7 +104,7 @@ fn trust_shows_what_would_change_and_remembers_it() {
     let run = user.run(&["config", "check"]);
     assert_eq!(
         (run.out.as_str(), run.err.contains("ignored")),
-        ("work/toolkit.json5: trusted\nthe configuration can be used\n", false)
+        ("work/toolkit.json5: trusted\nthe configuration is valid\n", false)
     );
 
     user.write("work/toolkit.json5", &format!("{HOSTILE}\n"));
@@ -112,7 +112,7 @@ fn trust_shows_what_would_change_and_remembers_it() {
     assert!(run.out.starts_with("work/toolkit.json5: not trusted") && run.err.contains(SAID[2]), "{run:?}");
 
     user.write("work/toolkit.json5", HOSTILE);
-    assert_eq!(user.run(&["trust", "--revoke"]).ok(), "work/toolkit.json5 only takes away from now on\n");
+    assert_eq!(user.run(&["trust", "--revoke"]).ok(), "work/toolkit.json5 can only restrict from now on\n");
     assert!(user.run(&["trust", "--revoke"]).fails(1).contains("was not trusted"));
     assert!(user.run(&["config", "check"]).out.starts_with("work/toolkit.json5: not trusted"));
 }
@@ -201,9 +201,9 @@ fn show_has_what_a_file_that_is_not_trusted_takes_away() {
     assert_eq!(
         user.run(&["config", "show"]).ok(),
         "/tools/deny/0 = \"greet\"  (user/toolkit.json5:1:19)\n\
-         /tools/deny/0 = \"repeat\"  (work/toolkit.json5:1:19, only to take away)\n\
-         /tools/settings/say/enabled = false  (work/toolkit.json5:1:58, only to take away)\n\
-         /permission/edit = \"deny\"  (work/toolkit.json5:2:23, only to take away)\n"
+         /tools/deny/0 = \"repeat\"  (work/toolkit.json5:1:19, restriction only)\n\
+         /tools/settings/say/enabled = false  (work/toolkit.json5:1:58, restriction only)\n\
+         /permission/edit = \"deny\"  (work/toolkit.json5:2:23, restriction only)\n"
     );
     let json = user.run(&["config", "show", "-o", "json"]).json();
     let restriction = &json["restrictions"][0];
@@ -243,7 +243,7 @@ fn a_deny_that_takes_nothing_away_is_told_by_every_command_once() {
     user.write("user/toolkit.json5", "{ tools: { deny: ['\\u200bgreet'] } }");
     let error = user.run(&["list"]).fails(6);
     assert!(
-        error.contains("user/toolkit.json5:1:19: tools.deny.0: `\\u{200b}greet` has a character"),
+        error.contains("user/toolkit.json5:1:19: tools.deny.0: `\\u{200b}greet` contains a character"),
         "{error}"
     );
 }
@@ -275,7 +275,7 @@ fn init_writes_a_file_that_can_be_used_and_never_over_another() {
     let user = User::new();
     assert_eq!(user.run(&["config", "init"]).ok(), "Wrote user/toolkit.json5\n");
     let first = fs::read_to_string(user.path("user/toolkit.json5")).unwrap();
-    assert_eq!(user.run(&["config", "check"]).ok(), "the configuration can be used\n");
+    assert_eq!(user.run(&["config", "check"]).ok(), "the configuration is valid\n");
     user.write("user/toolkit.json5", "{}");
     assert!(user.run(&["config", "init"]).fails(1).contains("`--force` moves it"));
     assert_eq!(user.run(&["config", "init", "--force"]).ok(), "Wrote user/toolkit.json5\n");

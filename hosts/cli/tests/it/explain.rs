@@ -13,13 +13,13 @@ fn the_layer_that_denies_is_printed_with_the_line_of_its_rule() {
         run.out,
         "repeat is not there for this caller: denied by the rules of agent `kid`.\n\
          \n\
-         silent  the profile: there is none, and the default one, `full`, has every tool\n\
-         silent  the rules of the provider: it is not known which provider calls\n\
-         silent  the global lists: no entry is about the tool\n\
+         silent  the profile: none is set, and the default one, `full`, has every tool\n\
+         silent  the rules of the provider: the calling provider is unknown\n\
+         silent  the global lists: no entry matches the tool\n\
          denies  the rules of agent `kid`: `mirror` is in its deny list (/agents/kid/tools/deny/0 at toolkit.json5:3:30)\n\
-         silent  the rules of the channel: the call comes in by no channel\n\
-         silent  the rules of the sandbox: the caller is in none\n\
-         silent  the rules of sub-agents: the caller is none\n"
+         silent  the rules of the channel: the call did not come from a channel\n\
+         silent  the rules of the sandbox: the caller is not in a sandbox\n\
+         silent  the rules of sub-agents: the caller is not a sub-agent\n"
     );
 }
 

@@ -71,7 +71,7 @@ fn pages() {
         "greet: Greet somebody\n\nWrites a greeting.\n\nIt knows whom it greets.\n\n",
         "Groups:     text, people\n",
         "Permission: talk\n",
-        "Hints:      the same when repeated\n",
+        "Hints:      idempotent\n",
         "Timeout:    5s\n",
         "Crate:      fixture of toolkit-cli 0.1.0\n",
         "examples/fixture.rs:",

@@ -321,7 +321,7 @@ fn what_is_no_protocol_is_told_and_not_answered_on_the_protocols_stream() {
     let ended = child.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(1), "{told}");
-    assert!(told.contains("did not begin as the protocol says"), "{told}");
+    assert!(told.contains("did not initialize as the protocol requires"), "{told}");
     for line in String::from_utf8_lossy(&ended.stdout).lines() {
         serde_json::from_str::<Value>(line).unwrap();
     }

@@ -214,7 +214,7 @@ fn lint_looks_at_tools_of_servers_too() {
     let ran = person.run(&["lint"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     for expected in [
-        "hiding__a description: it has the sign U+202E, which is not shown; leave it out [unprintable] (the MCP server `hiding`)",
+        "hiding__a description: it contains the invisible character U+202E; remove it [unprintable] (the MCP server `hiding`)",
         "hiding__a /properties/x: it has no description",
     ] {
         assert!(ran.out.contains(expected), "{expected}: {}{}", ran.out, ran.err);

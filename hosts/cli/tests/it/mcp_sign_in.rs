@@ -183,9 +183,9 @@ fn a_person_signs_in_and_out() {
     assert_eq!((code, text.trim()), (Some(0), "good day"));
     let (code, text) = run(directory.path(), &["mcp", "logout", "far"]);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.starts_with("Forgot who signed in to `far`"), "{text}");
+    assert!(text.starts_with("Removed the tokens for `far`"), "{text}");
     let (code, text) = run(directory.path(), &["mcp", "logout", "far"]);
-    assert_eq!((code, text.trim()), (Some(0), "Nobody is signed in to `far`"));
+    assert_eq!((code, text.trim()), (Some(0), "No tokens are stored for `far`"));
     let (code, _) = run(directory.path(), &["call", "far__greet"]);
     assert_ne!(code, Some(0));
 
@@ -203,7 +203,7 @@ fn a_person_signs_in_and_out() {
     for name in ["gone", "far"] {
         let (code, text) = run(directory.path(), &["mcp", "logout", name]);
         assert_eq!(code, Some(0), "{text}");
-        assert!(text.starts_with(&format!("Forgot who signed in to `{name}`")), "{text}");
+        assert!(text.starts_with(&format!("Removed the tokens for `{name}`")), "{text}");
     }
     assert!(!kept.join("1.json").exists() && kept.join("2.json").exists() && !kept.join("3.json").exists());
     let (code, text) = run(directory.path(), &["mcp", "logout", "gone"]);

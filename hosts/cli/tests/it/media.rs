@@ -133,14 +133,14 @@ fn a_format_that_nothing_writes_is_replaced_and_told() {
     let note = "(it is wav, since no program is installed that writes opus";
     assert_eq!(said.contains(note), !can_write, "{said}");
     let file = fs::read(user.path().join("work/out.opus")).unwrap();
-    let note = "out.opus holds audio/wav, which its name does not say; rename it to end with `.wav`";
+    let note = "out.opus holds audio/wav, which does not match its name; rename it to end with `.wav`";
     assert_eq!((told.contains(note), file.starts_with(b"OggS")), (!can_write, can_write), "{told}");
     let (is_spoken, _, told) = call(&["--format", "opus"]);
     assert_eq!(is_spoken, can_write, "{told}");
     assert!(can_write || told.contains("no program is installed that writes opus"), "{told}");
     // A name that says another type than the call made.
     let (_, _, told) = call(&["--format", "wav", "--save", "out.mp3"]);
-    assert!(told.contains("out.mp3 holds audio/wav, which its name does not say"), "{told}");
+    assert!(told.contains("out.mp3 holds audio/wav, which does not match its name"), "{told}");
 }
 
 #[test]

@@ -143,10 +143,10 @@ fn names_that_cannot_be() {
     let directory = tempfile::tempdir().unwrap();
     let long = "x".repeat(51);
     for (name, expected) in [
-        ("", "begins with a letter"),
-        ("9lives", "begins with a letter"),
+        ("", "a letter first"),
+        ("9lives", "a letter first"),
         ("-x", "unexpected argument"),
-        ("_x", "begins with a letter"),
+        ("_x", "a letter first"),
         ("My-plugin", "lower-case"),
         ("my plugin", "lower-case"),
         ("my.plugin", "lower-case"),
@@ -154,24 +154,24 @@ fn names_that_cannot_be() {
         ("a/b", "lower-case"),
         ("grüße", "lower-case"),
         ("x\n", "lower-case"),
-        ("x-", "one at a time"),
-        ("x--y", "one at a time"),
-        ("x_-y", "one at a time"),
+        ("x-", "between letters or digits"),
+        ("x--y", "between letters or digits"),
+        ("x_-y", "between letters or digits"),
         (&long, "more than 50"),
-        ("fn", "keep that word"),
-        ("async", "keep that word"),
-        ("test", "keep that word"),
-        ("core", "keep that word"),
-        ("proc-macro", "keep that word"),
-        ("nul", "keep that word"),
-        ("serde-json", "depends on one"),
-        ("tokio", "depends on one"),
-        ("toolkit", "toolkit itself"),
-        ("agent-toolkit", "toolkit itself"),
-        ("toolkit-weather", "toolkit itself"),
-        ("builtin-tools", "toolkit itself"),
-        ("memory", "toolkit itself"),
-        ("llm-task", "toolkit itself"),
+        ("fn", "reserves the word"),
+        ("async", "reserves the word"),
+        ("test", "reserves the word"),
+        ("core", "reserves the word"),
+        ("proc-macro", "reserves the word"),
+        ("nul", "reserves the word"),
+        ("serde-json", "depends on a crate"),
+        ("tokio", "depends on a crate"),
+        ("toolkit", "crate or plugin of toolkit"),
+        ("agent-toolkit", "crate or plugin of toolkit"),
+        ("toolkit-weather", "crate or plugin of toolkit"),
+        ("builtin-tools", "crate or plugin of toolkit"),
+        ("memory", "crate or plugin of toolkit"),
+        ("llm-task", "crate or plugin of toolkit"),
         ("read", "core tool"),
         ("apply-patch", "core tool"),
         ("apply_patch", "core tool"),
@@ -195,7 +195,7 @@ fn what_is_there_stays() {
     fs::write(directory.path().join("full/notes.txt"), "mine").unwrap();
     let (code, out, err) = run(directory.path(), &["new", "plugin", "full"]);
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(err.contains("is there and not empty") && err.contains("Nothing was written"), "{err}");
+    assert!(err.contains("exists and is not empty") && err.contains("Nothing was written"), "{err}");
     assert_eq!(fs::read_dir(directory.path().join("full")).unwrap().count(), 1);
     fs::write(directory.path().join("file"), "mine").unwrap();
     assert_eq!(run(directory.path(), &["new", "host", "file"]).0, 1);
@@ -248,10 +248,10 @@ fn a_host_is_called_otherwise_than_its_plugin() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("plugins")).unwrap();
     for (crate_name, host, expected) in [
-        ("greeter", "greeter", "take another name for the host"),
-        ("my_greeter", "my-greeter", "take another name for the host"),
-        ("toolkit", "desk", "is no plugin"),
-        ("toolkit-cli", "desk", "is no plugin"),
+        ("greeter", "greeter", "choose another name for the host"),
+        ("my_greeter", "my-greeter", "choose another name for the host"),
+        ("toolkit", "desk", "is not a plugin"),
+        ("toolkit-cli", "desk", "is not a plugin"),
     ] {
         let plugin = directory.path().join("plugins").join(crate_name);
         fs::create_dir(&plugin).unwrap();

@@ -72,7 +72,7 @@ impl House {
 fn what_was_allowed_is_listed_and_revoked() {
     let house = House::new();
     let run = house.run("one", &["permission", "list"]);
-    assert_eq!(run.err, "Nothing is allowed beyond what the configuration allows.\n");
+    assert_eq!(run.err, "No approvals are stored.\n");
     assert_eq!(run.ok(), "");
     let denied = house.run("one", &["call", "deploy"]).fails(5);
     assert!(denied.contains("or allow it with the setting `permission.deploy`"), "{denied}");
@@ -118,7 +118,7 @@ fn what_was_allowed_is_listed_and_revoked() {
     let unknown = house.run("one", &["permission", "revoke", "no\u{1b}thing"]).fails(2);
     assert!(unknown.contains("has the id `no\\u{1b}thing`; `permission list` shows all"), "{unknown}");
     let revoked = house.run("two", &["permission", "revoke", &id]).ok();
-    assert!(revoked.starts_with("It will be asked again:\n") && revoked.contains(&id), "{revoked}");
+    assert!(revoked.starts_with("Revoked; it needs approval again:\n") && revoked.contains(&id), "{revoked}");
     house.run("one", &["call", "deploy"]).fails(5);
     assert_eq!(house.run("two", &["call", "deploy"]).ok(), "online\n");
 
@@ -127,7 +127,7 @@ fn what_was_allowed_is_listed_and_revoked() {
     assert!(list.err.starts_with("warning: ") && list.err.contains("is not read: it is damaged"), "{list:?}");
     assert_eq!(list.ok().lines().count(), 2);
     let all = house.run("one", &["permission", "revoke", "--all"]).ok();
-    assert_eq!(all, "Revoked everything (2 files of workspaces and sessions); it will be asked again.\n");
+    assert_eq!(all, "Revoked all approvals (2 files of workspaces and sessions).\n");
     assert_eq!(
         house.run("one", &["permission", "revoke", "--all", "-o", "json"]).json(),
         json!({ "workspaces": 0 })

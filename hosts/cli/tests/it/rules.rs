@@ -53,7 +53,7 @@ fn a_key_that_means_nothing_stops_every_command_with_its_line() {
     }
     // A tool of a plugin that is not linked is named.
     let error = User::new("{ permission: { acme_deploy: 'deny' } }").run(&["list"]).fails(6);
-    assert!(error.contains("no kind of permission, tool or server is called `acme_deploy`"), "{error}");
+    assert!(error.contains("there is no permission kind, tool or server `acme_deploy`"), "{error}");
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn skills_are_shown_and_trusted_as_they_are() {
     // One that comes is asked about, with nothing else changed.
     skill("review", "---\nname: review\ndescription: x\n---\nLook.\n");
     let (seen, code) = user.at_a_terminal("trust").until(PROMPT).type_in("n\n").end();
-    assert!(seen.contains("work/skills would count as they are:\r\n  + review (5 lines)"), "{seen}");
+    assert!(seen.contains("work/skills would be trusted as they are:\r\n  + review (5 lines)"), "{seen}");
     assert_eq!((code, stored()), (Some(5), before.clone()), "{seen}");
     let (seen, code) = user.at_a_terminal("trust").until(PROMPT).type_in("y\n").end();
     assert_eq!(code, Some(0), "{seen}");

@@ -193,7 +193,7 @@ fn without_a_browser_the_error_says_how_to_install_one() {
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
     assert!(
         told.contains("`tools.browser.executable` names /no/such/browser")
-            && told.contains("put the setting right"),
+            && told.contains("correct the setting"),
         "{told}"
     );
 }

@@ -52,23 +52,18 @@ pub(super) async fn call(
             _ => return Err(fault(server, "it answered with a task, which was not asked for")),
         }
     }
-    Err(fault(server, &format!("it asked for something more {MAX_ROUNDS} times without being done")))
+    Err(fault(server, &format!("it requested input {MAX_ROUNDS} times without a result")))
 }
 
 /// Asks for approval of a tool whose definition has changed.
 async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -> Result<(), ToolError> {
     let Some(change) = offered.change() else { return Ok(()) };
-    let title = format!(
-        "call {} although the MCP server `{}` has changed what it says of it",
-        offered.here, server.name
-    );
+    let title =
+        format!("call {} although the MCP server `{}` has changed its definition", offered.here, server.name);
     let said = |text: &str| if text.is_empty() { "(nothing)".to_owned() } else { text.to_owned() };
     let mut ask = Ask::new("mcp", title).with_pattern(&offered.here).raised().once_only();
     if change.before.description == change.now.description {
-        ask = ask.with_text(
-            "changed",
-            "its parameters, what it says of its effects, or its description further on",
-        );
+        ask = ask.with_text("changed", "its parameters, its annotations, or the end of its description");
     } else {
         ask = ask
             .with_text("before", said(&change.before.description))
@@ -103,8 +98,8 @@ async fn once(
         ServerResult::EmptyResult(_) => Ok(CallToolResponse::Complete(CallToolResult::success(Vec::new()))),
         ServerResult::CustomResult(result) => serde_json::from_value(result.0)
             .map(CallToolResponse::Complete)
-            .map_err(|_| fault(server, "its answer is no result of a tool")),
-        _ => Err(fault(server, "its answer is no result of a tool")),
+            .map_err(|_| fault(server, "its answer is not a tool result")),
+        _ => Err(fault(server, "its answer is not a tool result")),
     }
 }
 
@@ -121,14 +116,14 @@ async fn sent_on(
         let answer = asked::elicit(&server.name, context, params).await?;
         if answer.action != ElicitationAction::Accept {
             return Ok(ToolError::denied(format!(
-                "the MCP server `{}` needs something that a person does in a browser first, and the person did not agree to it",
+                "the MCP server `{}` needs a step in a browser first, and the user declined it",
                 server.name
             )));
         }
     }
     Ok(ToolError::failed(format!(
-        "the MCP server `{}` needs something that a person does in a browser first: {}. The person was told where; call the tool again \
-         once they say that it is done",
+        "the MCP server `{}` needs a step in a browser first: {}. The user was told where; call the tool again \
+         once the user says that it is done",
         server.name,
         escape_line(&error.message)
     )))
@@ -159,7 +154,7 @@ pub(super) async fn sent(
         answer = &mut handle.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
         () = context.cancellation_token().cancelled() => {
             return Err(ToolError::aborted(format!(
-                "the call was cancelled, and the MCP server `{}` was told; it may have done a part of it", server.name
+                "the call was cancelled, and the MCP server `{}` was notified; the call may have been done in part", server.name
             )));
         }
     };
@@ -187,7 +182,7 @@ pub(super) async fn answers(
 ) -> Result<InputResponses, ToolError> {
     let mut answers = InputResponses::new();
     if requests.len() > MAX_AT_ONCE {
-        let many = format!("it asks {} things at once, and {MAX_AT_ONCE} is the most", requests.len());
+        let many = format!("it sent {} input requests at once; the maximum is {MAX_AT_ONCE}", requests.len());
         return Err(fault(server, &many));
     }
     for (name, request) in requests {
@@ -213,7 +208,7 @@ pub(super) async fn answers(
             }
             _ => {
                 // The client did not declare this capability.
-                return Err(fault(server, "it asks for what this client did not say that it has"));
+                return Err(fault(server, "it requests a capability that this client did not declare"));
             }
         };
         answers.insert(name, serde_json::to_value(answer).unwrap_or_else(|_| json!(null)));
@@ -222,7 +217,7 @@ pub(super) async fn answers(
 }
 
 pub(super) fn fault(server: &Server, what: &str) -> ToolError {
-    ToolError::failed(format!("the MCP server `{}` does not keep to the protocol: {what}", server.name))
+    ToolError::failed(format!("the MCP server `{}` violates the protocol: {what}", server.name))
 }
 
 /// Converts the error of a failed request to an error for the model.
@@ -253,8 +248,8 @@ pub(super) fn failed(server: &Server, error: ServiceError) -> ToolError {
             ToolError::new(
                 ToolErrorKind::Unavailable,
                 format!(
-                    "the MCP server `{name}`{} could not be reached for the call: {}. Whether it did anything is not known; \
-                     it is tried again for the next call",
+                    "the MCP server `{name}`{} could not be reached for the call: {}. It is unknown if the call had effects; \
+                     the next call reconnects",
                     server.at(),
                     escape_line(&(why + &server.last_words()))
                 ),
@@ -265,8 +260,8 @@ pub(super) fn failed(server: &Server, error: ServiceError) -> ToolError {
             ToolError::new(
                 ToolErrorKind::Unavailable,
                 format!(
-                    "the connection to the MCP server `{name}` ended during the call{}. Whether it did anything is not known; \
-                     it is started again for the next call",
+                    "the connection to the MCP server `{name}` ended during the call{}. It is unknown if the call had effects; \
+                     the next call reconnects",
                     escape_line(&server.last_words())
                 ),
             )

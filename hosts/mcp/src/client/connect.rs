@@ -88,7 +88,7 @@ impl About {
 
     /// Returns the server's name, its version and the version of the protocol.
     pub(super) fn shown(&self) -> String {
-        let Some(info) = &self.info else { return "says nothing of itself".to_owned() };
+        let Some(info) = &self.info else { return "no server information".to_owned() };
         let server = match &info.server_info {
             Some(server) => format!("{} {}", server.name, server.version),
             None => "a server without a name".to_owned(),

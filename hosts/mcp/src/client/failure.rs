@@ -20,16 +20,16 @@ pub(super) fn of_beginning(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
         ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
-            "its first answer is not one to `initialize`".to_owned()
+            "its first answer is not a response to `initialize`".to_owned()
         }
         ClientInitializeError::ConflictInitResponseId(expected, got)
         | ClientInitializeError::UncorrelatedErrorResponse { expected, received: got } => {
-            format!("its first answer is one to request {got}, and {expected} was sent")
+            format!("its first answer is to request {got}, but {expected} was sent")
         }
         ClientInitializeError::JsonRpcError(error) => of_protocol(error),
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let versions: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
-            format!("it speaks no version of the protocol that is known here: {}", versions.join(", "))
+            format!("none of its protocol versions is supported: {}", versions.join(", "))
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_beginning(fallback),
         ClientInitializeError::TransportError { error, .. } => of_cause(&*error.error),

@@ -58,7 +58,7 @@ impl ClientHandler for Handler {
         let Some(asking) = self.0.calls.asking() else {
             tracing::warn!(
                 server = &*self.0.name,
-                "it asks a question that is of no call, or of one of several callers"
+                "it asks a question that belongs to no call, or to one of several callers"
             );
             return Ok(ElicitResult::new(ElicitationAction::Decline));
         };

@@ -119,7 +119,7 @@ pub(super) fn refusal(error: &(dyn Error + 'static), server: &str) -> Option<Str
             #[cfg(feature = "oauth")]
             Some(StreamableHttpError::Auth(error @ AuthError::TokenRefreshFailed(_))) => {
                 return Some(format!(
-                    "cannot be signed in to: {error}. `toolkit mcp login {server}` lets a person sign in again"
+                    "cannot be signed in to: {error}. `toolkit mcp login {server}` signs in again"
                 ));
             }
             #[cfg(feature = "oauth")]
@@ -166,7 +166,7 @@ pub(super) fn shown_address(address: &str) -> String {
 /// Returns the hint for a server that requires authentication.
 pub(super) fn unknown(server: &str) -> String {
     format!(
-        "wants to know who asks: sign in with `toolkit mcp login {server}`, or give it a header `Authorization` in its `headers`"
+        "requires authentication: sign in with `toolkit mcp login {server}`, or give it a header `Authorization` in its `headers`"
     )
 }
 

@@ -91,7 +91,7 @@ fn tool(
     let hints = definition.get("annotations");
     let hint = |key: &str| hints.and_then(|hints| hints.get(key)).and_then(Value::as_bool);
     let schema = definition.get("inputSchema").filter(|schema| schema.is_object());
-    let mut schema = schema.cloned().ok_or("its `inputSchema` is not that of an object")?;
+    let mut schema = schema.cloned().ok_or("its `inputSchema` is not an object schema")?;
     visible::schema(&mut schema)?;
     let mut tool = Tool::builder(here)
         .source(Source::mcp(&*server.name))

@@ -77,7 +77,7 @@ impl McpServers {
             result => serde_json::to_value(result).unwrap_or_default(),
         };
         visible::json(&mut value);
-        serde_json::from_value(value).map_err(|_| failed("its answer is no prompt".to_owned()))
+        serde_json::from_value(value).map_err(|_| failed("its answer is not a prompt".to_owned()))
     }
 
     async fn offered(&self, toolbox: &Toolbox) -> Vec<Offered> {

@@ -158,7 +158,7 @@ impl Resources {
         for _ in 0..MAX_ROUNDS {
             let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params.clone()));
             let answer = call::sent(&server, &peer, context, request).await?;
-            let no_resource = || call::fault(&server, "its answer is no resource");
+            let no_resource = || call::fault(&server, "its answer is not a resource");
             let result: ReadResourceResult = match answer.map_err(|error| call::failed(&server, error))? {
                 ServerResult::ReadResourceResult(result) => result,
                 ServerResult::InputRequiredResult(needs) => {
@@ -183,10 +183,7 @@ impl Resources {
                 .map(content)
                 .fold(ToolOutput::default(), ToolOutput::with_content));
         }
-        Err(call::fault(
-            &server,
-            &format!("it asked for something more {MAX_ROUNDS} times without being done"),
-        ))
+        Err(call::fault(&server, &format!("it requested input {MAX_ROUNDS} times without a result")))
     }
 
     async fn list(&self, context: &ToolContext, args: DynamicArgs) -> Result<ToolOutput, ToolError> {

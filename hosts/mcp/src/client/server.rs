@@ -243,7 +243,7 @@ impl Server {
         let name = &self.name;
         let left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(why) = left_out.by_name.get(tool) {
-            return Some(format!("the MCP server `{name}` offers it, and it is left out: {why}"));
+            return Some(format!("the MCP server `{name}` offers it, but it is left out: {why}"));
         }
         if !self.has_prefix(tool) {
             return None;
@@ -257,7 +257,7 @@ impl Server {
             }
             (State::Failed { why }, _) => format!("the MCP server `{name}` cannot be reached: {why}"),
             (State::Idle | State::Starting, _) => {
-                format!("the MCP server `{name}` is not there yet; try again in a few seconds")
+                format!("the MCP server `{name}` is not connected yet; try again in a few seconds")
             }
             (State::Stopped, _) => format!("the MCP server `{name}` was stopped"),
         })
@@ -360,7 +360,7 @@ impl Server {
                         self.state.send_replace(State::Ready { peer, tools, about });
                     }
                     Ok(Err(why)) => self.tell(why),
-                    Err(_) => self.tell("it said that its tools have changed, and did not list them in time"),
+                    Err(_) => self.tell("it reported changed tools, but did not list them in time"),
                 }
             }
         };
@@ -441,7 +441,7 @@ impl Server {
                 read += bytes;
                 if bytes > LARGEST_TOOL {
                     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-                    let why = format!("its definition has {bytes} bytes, and {LARGEST_TOOL} is the most");
+                    let why = format!("its definition has {bytes} bytes; the maximum is {LARGEST_TOOL}");
                     left_out.add(names::names(&self.prefix, &[name]).remove(0), &*why);
                     let name: String = name.chars().take(100).collect();
                     self.tell(format!("its tool {name:?} is left out: {why}"));

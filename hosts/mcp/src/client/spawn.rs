@@ -102,7 +102,7 @@ impl LastWords {
 pub(super) async fn start(server: &str, command: &McpCommand, workspace: &Path) -> Result<Started, String> {
     let directory = directory(command.cwd.as_deref(), workspace);
     if !directory.is_dir() {
-        let text = format!("its directory {} is not there; `cwd` says which it is", directory.display());
+        let text = format!("its directory {} does not exist; correct `cwd`", directory.display());
         return Err(text);
     }
     let mut run = Command::new(&command.command)
@@ -142,7 +142,7 @@ fn depth() -> Result<u32, String> {
     if depth < DEEPEST {
         return Ok(depth);
     }
-    Err(format!("{depth} servers have started each other to come here; one of them starts itself"))
+    Err(format!("{depth} servers have started each other in a chain; one of them starts itself"))
 }
 
 fn directory(cwd: Option<&str>, workspace: &Path) -> PathBuf {

@@ -24,7 +24,7 @@ impl<S> AtPath<S> {
         if request.uri().path().trim_end_matches('/') == self.path {
             return Box::pin(self.inner.call(request));
         }
-        let text = format!("nothing is here; the protocol is at {}", self.path);
+        let text = format!("not found; MCP is served at {}", self.path);
         answered(refusal(StatusCode::NOT_FOUND, text))
     }
 }

@@ -173,7 +173,7 @@ impl<H: ServerHandler> HttpService<H> {
         match tokio::time::timeout(self.options.body_within, whole).await {
             Ok(Ok(body)) => Ok(body.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-            Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the request did not come whole".to_owned())),
+            Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the request is incomplete".to_owned())),
             Err(_) => {
                 Err(refusal(StatusCode::REQUEST_TIMEOUT, "the request took too long to come".to_owned()))
             }

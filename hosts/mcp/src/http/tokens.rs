@@ -128,7 +128,7 @@ impl ClientTokens {
         let mut text = String::new();
         file.take(MAX_BYTES).read_to_string(&mut text)?;
         let tokens = serde_json::from_str(&text).map_err(|error| {
-            let message = format!("{} is no list of tokens: {error}", self.path.display());
+            let message = format!("{} is not a list of tokens: {error}", self.path.display());
             io::Error::new(ErrorKind::InvalidData, message)
         })?;
         Ok(Snapshot { modified: metadata.modified().ok(), bytes: metadata.len(), tokens })

@@ -37,7 +37,7 @@ fn id_of_request(scan: &Scan) -> Option<RequestId> {
 
 fn of_object(mut message: Map<String, Value>) -> (ErrorData, Option<RequestId>) {
     let Some(Value::String(method)) = message.remove("method") else {
-        return (invalid("it has no `method`, and is no response to a request of this server"), None);
+        return (invalid("it has no `method`, and is not a response to a request of this server"), None);
     };
     let id = match message.remove("id").map(serde_json::from_value) {
         Some(Ok(id)) => Some(id),

@@ -60,7 +60,7 @@ pub(super) async fn get(
     }
     if !is_there {
         return Err(ErrorData::invalid_params(
-            format!("there is no prompt {:?}; `prompts/list` lists those that there are", request.name),
+            format!("there is no prompt {:?}; `prompts/list` lists the available prompts", request.name),
             None,
         ));
     }

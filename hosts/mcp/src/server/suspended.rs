@@ -93,7 +93,7 @@ impl Suspended {
         // One message for all cases, so that guessing discloses nothing.
         found.map(|found| found.running).ok_or_else(|| {
             ErrorData::invalid_params(
-                "no call waits for this `requestState`: it counts once, for the same tool and arguments, and only for some \
+                "no call waits for this `requestState`: it is valid once, for the same tool and arguments, and only for some \
                  minutes; call the tool again without it",
                 None,
             )

@@ -12,7 +12,7 @@ async fn what_cannot_be_a_task_is_never_sent() {
         (json!({ "prompt": "" }), "/prompt"),
         (json!({ "prompt": "x".repeat(100_001) }), "/prompt"),
         (json!({ "prompt": "x", "schema": "string" }), "/schema"),
-        (json!({ "prompt": "x", "schema": { "type": "nonsense" } }), "no JSON Schema"),
+        (json!({ "prompt": "x", "schema": { "type": "nonsense" } }), "not a JSON Schema"),
         (json!({ "prompt": "x", "schema": { "$ref": "#" } }), "leads to itself"),
         (json!({ "prompt": "x", "schema": { "$ref": "http://127.0.0.1:1/schema" } }), "leads out"),
         (json!({ "prompt": "x", "input": "y".repeat(600_000) }), "too long"),

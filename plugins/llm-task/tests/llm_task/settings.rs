@@ -17,7 +17,7 @@ async fn what_is_not_configured_is_said() {
     let there = ["tools.alsoAllow=[\"llm_task\"]", "permission.llm_task=allow"];
     for (settings, expected) in [
         (&[][..], "set `plugins.llm-task.model`"),
-        (&["plugins.llm-task.model=x", "plugins.llm-task.apiKey=two words"], "is no key"),
+        (&["plugins.llm-task.model=x", "plugins.llm-task.apiKey=two words"], "is not a valid key"),
     ] {
         let error = Bench::new(&[&there, settings].concat(), Reply::deny()).error(task()).await;
         assert_eq!(error.kind(), ToolErrorKind::Unavailable, "{error}");

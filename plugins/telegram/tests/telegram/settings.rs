@@ -16,8 +16,8 @@ use toolkit_loopback::Loopback;
 async fn what_is_not_configured_is_said() {
     for (settings, expected) in [
         (vec![], "set `plugins.telegram.token`"),
-        (vec!["plugins.telegram.token=secret-nonsense"], "is no token of a bot"),
-        (vec!["plugins.telegram.token=1:a/../../x"], "is no token of a bot"),
+        (vec!["plugins.telegram.token=secret-nonsense"], "is not a bot token"),
+        (vec!["plugins.telegram.token=1:a/../../x"], "is not a bot token"),
     ] {
         let bench = Bench::new(
             "http://127.0.0.1:1",

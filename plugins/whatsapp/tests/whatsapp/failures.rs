@@ -97,10 +97,10 @@ async fn failures_are_told_with_what_helps() {
         (Answer::json(400, &json!({ "error": "text" })), Unavailable, never, "cannot be read"),
         (Answer::json(200, &json!({ "messages": [] })), Unavailable, never, "names no message"),
         (
-            Answer::json(202, &json!({ "error": { "message": "no success", "code": 100 } })),
+            Answer::json(202, &json!({ "error": { "message": "neither success", "code": 100 } })),
             InvalidArguments,
             never,
-            "no success",
+            "neither success",
         ),
         (
             Answer::json(500, &json!({ "messages": [{ "id": "x" }] })),

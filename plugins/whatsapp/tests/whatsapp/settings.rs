@@ -20,8 +20,8 @@ async fn what_is_not_configured_is_said() {
         (vec![], "plugins.whatsapp.phoneNumberId"),
         (vec![token.as_str()], "plugins.whatsapp.phoneNumberId"),
         (vec![number.as_str()], "plugins.whatsapp.token"),
-        (vec![number.as_str(), "plugins.whatsapp.token=two words"], "is no access token"),
-        (vec![number.as_str(), "plugins.whatsapp.token=\"a\\nb\""], "is no access token"),
+        (vec![number.as_str(), "plugins.whatsapp.token=two words"], "is not a valid access token"),
+        (vec![number.as_str(), "plugins.whatsapp.token=\"a\\nb\""], "is not a valid access token"),
     ] {
         let settings = [&settings[..], &["permission.message=allow"]].concat();
         let error = Bench::new("http://127.0.0.1:1", &settings, Reply::deny())

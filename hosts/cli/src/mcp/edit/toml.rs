@@ -35,7 +35,7 @@ pub(super) fn with(
         // Tables in braces have no lines of their own.
         Some(Item::Value(servers)) => {
             let Some(table) = servers.as_inline_table() else {
-                return Err(format!("its `{}` is no table", keys.join(".")));
+                return Err(format!("its `{}` is not a table", keys.join(".")));
             };
             let end = servers.span().ok_or("its place is not known")?.end - 1;
             let head = cleared[..end].trim_end();
@@ -112,7 +112,7 @@ fn parse(text: &str) -> Result<Document<&str>, String> {
     Document::parse(text).map_err(|error| {
         let place = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         let place = place.map(|line| format!(" in line {line}")).unwrap_or_default();
-        format!("it is no TOML{place}: {}", error.message().trim())
+        format!("it is not valid TOML{place}: {}", error.message().trim())
     })
 }
 
@@ -120,8 +120,9 @@ fn parse(text: &str) -> Result<Document<&str>, String> {
 fn find<'a>(document: &'a Document<&str>, path: &[&str]) -> Result<Option<&'a Item>, String> {
     let mut item = document.as_item();
     for (depth, key) in path.iter().enumerate() {
-        let table =
-            item.as_table_like().ok_or_else(|| format!("its `{}` is no table", path[..depth].join(".")))?;
+        let table = item
+            .as_table_like()
+            .ok_or_else(|| format!("its `{}` is not a table", path[..depth].join(".")))?;
         match table.get(key) {
             Some(next) => item = next,
             None => return Ok(None),
@@ -345,10 +346,10 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_left() {
         for (text, expected) in [
-            ("a = 1\nb = [\n", "it is no TOML in line"),
+            ("a = 1\nb = [\n", "it is not valid TOML in line"),
             ("a = 1\na = 2\n", "in line 2"),
-            ("mcp_servers = 1\n", "its `mcp_servers` is no table"),
-            ("[[mcp_servers]]\nx = 1\n", "its `mcp_servers` is no table"),
+            ("mcp_servers = 1\n", "its `mcp_servers` is not a table"),
+            ("[[mcp_servers]]\nx = 1\n", "its `mcp_servers` is not a table"),
         ] {
             let error = with(text, KEYS, "toolkit", &wanted()).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

@@ -17,7 +17,7 @@ pub(super) fn entry(text: &str, keys: &[&str], name: &str) -> Result<Option<Valu
         match above.member(key)? {
             Some(part) if matches!(part.value, Node::Map { .. }) => above = &part.value,
             Some(part) if !part.value.is_null() => {
-                return Err(format!("its `{key}` in line {} is no mapping", line(text, part.start)));
+                return Err(format!("its `{key}` in line {} is not a mapping", line(text, part.start)));
             }
             _ => return Ok(None),
         }
@@ -79,11 +79,11 @@ fn put(text: &str, key: &str, name: &str, value: &Value) -> Result<String, Strin
             (line_after(text, *end), lines(name, value, indent))
         }
         Some(part) if part.value.is_null() => (line_after(text, part.end()), lines(name, value, 2)),
-        Some(part) => return Err(format!("its `{key}` in line {} is no mapping", line(text, part.start))),
+        Some(part) => return Err(format!("its `{key}` in line {} is not a mapping", line(text, part.start))),
         None => {
             let at = match &root {
                 Some(Node::Map { is_flow: true, .. }) => {
-                    return Err("it is written in braces; write it in lines".to_owned());
+                    return Err("it is in braces; write it in block style".to_owned());
                 }
                 Some(root) => line_after(text, root.end()),
                 None => text.len(),
@@ -111,7 +111,7 @@ fn take(text: &str, path: &[&str]) -> Result<String, String> {
     for key in above {
         map = map.get(key)?.ok_or_else(|| format!("it has no `{key}`"))?;
     }
-    let Node::Map { is_flow, pairs, .. } = map else { return Err("it is no mapping".to_owned()) };
+    let Node::Map { is_flow, pairs, .. } = map else { return Err("it is not a mapping".to_owned()) };
     let place = pairs.iter().position(|part| part.key == *name).ok_or("it has no such entry")?;
     let part = &pairs[place];
     let (mut from, mut to) = (part.start, part.end());
@@ -286,9 +286,9 @@ mod tests {
     fn what_cannot_be_changed_safely_is_left() {
         for (text, expected) in [
             ("a: [1\nb: 2\n", "line"),
-            ("extensions: text\n", "its `extensions` in line 1 is no mapping"),
+            ("extensions: text\n", "its `extensions` in line 1 is not a mapping"),
             ("a: 1\nextensions:\n- x\n", "its `extensions` in line"),
-            ("- a\n", "is no mapping"),
+            ("- a\n", "is not a mapping"),
             ("a: 1\n---\nb: 2\n", "several documents"),
             ("extensions: &e\n  a: {cmd: x}\nb: *e\n", ""),
             ("extensions:\n  a: 1\n  a: 2\n", "has `a` twice"),

@@ -30,7 +30,7 @@ fn one_that_cannot_be_used_stops_the_command_with_its_reason() {
         ("zeros", |path| symlink("/dev/zero", path).unwrap(), "it is not a regular file"),
         ("randomness", |path| symlink("/dev/urandom", path).unwrap(), "it is not a regular file"),
         ("a terminal", |path| symlink("/dev/ptmx", path).unwrap(), "it is not a regular file"),
-        ("nothing", |path| symlink("/nowhere/at/all", path).unwrap(), "it is a link that leads nowhere"),
+        ("nothing", |path| symlink("/nowhere/at/all", path).unwrap(), "it is a symlink to a missing file"),
         ("itself", |path| symlink("toolkit.json5", path).unwrap(), "it cannot be opened"),
         ("a directory", |path| fs::create_dir(path).unwrap(), "it is not a regular file"),
         (
@@ -50,7 +50,11 @@ fn one_that_cannot_be_used_stops_the_command_with_its_reason() {
         ("UTF-16", |path| text(path, b"\xff\xfe{\0}\0"), "it is not UTF-8 from line 1 on"),
         ("a great number", |path| text(path, "{ loopGuard: { tell: 1e999 } }"), ":1:22: "),
         ("a great integer", |path| text(path, "{ loopGuard: { tell: 99999999999999999999999 } }"), ":1:22: "),
-        ("no number", |path| text(path, "{ loopGuard: { tell: NaN } }"), ":1:22: no number that JSON has"),
+        (
+            "no number",
+            |path| text(path, "{ loopGuard: { tell: NaN } }"),
+            ":1:22: not a number that JSON supports",
+        ),
         (
             "a key twice",
             |path| text(path, "{ tools: { deny: ['a'] },\n  tools: {} }"),

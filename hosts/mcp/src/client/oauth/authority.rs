@@ -299,7 +299,7 @@ impl Authority {
 
     /// Records and returns the error for a server that refuses a request after several sign-ins.
     pub(super) async fn in_vain(&self) -> AuthError {
-        let why = format!("it was signed in to {MAX_IN_VAIN} times, and refuses still");
+        let why = format!("it still refuses requests after {MAX_IN_VAIN} sign-ins");
         self.asked.lock().await.fail(why.clone());
         AuthError::AuthorizationFailed(why)
     }

@@ -76,10 +76,10 @@ impl Authority {
         if !self.is_configured(metadata.issuer.as_deref()) {
             let named = self.settings.issuer.as_deref().unwrap_or_default();
             return Err(match &metadata.issuer {
-                Some(issuer) => {
-                    shortened(&format!("`oauth.issuer` is {named:?}, and it sends people to {issuer:?}"))
-                }
-                None => format!("`oauth.issuer` is {named:?}, and it does not say who decides"),
+                Some(issuer) => shortened(&format!(
+                    "`oauth.issuer` is {named:?}, but the server names the issuer {issuer:?}"
+                )),
+                None => format!("`oauth.issuer` is {named:?}, but the server names no issuer"),
             });
         }
         if self.settings.client_secret.is_none() || self.settings.issuer.is_some() {
@@ -88,8 +88,8 @@ impl Authority {
         let now = &metadata.token_endpoint;
         match before {
             Some(before) if before != now => Err(shortened(&format!(
-                "its tokens come from {now:?} now, and came from {before:?} before, so that `oauth.clientSecret` is not sent there; if \
-                 that is right, name the authorization server in `oauth.issuer`, or remove the old tokens with `toolkit mcp logout {}`",
+                "its token endpoint is now {now:?}, and was {before:?}, so `oauth.clientSecret` is not sent there; if that is \
+                 right, name the authorization server in `oauth.issuer`, or remove the old tokens with `toolkit mcp logout {}`",
                 escape_line(&self.server)
             ))),
             None if !found.source.is_discovered() => Err(
@@ -194,9 +194,7 @@ async fn same(metadata: &AuthorizationMetadata) -> Result<(), String> {
     {
         return Ok(());
     }
-    Err(shortened(&format!(
-        "{issuer:?}, who is said to decide, says something else of where to sign in than the server does"
-    )))
+    Err(shortened(&format!("the issuer {issuer:?} names other sign-in endpoints than the server does")))
 }
 
 /// Returns the resource to request tokens for: the server's address without the parts that may be secret.
@@ -216,18 +214,18 @@ fn openable(url: &str) -> Result<(), String> {
     match parsed.scheme() {
         "https" => Ok(()),
         "http" if is_here => Ok(()),
-        scheme => Err(format!("an address to sign in at is one of {scheme:?}, and only `https` is used")),
+        scheme => Err(format!("a sign-in URL has the scheme {scheme:?}; only `https` is allowed")),
     }
 }
 
 /// Parses the URL that the browser was redirected to.
 fn answer(returned: &str) -> Result<AuthorizationCallback, String> {
-    let url = Url::parse(returned).map_err(|_| "what came back from signing in is no address".to_owned())?;
+    let url = Url::parse(returned).map_err(|_| "the sign-in returned an invalid URL".to_owned())?;
     let value =
         |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     if let Some(error) = value("error") {
         let why = value("error_description").map(|why| format!(": {why}")).unwrap_or_default();
-        return Err(shortened(&format!("signing in was refused ({error}{why})")));
+        return Err(shortened(&format!("the sign-in was refused ({error}{why})")));
     }
     AuthorizationCallback::from_redirect_url(returned).map_err(|error| told(&error))
 }
@@ -289,7 +287,7 @@ mod tests {
         let refused =
             answer("http://127.0.0.1:1/callback?error=access_denied&error_description=not%20you%0A&state=s");
         let refused = refused.err();
-        assert_eq!(refused.as_deref(), Some("signing in was refused (access_denied: not you\n)"));
+        assert_eq!(refused.as_deref(), Some("the sign-in was refused (access_denied: not you\n)"));
         let long = format!("http://127.0.0.1:1/callback?error={}", "x".repeat(5_000));
         assert!(answer(&long).is_err_and(|why| why.chars().count() <= MAX_OF_REASON + 1));
         assert!(answer("http://127.0.0.1:1/callback?code=c&state=s").is_ok());

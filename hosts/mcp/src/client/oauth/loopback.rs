@@ -102,9 +102,9 @@ async fn visit(mut stream: TcpStream, port: u16, expected: Option<&str>) -> Opti
         && expected.is_some()
         && state(&returned).as_deref() == expected;
     let (status, text) = if is_it {
-        ("200 OK", "This can be closed: what came of signing in is shown where it was begun.")
+        ("200 OK", "You can close this page: the program that started the sign-in shows its result.")
     } else {
-        ("404 Not Found", "Nobody waits for this.")
+        ("404 Not Found", "No sign-in waits for this page.")
     };
     let answer = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\

@@ -164,14 +164,14 @@ impl Inner {
         };
         if is_open_to_others(&opened)? {
             return Err(io::Error::other(
-                "others can read the file; take it away from them with `chmod 600`, or remove it and sign in again",
+                "other users can read the file; run `chmod 600` on it, or remove it and sign in again",
             ));
         }
         let mut text = String::new();
         opened.take(LARGEST).read_to_string(&mut text)?;
         // The message does not contain the content, which is secret.
         let read: StoredToken = serde_json::from_str(&text)
-            .map_err(|_| io::Error::other("it does not hold what it should; remove it and sign in again"))?;
+            .map_err(|_| io::Error::other("its content is invalid; remove it and sign in again"))?;
         Ok(Some(read).filter(|read| read.url == self.url))
     }
 

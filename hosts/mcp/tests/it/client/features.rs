@@ -120,9 +120,9 @@ async fn a_tool_that_needs_a_person_elsewhere_first_says_so() {
         (
             Answer::allow(),
             ToolErrorKind::Failed,
-            "sign in first. The person was told where; call the tool again",
+            "sign in first. The user was told where; call the tool again",
         ),
-        (Answer::deny(), ToolErrorKind::Denied, "the person did not agree to it"),
+        (Answer::deny(), ToolErrorKind::Denied, "the user declined it"),
     ] {
         let approver = ScriptedApprover::new([answer]);
         let host = Host::with(

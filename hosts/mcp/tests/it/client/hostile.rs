@@ -31,7 +31,7 @@ async fn of_a_list_that_is_partly_broken_the_rest_is_there() {
     assert!(names[0].starts_with("h_____"), "{names:?}");
     let noticed = host.noticed();
     for expected in [
-        "\"no_schema\" is left out: its `inputSchema` is not that of an object",
+        "\"no_schema\" is left out: its `inputSchema` is not an object schema",
         "\"list\" is left out",
         "entry 3 of its tools is left out: it has no name",
         "entry 4 of its tools is left out",
@@ -62,10 +62,10 @@ async fn a_call_of_what_is_not_there_says_why() {
     }));
     let toolbox = host.toolbox().await;
     for (name, expected) in [
-        ("h__task", "the MCP server `h` offers it, and it is left out: it runs only as a task"),
-        ("h__no_schema", "its `inputSchema` is not that of an object"),
+        ("h__task", "the MCP server `h` offers it, but it is left out: it runs only as a task"),
+        ("h__no_schema", "its `inputSchema` is not an object schema"),
         ("h__circle", "it is left out: "),
-        ("huge__huge", "262144 is the most"),
+        ("huge__huge", "the maximum is 262144"),
         ("h__goood", "the MCP server `h` offers no tool of this name; did you mean `h__good`?"),
         ("gone__x", "the MCP server `gone` cannot be reached: its tools cannot be listed"),
         ("off__x", "the MCP server `off` is switched off in the configuration (`mcp.off.enabled`)"),
@@ -107,7 +107,7 @@ async fn a_list_without_an_end_ends() {
 async fn a_huge_definition_hides_no_other() {
     let host = host("huge");
     assert_eq!(names(&host.toolbox().await), ["h__small"]);
-    assert!(host.noticed().contains("262144 is the most"), "{}", host.noticed());
+    assert!(host.noticed().contains("the maximum is 262144"), "{}", host.noticed());
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn answers_for_nobody_are_left() {
 async fn what_is_no_answer_is_told() {
     let wrong = host("wrong-answer").call("h__call", json!({})).await;
     assert!(
-        wrong.text().contains("does not keep to the protocol: its answer is no result"),
+        wrong.text().contains("violates the protocol: its answer is not a tool result"),
         "{}",
         wrong.text()
     );
@@ -204,7 +204,7 @@ async fn questions_without_an_end_end() {
         |builder| asking(answers)(builder.without_asking_first()),
     );
     let ended = host.call("h__call", json!({})).await;
-    assert!(ended.text().contains("16 times without being done"), "{}", ended.text());
+    assert!(ended.text().contains("16 times without a result"), "{}", ended.text());
 }
 
 #[tokio::test]
@@ -215,7 +215,11 @@ async fn many_questions_at_once_are_none() {
         |builder| asking([Answer::value(json!({"a": true}))])(builder.without_asking_first()),
     );
     let ended = host.call("h__call", json!({})).await;
-    assert!(ended.text().contains("it asks 1000 things at once, and 16 is the most"), "{}", ended.text());
+    assert!(
+        ended.text().contains("it sent 1000 input requests at once; the maximum is 16"),
+        "{}",
+        ended.text()
+    );
 }
 
 #[tokio::test]

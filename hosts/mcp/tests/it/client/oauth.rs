@@ -146,7 +146,7 @@ async fn without_anybody_to_sign_in_it_is_said_what_to_do() {
     let ServerState::Failed { why } = host.state("guarded") else { panic!("{:?}", host.state("guarded")) };
     assert_eq!(
         why,
-        "it wants to know who asks: sign in with `toolkit mcp login guarded`, or give it a header `Authorization` in its `headers`"
+        "it requires authentication: sign in with `toolkit mcp login guarded`, or give it a header `Authorization` in its `headers`"
     );
     host.servers.stop().await;
 }
@@ -204,7 +204,7 @@ async fn tokens_that_others_can_read_or_that_are_for_elsewhere_are_not_used() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let open = later(&guarded, &first);
     assert!(open.call("guarded__echo", json!({"message": "1"})).await.is_error());
-    assert!(failed(&open).contains("others can read the file"), "{}", failed(&open));
+    assert!(failed(&open).contains("other users can read the file"), "{}", failed(&open));
 
     fs::write(&file, "{\"url\": \"secret-beginning").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
@@ -212,15 +212,14 @@ async fn tokens_that_others_can_read_or_that_are_for_elsewhere_are_not_used() {
     assert!(broken.call("guarded__echo", json!({"message": "1"})).await.is_error());
     let why = failed(&broken);
     assert!(
-        why.contains("it does not hold what it should; remove it and sign in again")
-            && !why.contains("secret"),
+        why.contains("its content is invalid; remove it and sign in again") && !why.contains("secret"),
         "{why}"
     );
 
     fs::write(&file, text.replacen(&guarded.url, "http://127.0.0.1:2/mcp", 1)).unwrap();
     let elsewhere = later(&guarded, &first);
     assert!(elsewhere.call("guarded__echo", json!({"message": "1"})).await.is_error());
-    assert!(failed(&elsewhere).starts_with("it wants to know who asks"), "{}", failed(&elsewhere));
+    assert!(failed(&elsewhere).starts_with("it requires authentication"), "{}", failed(&elsewhere));
     for host in [open, broken, elsewhere] {
         host.servers.stop().await;
     }

@@ -319,7 +319,7 @@ async fn a_state_counts_once_for_the_same_call_alone() {
         "{done:?}"
     );
     let again = come_back(&connected, json!({"host": "a"}), &state, yes).await.unwrap_err();
-    assert!(again.contains("counts once"), "{again}");
+    assert!(again.contains("valid once"), "{again}");
     assert_eq!(*log.lock().unwrap(), ["asks for a", "a: true"]);
 }
 

@@ -48,7 +48,7 @@ impl Node {
 
     /// The member of a mapping.
     pub(super) fn member(&self, key: &str) -> Result<Option<&Part>, String> {
-        let Self::Map { pairs, .. } = self else { return Err("it is no mapping".to_owned()) };
+        let Self::Map { pairs, .. } = self else { return Err("it is not a mapping".to_owned()) };
         let mut found = pairs.iter().filter(|part| part.key == key);
         Ok(found.next())
     }

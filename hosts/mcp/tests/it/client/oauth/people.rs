@@ -38,7 +38,7 @@ async fn who_does_not_want_to_is_not_asked_again_at_once() {
         // Each of these is a further attempt to connect.
         assert!(host.call("guarded__echo", json!({"message": "1"})).await.is_error());
         let why = failed(&host);
-        assert!(why.contains("signing in was refused (access_denied)"), "{why}");
+        assert!(why.contains("the sign-in was refused (access_denied)"), "{why}");
         host.servers.start(&host.toolkit).await;
         host.toolkit.toolbox(&toolkit::Caller::new()).await;
     }

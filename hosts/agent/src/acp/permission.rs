@@ -145,7 +145,11 @@ fn unanswered(fault: &Fault) -> Answer {
 fn options(pending: &PendingAsk, ask: &Ask) -> Vec<Value> {
     let option = |id: &str, kind: &str, name: String| json!({"optionId": id, "kind": kind, "name": name});
     let patterns: Vec<_> = ask.patterns.iter().map(|pattern| escape_line(pattern)).collect();
-    let what = if patterns.is_empty() { "this".to_owned() } else { patterns.join(", ") };
+    let what = match patterns.as_slice() {
+        [] => "this".to_owned(),
+        [tool] if pending.is_for_every_call() => format!("every call of {tool}"),
+        several => several.join(", "),
+    };
     let mut options = vec![option(ALLOW_ONCE, "allow_once", "Allow once".to_owned())];
     for scope in pending.scopes() {
         match scope {
@@ -163,4 +167,26 @@ fn options(pending: &PendingAsk, ask: &Ask) -> Vec<Value> {
     options.push(option(REJECT_ONCE, "reject_once", "Reject".to_owned()));
     options.push(option(REJECT_ALWAYS, "reject_always", "Reject for this session".to_owned()));
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolkit::approval::Origin;
+
+    #[test]
+    fn an_option_names_the_actions_that_it_covers() {
+        let ask = || Ask::new("deploy", "call `deploy`");
+        for (ask, covered) in [
+            (ask(), "this"),
+            (ask().with_pattern("deploy"), "every call of deploy"),
+            (ask().with_pattern("a.txt").with_pattern("b.txt"), "a.txt, b.txt"),
+        ] {
+            let pending = PendingAsk::detached(Origin::new("1", "deploy"), Question::Approve(ask.clone()));
+            let names: Vec<Value> =
+                options(&pending, &ask).iter().map(|option| option["name"].clone()).collect();
+            let session = format!("Allow for this session: {covered}");
+            assert_eq!(names, ["Allow once", &session, "Reject", "Reject for this session"]);
+        }
+    }
 }

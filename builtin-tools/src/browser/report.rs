@@ -20,7 +20,7 @@ const DOWNLOADING: Duration = Duration::from_secs(30);
 /// How long is waited for the address of a new tab.
 const OPENING: Duration = Duration::from_secs(2);
 /// How long the page may take to say its title.
-const TITLE: Duration = Duration::from_secs(1);
+const TITLE: Duration = Duration::from_secs(3);
 /// The most refused requests that are listed.
 const MAX_REFUSALS: usize = 5;
 

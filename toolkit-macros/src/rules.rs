@@ -83,6 +83,7 @@ impl Rules {
             }
         }
         constraints.sort_by_key(|(place, _)| *place);
+        // No test covers the call: no two of today's constraints write the same keyword. The function has one.
         refuse_shared_keywords(&constraints, errors);
         rules.constraints = constraints.into_iter().map(|(_, constraint)| constraint).collect();
         rules

@@ -77,7 +77,7 @@ fn long_integer(text: &str) -> Option<Fault> {
     None
 }
 
-/// The state of a visitor.
+/// The state of the rules.
 #[derive(Clone, Copy, Default)]
 struct VisitState {
     key_twice: bool,

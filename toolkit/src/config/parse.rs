@@ -1,7 +1,7 @@
 //! Parses JSON5 text into a value, with the place of each value in it.
 //!
-//! The parser is the crate `json5`. It has no limit of nesting, accepts a repeated key and keeps no places: a visitor of
-//! our own adds the limits, and `places` finds the place of each value.
+//! The parser is the crate `json5`. It has no limit of nesting, accepts a repeated key and keeps no places: the rules
+//! `Limited` add the limits, and `places` finds the place of each value.
 
 mod places;
 #[cfg(test)]
@@ -123,7 +123,7 @@ fn syntax(text: &str, error: &json5::Error) -> Fault {
     Fault { message: message.to_owned(), place: Some(place) }
 }
 
-/// The state of a visitor.
+/// The state of the rules.
 #[derive(Default)]
 struct VisitState {
     values: usize,

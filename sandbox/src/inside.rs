@@ -4,6 +4,8 @@
 //! 2. Mounts ([`mounts`]): everything is read-only except the writable paths; hidden paths are covered.
 //! 3. With its own process ids, a first process ([`init`](crate::supervisor::init)) that stays, and connects sockets ([`broker`]).
 //! 4. No new privileges, Landlock ([`landlock`]), no capabilities ([`capabilities`]), filtered system calls ([`seccomp`]).
+//!
+//! A command that only reads gets the last step alone, with its own rules ([`reading`], [`reading_calls`]).
 
 pub(crate) mod broker;
 pub(crate) mod capabilities;
@@ -14,6 +16,8 @@ pub(crate) mod most;
 pub(crate) mod mounts;
 mod placeholder;
 mod plan;
+mod reading;
+mod reading_calls;
 pub(crate) mod seccomp;
 
 pub(crate) use placeholder::is_placeholder;
@@ -25,6 +29,7 @@ use std::path::{Path, PathBuf};
 use crate::Mode;
 use crate::failure::{Failure, Step};
 use placeholder::Placeholder;
+use reading::ReadingPlan;
 
 /// A plan to contain one command, computed before the fork. Its paths contain no symbolic links.
 pub(crate) struct Plan {
@@ -43,6 +48,8 @@ pub(crate) struct Plan {
     seccomp: bool,
     directory: PathBuf,
     placeholders: Vec<Placeholder>,
+    /// The files that the command may use, if it only reads.
+    reading: Option<ReadingPlan>,
 }
 
 impl Plan {
@@ -79,6 +86,12 @@ impl Plan {
     /// The last steps, in the process that becomes the command. Returns where the broker is to answer, if there `is_broker`.
     pub(crate) fn restrict(&self, is_broker: bool) -> Result<Option<OwnedFd>, Failure> {
         rustix::thread::set_no_new_privs(true).map_err(|error| Failure::new(Step::Capabilities, error))?;
+        if let Some(reading) = &self.reading {
+            reading.restrict(self.landlock)?;
+            capabilities::keep_reading()?;
+            let refuses_signals = ReadingPlan::filters_signals(self.landlock);
+            return reading_calls::restrict(reading.network_tables, refuses_signals).map(|()| None);
+        }
         if self.landlock > 0 {
             landlock::restrict(self)?;
         }

@@ -36,6 +36,18 @@ pub struct Sandbox {
     pub(crate) tmp: Option<PathBuf>,
     pub(crate) required: bool,
     pub(crate) quarantine: Option<Quarantine>,
+    pub(crate) reading: Option<Reading>,
+}
+
+/// The files that a command of [`Sandbox::reading`] may use.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Reading {
+    /// Files whose content can be read, and directories with all below them, except hidden paths.
+    pub(crate) readable: Vec<PathBuf>,
+    /// Programs, and directories of programs, that can be executed.
+    pub(crate) executable: Vec<PathBuf>,
+    /// True if the kernel's tables of network interfaces, routes and sockets can be queried.
+    pub(crate) network_tables: bool,
 }
 
 impl Sandbox {
@@ -53,7 +65,49 @@ impl Sandbox {
             tmp: None,
             required: false,
             quarantine: None,
+            reading: None,
         }
+    }
+
+    /// A sandbox for a command that only reads, in place: Landlock and a filter for system calls, without namespaces and mounts. So the
+    /// command sees the processes, mounts, network interfaces and owners of the system, and its answers are those of a command without a
+    /// sandbox.
+    ///
+    /// It can change no file, mode, time or attribute, create no socket, signal no process outside the job, and read the content of those
+    /// files alone that are [readable](Self::with_readable) and not [hidden](Self::with_hidden). Names and metadata can be read
+    /// everywhere. It can execute what is [executable](Self::with_executable). It can write to the directory of
+    /// [`with_tmp`](Self::with_tmp) alone, at its own path. The sandbox is [required](Self::required).
+    ///
+    /// [`with_writable`](Self::with_writable), [`with_protected`](Self::with_protected), [`with_visible`](Self::with_visible) and
+    /// [`with_quarantine`](Self::with_quarantine) have no effect.
+    pub fn reading(workspace: impl Into<PathBuf>) -> Self {
+        let mut sandbox = Self::new(Mode::ReadOnly, workspace).required(true);
+        sandbox.reading = Some(Reading::default());
+        sandbox
+    }
+
+    /// Lets a [reading](Self::reading) command read the content of this file, or of all files below this directory, except hidden ones.
+    /// A missing path is left out.
+    #[must_use]
+    pub fn with_readable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.reading.get_or_insert_default().readable.push(path.into());
+        self
+    }
+
+    /// Lets a [reading](Self::reading) command execute this program, or all programs below this directory, and read them. A missing path
+    /// is left out.
+    #[must_use]
+    pub fn with_executable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.reading.get_or_insert_default().executable.push(path.into());
+        self
+    }
+
+    /// Sets whether a [reading](Self::reading) command can query the kernel's tables of network interfaces, routes and sockets, for which
+    /// programs such as `ip` and `ss` need a netlink socket. Nothing can be sent to another process or machine through it.
+    #[must_use]
+    pub fn with_network_tables(mut self, network_tables: bool) -> Self {
+        self.reading.get_or_insert_default().network_tables = network_tables;
+        self
     }
 
     /// Sets access to the network. Without it a command has its own network with only a loopback, in which the processes that it starts
@@ -147,7 +201,7 @@ impl Sandbox {
 
     /// The directory for temporary files, by the path that the command has for it.
     pub(crate) fn tmp_for(&self, mounts: bool) -> Option<PathBuf> {
-        match (self.private_tmp, mounts) {
+        match (self.private_tmp, mounts && self.reading.is_none()) {
             (false, _) => None,
             (true, true) => Some(PathBuf::from("/tmp")),
             (true, false) => self.tmp.as_ref().and_then(|path| path.canonicalize().ok()),

@@ -7,6 +7,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::sandbox::Reading;
 use crate::{Limits, Mode, Part};
 use crate::{Process, Quarantine, Quarantined, Repositories, Sandbox};
 
@@ -243,7 +244,8 @@ impl Run {
                 .flag(sandbox.private_tmp)
                 .list(sandbox.tmp.as_slice(), path)
                 .flag(sandbox.required)
-                .list(sandbox.quarantine.as_slice(), quarantine);
+                .list(sandbox.quarantine.as_slice(), quarantine)
+                .list(sandbox.reading.as_slice(), reading);
         }
         let optional = |number: Option<u64>| number.unwrap_or(u64::MAX);
         writer
@@ -288,6 +290,7 @@ impl Run {
                     tmp: reader.list(Reader::path)?.pop(),
                     required: reader.flag()?,
                     quarantine: reader.list(read_quarantine)?.pop(),
+                    reading: reader.list(read_reading)?.pop(),
                 })
             } else {
                 None
@@ -307,6 +310,19 @@ impl Run {
 /// The largest number means none.
 fn optional(number: u64) -> Option<u64> {
     (number != u64::MAX).then_some(number)
+}
+
+fn reading(writer: Writer, reading: &Reading) -> Writer {
+    let path = |writer: Writer, path: &PathBuf| writer.path(path);
+    writer.list(&reading.readable, path).list(&reading.executable, path).flag(reading.network_tables)
+}
+
+fn read_reading(reader: &mut Reader<'_>) -> Option<Reading> {
+    Some(Reading {
+        readable: reader.list(Reader::path)?,
+        executable: reader.list(Reader::path)?,
+        network_tables: reader.flag()?,
+    })
 }
 
 fn quarantine(writer: Writer, quarantine: &Quarantine) -> Writer {

@@ -4,10 +4,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::thread::{
     CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
-    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
+    configure_capability_in_ambient_set, remove_capability_from_bounding_set, set_capabilities,
+    set_capabilities_secure_bits,
 };
 
 use crate::failure::{Failure, Step};
+
+/// Being root gives no capabilities, and none are raised.
+const SECURE: CapabilitiesSecureBits = CapabilitiesSecureBits::NO_ROOT
+    .union(CapabilitiesSecureBits::NO_ROOT_LOCKED)
+    .union(CapabilitiesSecureBits::NO_SETUID_FIXUP)
+    .union(CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED)
+    .union(CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE)
+    .union(CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED)
+    .union(CapabilitiesSecureBits::KEEP_CAPS_LOCKED);
 
 /// True once [`drop_bounds`] has run in this process, or in the process that forked it.
 static BOUNDED: AtomicBool = AtomicBool::new(false);
@@ -39,6 +49,24 @@ pub(crate) fn keep_for_broker() -> Result<(), Failure> {
         .map_err(|error| Failure::new(Step::Capabilities, error))
 }
 
+/// Gives up all capabilities for good, except that root keeps reading the files of all users, as a command does that only reads.
+pub(super) fn keep_reading() -> Result<(), Failure> {
+    let failed = |error| Failure::new(Step::Capabilities, error);
+    let have = capabilities(None).map_err(failed)?;
+    let reads = CapabilitySet::DAC_READ_SEARCH;
+    if !have.effective.contains(reads | CapabilitySet::SETPCAP) {
+        return drop_all();
+    }
+    let inherited = CapabilitySets { inheritable: reads, ..have };
+    set_capabilities(None, inherited).map_err(failed)?;
+    clear_ambient_capability_set().map_err(failed)?;
+    configure_capability_in_ambient_set(reads, true).map_err(failed)?;
+    drop_bounds()?;
+    set_capabilities_secure_bits(SECURE).map_err(failed)?;
+    set_capabilities(None, CapabilitySets { effective: reads, permitted: reads, inheritable: reads })
+        .map_err(failed)
+}
+
 /// Gives up all of them for good: also for root, which would get them back from the next program.
 pub(super) fn drop_all() -> Result<(), Failure> {
     let failed = |error| Failure::new(Step::Capabilities, error);
@@ -47,16 +75,7 @@ pub(super) fn drop_all() -> Result<(), Failure> {
         return Ok(());
     }
     drop_bounds()?;
-    set_capabilities_secure_bits(
-        CapabilitiesSecureBits::NO_ROOT
-            | CapabilitiesSecureBits::NO_ROOT_LOCKED
-            | CapabilitiesSecureBits::NO_SETUID_FIXUP
-            | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
-            | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
-            | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED
-            | CapabilitiesSecureBits::KEEP_CAPS_LOCKED,
-    )
-    .map_err(failed)?;
+    set_capabilities_secure_bits(SECURE).map_err(failed)?;
     clear_ambient_capability_set().map_err(failed)?;
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })

@@ -12,9 +12,10 @@ use crate::Mode;
 use crate::failure::{Failure, Step};
 
 /// Devices that can be written to.
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+pub(super) const DEVICES: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-fn abi(version: u32) -> ABI {
+pub(super) fn abi(version: u32) -> ABI {
     match version {
         0 => ABI::Unsupported,
         1 => ABI::V1,

@@ -6,8 +6,10 @@ use rustix::io::Errno;
 
 use super::Plan;
 use super::placeholder::Placeholder;
+use super::reading::ReadingPlan;
 use crate::failure::{Failure, Step};
 use crate::feature::Feature;
+use crate::sandbox::Reading;
 use crate::wire::{self, Reader, Run, Writer};
 use crate::{Conflict, Containment, Mode, Part, Sandbox};
 
@@ -52,6 +54,19 @@ fn existing(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> 
     Ok((found, missing))
 }
 
+/// Returns the paths that this user can reach, without symbolic links and duplicates. What the user cannot reach, a command of the user
+/// cannot reach either.
+fn reachable(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    if let Some(path) = paths.iter().find(|path| !path.is_absolute()) {
+        let why = format!("`{}` is not an absolute path", path.display());
+        return Err(contradiction(Conflict::NotAbsolute, why));
+    }
+    let mut found: Vec<_> = paths.iter().filter_map(|path| resolved(path).ok()).collect();
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
 /// The features that were found on this system.
 struct Offered<'a>(&'a Run);
 
@@ -86,6 +101,9 @@ impl Plan {
     /// Computes the plan, and the containment that it results in.
     pub(crate) fn make(sandbox: &Sandbox, run: &Run) -> Result<(Self, Containment), Failure> {
         let offered = Offered(run);
+        if let Some(reading) = &sandbox.reading {
+            return Self::reading(sandbox, reading, run);
+        }
         let mut containment = Containment { mode: Some(sandbox.mode), ..Containment::default() };
         let mut plan = paths(sandbox, run, &mut containment)?;
         parts(sandbox, &plan, &offered, &mut containment);
@@ -105,6 +123,60 @@ impl Plan {
         plan.seccomp = offered.has(Feature::Seccomp);
         plan.namespaces = namespaces(run);
         containment.loopback = plan.has_loopback();
+        Ok((plan, containment))
+    }
+
+    /// Computes the plan of a command that only reads.
+    fn reading(sandbox: &Sandbox, reading: &Reading, run: &Run) -> Result<(Self, Containment), Failure> {
+        let offered = Offered(run);
+        let mut containment = Containment { mode: Some(sandbox.mode), ..Containment::default() };
+        for (parts, feature) in [
+            (&[Part::Files, Part::Hidden][..], Feature::Landlock),
+            (&[Part::Network, Part::Sockets, Part::SystemCalls], Feature::Seccomp),
+        ] {
+            if !offered.has(feature) {
+                let (part, why) = (parts[0], offered.why(&[feature]));
+                return Err(Failure::said(Step::Required, format!("{part}:{why}")));
+            }
+            containment.held.extend(parts);
+        }
+        let tmp = match &sandbox.tmp {
+            Some(path) => {
+                let missing = format!("`{}`, which is to be its TMPDIR, does not exist", path.display());
+                Some(resolved(path).map_err(|_| contradiction(Conflict::NoTmp, missing))?)
+            }
+            None => None,
+        };
+        containment.tmp.clone_from(&tmp);
+        let directory = resolved(&run.directory)
+            .map_err(|error| Failure::new(Step::Directory, error).at(&run.directory))?;
+        let mut executable = reachable(&reading.executable)?;
+        if Path::new(&run.program).is_absolute() {
+            executable.extend(resolved(Path::new(&run.program)));
+        }
+        let reading = ReadingPlan {
+            readable: reachable(&reading.readable)?,
+            executable,
+            hidden: reachable(&sandbox.hidden)?,
+            tmp,
+            network_tables: reading.network_tables,
+        };
+        let plan = Self {
+            namespaces: 0,
+            mode: sandbox.mode,
+            network: false,
+            writable: Vec::new(),
+            protected: Vec::new(),
+            hidden: Vec::new(),
+            visible: Vec::new(),
+            private: Vec::new(),
+            tmp: None,
+            landlock: offered.landlock(),
+            seccomp: true,
+            directory,
+            placeholders: Vec::new(),
+            reading: Some(reading),
+        };
         Ok((plan, containment))
     }
 
@@ -140,6 +212,8 @@ impl Plan {
             seccomp: reader.flag()?,
             directory: reader.path()?,
             placeholders: Vec::new(),
+            // A command that only reads is started without namespaces, and so without this message.
+            reading: None,
         })
     }
 
@@ -188,7 +262,10 @@ impl Plan {
 /// Returns the namespaces of a command (`CLONE_NEW…`): those of its sandbox that are available.
 pub(crate) fn namespaces(run: &Run) -> i32 {
     let offered = Offered(run);
-    let Some(sandbox) = run.sandbox.as_ref().filter(|_| offered.mounts()) else { return 0 };
+    let Some(sandbox) = run.sandbox.as_ref().filter(|sandbox| offered.mounts() && sandbox.reading.is_none())
+    else {
+        return 0;
+    };
     let each = [
         (offered.has(Feature::ProcessIds), libc::CLONE_NEWPID),
         (offered.has(Feature::Network) && !sandbox.network, libc::CLONE_NEWNET),
@@ -278,6 +355,7 @@ fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<
         seccomp: false,
         directory,
         placeholders: Vec::new(),
+        reading: None,
     })
 }
 

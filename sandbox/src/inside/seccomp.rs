@@ -19,7 +19,7 @@ const OPEN_TREE_ATTR: i64 = 467;
 const STATMOUNT: i64 = 457;
 const LISTMOUNT: i64 = 458;
 const LISTNS: i64 = 470;
-const FCHMODAT2: i64 = 452;
+pub(super) const FCHMODAT2: i64 = 452;
 
 /// Calls refused whatever their arguments: those that change mounts, namespaces or the kernel, those that access other processes, and those
 /// that would bypass the other filters.
@@ -132,14 +132,14 @@ const TIOCSTI: u64 = 0x5412;
 /// The same on the console, among other things.
 const TIOCLINUX: u64 = 0x541c;
 
-type Made<T> = Result<T, seccompiler::BackendError>;
+pub(super) type Made<T> = Result<T, seccompiler::BackendError>;
 
 /// The kernel reads only the lower half of these arguments.
-fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Made<SeccompCondition> {
+pub(super) fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Made<SeccompCondition> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
 
-fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Made<SeccompRule> {
+pub(super) fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Made<SeccompRule> {
     SeccompRule::new(vec![condition(argument, operator, value)?])
 }
 
@@ -165,6 +165,9 @@ fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
                 rules.push(SeccompRule::new(vec![makes, bits(mode, bit)?])?);
             }
         }
+        // Truncates a file that is open for reading, which Landlock refuses only from its third version on.
+        let truncates = SeccompCmpOp::MaskedEq(u64::from((libc::O_ACCMODE | libc::O_TRUNC).cast_unsigned()));
+        rules.push(rule(mode - 1, truncates, u64::from(libc::O_TRUNC.cast_unsigned()))?);
         refused.insert(call, rules);
     }
     Ok(refused)
@@ -237,14 +240,16 @@ fn sockets(network: bool) -> Made<Vec<SeccompRule>> {
     Ok(rules)
 }
 
-fn program(network: bool, local: Local) -> Made<BpfProgram> {
-    let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
+/// Returns a rule that refuses every value of an argument but these.
+pub(super) fn at_least_one_differs(argument: u8, allowed: &[u64]) -> Made<SeccompRule> {
+    let each: Made<_> = allowed.iter().map(|&value| condition(argument, SeccompCmpOp::Ne, value)).collect();
+    SeccompRule::new(each?)
+}
+
+/// Returns the rules that hold in every sandbox.
+pub(super) fn common() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
     let mut refused = set_id()?;
     refused.extend(REFUSED.iter().map(|&call| (call, Vec::new())));
-    refused.insert(
-        libc::SYS_ioctl,
-        vec![rule(1, SeccompCmpOp::Eq, TIOCSTI)?, rule(1, SeccompCmpOp::Eq, TIOCLINUX)?],
-    );
     let namespaces = [
         libc::CLONE_NEWUSER,
         libc::CLONE_NEWNS,
@@ -257,21 +262,36 @@ fn program(network: bool, local: Local) -> Made<BpfProgram> {
     let cloning: Made<_> =
         namespaces.iter().map(|flag| SeccompRule::new(vec![bits(0, flag.cast_unsigned())?])).collect();
     refused.insert(libc::SYS_clone, cloning?);
+    // The limits of other processes: without its own process ids, a command could end them that way.
+    let others = condition(0, SeccompCmpOp::Ne, 0)?;
+    let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    refused.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![others, sets])?]);
+    Ok(refused)
+}
+
+/// Returns the rules that refuse pairs of sockets other than local streams.
+pub(super) fn pairs() -> Made<Vec<SeccompRule>> {
+    let mut pairs = sockets(false)?;
+    pairs.extend(datagrams()?);
+    Ok(pairs)
+}
+
+fn program(network: bool, local: Local) -> Made<BpfProgram> {
+    let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
+    let mut refused = common()?;
+    refused.insert(
+        libc::SYS_ioctl,
+        vec![rule(1, SeccompCmpOp::Eq, TIOCSTI)?, rule(1, SeccompCmpOp::Eq, TIOCLINUX)?],
+    );
     let mut single = sockets(network)?;
     match local {
         Local::Brokered => single.extend(datagrams()?),
         Local::Pairs => single.push(rule(0, SeccompCmpOp::Eq, u64::from(libc::AF_UNIX.cast_unsigned()))?),
     }
-    let mut pairs = sockets(false)?;
-    pairs.extend(datagrams()?);
     refused.insert(libc::SYS_socket, single);
-    refused.insert(libc::SYS_socketpair, pairs);
-    // The limits of other processes: without its own process ids, a command could end them that way.
-    let others = condition(0, SeccompCmpOp::Ne, 0)?;
-    let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
-    refused.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![others, sets])?]);
+    refused.insert(libc::SYS_socketpair, pairs()?);
     let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
-    let mut program = absent(local);
+    let mut program = absent(local == Local::Brokered);
     let refused: BpfProgram =
         SeccompFilter::new(refused, SeccompAction::Allow, refuse, architecture)?.try_into()?;
     program.extend(refused);
@@ -282,7 +302,7 @@ fn program(network: bool, local: Local) -> Made<BpfProgram> {
 /// length, plus a fixed part. They handle `connect`, which the broker receives; calls that are reported as not implemented; and on x86-64
 /// all calls with one more bit set, which gives every call a second number that the rules do not cover. Programs for another architecture
 /// proceed to the rules, which kill them.
-fn absent(local: Local) -> BpfProgram {
+pub(super) fn absent(is_brokered: bool) -> BpfProgram {
     const LOAD: u16 = 0x20;
     const IF_EQUAL: u16 = 0x15;
     const IF_AT_LEAST: u16 = 0x35;
@@ -299,7 +319,7 @@ fn absent(local: Local) -> BpfProgram {
     }
     let tests = u8::try_from(wanted.len()).expect("there are a few");
     let mut brokered = Vec::new();
-    if local == Local::Brokered {
+    if is_brokered {
         let connect = u32::try_from(libc::SYS_connect).expect("numbers of calls are small");
         brokered.push(instruction(IF_EQUAL, 0, 1, connect));
         brokered.push(instruction(RETURN, 0, 0, libc::SECCOMP_RET_USER_NOTIF));
@@ -336,6 +356,7 @@ pub(crate) fn prepare() {
     for network in [false, true] {
         let _ = prepared(network, Local::Brokered);
     }
+    super::reading_calls::prepare();
 }
 
 fn prepared(network: bool, local: Local) -> &'static Result<BpfProgram, String> {

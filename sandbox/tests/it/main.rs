@@ -7,6 +7,7 @@ mod hang;
 mod jobs;
 mod limits;
 mod quarantine;
+mod reading;
 mod ready;
 mod sandbox;
 mod signals;

@@ -18,6 +18,7 @@ mod limits;
 mod prepare;
 mod process;
 mod question;
+mod reading;
 mod run;
 mod safe_bins;
 mod searched;

@@ -106,6 +106,17 @@
 //! the job: while the job runs, other programs cannot create it either. Directories between a writable path and a protected one are
 //! separate mounts: moving a file across their border is a copy.
 //!
+//! # Commands that only read
+//!
+//! [`Sandbox::reading`] contains a command that is believed to only read, in case the belief is wrong. It uses Landlock and a filter for
+//! system calls alone, so the command sees processes, mounts, network and owners as they are outside, and it works where user namespaces
+//! are switched off, as in many containers. [`Strength::reading_guarantees`] lists what holds and by what; `reading.rs` tries it from
+//! inside, as root and as an ordinary user.
+//!
+//! Hiding is by granting: each directory above a hidden path is granted entry by entry, so a file that another program makes in such a
+//! directory while the command runs cannot be read by it. Not restricted: names and metadata of all files; a hidden file that has another
+//! name outside the directories that are granted entry by entry.
+//!
 //! # Figures
 //!
 //! `cargo xtask bench exec` measures the cost of a start compared with the same shell started directly, of output compared with `| cat >
@@ -124,6 +135,7 @@ mod error;
 mod failure;
 mod feature;
 mod group;
+mod guarantees;
 mod host;
 mod input;
 mod inside;
@@ -144,6 +156,7 @@ pub use command::{Command, Output, Size, Stdin};
 pub use containment::{Containment, Explained, Part};
 pub use error::{Conflict, SpawnError};
 pub use feature::Feature;
+pub use guarantees::ReadingGuarantee;
 pub use host::{init, supervise_with};
 pub use input::Input;
 pub use job::Job;

@@ -1,8 +1,8 @@
 //! The containment of a command.
 
-use super::guards;
 use super::judged::{Command, Judged};
 use super::tmp::{self, Tmp};
+use super::{guards, reading};
 use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSettings};
 use shell_verdict::{Access, Class};
 use std::collections::BTreeSet;
@@ -18,6 +18,9 @@ const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
 /// Directory in the toolkit's data to which files are moved that a command must not leave behind.
 pub(super) const QUARANTINE: &str = "quarantine";
 
+/// Description of the sandbox of a command that only reads.
+const READS: &str = "a sandbox: it can only read, and neither change files nor connect";
+
 /// An escalation beyond the usual sandbox, which needs approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
@@ -31,6 +34,8 @@ pub(super) struct Containing {
     pub(super) sandbox: Option<Sandbox>,
     /// Description for the user.
     pub(super) words: String,
+    /// True if the sandbox is that of a command which only reads: see [`reading`].
+    pub(super) reads: bool,
 }
 
 /// Returns true if the sandbox, as configured, contains the effects of this command, and the system supports all of it.
@@ -72,20 +77,28 @@ pub(super) fn containing(
     own: &OwnPaths,
     session_tmp: Option<&Tmp>,
 ) -> Containing {
-    let without = |words: String| Containing { sandbox: None, words };
+    let without = |words: String| Containing { sandbox: None, words, reads: false };
     let is_required = settings.sandbox == ExecSandbox::Required;
     if !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off {
         return without("no sandbox".to_owned());
     }
     let roots = roots(settings, command);
     let needs = Needs::of(command, judged, &roots, session_tmp.and_then(Tmp::made).as_deref());
-    if !is_required && judged.is_proved && more.is_none() && !needs.is_private {
-        return without("not sandboxed: the command is read-only".to_owned());
+    let reads = judged.is_proved && more.is_none();
+    // Files in the session's own /tmp are seen only where that is mounted.
+    if reads && !needs.is_private && reading::is_available(settings) {
+        let sandbox = Some(reading::sandbox(command, judged, &needs, &roots, own));
+        return Containing { sandbox, words: READS.to_owned(), reads: true };
+    }
+    if !is_required && reads && !needs.is_private {
+        return without(
+            "not sandboxed: the command is read-only, and this system cannot contain it".to_owned(),
+        );
     }
     if more == Some(More::Everything) {
         return without("no sandbox".to_owned());
     }
-    let is_unasked = more.is_none() && judged.relies_on_sandbox;
+    let is_unasked = more.is_none() && (judged.relies_on_sandbox || reads);
     let speaks = judged.verdict.each_part().any(|part| {
         part.class == Class::Network || part.reasons.iter().any(|reason| reason.class == Class::Network)
     });
@@ -99,6 +112,7 @@ pub(super) fn containing(
     }
     let changes_all = command.workspace == Path::new("/");
     let within = match settings.sandbox_mode {
+        _ if reads => Mode::ReadOnly,
         ExecSandboxMode::ReadOnly => Mode::ReadOnly,
         ExecSandboxMode::WorkspaceWrite if !changes_all => Mode::WorkspaceWrite,
         _ => Mode::Full,
@@ -147,7 +161,7 @@ pub(super) fn containing(
     } else if let Some(tmp) = session_tmp.and_then(Tmp::directory) {
         sandbox = sandbox.with_tmp(tmp);
     }
-    Containing { sandbox: Some(sandbox), words: words(settings, &needs, network) }
+    Containing { sandbox: Some(sandbox), words: words(settings, &needs, network), reads: false }
 }
 
 /// Returns the quarantine of the directories that the command may write to: new files with a protected or secret name that the question
@@ -201,7 +215,7 @@ pub(super) fn changes(mode: ExecSandboxMode) -> &'static str {
 
 /// Paths that a command uses in addition to those that every command may use: each was allowed by a rule or the user.
 #[derive(Debug, Default)]
-struct Needs {
+pub(super) struct Needs {
     writable: BTreeSet<PathBuf>,
     visible: BTreeSet<PathBuf>,
     /// Directories with too much other content for a sandbox to let a command write there and still restrict the rest.
@@ -221,7 +235,12 @@ struct Needs {
 }
 
 impl Needs {
-    fn of(command: &Command, judged: &Judged, roots: &[PathBuf], own_tmp: Option<&Path>) -> Self {
+    pub(super) fn of(
+        command: &Command,
+        judged: &Judged,
+        roots: &[PathBuf],
+        own_tmp: Option<&Path>,
+    ) -> Self {
         let mut needs = Self::default();
         let (own_tmp, named_tmp) = if tmp::is_put_in_place() { (own_tmp, None) } else { (None, own_tmp) };
         needs.named_tmp = named_tmp.map(real);
@@ -319,7 +338,7 @@ impl Needs {
     }
 
     /// Returns true if the command was asked to read this path, something below it, or the tree of a directory above it.
-    fn is_read(&self, hidden: &Path) -> bool {
+    pub(super) fn is_read(&self, hidden: &Path) -> bool {
         self.paths.iter().any(|(path, access)| {
             path.starts_with(hidden)
                 || matches!(access, Access::ReadTree { .. } | Access::Write) && hidden.starts_with(path)

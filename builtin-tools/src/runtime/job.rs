@@ -1,6 +1,7 @@
 //! A running command, and the task that watches for its end.
 
 use super::clean::clean;
+use crate::scratch::Scratch;
 use serde_json::{Map, Value, json};
 use std::io;
 use std::path::PathBuf;
@@ -31,6 +32,10 @@ pub(super) struct Running {
     pub(super) contained: String,
     /// True if every possible effect of text written to the job was proved harmless.
     pub(super) is_harmless: bool,
+    /// True if processes that the command leaves are ended with it.
+    pub(super) leaves_nothing: bool,
+    /// The directory for temporary files of a command that only reads, removed with the job.
+    _scratch: Option<Scratch>,
     pub(super) started: Instant,
     /// Time limit; `None` for a job that may run as long as its session.
     pub(super) timeout: Option<Duration>,
@@ -86,6 +91,8 @@ pub(super) struct Start {
     pub(super) class: &'static str,
     pub(super) contained: String,
     pub(super) is_harmless: bool,
+    pub(super) leaves_nothing: bool,
+    pub(super) scratch: Option<Scratch>,
     pub(super) timeout: Option<Duration>,
     pub(super) limits: Limits,
     pub(super) output: KeptOutput,
@@ -117,6 +124,8 @@ impl Running {
             class: start.class,
             contained: start.contained,
             is_harmless: start.is_harmless,
+            leaves_nothing: start.leaves_nothing,
+            _scratch: start.scratch,
             started: Instant::now(),
             timeout: start.timeout,
             limits: start.limits,

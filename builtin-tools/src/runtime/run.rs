@@ -7,7 +7,7 @@ use super::judged::{Command, Judged, Outcome};
 use super::prepare::{Beside, prepare};
 use super::question::{Around, question};
 use super::stream::{Stream, TICK};
-use super::tmp::Tmp;
+use super::tmp::{self, Tmp};
 use super::told::{self, WaysOut};
 use crate::config::{ExecAsk, ExecSandbox, ExecSettings};
 use shell_verdict::Shell;
@@ -77,7 +77,7 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
     let (judged, containing) = allowed(ctx, &files, &settings, &command, &beside, &call, &tmp).await?;
     // Reserved before the start: of many concurrent calls, none starts without room for its job.
     let mut place = if call.background { Some(jobs.reserve(settings.max_background)?) } else { None };
-    if containing.sandbox.is_none() {
+    if containing.sandbox.is_none() || containing.reads {
         sweep_all().await;
     }
     let limits = super::limits::of(&settings);
@@ -188,6 +188,10 @@ async fn start(
         .map_err(|error| ToolError::unavailable(format!("the output cannot be stored: {error}")))?;
     let mut variables = command.variables.clone();
     variables.extend(judged.verdict.env.iter().cloned());
+    let scratch = containing.reads.then(tmp::scratch).flatten();
+    if let Some(scratch) = &scratch {
+        variables.insert("TMPDIR".to_owned(), scratch.directory().to_string_lossy().into_owned());
+    }
     let name = if command.kind == Shell::Bash { "bash" } else { "sh" };
     let mut built = toolkit_sandbox::Command::new(&command.shell).arg0(name);
     if command.kind == Shell::Bash {
@@ -205,7 +209,10 @@ async fn start(
         built = built.stdin(Stdin::Pipe);
     }
     if let Some(sandbox) = containing.sandbox {
-        built = built.sandbox(sandbox);
+        built = built.sandbox(match &scratch {
+            Some(scratch) => sandbox.with_tmp(scratch.directory()),
+            None => sandbox,
+        });
     }
     let job = built.spawn().await.map_err(|error| told::not_started(&error))?;
     let start = Start {
@@ -215,6 +222,8 @@ async fn start(
         class: judged.verdict.class.as_str(),
         contained: containing.words,
         is_harmless: judged.is_proved,
+        leaves_nothing: containing.reads,
+        scratch,
         timeout,
         limits: limits.with_output(output.limit()),
         output,
@@ -293,9 +302,14 @@ async fn follow(
     let output = running.show(ctx).await?;
     let mut notes = Vec::new();
     let mut is_left = false;
-    if ctx.is_for_one_call() && (!held.is_empty() || !processes.is_empty()) {
+    let why_stopped = match (ctx.is_for_one_call(), running.leaves_nothing) {
+        (true, _) => Some("this program ends with the call"),
+        (_, true) => Some("a command that runs without approval because it only reads leaves none; run it with `run_in_background`"),
+        _ => None,
+    };
+    if let Some(why) = why_stopped.filter(|_| !held.is_empty() || !processes.is_empty()) {
         running.stop().await;
-        notes.push(told::left_and_stopped(&held, &processes));
+        notes.push(told::left_and_stopped(&held, &processes, why));
     } else if !held.is_empty() || !processes.is_empty() {
         match jobs.take_up(running, settings.max_background, place) {
             Ok(()) => {

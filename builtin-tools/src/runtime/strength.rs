@@ -1,10 +1,11 @@
 //! Features of this system that contain commands, and their consequences for the configuration.
 
 use super::containing::{QUARANTINE, changes, could_contain};
+use super::reading;
 use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSecurity, ExecSettings};
 use serde::Serialize;
 use toolkit::prelude::*;
-use toolkit_sandbox::{Feature, probe};
+use toolkit_sandbox::{Feature, ReadingGuarantee, probe};
 
 /// Features of this system that contain commands, found by trying them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -16,8 +17,24 @@ pub struct CommandStrength {
     pub landlock_abi: u32,
     /// All features, available or not.
     pub features: Vec<CommandFeature>,
+    /// The guarantees about commands that run on their verdict alone.
+    pub reading: Vec<CommandGuarantee>,
     /// Consequences with the present configuration, in sentences.
     pub means: Vec<String>,
+}
+
+/// A guarantee about a command that runs because its verdict says that it only reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CommandGuarantee {
+    /// The guarantee, as a sentence about the command.
+    pub guarantee: &'static str,
+    /// The means that gives it on this system.
+    pub by: &'static str,
+    /// The first version of Linux with this means.
+    pub since: &'static str,
+    /// True if it holds on this system.
+    pub holds: bool,
 }
 
 /// A feature that a system has or lacks.
@@ -57,12 +74,37 @@ pub fn strength(ctx: &ToolContext) -> Result<CommandStrength, ToolError> {
         sandbox,
         landlock_abi: found.landlock_abi(),
         features: features.collect(),
+        reading: found.reading_guarantees().into_iter().map(CommandGuarantee::from).collect(),
         means: means(&settings, sandbox, found.has(Feature::Supervisor))
             .into_iter()
+            .chain([reads(&settings)])
             .chain(holds(&settings, ctx))
             .chain(limits(&settings, ctx))
             .collect(),
     })
+}
+
+impl From<ReadingGuarantee> for CommandGuarantee {
+    fn from(guarantee: ReadingGuarantee) -> Self {
+        let ReadingGuarantee { text, by, since, holds, .. } = guarantee;
+        Self { guarantee: text, by, since, holds }
+    }
+}
+
+/// Describes the containment of commands that run on their verdict alone.
+fn reads(settings: &ExecSettings) -> String {
+    let is_off = !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off;
+    if reading::is_available(settings) {
+        "A command that is known to be read-only is contained by all of the guarantees above.".to_owned()
+    } else if is_off {
+        "A command that is known to be read-only is not contained, since `tools.exec.sandbox` is `off`: commands of git run unasked only \
+         in repositories whose configuration and index are known to be harmless."
+            .to_owned()
+    } else {
+        "A command that is known to be read-only is not contained, since this system lacks Landlock, seccomp or a supervisor: commands of \
+         git run unasked only in repositories whose configuration and index are known to be harmless."
+            .to_owned()
+    }
 }
 
 /// Describes the sandbox's restrictions of sockets and of names that must not be left behind.

@@ -12,6 +12,11 @@ pub(super) fn is_put_in_place() -> bool {
     probe().has(Feature::UserNamespace) && probe().has(Feature::Mounts)
 }
 
+/// Creates a directory for the temporary files of one command. `None` if that is impossible, as on a full disk: most commands need none.
+pub(super) fn scratch() -> Option<Scratch> {
+    Scratch::make(&std::env::temp_dir(), PREFIX).ok()
+}
+
 /// The session's private `/tmp`. It is created on first use and removed with the session. If a host was killed, the next session that
 /// creates its own removes it.
 #[derive(Debug, Default)]

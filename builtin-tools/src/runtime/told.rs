@@ -132,12 +132,9 @@ pub(super) fn left(running: &Running, held: &[Process], processes: &[Process]) -
 }
 
 /// Describes the processes that still ran, and were stopped since the program ends with the call.
-pub(super) fn left_and_stopped(held: &[Process], processes: &[Process]) -> String {
+pub(super) fn left_and_stopped(held: &[Process], processes: &[Process], why: &str) -> String {
     let all = if processes.is_empty() { held } else { processes };
-    format!(
-        "the command itself has ended; its remaining processes were stopped, since this program ends with the call: {}",
-        named(all)
-    )
+    format!("the command itself has ended; its remaining processes were stopped, since {why}: {}", named(all))
 }
 
 fn named(processes: &[Process]) -> String {

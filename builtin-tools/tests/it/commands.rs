@@ -5,6 +5,7 @@
 
 mod asking;
 mod background;
+mod both_ways;
 mod contained;
 mod ending;
 mod everyday;
@@ -13,6 +14,7 @@ pub(crate) mod house;
 mod limits;
 mod output;
 mod quarantine;
+mod reading;
 mod safe_bins;
 mod streaming;
 mod titles;

@@ -113,6 +113,11 @@ fn page(found: &Report, console: &Console<'_>) -> String {
                 Some(why) => writeln!(text, "{name}  missing: {}", escape_line(why)),
             };
         }
+        text.push_str("\nOf a command that is known to be read-only:\n");
+        for said in &commands.reading {
+            let state = if said.holds { "holds" } else { "does not hold here" };
+            let _ = writeln!(text, "- {}: {state}, by {} (Linux {})", said.guarantee, said.by, said.since);
+        }
         text.push('\n');
         for line in &commands.means {
             let _ = writeln!(text, "{}", escape_line(line));

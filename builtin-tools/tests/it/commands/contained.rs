@@ -367,7 +367,7 @@ async fn the_metadata_say_what_holds_and_why_nothing_does() {
             json!("off"),
             "a sandbox: ",
         ),
-        (json!({}), "cat a.txt", json!(null), json!(null), "not sandboxed: the command is read-only"),
+        (json!({}), "cat a.txt", json!("read-only"), json!("off"), "a sandbox: it can only read"),
         (json!({ "sandbox": "off" }), "touch a", json!(null), json!(null), "no sandbox"),
     ] {
         let house = House::new(json!({ "tools": { "exec": settings } })).await;

@@ -19,9 +19,11 @@ async fn nothing_is_left(marker: &str) {
 async fn hang_cases_return_in_time_and_end_with_the_session() {
     // The command, what is told, how soon it returns at the latest, and whether something lives on.
     for (number, (command, told, most, lives_on)) in [
-        ("(sleep 300; echo late) & echo now", "now\n[exit code 0", 2000, true),
-        ("sleep 300 & echo now", "now\n[exit code 0", 2000, true),
-        ("sleep 300 >/dev/null 2>&1 & echo now", "now\n[exit code 0", 2000, true),
+        // A command that runs on its verdict alone leaves nothing behind.
+        ("sleep 300 & echo now", "now\n[exit code 0", 2000, false),
+        ("touch made; (sleep 300; echo late) & echo now", "now\n[exit code 0", 2000, true),
+        ("touch made; sleep 300 & echo now", "now\n[exit code 0", 2000, true),
+        ("touch made; sleep 300 >/dev/null 2>&1 & echo now", "now\n[exit code 0", 2000, true),
         ("(setsid sh -c '(sleep 300 &)' &) ; echo now", "now\n[exit code 0", 2000, true),
         (
             "setsid nohup sleep 300 >/dev/null 2>&1 < /dev/null & disown; echo now",

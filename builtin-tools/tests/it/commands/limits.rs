@@ -22,7 +22,7 @@ async fn a_command_that_writes_more_than_is_kept_is_ended_and_the_result_says_so
     let result = house.exec("head -c 100000 /dev/zero | tr '\\0' x").await;
     assert!(!result.is_error(), "{}", result.text());
     // Processes that a command leaves running are ended as well, and reported when the job is asked for.
-    let result = house.exec("(sleep 0.3; yes) & :").await;
+    let result = house.exec("touch a; (sleep 0.3; yes) & :").await;
     let id = fact(&result, "taskId").as_str().unwrap().to_owned();
     let mut text = String::new();
     for _ in 0..20 {

@@ -1,0 +1,259 @@
+//! The containment of a command that runs on its verdict alone.
+//!
+//! The verdict says that the command only reads. If it is wrong, the command still cannot do more: it runs in place, in a sandbox in which
+//! it can write to a directory of its own alone, make no socket, and read no hidden file. It sees processes, mounts, network interfaces and
+//! owners as they are, so that its answers are those of a command without a sandbox.
+
+use super::containing::Needs;
+use super::guards;
+use super::judged::{Command, Judged};
+use crate::config::{ExecSandbox, ExecSettings};
+use shell_verdict::{Access, Part, tracked_files};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toolkit::permission::{OwnPaths, sensitive_path};
+use toolkit_sandbox::{Feature, Sandbox, probe};
+
+/// Directories of the system with programs and what these load.
+const PROGRAMS: &[&str] = &[
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/usr",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+    "/etc/alternatives",
+];
+/// Directories and files of the system that programs read. Of `/run` and `/var`, which hold the state of daemons, only what programs that
+/// only read open.
+const READ: &[&str] = &[
+    "/etc",
+    "/proc",
+    "/sys",
+    "/run/current-system",
+    "/run/opengl-driver",
+    "/run/resolvconf",
+    "/run/systemd/resolve",
+    "/run/utmp",
+    "/run/mount",
+    "/run/udev/data",
+    "/run/blkid",
+    "/var/lib/dpkg",
+    "/var/lib/apt",
+    "/var/cache/apt",
+    "/var/lib/rpm",
+    "/var/lib/pacman",
+    "/var/lib/dbus/machine-id",
+    "/var/log/wtmp",
+    "/var/log/lastlog",
+    "/var/log/journal",
+];
+/// Variables that name the directory of a toolchain.
+const TOOLCHAINS: &[&str] = &[
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "JAVA_HOME",
+    "GOPATH",
+    "GOROOT",
+    "NVM_DIR",
+    "PNPM_HOME",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYENV_ROOT",
+];
+/// Directories of a toolchain that programs lie in, below its own directory.
+const OF_PROGRAMS: &[&str] = &["bin", "sbin", "shims"];
+/// Where a loader of programs is, which the kernel executes as the first part of each.
+const LOADERS: &[&str] =
+    &["/lib64", "/lib", "/usr/lib64", "/usr/lib", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu"];
+/// Programs that query the kernel's tables of network interfaces, routes and sockets.
+const NETWORK_TABLES: &[&str] = &["ip", "ss"];
+/// Directories of git's own programs, below the directory that git is installed in.
+const OF_GIT: &[&str] = &["lib/git-core", "libexec/git-core"];
+
+/// Returns true if this system can contain a command that runs on its verdict alone, and the configuration does not forbid it.
+pub(super) fn is_available(settings: &ExecSettings) -> bool {
+    settings.enable_sandbox
+        && settings.sandbox != ExecSandbox::Off
+        && [Feature::Supervisor, Feature::Landlock, Feature::Seccomp].iter().all(|part| probe().has(*part))
+}
+
+/// Returns the sandbox of a command that runs on its verdict alone. `roots` are the directories that commands may use.
+pub(super) fn sandbox(
+    command: &Command,
+    judged: &Judged,
+    needs: &Needs,
+    roots: &[PathBuf],
+    own: &OwnPaths,
+) -> Sandbox {
+    let mut sandbox = Sandbox::reading(&command.workspace);
+    let repositories = repositories(judged);
+    for path in readable(command, judged, roots).chain(repositories.iter().cloned()) {
+        sandbox = sandbox.with_readable(path);
+    }
+    for path in executable(command, judged) {
+        sandbox = sandbox.with_executable(path);
+    }
+    let trees: BTreeSet<&PathBuf> = roots.iter().chain(&repositories).collect();
+    let mut hidden = guards::hidden(&command.variables, own, true);
+    let of_trees: Vec<PathBuf> = trees.iter().flat_map(|tree| guards::unasked(tree).hidden).collect();
+    if !of_trees.is_empty() && runs_git(judged) {
+        // Git compares the files that it tracks, and their content is in the repository as well. The verdict decides which of them it shows.
+        let tracked: BTreeSet<PathBuf> =
+            trees.iter().filter_map(|tree| tracked_files(tree)).flatten().collect();
+        hidden.extend(of_trees.into_iter().filter(|path| !tracked.contains(path)));
+    } else {
+        hidden.extend(of_trees);
+    }
+    hidden.retain(|path| !needs.is_read(path) && !command.cwd.starts_with(path));
+    for path in hidden {
+        sandbox = sandbox.with_hidden(path);
+    }
+    let reads_tables = judged.verdict.each_part().any(reads_network_tables);
+    sandbox.with_network_tables(reads_tables)
+}
+
+/// Returns the directories and files whose content may be read.
+fn readable(command: &Command, judged: &Judged, roots: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+    let system = PROGRAMS.iter().chain(READ).map(PathBuf::from);
+    let named = judged.verdict.each_part().flat_map(|part| &part.paths).map(|(path, _)| path.clone());
+    let asked = judged.paths.iter().map(|asked| asked.path.clone());
+    // A directory that is named is listed; its files are read if it is searched, or if they are named.
+    let files = named.chain(asked).filter(|path| !path.is_dir());
+    let searched = judged
+        .verdict
+        .each_part()
+        .flat_map(|part| &part.paths)
+        .filter(|(_, access)| matches!(access, Access::ReadTree { .. } | Access::Search));
+    let searched = searched.map(|(path, _)| path.clone());
+    let home = command.variables.get("HOME").map(PathBuf::from);
+    let of_home = home.iter().flat_map(|home| settings_of(home));
+    let all: Vec<PathBuf> =
+        system.chain(files).chain(searched).chain(of_home).chain(roots.iter().cloned()).collect();
+    all.into_iter()
+}
+
+/// Returns the entries of a home directory in which programs keep their settings: those whose names begin with a dot. Credential stores
+/// among them are hidden.
+fn settings_of(home: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(home).into_iter().flatten().filter_map(Result::ok);
+    let is_setting = |path: &PathBuf| {
+        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        is_hidden && sensitive_path(path).is_none() && sensitive_path(path.join("x")).is_none()
+    };
+    entries.map(|entry| entry.path()).filter(is_setting).collect()
+}
+
+/// Returns the programs that the command may execute, and the directories of such programs.
+///
+/// With git among them these are the programs that the command names, and those of git itself: whatever a repository makes git run, it is
+/// none of them.
+fn executable(command: &Command, judged: &Judged) -> Vec<PathBuf> {
+    if runs_git(judged)
+        && let Some(programs) = named_programs(command, judged)
+    {
+        return programs;
+    }
+    let directories = command.variables.get("PATH").map(String::as_str).unwrap_or_default();
+    let of_path = std::env::split_paths(directories).map(|directory| {
+        let is_part =
+            directory.file_name().is_some_and(|name| OF_PROGRAMS.iter().any(|known| name == *known));
+        directory.parent().filter(|_| is_part).map_or_else(|| directory.clone(), Path::to_owned)
+    });
+    let named = TOOLCHAINS.iter().filter_map(|name| command.variables.get(*name)).map(PathBuf::from);
+    let home = command.variables.get("HOME").map(PathBuf::from);
+    let is_wide = |directory: &PathBuf| {
+        !directory.is_absolute()
+            || directory.parent().is_none()
+            || command.workspace.starts_with(directory)
+            || directory.starts_with(&command.workspace)
+            || home.as_ref().is_some_and(|home| home.starts_with(directory))
+    };
+    let toolchains = of_path.chain(named).filter(|directory| !is_wide(directory));
+    let of_home = home.iter().flat_map(|home| settings_of(home));
+    PROGRAMS.iter().map(PathBuf::from).chain(toolchains).chain(of_home).collect()
+}
+
+/// Returns the files of the programs that the command names, of the shell, of git and of the loader. `None` if a program is a script, which
+/// needs others.
+fn named_programs(command: &Command, judged: &Judged) -> Option<Vec<PathBuf>> {
+    let mut files = vec![command.shell.clone()];
+    for part in judged.verdict.each_part() {
+        files.extend(part.executable.iter().cloned());
+        if !part.starts.is_empty() || runs_script_of_git(part) {
+            return None;
+        }
+    }
+    let mut programs = Vec::new();
+    for file in files {
+        let file = file.canonicalize().ok()?;
+        if !is_binary(&file) {
+            return None;
+        }
+        if file.file_name().is_some_and(|name| name == "git") {
+            let above = file.parent().and_then(Path::parent)?;
+            programs.extend(OF_GIT.iter().map(|directory| above.join(directory)));
+        }
+        programs.push(file);
+    }
+    let loaders = LOADERS.iter().flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
+    let is_loader =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"ld-"));
+    programs.extend(loaders.filter_map(Result::ok).map(|entry| entry.path()).filter(is_loader));
+    Some(programs)
+}
+
+fn runs_git(judged: &Judged) -> bool {
+    judged.verdict.each_part().any(|part| part.program.as_deref() == Some("git"))
+}
+
+/// Returns true if the command of git is a script, such as `git submodule`.
+fn runs_script_of_git(part: &Part) -> bool {
+    let is_script =
+        |word: &Option<String>| word.as_deref().is_none_or(|word| ["submodule", "bisect"].contains(&word));
+    part.program.as_deref() == Some("git") && part.words.iter().any(is_script)
+}
+
+/// Returns the directory that a command of git works in, with `-C`.
+fn directory_of_git(part: &Part) -> Option<PathBuf> {
+    let mut directory = part.directory.clone()?;
+    let mut words = part.words.iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_deref() {
+            Some("-C") => directory = directory.join(words.next()?.as_deref()?),
+            Some(word) if word.starts_with('-') => {}
+            _ => break,
+        }
+    }
+    directory.canonicalize().ok()
+}
+
+/// Returns true if a file is a program for the processor, and no script.
+fn is_binary(path: &Path) -> bool {
+    use std::io::Read as _;
+    let mut begin = [0; 4];
+    fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"\x7fELF"
+}
+
+/// Returns true if the program needs a netlink socket.
+fn reads_network_tables(part: &Part) -> bool {
+    part.program.as_deref().is_some_and(|program| NETWORK_TABLES.contains(&program))
+}
+
+/// Returns the work trees of the repositories that the command reads, and their own directories.
+fn repositories(judged: &Judged) -> Vec<PathBuf> {
+    let read = judged.verdict.each_part().filter(|part| part.program.as_deref() == Some("git"));
+    let directories: BTreeSet<PathBuf> = read.filter_map(directory_of_git).collect();
+    let found = directories.iter().filter_map(|directory| guards::repository(directory));
+    found.flat_map(|repository| std::iter::once(repository.top).chain(repository.own)).collect()
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests;

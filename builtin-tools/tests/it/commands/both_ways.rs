@@ -1,0 +1,109 @@
+//! Commands that run on their verdict alone answer as they do without a sandbox.
+
+use crate::commands::house::{House, fact};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use toolkit::prelude::*;
+
+/// The commands that the tables of verdicts allow.
+fn allowed() -> BTreeSet<String> {
+    let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shell-verdict/tests/table");
+    let mut commands = BTreeSet::new();
+    for table in fs::read_dir(tables).unwrap() {
+        let text = fs::read_to_string(table.unwrap().path()).unwrap();
+        let rows = text.lines().filter(|line| line.starts_with("allow ")).filter_map(|line| line.split_once(" | "));
+        commands.extend(rows.map(|(_, command)| {
+            command.replace("\\\\", "\u{0}").replace("\\n", "\n").replace("\\t", "\t").replace('\u{0}', "\\")
+        }));
+    }
+    commands
+}
+
+/// Fills a workspace with the files that the tables name, in a repository.
+fn fill(house: &House) {
+    for (name, text) in [
+        ("README.md", "# A project\n"),
+        ("Cargo.toml", "[package]\n"),
+        ("src/main.rs", "fn main() {}\n"),
+        ("src/lib.rs", "//! A library.\n"),
+        ("src/deep/mod.rs", "\n"),
+        ("docs/a.md", "a\n"),
+        ("docs/b.md", "b\n"),
+        ("data/x.csv", "1,2\n"),
+        ("data/y.csv", "3,4\n"),
+        ("notes.txt", "notes\n"),
+        ("build.sh", "#!/bin/sh\n"),
+        ("Makefile", "all:\n"),
+        ("package.json", "{}\n"),
+        ("dir with space/file one.txt", "one\n"),
+        ("secret/.env", "KEY=1\n"),
+        ("secret/key.pem", "key\n"),
+    ] {
+        fs::create_dir_all(house.path(name).parent().unwrap()).unwrap();
+        fs::write(house.path(name), text).unwrap();
+    }
+    std::os::unix::fs::symlink("/etc/passwd", house.path("link")).unwrap();
+    let git = "git init -q -b main . && git add README.md src docs notes.txt && \
+               git -c user.name=u -c user.email=u@example.org commit -qm one && git tag v1 && echo more >> notes.txt";
+    let made = Command::new("sh").args(["-c", git]).current_dir(house.path(".")).status().unwrap();
+    assert!(made.success());
+}
+
+/// The answer of a command: its text and exit code.
+fn answer(result: &ToolResult) -> (String, Value) {
+    (result.text(), fact(result, "exit_code"))
+}
+
+/// Numbers and spaces as one sign each, and the lines as a set: the state of a running system differs in these from one moment to the next.
+fn settled(text: &str) -> BTreeSet<String> {
+    let line = |line: &str| {
+        let mut out = String::new();
+        for sign in line.chars() {
+            let sign = if sign.is_ascii_digit() { '0' } else if sign.is_whitespace() { ' ' } else { sign };
+            if !(out.ends_with(sign) && (sign == '0' || sign == ' ')) {
+                out.push(sign);
+            }
+        }
+        out
+    };
+    text.lines().map(line).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_contained_answer_equals_the_uncontained_one() {
+    let house = House::new(json!({})).await;
+    fill(&house);
+    let off = House::new(json!({ "tools": { "exec": { "sandbox": "off" } } })).await;
+    let outside = off.within(house.path(".").to_str().unwrap()).await;
+    let (mut compared, mut volatile, mut wrong) = (0, 0, Vec::new());
+    for command in allowed() {
+        let command = format!("timeout 5 true; {command}");
+        let inside = house.exec(&command).await;
+        if !house.asked().is_empty() {
+            continue;
+        }
+        if fact(&inside, "sandbox")["mode"] != json!("read-only") {
+            wrong.push(format!("{command}: it was not contained: {}", fact(&inside, "sandbox")));
+            continue;
+        }
+        let inside = answer(&inside);
+        let before = answer(&outside.exec(&command).await);
+        compared += 1;
+        if inside == before {
+            continue;
+        }
+        // What differs between two runs without a sandbox may differ in one.
+        let after = answer(&outside.exec(&command).await);
+        let differs = settled(&before.0).symmetric_difference(&settled(&after.0)).count();
+        let differs_inside = settled(&before.0).symmetric_difference(&settled(&inside.0)).count();
+        volatile += 1;
+        if inside.1 != before.1 || differs_inside > differs + settled(&before.0).len() / 4 {
+            wrong.push(format!("{command}\n--- contained {}\n{}\n--- not {}\n{}", inside.1, inside.0, before.1, before.0));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(compared > 700, "only {compared} were compared, {volatile} of them volatile");
+}

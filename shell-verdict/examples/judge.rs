@@ -31,6 +31,7 @@ fn main() -> io::Result<()> {
         shell: Shell::Bash,
         decide: &decide,
         search: None,
+        contained: false,
     };
     let given: Vec<String> = std::env::args().skip(1).collect();
     let commands: Box<dyn Iterator<Item = io::Result<String>>> = if given.is_empty() {

@@ -56,6 +56,7 @@ fn judged(text: &str, shell: Shell) -> Verdict {
             shell,
             decide: &decide,
             search: None,
+            contained: false,
         },
     )
 }

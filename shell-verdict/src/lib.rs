@@ -21,6 +21,7 @@
 //!     shell: Shell::Bash,
 //!     decide: &decide,
 //!     search: None,
+//!     contained: false,
 //! };
 //! assert_eq!(judge("grep -n main src/main.rs | head -5", &situation).decision, Decision::Allow);
 //! assert_eq!(judge("cat ~/.ssh/id_rsa", &situation).decision, Decision::Ask);

@@ -118,6 +118,11 @@ pub struct Situation<'a> {
     /// Decides on a search below a directory, by the strictest decision of the files that it opens. Without it a search counts as
     /// [`Access::ReadTree`].
     pub search: Option<&'a DecideSearch<'a>>,
+    /// True if the host contains a command that this verdict allows: the command can write nothing but a private temporary directory,
+    /// create no socket, read no hidden path, execute no program of the workspace, and start from git only git itself, the programs of
+    /// its exec-path and the shell. Then the configuration of a repository needs fewer checks, more programs are allowed, and those
+    /// whose answer would be wrong in a containment need approval.
+    pub contained: bool,
 }
 
 /// Decides a search below a directory.
@@ -138,6 +143,7 @@ impl fmt::Debug for Situation<'_> {
             .field("workspace", &self.workspace)
             .field("programs", &self.programs)
             .field("shell", &self.shell)
+            .field("contained", &self.contained)
             .finish_non_exhaustive()
     }
 }

@@ -70,6 +70,7 @@ pub(crate) fn measure(rounds: usize, directory: &Path, tables: &[&str]) -> Resul
         shell: Shell::Bash,
         decide: &decide,
         search: None,
+        contained: false,
     };
     // As the verdict parses.
     let options =

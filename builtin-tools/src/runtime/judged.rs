@@ -120,6 +120,7 @@ impl Command {
             Searched { decision, files: found.filter(|_| decision == Decision::Allow) }
         };
         let programs = programs(self.variables.get("PATH").map_or("", String::as_str));
+        let contained = false;
         let situation = Situation {
             cwd: &self.cwd,
             workspace: &self.workspace,
@@ -128,6 +129,7 @@ impl Command {
             shell: self.kind,
             decide: &decide,
             search: Some(&search),
+            contained,
         };
         let verdict = judge(&self.text, &situation);
         let is_proved = verdict.decision == Decision::Allow;

@@ -45,6 +45,7 @@ fn said(workspace: &Path, programs: &Programs) -> String {
         shell: Shell::Bash,
         decide: &|_, _| Decision::Allow,
         search: None,
+        contained: false,
     };
     let verdict = judge("ls", &situation);
     let said: Vec<String> =
@@ -288,6 +289,7 @@ fn a_sequence_in_braces_keeps_its_order() {
             shell: Shell::Bash,
             decide: &decide,
             search: None,
+            contained: false,
         };
         assert_eq!(judge(command, &situation).decision, expected, "{command}");
     }

@@ -274,6 +274,7 @@ fn who_decides_about_a_repository_gets_the_path_where_it_is() {
             shell: Shell::Bash,
             decide: &decide,
             search: None,
+            contained: false,
         };
         assert_eq!(judge(command, &situation).decision, Decision::Allow, "{command}");
         let asked = asked.into_inner();

@@ -6,6 +6,7 @@
 use crate::common;
 
 use common::Fixture;
+use common::index::entry;
 use shell_verdict::Decision;
 use std::fs;
 
@@ -101,39 +102,6 @@ fn long_index(version: u32, mode: u32, extension: &[u8]) -> Vec<u8> {
     bytes.extend(b"link\0\0\0\0");
     bytes.extend([9; 12]);
     bytes
-}
-
-pub(crate) fn entry(
-    bytes: &mut Vec<u8>,
-    version: u32,
-    mode: u32,
-    (previous, name): (&str, &str),
-    has_flags: bool,
-) {
-    let begin = bytes.len();
-    bytes.extend([0; 24]);
-    bytes.extend(mode.to_be_bytes());
-    bytes.extend([0; 12]);
-    bytes.extend([7; 20]);
-    let flags = u16::try_from(name.len()).unwrap() | if has_flags { 0x4000 } else { 0 };
-    bytes.extend(flags.to_be_bytes());
-    if has_flags {
-        bytes.extend([0x20, 0]);
-    }
-    if version == 4 {
-        // All of the name before is dropped: so many bytes, in one byte or two.
-        match previous.len() {
-            short @ 0..128 => bytes.push(u8::try_from(short).unwrap()),
-            long => bytes
-                .extend([0x80 | u8::try_from((long >> 7) - 1).unwrap(), u8::try_from(long & 0x7f).unwrap()]),
-        }
-        bytes.extend(name.as_bytes());
-        bytes.push(0);
-    } else {
-        bytes.extend(name.as_bytes());
-        let length = bytes.len() - begin;
-        bytes.extend(vec![0; 8 - length % 8]);
-    }
 }
 
 #[test]

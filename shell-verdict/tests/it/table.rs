@@ -2,19 +2,21 @@
 
 use crate::common;
 
+use common::index::tracking;
 use common::{Fixture, rows};
 use shell_verdict::{Class, Decision};
 use std::collections::BTreeMap;
 
 #[test]
 fn each_command_gets_its_verdict() {
-    let fixture = Fixture::new();
+    let plain = Fixture::new();
+    let tracking = tracking(&["README.md", "a.txt", "secret/.env", "src/main.rs"]);
     let rows = rows();
     assert!(rows.len() >= 600, "only {} rows", rows.len());
     let mut wrong = Vec::new();
     let mut by_file: BTreeMap<String, usize> = BTreeMap::new();
     for row in &rows {
-        let verdict = fixture.judge(&row.command);
+        let verdict = row.judge(if row.tracked { &tracking } else { &plain });
         let fits = match row.decision.as_str() {
             ">=ask" => verdict.decision >= Decision::Ask,
             expected => verdict.decision.as_str() == expected,

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::common::Fixture;
-use crate::index::entry;
+use crate::common::index::{of_files as index, tracking};
 use shell_verdict::{Access, Decision};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,26 +13,6 @@ use std::process::Command;
 
 fn decision(fixture: &Fixture, command: &str) -> Decision {
     fixture.judge(command).decision
-}
-
-/// An index of these files, in order.
-fn index(version: u32, names: &[&str]) -> Vec<u8> {
-    let mut bytes = b"DIRC".to_vec();
-    bytes.extend(version.to_be_bytes());
-    bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
-    let mut previous = "";
-    for name in names {
-        entry(&mut bytes, version, 0o100_644, (previous, name), false);
-        previous = name;
-    }
-    bytes.extend([9; 20]);
-    bytes
-}
-
-fn tracking(names: &[&str]) -> Fixture {
-    let fixture = Fixture::new();
-    fs::write(fixture.workspace.join(".git/index"), index(2, names)).unwrap();
-    fixture
 }
 
 /// All of these show the content of files.

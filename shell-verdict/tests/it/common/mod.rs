@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part of it, and may panic")]
 
 pub(crate) mod altered;
+pub(crate) mod index;
 
 use shell_verdict::{Access, Decision, Programs, Shell, Situation, Verdict, judge};
 use std::collections::BTreeMap;
@@ -101,6 +102,15 @@ impl Fixture {
     }
 
     pub(crate) fn judge_as(&self, command: &str, shell: Shell) -> Verdict {
+        self.judge_in(command, shell, false)
+    }
+
+    /// Judges a command as for a host that contains it.
+    pub(crate) fn judge_contained(&self, command: &str) -> Verdict {
+        self.judge_in(command, Shell::Bash, true)
+    }
+
+    fn judge_in(&self, command: &str, shell: Shell, contained: bool) -> Verdict {
         judge(
             command,
             &Situation {
@@ -111,6 +121,7 @@ impl Fixture {
                 shell,
                 decide: &|path, access| decide(&self.workspace, path, access),
                 search: None,
+                contained,
             },
         )
     }
@@ -173,7 +184,17 @@ pub(crate) struct Row {
     pub(crate) place: String,
     pub(crate) decision: String,
     pub(crate) class: String,
+    /// True if the row holds only where the host contains the command: `contained` after the class.
+    pub(crate) contained: bool,
+    /// True if the row holds only where `secret/.env` is tracked: `tracked` after the class.
+    pub(crate) tracked: bool,
     pub(crate) command: String,
+}
+
+impl Row {
+    pub(crate) fn judge(&self, fixture: &Fixture) -> Verdict {
+        fixture.judge_in(&self.command, Shell::Bash, self.contained)
+    }
 }
 
 /// All rows of the tables.
@@ -192,10 +213,22 @@ pub(crate) fn rows() -> Vec<Row> {
             let (expected, command) = line.split_once(" | ").unwrap_or_else(|| panic!("{place}: no command"));
             let (decision, class) =
                 expected.trim().split_once(' ').unwrap_or_else(|| panic!("{place}: no class"));
+            let mut words = class.split_whitespace();
+            let class = words.next().unwrap_or_else(|| panic!("{place}: no class"));
+            let (mut contained, mut tracked) = (false, false);
+            for word in words {
+                match word {
+                    "contained" => contained = true,
+                    "tracked" => tracked = true,
+                    other => panic!("{place}: {other:?} is no condition of a row"),
+                }
+            }
             rows.push(Row {
                 place,
                 decision: decision.to_owned(),
-                class: class.trim().to_owned(),
+                class: class.to_owned(),
+                contained,
+                tracked,
                 command: unescaped(command),
             });
         }

@@ -19,7 +19,7 @@ const NEUTRAL: &[(&str, &str)] = &[
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_PAGER", "cat"),
-    ("GIT_CONFIG_COUNT", "6"),
+    ("GIT_CONFIG_COUNT", "7"),
     ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "core.hooksPath"),
@@ -32,12 +32,15 @@ const NEUTRAL: &[(&str, &str)] = &[
     ("GIT_CONFIG_VALUE_4", "explicit"),
     ("GIT_CONFIG_KEY_5", "core.pager"),
     ("GIT_CONFIG_VALUE_5", "cat"),
+    // A log of one file would show the files that it was copied from.
+    ("GIT_CONFIG_KEY_6", "log.follow"),
+    ("GIT_CONFIG_VALUE_6", "false"),
 ];
 
 pub(crate) const GIT: Guard = Guard {
     variables: NEUTRAL,
     arguments: "--no-optional-locks --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c diff.autoRefreshIndex=false \
-                -c log.showSignature=false -c safe.bareRepository=explicit -c core.pager=cat",
+                -c log.showSignature=false -c safe.bareRepository=explicit -c core.pager=cat -c log.follow=false",
 };
 /// Git when it prints its configuration, of which the arguments would be part.
 pub(crate) const GIT_CONFIG: Guard = Guard { arguments: "", ..GIT };

@@ -1,7 +1,7 @@
 //! The content of tracked files that a command of git shows: the same is decided of it as of a program that reads the files.
 
 use super::pathspec::Pathspecs;
-use super::shown::{Shows, before_end, shows};
+use super::shown::{Shows, before_end, may_name_object, shows};
 use crate::class::Class;
 use crate::repository::{Entry, Tracked};
 use crate::situation::{Access, Decision};
@@ -64,6 +64,15 @@ const PLAIN: &[&str] = &[
     "--ignore-space-change",
     "--no-index",
     "--no-prefix",
+    "-m",
+    "-c",
+    "--cc",
+    "--boundary",
+    "--full-history",
+    "--sparse",
+    "--relative",
+    "--find-copies-harder",
+    "--pickaxe-all",
 ];
 
 /// Judges the output of tracked files by a git command.
@@ -74,23 +83,47 @@ pub(super) fn judge(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &
     }
     let skipped = skipped(name, values);
     objects(judge, &values[skipped..], part);
-    if names_only_objects(name, &values[skipped..]) {
+    let is_of_all = is_of_all(name, &values[skipped..]);
+    if !is_of_all && names_only_objects(name, &values[skipped..]) {
         return;
     }
     let Some(cwd) = judge.state.cwd.clone() else { return };
     let cwd = cwd.canonicalize().unwrap_or(cwd);
     for tracked in judge.repositories.tracked(&cwd) {
         let prefix = cwd.strip_prefix(&tracked.root).unwrap_or(Path::new(""));
-        let specs = if has_other_pathspecs(part) {
+        let specs = if is_of_all || has_other_pathspecs(part) {
             Pathspecs::default()
         } else {
             Pathspecs::read(pathspecs(judge, name, values), prefix)
         };
-        let of_work_tree = is_of_work_tree(judge, name, values);
+        let of_work_tree = !is_of_all && is_of_work_tree(judge, name, values);
         for path in asked(judge, &tracked, &specs, of_work_tree, part) {
             judge.path(&Value::Text(path.to_string_lossy().into_owned()), Access::Read, part);
         }
     }
+}
+
+/// Returns true if a command may show other files than its pathspecs select.
+fn is_of_all(name: &str, values: &[Value]) -> bool {
+    // The first shows all files of a commit, the second those that a file was renamed or copied from, and the third reads further paths
+    // and objects.
+    const WIDENING: &[&str] = &["--full-diff", "--follow", "--stdin"];
+    // Pathspecs begin anew in a directory that a hash or `HEAD:directory` names, and such a file is compared with a path.
+    let takes_objects =
+        matches!(name, "diff" | "difftool" | "diff-tree" | "diff-index" | "grep" | "archive" | "range-diff");
+    let is_object = |text: &str| takes_objects && !is_pathspec(text) && may_name_object(text);
+    // The difference that `status` shows is of all files, whatever paths it gets.
+    name == "status"
+        || before_end(values).filter_map(Value::text).any(|text| match text.strip_prefix('-') {
+            // Lines are followed through renames.
+            Some(option) => WIDENING.contains(&text) || option.starts_with('L'),
+            None => is_object(text),
+        })
+}
+
+/// Returns true if a word is a pathspec with magic.
+fn is_pathspec(text: &str) -> bool {
+    [":!", ":^", ":("].iter().any(|magic| text.starts_with(magic))
 }
 
 /// The tracked files that are selected and not simply read.
@@ -154,7 +187,7 @@ fn objects(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
 
 /// The files of `log -L 1,5:path`, which shows their lines.
 fn follows_lines(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
-    if !matches!(name, "log" | "show" | "whatchanged" | "reflog") {
+    if !matches!(name, "log" | "show" | "whatchanged" | "reflog" | "stash") {
         return;
     }
     let mut waiting = values.iter();
@@ -203,7 +236,7 @@ fn names_only_objects(name: &str, values: &[Value]) -> bool {
         })
     };
     let mut operands = values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-')));
-    let is_one = matches!(name, "show" | "diff" | "cat-file");
+    let is_one = matches!(name, "show" | "cat-file");
     let reads_input = |value: &Value| value.text().is_some_and(|text| text.starts_with("--batch"));
     is_one && operands.clone().next().is_some() && operands.all(is_object) && !values.iter().any(reads_input)
 }
@@ -229,9 +262,7 @@ pub(super) fn without_magic(name: &str, values: &[Value]) -> Vec<Value> {
             .filter_map(Value::text)
             .any(|text| text.starts_with("--un") || text.starts_with("--no-in"));
     let other = if reads_others { "." } else { "/dev/null" };
-    let has_magic = |value: &Value| {
-        value.text().is_some_and(|text| [":!", ":^", ":("].iter().any(|magic| text.starts_with(magic)))
-    };
+    let has_magic = |value: &Value| value.text().is_some_and(is_pathspec);
     let replaced = values
         .iter()
         .map(|value| if has_magic(value) { Value::Text(other.to_owned()) } else { value.clone() });
@@ -270,9 +301,10 @@ fn takes_none(name: &str, value: &Value) -> bool {
 
 /// Returns true if git reads a word as a path. It refuses a word that could also be a revision.
 fn may_be_path(judge: &Judge<'_>, text: &str) -> bool {
-    let is_magic = [":!", ":^", ":("].iter().any(|magic| text.starts_with(magic));
     let has_wildcard = text.contains(['*', '?']) && !text.contains("^{") && !text.contains(':');
-    is_magic || has_wildcard || judge.absolute(text).is_some_and(|path| path.symlink_metadata().is_ok())
+    is_pathspec(text)
+        || has_wildcard
+        || judge.absolute(text).is_some_and(|path| path.symlink_metadata().is_ok())
 }
 
 /// Returns true if the files of the work tree are compared with the index, and with nothing else.

@@ -1,5 +1,7 @@
 //! Selection of the table line by which a git command is judged.
 
+use crate::never::is_flag;
+
 /// Returns the table line for a command with several functions, as its words select; empty if it does not only read, or has no such
 /// functions.
 pub(super) fn line(name: &str, first: Option<&str>, words: &[Option<&str>], operands: usize) -> &'static str {
@@ -42,7 +44,8 @@ pub(super) fn line(name: &str, first: Option<&str>, words: &[Option<&str>], oper
         }
         ("remote", None | Some("-v" | "--verbose")) if operands == 0 => "git:(none)",
         ("merge-file", _) if lists(words, &["-p", "--stdout"]) => "git:merge-file",
-        ("stash", Some("show")) => "git:diff",
+        // With it the files that were not tracked are shown, too.
+        ("stash", Some("show")) if !words.iter().flatten().any(|word| is_flag(word, 'u')) => "git:diff",
         ("worktree" | "notes" | "sparse-checkout", Some("list"))
         | ("notes", Some("show"))
         | ("bisect", Some("log"))

@@ -53,7 +53,7 @@ pub(super) fn shows(name: &str, values: &[Value]) -> Shows {
     let first = values.first().and_then(Value::text);
     let shows_content = match name {
         "diff" | "difftool" | "range-diff" | "format-patch" => !has(values, NAMES) || has_patch(values),
-        "show" => !has(values, NAMES) || has_patch(values) || may_name_blob(values),
+        "show" => !has(values, NAMES) || has_patch(values) || may_show_blob(values),
         "log" | "reflog" | "whatchanged" | "diff-tree" | "diff-index" | "diff-files" => has_patch(values),
         "stash" => match first {
             // By configuration it shows more than the names.
@@ -103,17 +103,25 @@ fn has_patch(values: &[Value]) -> bool {
         let Some(letters) = text.strip_prefix('-') else { return false };
         // The text after an option with a value is the value.
         let end = letters.find(|c: char| "SGLOIMCBlnX".contains(c)).unwrap_or(letters.len());
-        letters[..end].contains(['p', 'u', 'U', 'c', 'W'])
+        // The lines of a range are shown as they changed.
+        letters[end..].starts_with('L') || letters[..end].contains(['p', 'u', 'U', 'c', 'W'])
     })
 }
 
-/// Returns true if a word is a hash, which may be that of a file.
-fn may_name_blob(values: &[Value]) -> bool {
-    let is_hash = |text: &str| text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+/// Returns true if one of the objects that `show` gets may be a file, whose content it shows with any options.
+fn may_show_blob(values: &[Value]) -> bool {
     before_end(values).any(|value| match value.text() {
-        Some(text) => is_hash(text) || text.contains(':'),
+        Some("--stdin") => true,
+        Some(text) => !text.starts_with('-') && may_name_object(text),
         None => true,
     })
+}
+
+/// Returns true if a word may name a file or a directory of a commit: by its path, or by a hash, as in `1234abcd^{blob}` and `v1-g1234abcd`.
+pub(super) fn may_name_object(text: &str) -> bool {
+    let is_hash = |text: &str| text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let mut names = text.split(|c: char| !c.is_ascii_alphanumeric());
+    text.contains(':') || names.any(|name| is_hash(name.strip_prefix('g').unwrap_or(name)))
 }
 
 fn shows_object(values: &[Value]) -> bool {
@@ -122,7 +130,8 @@ fn shows_object(values: &[Value]) -> bool {
     let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
     let names = |word: &str| word.split('=').next().unwrap_or(word).to_owned();
     if words.iter().any(|word| {
-        matches!(names(word).as_str(), "--batch" | "--batch-command" | "--textconv" | "--filters")
+        word.starts_with("--batch") && names(word) != "--batch-check"
+            || matches!(names(word).as_str(), "--textconv" | "--filters")
     }) {
         return true;
     }

@@ -6,7 +6,9 @@ use crate::names::base;
 use crate::verdict::Part;
 use crate::walk::{Judge, Judges, Word};
 use crate::words::Value;
-use crate::{builtin, environment, forbidden, git, never, options, scripts, special, starters, wrappers};
+use crate::{
+    builtin, contained, environment, forbidden, git, never, options, scripts, special, starters, wrappers,
+};
 use std::path::{Path, PathBuf};
 
 /// Directories of the system, which no workspace makes its own.
@@ -111,6 +113,11 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         }
     }
     starters::look(base, values, part);
+    // Its version is the same anywhere.
+    if contained::judge(judge, base, values, part) {
+        return;
+    }
+    contained::warn(judge, base, values, part);
     let is_handled = wrappers::judge(judge, base, values, part)
         || scripts::judge(judge, base, values, part)
         || git::judge(judge, base, values, part)

@@ -316,6 +316,9 @@ pub(crate) fn of_program(base: &str) -> &'static [&'static str] {
         "bc" => &["BC_ENV_ARGS"],
         "objdump" | "nm" | "readelf" | "strings" | "size" => &["DEBUGINFOD_URLS"],
         "ps" => &["PS_FORMAT", "PS_PERSONALITY"],
+        "apt" => &["APT_CONFIG", "APT_PAGER"],
+        "openssl" => &["OPENSSL_CONF", "OPENSSL_ENGINES", "OPENSSL_MODULES"],
+        "bat" | "batcat" => &["BAT_CONFIG_PATH", "BAT_CONFIG_DIR", "BAT_OPTS", "BAT_CACHE_PATH", "LESSOPEN"],
 
         "tput" | "clear" | "reset" => &["TERMINFO", "TERMINFO_DIRS", "TERMCAP"],
         _ => &[],

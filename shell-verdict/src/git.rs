@@ -144,7 +144,16 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     let line = lines::line(name, first, &words, operands);
     let own = format!("git:{name}");
     let line = if line.is_empty() && !names::is("git-writes", name) { own.as_str() } else { line };
-    let named = content::without_magic(name, values);
+    let mut named = content::without_magic(name, values);
+    // With these the index is written anew, which a contained command cannot.
+    if name == "describe" && judge.situation().contained {
+        let compares = |text: &str| {
+            ["--dirty", "--broken"].iter().any(|option| {
+                text == *option || text.strip_prefix(option).is_some_and(|mark| mark.starts_with('='))
+            })
+        };
+        named.retain(|value| !value.text().is_some_and(compares));
+    }
     if line.is_empty() || !options::judge(judge, line, &named, part) {
         if names::is("git-writes", name) {
             part.is(Class::GitWrite, format!("git {name} changes the repository, or the files in it"));
@@ -225,17 +234,28 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     let looks = Looks {
         into_submodules: reads_work_tree(name),
         through_filters: !reads_no_file(name),
-        as_submodule: false,
+        contained: situation.contained,
     };
-    let mut used = Vec::new();
+    let (mut directories, mut files) = (Vec::new(), Vec::new());
     for checked in judge.repositories.around(cwd, looks) {
         match checked {
-            Ok(found) => used.extend(found),
+            Ok(used) => {
+                directories.extend(used.directories);
+                files.extend(used.files);
+            }
             Err(why) => ask(why),
         }
     }
+    if let Some(home) = situation.home().filter(|home| home.starts_with(situation.workspace)) {
+        for file in [home.join(".gitconfig"), home.join(".config/git/config")] {
+            match repository::check_file(&file, looks) {
+                Ok(named) => files.extend(named),
+                Err(why) => ask(why),
+            }
+        }
+    }
     // The content of a repository is read as well, wherever it is.
-    let decisions = used.iter().map(|path| (path, (situation.decide)(path, Access::Repository)));
+    let decisions = directories.iter().map(|path| (path, (situation.decide)(path, Access::Repository)));
     let outside: Vec<_> = decisions.filter(|(_, decision)| *decision != Decision::Allow).collect();
     for (path, decision) in outside {
         part.because(
@@ -245,13 +265,8 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
             format!("it reads the repository {}", path.display()),
         );
     }
-    let mut ask = |text: String| part.because(Class::Code, Class::Code.decision(), Ground::Detail, text);
-    if let Some(home) = situation.home().filter(|home| home.starts_with(situation.workspace)) {
-        for file in [home.join(".gitconfig"), home.join(".config/git/config")] {
-            if let Err(why) = repository::check_file(&file, looks) {
-                ask(why);
-            }
-        }
+    for file in files {
+        judge.path(&Value::Text(file.to_string_lossy().into_owned()), Access::Read, part);
     }
 }
 

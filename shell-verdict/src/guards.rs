@@ -102,7 +102,13 @@ pub(crate) const MAN: Guard = Guard {
     arguments: "",
 };
 
-const ALL: &[Guard] = &[GIT, SYSTEMD, DMESG, DPKG, LESS, GH, JAVA, CARGO, RUSTUP, NPM, PIP, GO, MAN];
+/// `apt`, which starts no pager for a list.
+pub(crate) const APT: Guard = Guard { variables: &[("PAGER", "cat")], arguments: "" };
+/// `bat`, which starts no pager.
+pub(crate) const BAT: Guard = Guard { variables: &[("BAT_PAGER", "cat"), ("PAGER", "cat")], arguments: "" };
+
+const ALL: &[Guard] =
+    &[GIT, SYSTEMD, DMESG, DPKG, LESS, GH, JAVA, CARGO, RUSTUP, NPM, PIP, GO, MAN, APT, BAT];
 
 /// The value of a variable that is a guard.
 pub(crate) fn value(name: &str) -> Option<&'static str> {

@@ -50,6 +50,7 @@ mod archive;
 mod builtin;
 mod class;
 mod command;
+mod contained;
 mod environment;
 mod forbidden;
 #[doc(hidden)]

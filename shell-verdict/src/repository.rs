@@ -2,7 +2,9 @@
 
 mod config;
 mod index;
+mod keys;
 mod listing;
+mod parse;
 mod tracked;
 
 pub(crate) use config::{Looks, Repositories, check_file};

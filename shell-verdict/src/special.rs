@@ -66,10 +66,12 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
                     matches!(value.text(), Some("-a" | "--all" | "-g" | "--save" | "size" | "speed"))
                 }) => {}
         // Without it they resolve the names of other machines.
-        "lsof" | "netstat" if asks_for_no_names(base, values) => {
+        "lsof" | "netstat" | "arp" | "route" if asks_for_no_names(base, values) => {
             return options::judge(judge, base, values, part);
         }
-        "lsof" | "netstat" => part.is(Class::Network, format!("{base} asks for the names of other machines")),
+        "lsof" | "netstat" | "arp" | "route" => {
+            part.is(Class::Network, format!("{base} asks for the names of other machines"))
+        }
         "fuser"
             if !values.iter().any(|value| {
                 value.text().is_none_or(|text| {
@@ -96,9 +98,19 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         }
         "tee" => files::tee(judge, values, part),
         "cp" | "mv" | "ln" | "install" | "link" => files::copies(judge, base, values, part),
-        "jq" if program_imports(values) => {
-            part.has(Class::Unknown, "the program of jq may read files that its text names");
+        "jq" | "yq" if program_imports(values) => {
+            part.has(Class::Unknown, format!("the program of {base} may read files that its text names"));
         }
+        // One of the two programs with this name runs the other.
+        "yq" => {
+            part.starts.push("jq".to_owned());
+            return options::judge(judge, base, values, part);
+        }
+        "openssl" if reads_certificate(values) => {
+            return options::judge(judge, "openssl:x509", &values[1..], part);
+        }
+        // It starts a pager that its configuration may name.
+        "bat" | "batcat" => part.is(Class::Unknown, format!("{base} may start a configured pager")),
         _ if packages::judge(judge, base, values, part) => {}
         _ if only_tells(judge, base, values) => {}
         _ if names::is("network", base) => network::network(judge, base, values, part),
@@ -190,8 +202,14 @@ fn has_toolchain_file(judge: &Judge<'_>, files: &[&str]) -> bool {
 }
 
 fn program_imports(values: &[Value]) -> bool {
-    const WORDS: [&str; 3] = ["import", "include", "modulemeta"];
+    const WORDS: [&str; 4] = ["import", "include", "modulemeta", "load"];
     values.iter().any(|value| value.text().is_none_or(|text| WORDS.iter().any(|word| text.contains(word))))
+}
+
+/// Returns true if `openssl` shows a certificate of a file. A value with a colon may be the address of something else.
+fn reads_certificate(values: &[Value]) -> bool {
+    values.first().and_then(Value::text) == Some("x509")
+        && values.iter().all(|value| value.text().is_some_and(|text| !text.contains(':')))
 }
 
 /// Returns true if a program of the base system is only asked for its help or version.

@@ -53,6 +53,9 @@ pub struct Part {
     pub paths: Vec<(PathBuf, Access)>,
     /// Names of the programs that it may start by itself, such as the decompressors of `tar`.
     pub starts: Vec<String>,
+    /// True if the program asks the kernel about the network of this machine, for which it needs a socket: `AF_NETLINK`, or one for
+    /// `ioctl`. It opens no connection with that.
+    pub queries_network_state: bool,
     /// The commands that it runs in turn: substitutions, payloads of shells, commands behind wrappers.
     pub parts: Vec<Part>,
 }
@@ -132,6 +135,7 @@ impl Part {
             reasons: Vec::new(),
             paths: Vec::new(),
             starts: Vec::new(),
+            queries_network_state: false,
             parts: Vec::new(),
         }
     }

@@ -1,12 +1,14 @@
-//! The configuration of a repository: whether its settings can make git run a program, or read elsewhere.
+//! Repositories that git uses: whether their settings can make it run a program, or read elsewhere.
 
 use super::index;
+use super::keys::{self, Effect};
 use super::listing::{self, Listing};
-use super::tracked::{self, Tracked};
+use super::parse::each_key;
+use super::tracked::Tracked;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 /// Maximum size of a file that is read, in bytes.
@@ -26,8 +28,17 @@ pub(crate) struct Repositories {
     read_of_tracked: Cell<u64>,
 }
 
-/// The directories of a repository, or the reason for which it is not only read.
-type Checked = Result<Vec<PathBuf>, String>;
+/// The paths of a repository that git reads.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Used {
+    /// Its own directories.
+    pub(crate) directories: Vec<PathBuf>,
+    /// The files that its configuration names.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// The paths that git reads, or the reason for which it may do more than read.
+type Checked = Result<Used, String>;
 
 /// The files that a git command reads in addition to the repository itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -36,17 +47,17 @@ pub(crate) struct Looks {
     pub(crate) into_submodules: bool,
     /// True if the command compares files of the work tree with committed content, which runs filters.
     pub(crate) through_filters: bool,
-    /// True if git itself runs the command in a submodule. Restrictions on git may not apply there.
-    pub(crate) as_submodule: bool,
+    /// True if the host contains git, so that it can start no program of the workspace and connect to nothing.
+    pub(crate) contained: bool,
 }
 
-/// Maximum nesting depth of submodules.
-const DEEPEST_SUBMODULE: usize = 4;
-/// Maximum number of submodules that are checked in one repository.
+/// Maximum number of submodules that are looked for in one repository.
 const MAX_SUBMODULES: usize = 256;
+/// Maximum number of files that the configuration of one repository may name.
+const MAX_FILES: usize = 32;
 
 impl Repositories {
-    /// Checks each repository that git may use for a directory. Returns the directories of each.
+    /// Checks each repository that git may use for a directory. Returns what each consists of.
     pub(crate) fn around(&self, cwd: &Path, looks: Looks) -> Vec<Checked> {
         let real = self.real(cwd);
         let is_real = |directory: &Path| real.as_ref().is_some_and(|real| real.starts_with(directory));
@@ -77,7 +88,7 @@ impl Repositories {
                 tracked
             });
             found.extend(tracked);
-            if tracked::is_whole(directory) {
+            if is_whole(directory) {
                 break;
             }
         }
@@ -101,7 +112,7 @@ impl Repositories {
             return known.clone();
         }
         let mut found = check(directory, looks, &self.read);
-        for path in found.iter_mut().flatten() {
+        for path in found.iter_mut().flat_map(|used| &mut used.directories) {
             // The path itself is not a symlink.
             let is_known = is_real && *path == directory.join(".git");
             if !is_known && let Ok(real) = path.canonicalize() {
@@ -112,130 +123,6 @@ impl Repositories {
         found
     }
 }
-
-/// Keys of `core` that run something, and that are taken away from the git that a command names. Whether they are from one that it starts
-/// in a submodule depends on its release.
-const OVERRIDDEN: &[&str] = &["fsmonitor", "hookspath", "pager", "editor", "sshcommand", "askpass"];
-
-/// Sections with their harmless keys, which only affect how something is displayed, named or sent. `*` stands for all keys.
-const HARMLESS: &[(&str, &str)] = &[
-    (
-        "core",
-        "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf quotepath abbrev \
-         compression loosecompression bigfilethreshold preloadindex untrackedcache commitgraph multipackindex trustctime checkstat sparsecheckout \
-         sparsecheckoutcone protecthfs protectntfs whitespace commentchar fscache longpaths sharedrepository usereplacerefs warnambiguousrefs \
-         fsmonitor pager hookspath editor sshcommand askpass packedgitlimit packedgitwindowsize deltabasecachelimit fsync fsyncmethod maxtreedepth",
-    ),
-    ("extensions", "worktreeconfig refstorage compatobjectformat preciousobjects noop relativeworktrees"),
-    ("user", "*"),
-    ("author", "*"),
-    ("committer", "*"),
-    ("init", "*"),
-    ("pull", "*"),
-    ("push", "*"),
-    ("fetch", "*"),
-    ("rebase", "*"),
-    ("rerere", "*"),
-    ("color", "*"),
-    ("column", "*"),
-    ("advice", "*"),
-    ("gc", "*"),
-    ("pack", "*"),
-    ("index", "*"),
-    ("feature", "*"),
-    ("http", "*"),
-    ("credential", "*"),
-    // With `recurse`, git reads submodule commits in other repositories.
-    (
-        "submodule",
-        "active fetchjobs alternatelocation alternateerrorstrategy propagatebranches stickyrecursiveclone",
-    ),
-    (
-        "lfs",
-        "repositoryformatversion url pushurl fetchinclude fetchexclude fetchrecentrefsdays fetchrecentremoterefs fetchrecentcommitsdays \
-         fetchrecentalways concurrenttransfers batch locksverify allowincompletepush dialtimeout tlstimeout activitytimeout keepalive \
-         basictransfersonly tustransfers skipdownloaderrors setlockablereadonly pruneoffsetdays pruneverifyremotealways pruneremotetocheck",
-    ),
-    ("gui", "*"),
-    ("commit", "gpgsign verbose cleanup status"),
-    ("tag", "gpgsign sort forcesignannotated"),
-    (
-        "log",
-        "date decorate abbrevcommit follow graphcolors mailmap showroot showsignature diffmerges initialdecorationset",
-    ),
-    (
-        "diff",
-        "renames renamelimit algorithm mnemonicprefix noprefix srcprefix dstprefix colormoved colormovedws context interhunkcontext indentheuristic \
-         ignoresubmodules statgraphwidth statnamewidth suppressblankempty wserrorhighlight wordregex autorefreshindex relative tool guitool trustexitcode",
-    ),
-    (
-        "status",
-        "showuntrackedfiles short branch renames relativepaths aheadbehind displaycommentprefix showstash",
-    ),
-    (
-        "merge",
-        "ff conflictstyle log renames renamelimit stat tool guitool directoryrenames verbosity autostash defaulttoupstream branchdesc suppressdest \
-         default renormalize",
-    ),
-    ("grep", "linenumber column patterntype extendedregexp threads fullname fallbacktonoindex"),
-    ("blame", "coloring showroot blankboundary showemail date markunblamablelines markignoredlines"),
-    ("stash", "*"),
-    ("versionsort", "*"),
-    ("transfer", "*"),
-    ("receive", "*"),
-    ("protocol", "*"),
-    ("url", "*"),
-    ("maintenance", "*"),
-    ("alias", "*"),
-    ("difftool", "*"),
-    ("mergetool", "*"),
-    ("sendemail", "*"),
-    ("safe", "*"),
-    ("checkout", "*"),
-    ("clean", "*"),
-    ("apply", "*"),
-    ("am", "*"),
-    ("worktree", "*"),
-    ("rev-list", "*"),
-    ("gpg", "format mintrustlevel"),
-    ("i18n", "commitencoding"),
-    ("gitflow", "*"),
-    ("svn", "*"),
-    ("branch", "autosetupmerge autosetuprebase sort"),
-    ("remote", "pushdefault"),
-];
-/// The same of sections with a name of their own in quotes.
-const HARMLESS_NAMED: &[(&str, &str)] = &[
-    (
-        "remote",
-        "url fetch pushurl push mirror tagopt prune prunetags proxy proxyauthmethod skipdefaultupdate skipfetchall gh-resolved lfsurl followremotehead",
-    ),
-    (
-        "branch",
-        "remote merge rebase description pushremote mergeoptions vscode-merge-base gh-merge-base github-pr-owner-number github-pr-base-branch base",
-    ),
-    ("submodule", "*"),
-    ("url", "*"),
-    ("http", "*"),
-    ("credential", "*"),
-    // Its extensions are programs.
-    ("lfs", "access locksverify contenttype"),
-    ("protocol", "*"),
-    ("color", "*"),
-    ("difftool", "*"),
-    ("mergetool", "*"),
-    ("alias", "*"),
-    ("rebase", "*"),
-    ("maintenance", "*"),
-    ("gui", "*"),
-    ("guitool", "*"),
-    ("coderabbit", "*"),
-    // Drivers run where something is merged, which no command does that only reads.
-    ("merge", "*"),
-    ("gitflow", "*"),
-    ("svn-remote", "*"),
-    ("svn", "*"),
-];
 
 /// Returns the git directory of the work tree that begins in a directory, if one does. Symlinks in the path are not resolved.
 pub(crate) fn git_dir(directory: &Path) -> Result<Option<PathBuf>, String> {
@@ -259,7 +146,11 @@ fn is_whole(directory: &Path) -> bool {
     if metadata.is_file() {
         return true;
     }
-    let is_directory = |name: &str| dot_git.join(name).symlink_metadata().is_ok_and(|found| found.is_dir());
+    // Git does not take one in whose directories this user may not look for files.
+    let is_directory = |name: &str| {
+        let place = dot_git.join(name);
+        place.symlink_metadata().is_ok_and(|found| found.is_dir()) && place.join(".").metadata().is_ok()
+    };
     let is_head = |text: &str| {
         let text = text.trim_end();
         text.strip_prefix("ref: refs/").is_some_and(|name| !name.is_empty())
@@ -273,10 +164,6 @@ fn is_whole(directory: &Path) -> bool {
 }
 
 fn check(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>) -> Checked {
-    check_to(directory, looks, read_of_indexes, 0)
-}
-
-fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: usize) -> Checked {
     let is_inside = directory.file_name().is_some_and(|name| name == ".git");
     let is_bare =
         ["HEAD", "objects", "refs"].iter().all(|name| directory.join(name).symlink_metadata().is_ok());
@@ -286,18 +173,19 @@ fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: 
             directory.display()
         ));
     }
-    let Some(git_dir) = git_dir(directory)? else { return Ok(Vec::new()) };
+    let Some(git_dir) = git_dir(directory)? else { return Ok(Used::default()) };
     let own = Listing::of(git_dir);
     let git_dir = own.directory();
     let commondir = if own.may_hold("commondir") { read(&git_dir.join("commondir"))? } else { None };
     let common = commondir.map(|path| git_dir.join(path.trim_end_matches(['\n', '\r'])));
     let shared = common.filter(|common| common != git_dir).map(Listing::of);
     let of_common = shared.as_ref().unwrap_or(&own);
+    let mut files = Vec::new();
     for (listing, name) in [(of_common, "config"), (of_common, "config.worktree"), (&own, "config.worktree")]
     {
         if listing.may_hold(name) {
             let of = Configured { looks, work_tree: Some((git_dir, directory)) };
-            check_configuration(&listing.directory().join(name), of)?;
+            check_configuration(&listing.directory().join(name), of, &mut files)?;
         }
     }
     // Symlinks that lead elsewhere belong to another repository.
@@ -338,40 +226,20 @@ fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: 
             return Err("the repository takes objects of another".to_owned());
         }
     }
-    let mut found: Vec<PathBuf> =
-        [&own].into_iter().chain(&shared).map(|listing| listing.directory().to_owned()).collect();
-    if looks.into_submodules && own.may_hold("index") {
+    // In a submodule git runs itself, by the configuration there.
+    if looks.into_submodules && !looks.contained && own.may_hold("index") {
         let names = index::submodules(git_dir, read_of_indexes)?;
-        if depth == DEEPEST_SUBMODULE || names.len() > MAX_SUBMODULES {
-            return Err("the repository has too many submodules to be checked".to_owned());
+        let is_there = |name: &&String| directory.join(name).join(".git").symlink_metadata().is_ok();
+        if names.len() > MAX_SUBMODULES {
+            return Err("the repository has too many submodules to look for".to_owned());
         }
-        for name in names {
-            found.extend(check_submodule(directory, &name, looks, read_of_indexes, depth)?);
+        if let Some(name) = names.iter().find(is_there) {
+            return Err(format!("git looks into the submodule {name}, by the configuration of that"));
         }
     }
-    Ok(found)
-}
-
-/// Checks a submodule, in which git runs itself. An absent one is not checked.
-fn check_submodule(
-    directory: &Path,
-    name: &str,
-    looks: Looks,
-    read_of_indexes: &Cell<u64>,
-    depth: usize,
-) -> Checked {
-    let place = directory.join(name);
-    if place.join(".git").symlink_metadata().is_err() {
-        return Ok(Vec::new());
-    }
-    let is_below =
-        |real: PathBuf| directory.canonicalize().is_ok_and(|directory| real == directory.join(name));
-    if !place.canonicalize().is_ok_and(is_below) {
-        return Err(format!("the submodule {name} is behind a link"));
-    }
-    let looks = Looks { as_submodule: true, ..looks };
-    check_to(&place, looks, read_of_indexes, depth + 1)
-        .map_err(|why| format!("in the submodule {name}: {why}"))
+    let directories =
+        [&own].into_iter().chain(&shared).map(|listing| listing.directory().to_owned()).collect();
+    Ok(Used { directories, files })
 }
 
 /// The purpose for which a file of configuration is read.
@@ -382,25 +250,39 @@ struct Configured<'p> {
     work_tree: Option<(&'p Path, &'p Path)>,
 }
 
-/// Checks a configuration file. An absent one is harmless.
-pub(crate) fn check_file(file: &Path, looks: Looks) -> Result<(), String> {
-    check_configuration(file, Configured { looks, work_tree: None })
+/// Checks a configuration file. An absent one is harmless. Returns the files that it names.
+pub(crate) fn check_file(file: &Path, looks: Looks) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    check_configuration(file, Configured { looks, work_tree: None }, &mut files)?;
+    Ok(files)
 }
 
-fn check_configuration(file: &Path, of: Configured<'_>) -> Result<(), String> {
+/// Checks a configuration file and those that it includes, and adds the files that it names.
+fn check_configuration(file: &Path, of: Configured<'_>, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let Some(text) = read(file)? else { return Ok(()) };
     each_key(&text, &mut |section, name, key, value| {
-        let is_known = is_harmless(section, name, key) && is_harmless_value(section, key, value);
-        let runs_something = section == "core" && OVERRIDDEN.contains(&key);
-        if is_known && !(runs_something && of.looks.as_submodule) {
-            return Ok(());
-        }
-        // Filters run only where files of the work tree are compared.
-        if section == "filter" && name.is_some() && !of.looks.through_filters {
-            return Ok(());
-        }
-        // A submodule's configuration names its own work tree.
-        if section == "core" && key == "worktree" && of.work_tree.is_some_and(|of| is_work_tree(value, of)) {
+        let is_harmless = match section {
+            // Filters run only where files of the work tree are compared.
+            "filter" if name.is_some() && !of.looks.through_filters => true,
+            // The configuration of a submodule names its own work tree.
+            "core" if key == "worktree" => of.work_tree.is_some_and(|of| is_work_tree(value, of)),
+            _ if !of.looks.contained => keys::is_harmless(section, name, key, value),
+            _ => match keys::effect(section, key, value) {
+                Effect::Nothing => true,
+                Effect::Harm => false,
+                reads => match named_file(file, section, value, of).filter(|_| files.len() < MAX_FILES) {
+                    None => false,
+                    Some(named) => {
+                        files.push(named.clone());
+                        if reads == Effect::Includes {
+                            return check_configuration(&named, of, files);
+                        }
+                        true
+                    }
+                },
+            },
+        };
+        if is_harmless {
             return Ok(());
         }
         let name = name.map_or_else(String::new, |name| format!(".{name}"));
@@ -412,6 +294,20 @@ fn check_configuration(file: &Path, of: Configured<'_>) -> Result<(), String> {
     .map_err(|why| if why.is_empty() { format!("{} is not understood", file.display()) } else { why })
 }
 
+/// Returns the file that a value of a configuration names, if it is written plainly. A path of an inclusion is relative to the file with
+/// it, another to the work tree.
+fn named_file(file: &Path, section: &str, value: &str, of: Configured<'_>) -> Option<PathBuf> {
+    let base = if section.starts_with("include") { file.parent() } else { of.work_tree.map(|(_, top)| top) }?;
+    let is_plain =
+        !value.is_empty() && !value.starts_with(['~', ':', '%']) && !value.contains(['"', '\\', '#', ';']);
+    let path = Some(base.join(value)).filter(|_| is_plain)?;
+    if !path.components().any(|part| part == Component::ParentDir) {
+        return Some(path);
+    }
+    // Such a component leads above the directory that a symlink before it leads to.
+    path.canonicalize().ok().or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
+}
+
 /// Returns true if `core.worktree` has the value that the work tree has anyway.
 fn is_work_tree(value: &str, (git_dir, directory): (&Path, &Path)) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@".contains(&byte);
@@ -421,7 +317,7 @@ fn is_work_tree(value: &str, (git_dir, directory): (&Path, &Path)) -> bool {
     !value.is_empty() && value.bytes().all(is_plain) && leads_there(git_dir.join(value))
 }
 
-fn read(file: &Path) -> Result<Option<String>, String> {
+pub(super) fn read(file: &Path) -> Result<Option<String>, String> {
     let unreadable = || format!("{} cannot be read", file.display());
     match fs::metadata(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -429,97 +325,4 @@ fn read(file: &Path) -> Result<Option<String>, String> {
         _ => return Err(unreadable()),
     }
     fs::read_to_string(file).map(Some).map_err(|_| unreadable())
-}
-
-fn is_harmless(section: &str, name: Option<&str>, key: &str) -> bool {
-    let list = if name.is_some() { HARMLESS_NAMED } else { HARMLESS };
-    list.iter().any(|(known, keys)| {
-        *known == section && (*keys == "*" || keys.split_whitespace().any(|known| known == key))
-    })
-}
-
-/// Returns true if a key does no harm with its value, where that depends on it.
-fn is_harmless_value(section: &str, key: &str, value: &str) -> bool {
-    let value = value.to_ascii_lowercase();
-    match (section, key) {
-        // References in another directory.
-        ("extensions", "refstorage") => matches!(value.as_str(), "files" | "reftable"),
-        // Verifying a signature runs a program.
-        ("branch" | "tag", "sort") => {
-            value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-:".contains(&byte))
-                && !value.contains("sig")
-        }
-        // They are merged anew, which writes objects.
-        ("log", "diffmerges") => !value.contains('r') && !value.contains(['"', '\\']),
-        _ => true,
-    }
-}
-
-/// The callback for each key: a section, its own name, a key and its value in the first line.
-type EachKey<'a> = dyn FnMut(&str, Option<&str>, &str, &str) -> Result<(), String> + 'a;
-
-/// Passes each key of a configuration, with its section, to `each`. An empty error means that the text cannot be parsed.
-fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
-    let mut section: Option<(String, Option<String>)> = None;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        let mut line = line.trim();
-        if let Some(rest) = line.strip_prefix('[') {
-            let end = section_end(rest).ok_or_else(String::new)?;
-            section = Some(header(&rest[..end]).ok_or_else(String::new)?);
-            line = rest[end + 1..].trim();
-        }
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        let (section, name) = section.as_ref().ok_or_else(String::new)?;
-        let key: String = line.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-        if key.is_empty() {
-            return Err(String::new());
-        }
-        let value = line[key.len()..].trim_start().trim_start_matches('=').trim();
-        each(section, name.as_deref(), &key.to_ascii_lowercase(), value)?;
-        // A value continues on the next line after a backslash, but a comment does not.
-        if line.contains(['#', ';']) && line.ends_with('\\') {
-            return Err(String::new());
-        }
-        let mut value = line;
-        let goes_on =
-            |value: &str| !value.bytes().rev().take_while(|byte| *byte == b'\\').count().is_multiple_of(2);
-        while goes_on(value) {
-            value = lines.next().ok_or_else(String::new)?.trim_end();
-            if value.contains(['#', ';']) {
-                return Err(String::new());
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Returns the end of a section header, whose name may contain brackets.
-fn section_end(rest: &str) -> Option<usize> {
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    for (at, c) in rest.char_indices() {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            ']' if !is_quoted => return Some(at),
-            _ => {}
-        }
-    }
-    None
-}
-
-fn header(text: &str) -> Option<(String, Option<String>)> {
-    let text = text.trim();
-    if let Some((section, name)) = text.split_once('"') {
-        return Some((section.trim().to_ascii_lowercase(), Some(name.strip_suffix('"')?.to_owned())));
-    }
-    // The old way of naming one.
-    if let Some((section, name)) = text.split_once('.') {
-        return Some((section.to_ascii_lowercase(), Some(name.to_owned())));
-    }
-    Some((text.to_ascii_lowercase(), None))
 }

@@ -1,8 +1,8 @@
 //! The files that a repository tracks, by its index.
 
+use super::config::git_dir;
 use super::index::{self, Entry};
 use std::cell::{Cell, OnceCell};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of tracked files that are decided about. Of further ones only those whose names look like secrets.
@@ -23,9 +23,10 @@ pub(crate) struct Tracked {
 impl Tracked {
     /// Reads the index of the repository whose work tree begins in a directory, if one does.
     pub(crate) fn of(root: &Path, read: &Cell<u64>) -> Option<Self> {
-        let git_dir = git_dir(root)?;
-        let files = index::files(&git_dir, read);
-        Some(Self { root: root.to_owned(), index: git_dir.join("index"), files, asked: OnceCell::new() })
+        let git_dir = git_dir(root).transpose()?;
+        let index = git_dir.as_ref().map(|git_dir| git_dir.join("index")).unwrap_or_default();
+        let files = git_dir.and_then(|git_dir| index::files(&git_dir, read));
+        Some(Self { root: root.to_owned(), index, files, asked: OnceCell::new() })
     }
 
     /// Returns the files for which `is_asked` is true, in order. It is called once for each.
@@ -60,24 +61,6 @@ impl Tracked {
     pub(crate) fn is_unchanged(&self, _entry: &Entry) -> bool {
         false
     }
-}
-
-/// Returns true if git takes a directory for the beginning of a work tree and looks no further up.
-pub(crate) fn is_whole(root: &Path) -> bool {
-    let Some(git_dir) = git_dir(root) else { return false };
-    let has = |directory: &Path, name: &str| directory.join(name).symlink_metadata().is_ok();
-    let common = fs::read_to_string(git_dir.join("commondir")).ok();
-    let common = common.map_or_else(|| git_dir.clone(), |text| git_dir.join(text.trim_end()));
-    has(&git_dir, "HEAD") && has(&common, "objects") && has(&common, "refs")
-}
-
-fn git_dir(root: &Path) -> Option<PathBuf> {
-    let dot_git = root.join(".git");
-    if dot_git.is_dir() {
-        return Some(dot_git);
-    }
-    let text = fs::read_to_string(&dot_git).ok()?;
-    Some(root.join(text.strip_prefix("gitdir: ")?.trim_end_matches(['\n', '\r'])))
 }
 
 /// Returns true if a name looks like that of a secret. Only for repositories with too many files to decide about each.

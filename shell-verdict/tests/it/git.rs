@@ -5,11 +5,11 @@
 use crate::common;
 
 use common::Fixture;
-use shell_verdict::{Class, Decision, Shell, Situation, judge};
+use shell_verdict::{Access, Class, Decision, Shell, Situation, judge};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Component, Path};
 use std::process::Command;
 
@@ -104,6 +104,132 @@ fn what_is_configured_decides() {
                 && env.contains(&"GIT_OPTIONAL_LOCKS")
                 && env.contains(&"GIT_PAGER")
         );
+    }
+}
+
+#[test]
+fn what_is_configured_decides_for_a_contained_command_if_it_has_an_effect() {
+    let asked = [
+        "[diff]\n\texternal = ./x\n",
+        "[diff \"x\"]\n\ttextconv = ./x\n",
+        "[diff.x]\n\tcommand = ./x\n",
+        "[filter \"x\"]\n\tclean = ./x\n",
+        "[filter \"x\"]\n\tprocess = ./x\n",
+        "[core]\n\tworktree = /etc\n",
+        "[core]\n\tattributesFile = /etc/passwd\n",
+        "[core]\n\texcludesFile = secret/.env\n",
+        "[core]\n\texcludesFile = ~/x\n",
+        "[core]\n\texcludesFile = \"secret/.env\"\n",
+        "[core]\n\texcludesFile = none/../secret/.env\n",
+        "[core]\n\talternateRefsCommand = ./x\n",
+        "[mailmap]\n\tfile = link\n",
+        "[mailmap]\n\tblob = HEAD:secret/.env\n",
+        "[blame]\n\tignoreRevsFile = secret/.env\n",
+        "[fsck]\n\tskipList = secret/.env\n",
+        "[diff]\n\torderFile = secret/.env\n",
+        "[diff]\n\tsubmodule = diff\n",
+        "[submodule]\n\trecurse = true\n",
+        "[format]\n\tpretty = %G?\n",
+        "[pretty]\n\tx = \"%\"G?\n",
+        "[pretty]\n\tx = \\\n%G?\n",
+        "[branch]\n\tsort = signature\n",
+        "[log]\n\tdiffMerges = remerge\n",
+        "[extensions]\n\trefStorage = reftable:///var/lib/other\n",
+        "[include]\n\tpath = ../evil\n",
+        "[include]\n\tpath = ../again\n",
+        "[includeIf \"gitdir:/\"]\n\tpath = ../evil\n",
+        "[include]\n\tpath = ../itself\n",
+        "[include]\n\tpath = /etc/passwd\n",
+        "[include]\n\tpath = ~/evil\n",
+        "external = ./x\n",
+    ];
+    let allowed = [
+        "",
+        "[remote \"o\"]\n\tpromisor = true\n\tpartialCloneFilter = blob:none\n[extensions]\n\tpartialClone = o\n",
+        "[remote \"o\"]\n\tuploadpack = ./x\n\tvcs = x\n",
+        "[mailmap]\n\tfile = notes.txt\n[blame]\n\tignoreRevsFile = .git-blame-ignore-revs\n",
+        "[core]\n\tfsmonitor = ./x\n\thooksPath = .husky\n\tsplitIndex = true\n\texcludesFile = src/../notes.txt\n",
+        "[commit]\n\ttemplate = /etc/passwd\n",
+        "[include]\n\tpath = ../good\n[includeIf \"onbranch:x\"]\n\tpath = ../none\n",
+        "[format]\n\tpretty = %h\n[pretty]\n\tx = \"%h %s\"\n",
+        "[diff]\n\tsubmodule = log\n[status]\n\tsubmoduleSummary = true\n",
+        "[my-own]\n\tx = y\n[gpg]\n\tprogram = ./x\n[merge \"x\"]\n\tdriver = ./x\n[pager]\n\tlog = ./x\n",
+    ];
+    for (configurations, expected) in [(&asked[..], Decision::Ask), (&allowed[..], Decision::Allow)] {
+        for configuration in configurations {
+            let fixture = Fixture::new();
+            for (name, text) in [
+                ("evil", "[diff]\n\texternal = ./x\n"),
+                ("again", "[include]\n\tpath = evil\n"),
+                ("itself", "[include]\n\tpath = itself\n"),
+                ("good", "[user]\n\tname = x\n"),
+                (".git/config", configuration),
+            ] {
+                fs::write(fixture.workspace.join(name), text).unwrap();
+            }
+            for command in ["git diff -p", "git status", "git -C src status"] {
+                let verdict = fixture.judge_contained(command);
+                assert_eq!(verdict.decision, expected, "{command}: {configuration:?}");
+            }
+            let strict = decision(&fixture, "git status");
+            assert!(strict == Decision::Ask || expected == Decision::Allow, "{configuration:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_the_configuration_names_is_a_path_of_the_command() {
+    let fixture = Fixture::new();
+    fs::write(fixture.workspace.join(".git/config"), "[mailmap]\n\tfile = notes.txt\n").unwrap();
+    let verdict = fixture.judge_contained("git log");
+    let named = (fixture.workspace.join("notes.txt"), Access::Read);
+    assert!(verdict.parts[0].paths.contains(&named), "{:?}", verdict.parts[0].paths);
+}
+
+#[test]
+fn a_repository_that_git_does_not_take_leaves_the_next_one_above() {
+    let change = |git_dir: &Path, name: &str| match name {
+        "objects, a file" => {
+            fs::remove_dir_all(git_dir.join("objects")).unwrap();
+            fs::write(git_dir.join("objects"), "").unwrap();
+        }
+        "HEAD, a directory" => {
+            fs::remove_file(git_dir.join("HEAD")).unwrap();
+            fs::create_dir(git_dir.join("HEAD")).unwrap();
+        }
+        "HEAD without a reference" => fs::write(git_dir.join("HEAD"), "x").unwrap(),
+        "no refs" => fs::remove_dir(git_dir.join("refs")).unwrap(),
+        unsearchable => {
+            let directory = unsearchable.split(',').next().unwrap();
+            fs::set_permissions(git_dir.join(directory), fs::Permissions::from_mode(0o600)).unwrap();
+        }
+    };
+    for name in [
+        "objects, a file",
+        "HEAD, a directory",
+        "HEAD without a reference",
+        "no refs",
+        "objects, unsearchable",
+        "refs, unsearchable",
+    ] {
+        let fixture = Fixture::new();
+        fs::write(fixture.workspace.join(".git/config"), "[diff]\n\texternal = ./x\n").unwrap();
+        let git_dir = fixture.workspace.join("sub/.git");
+        for directory in ["objects", "refs"] {
+            fs::create_dir_all(git_dir.join(directory)).unwrap();
+        }
+        fs::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(decision(&fixture, "git -C sub status"), Decision::Allow, "{name}");
+        change(&git_dir, name);
+        // A superuser searches any directory, and git as well.
+        let searches_any = name.ends_with("unsearchable")
+            && git_dir.join("objects/.").exists()
+            && git_dir.join("refs/.").exists();
+        let expected = if searches_any { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decision(&fixture, "git -C sub status"), expected, "{name}");
+        for directory in ["objects", "refs"] {
+            let _ = fs::set_permissions(git_dir.join(directory), fs::Permissions::from_mode(0o700));
+        }
     }
 }
 

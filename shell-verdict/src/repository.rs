@@ -3,7 +3,6 @@
 mod config;
 mod index;
 mod keys;
-mod listing;
 mod parse;
 mod tracked;
 

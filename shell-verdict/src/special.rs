@@ -70,7 +70,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             return options::judge(judge, base, values, part);
         }
         "lsof" | "netstat" | "arp" | "route" => {
-            part.is(Class::Network, format!("{base} asks for the names of other machines"))
+            part.is(Class::Network, format!("{base} asks for the names of other machines"));
         }
         "fuser"
             if !values.iter().any(|value| {

@@ -3,6 +3,7 @@
 use super::pathspec::Pathspecs;
 use super::shown::{Shows, before_end, may_name_object, shows};
 use crate::class::Class;
+use crate::names;
 use crate::repository::{Entry, Tracked};
 use crate::situation::{Access, Decision};
 use crate::verdict::{Ground, Part};
@@ -12,68 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// Maximum number of files listed as reasons.
 const MAX_NAMED: usize = 20;
-
-/// Options that take no word after them, so that the next may be a path.
-const PLAIN: &[&str] = &[
-    "-p",
-    "-u",
-    "--patch",
-    "--cached",
-    "--staged",
-    "-w",
-    "-b",
-    "-R",
-    "-M",
-    "-C",
-    "-a",
-    "--text",
-    "-i",
-    "-W",
-    "--color",
-    "--no-color",
-    "--oneline",
-    "--graph",
-    "--all",
-    "--word-diff",
-    "--color-words",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--stat",
-    "--numstat",
-    "--shortstat",
-    "--summary",
-    "--name-only",
-    "--name-status",
-    "--no-patch",
-    "-s",
-    "--raw",
-    "--follow",
-    "--reverse",
-    "--no-merges",
-    "--merges",
-    "--first-parent",
-    "--merge-base",
-    "--exit-code",
-    "--quiet",
-    "--minimal",
-    "--patience",
-    "--histogram",
-    "--no-renames",
-    "--function-context",
-    "--ignore-all-space",
-    "--ignore-space-change",
-    "--no-index",
-    "--no-prefix",
-    "-m",
-    "-c",
-    "--cc",
-    "--boundary",
-    "--full-history",
-    "--sparse",
-    "--relative",
-    "--find-copies-harder",
-    "--pickaxe-all",
-];
 
 /// Judges the output of tracked files by a git command.
 pub(super) fn judge(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
@@ -292,7 +231,7 @@ fn takes_none(name: &str, value: &Value) -> bool {
         let is_number = text.len() > 1 && text[1..].bytes().all(|byte| byte.is_ascii_digit());
         !text.starts_with('-')
             || text.contains('=')
-            || PLAIN.contains(&text)
+            || names::is("git-options-plain", text)
             || is_number
             || text.strip_prefix("-U").is_some_and(|lines| !lines.is_empty())
             || name == "grep" && OF_GREP.contains(&text)

@@ -111,9 +111,8 @@ fn has_patch(values: &[Value]) -> bool {
 /// Returns true if one of the objects that `show` gets may be a file, whose content it shows with any options.
 fn may_show_blob(values: &[Value]) -> bool {
     before_end(values).any(|value| match value.text() {
-        Some("--stdin") => true,
+        Some("--stdin") | None => true,
         Some(text) => !text.starts_with('-') && may_name_object(text),
-        None => true,
     })
 }
 

@@ -2,7 +2,6 @@
 
 use super::index;
 use super::keys::{self, Effect};
-use super::listing::{self, Listing};
 use super::parse::each_key;
 use super::tracked::Tracked;
 use std::cell::{Cell, RefCell};
@@ -53,6 +52,8 @@ pub(crate) struct Looks {
 
 /// Maximum number of submodules that are looked for in one repository.
 const MAX_SUBMODULES: usize = 256;
+/// Maximum number of examined entries of a directory.
+const MAX_ENTRIES: usize = 10_000;
 /// Maximum number of files that the configuration of one repository may name.
 const MAX_FILES: usize = 32;
 
@@ -174,19 +175,13 @@ fn check(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>) -> Checked
         ));
     }
     let Some(git_dir) = git_dir(directory)? else { return Ok(Used::default()) };
-    let own = Listing::of(git_dir);
-    let git_dir = own.directory();
-    let commondir = if own.may_hold("commondir") { read(&git_dir.join("commondir"))? } else { None };
-    let common = commondir.map(|path| git_dir.join(path.trim_end_matches(['\n', '\r'])));
-    let shared = common.filter(|common| common != git_dir).map(Listing::of);
-    let of_common = shared.as_ref().unwrap_or(&own);
+    let common = read(&git_dir.join("commondir"))?;
+    let common = common.map(|path| git_dir.join(path.trim_end_matches(['\n', '\r'])));
+    let shared = common.filter(|common| *common != git_dir);
+    let common = shared.as_ref().unwrap_or(&git_dir);
     let mut files = Vec::new();
-    for (listing, name) in [(of_common, "config"), (of_common, "config.worktree"), (&own, "config.worktree")]
-    {
-        if listing.may_hold(name) {
-            let of = Configured { looks, work_tree: Some((git_dir, directory)) };
-            check_configuration(&listing.directory().join(name), of, &mut files)?;
-        }
+    for file in [common.join("config"), common.join("config.worktree"), git_dir.join("config.worktree")] {
+        check_configuration(&file, Configured { looks, work_tree: Some((&git_dir, directory)) }, &mut files)?;
     }
     // Symlinks that lead elsewhere belong to another repository.
     for name in [
@@ -211,24 +206,21 @@ fn check(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>) -> Checked
         "index",
         "config",
     ] {
-        if own.is_link(name) || shared.as_ref().is_some_and(|shared| shared.is_link(name)) {
+        if git_dir.join(name).is_symlink() || common.join(name).is_symlink() {
             return Err(format!("{name} of the repository is a link"));
         }
     }
-    let common = of_common.directory();
-    let info = Listing::of(common.join("objects/info"));
-    let holds_link = |name: &str| listing::holds_link(&common.join(name));
-    if holds_link("objects") || holds_link("objects/pack") || info.holds_link() {
+    if ["objects", "objects/pack", "objects/info"].iter().any(|name| holds_link(&common.join(name))) {
         return Err("in the objects of the repository is a link, or too much to check".to_owned());
     }
     for name in ["alternates", "http-alternates"] {
-        if info.may_hold(name) && info.directory().join(name).symlink_metadata().is_ok() {
+        if common.join("objects/info").join(name).symlink_metadata().is_ok() {
             return Err("the repository takes objects of another".to_owned());
         }
     }
     // In a submodule git runs itself, by the configuration there.
-    if looks.into_submodules && !looks.contained && own.may_hold("index") {
-        let names = index::submodules(git_dir, read_of_indexes)?;
+    if looks.into_submodules && !looks.contained {
+        let names = index::submodules(&git_dir, read_of_indexes)?;
         let is_there = |name: &&String| directory.join(name).join(".git").symlink_metadata().is_ok();
         if names.len() > MAX_SUBMODULES {
             return Err("the repository has too many submodules to look for".to_owned());
@@ -237,9 +229,17 @@ fn check(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>) -> Checked
             return Err(format!("git looks into the submodule {name}, by the configuration of that"));
         }
     }
-    let directories =
-        [&own].into_iter().chain(&shared).map(|listing| listing.directory().to_owned()).collect();
+    let directories = std::iter::once(git_dir.clone()).chain(shared).collect();
     Ok(Used { directories, files })
+}
+
+/// Returns true if one of the entries of a directory is a symlink, or there are too many.
+fn holds_link(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    entries.enumerate().any(|(count, entry)| {
+        let is_link = entry.and_then(|entry| entry.file_type()).map_or(true, |kind| kind.is_symlink());
+        is_link || count >= MAX_ENTRIES
+    })
 }
 
 /// The purpose for which a file of configuration is read.

@@ -1,7 +1,6 @@
 //! The output of git about tracked files is decided as for a program that reads them.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::common::Fixture;
 use crate::common::index::{of_files as index, tracking};

@@ -113,7 +113,6 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         }
     }
     starters::look(base, values, part);
-    // Its version is the same anywhere.
     if contained::judge(judge, base, values, part) {
         return;
     }

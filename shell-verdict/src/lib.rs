@@ -39,6 +39,9 @@
 //! their own caches below the home. The guarantee holds against the author of the command, and against the author of the files of the
 //! workspace, including the configuration of a git repository.
 //!
+//! With [`Situation::contained`] the host's containment keeps an allowed command from writing, connecting and running what is in the
+//! workspace. The verdict then decides which paths are read and shown, and allows commands whose effects the containment prevents.
+//!
 //! It does not hold against an attacker who can change, between the verdict and the run, the programs of the `PATH`, the environment, or
 //! the files of the workspace. It makes no statement about a command that the user approved: run that in a sandbox. And a command can
 //! disclose what it reads: its output goes to the caller.

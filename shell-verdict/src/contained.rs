@@ -4,7 +4,7 @@ use crate::class::Class;
 use crate::guards;
 use crate::names;
 use crate::options;
-use crate::scripts::is_shell;
+use crate::scripts::{is_interpreter, is_shell};
 use crate::situation::Access;
 use crate::special::has_own_home;
 use crate::verdict::Part;
@@ -37,11 +37,11 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     }
 }
 
-/// Returns true if a program is only asked for its version. Shells read commands from their input with such options, and the last is a
-/// command of programs that nothing else is known of.
+/// Returns true if a program is only asked for its version. Shells and interpreters are not among these: some ignore the option, and read
+/// a program from their input.
 fn tells_version(base: &str, words: &[&str]) -> bool {
     match words {
-        ["--version" | "-V"] => !is_shell(base),
+        ["--version" | "-V"] => !is_shell(base) && !is_interpreter(base),
         ["version"] => names::is("says-version", base),
         _ => false,
     }

@@ -156,7 +156,18 @@ fn interpreter(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut P
     let only_tells = match words[..] {
         [Some("--version")] => !matches!(
             base,
-            "java" | "dc" | "ed" | "swift" | "m4" | "dotnet-script" | "ts-node" | "tsx" | "elixir" | "iex"
+            "tclsh"
+                | "wish"
+                | "java"
+                | "dc"
+                | "ed"
+                | "swift"
+                | "m4"
+                | "dotnet-script"
+                | "ts-node"
+                | "tsx"
+                | "elixir"
+                | "iex"
         ),
         [Some("-V" | "-VV" | "-h" | "--help")] if is_python(base) => true,
         [Some("--help" | "-h")] => matches!(base, "node" | "nodejs" | "perl" | "ruby"),

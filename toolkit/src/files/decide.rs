@@ -7,14 +7,18 @@ use crate::permission::{DecidedPath, PathDecision};
 use crate::workspace::Look;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use toolkit_core::ask::Access;
 use toolkit_core::error::ToolError;
 
-/// The most entries that are examined below one directory; one with more is asked about.
-const MAX_ENTRIES: usize = 20_000;
-/// The longest time for examining one directory; one that takes longer is asked about.
-const LONGEST: Duration = Duration::from_millis(200);
+/// The most work for the entries of one directory; one that needs more is asked about. It is counted instead of measured, so that a decision
+/// does not depend on the speed of the machine.
+const MAX_WORK: usize = 200_000;
+/// The work for an entry that is allowed by its name alone, which takes about a microsecond.
+const BY_NAME: usize = 1;
+/// The work for an entry whose name is compared with the rules.
+const BY_RULES: usize = 4;
+/// The work for an entry that is resolved in the file system.
+const RESOLVED: usize = 20;
 
 impl Workspace {
     /// Returns the decision about using a path, with symlinks followed to the end, without asking. Blocks while it examines a few
@@ -48,8 +52,9 @@ impl Workspace {
     }
 
     /// Returns the decision about reading a file, or everything below a directory: the strictest decision of all files, including hidden
-    /// and ignored ones. A directory with more than 20,000 entries, or that takes longer than 200 ms, is asked about. If `follows_links` is
-    /// true, a symlink below that leads out of the directory is asked about too. Blocks while it examines the directory.
+    /// and ignored ones. A directory with more than 200,000 entries is asked about. Of entries that are compared with rules
+    /// about reading, or look like secrets, four times as much counts, and of those outside the workspace twenty times. If `follows_links`
+    /// is true, a symlink below that leads out of the directory is asked about too. Blocks while it examines the directory.
     ///
     /// # Errors
     ///
@@ -62,9 +67,9 @@ impl Workspace {
         Ok(decided)
     }
 
-    /// Returns the decision about reading these files, found below a directory: the strictest decision of all files and the directory. More
-    /// than 20,000 files, or files that take longer than 200 ms to find, are asked about. `None` among them stands for an unknown file, and
-    /// is asked about. Blocks for that time.
+    /// Returns the decision about reading these files, found below a directory: the strictest decision of all files and the directory. The
+    /// limits of [`decide_tree`](Self::decide_tree) apply to the number of files. `None` among them stands for an unknown file, and is
+    /// asked about. Blocks while it examines the files.
     ///
     /// # Errors
     ///
@@ -74,18 +79,23 @@ impl Workspace {
         directory: impl AsRef<Path>,
         files: impl IntoIterator<Item = Option<PathBuf>>,
     ) -> Result<DecidedPath, ToolError> {
-        let until = Instant::now() + LONGEST;
         let mut decided = self.decide(directory, Access::Read)?;
         if decided.decision != PathDecision::Allow {
             return Ok(decided);
         }
-        for (count, file) in files.into_iter().enumerate() {
-            let Some(file) = file.filter(|_| count < MAX_ENTRIES && Instant::now() < until) else {
-                decided.decision = asked("read", "which has too many entries to check");
+        let mut budget = Budget::default();
+        for file in files {
+            let allowed = file.map(|file| (self.is_allowed(&file, &mut budget), file));
+            let Some((Some(is_allowed), file)) = allowed else {
+                decided.decision = too_many();
                 return Ok(decided);
             };
-            if self.needs_no_leave(&file) {
+            if is_allowed {
                 continue;
+            }
+            if !budget.take(RESOLVED) {
+                decided.decision = too_many();
+                return Ok(decided);
             }
             match self.decide(&file, Access::Read)?.decision {
                 PathDecision::Allow => {}
@@ -107,33 +117,31 @@ impl Workspace {
     }
 
     fn below(&self, root: &Path, follows_links: bool) -> Result<PathDecision, ToolError> {
-        let until = Instant::now() + LONGEST;
         let may_deny = self.ctx.scope().rules.permissions.says_of_reading(self.ctx.tool());
         let is_inside = self.roots()?.is_within(root);
         let mut decision = PathDecision::Allow;
-        let (mut waiting, mut count) = (vec![root.to_owned()], 0_usize);
+        let (mut waiting, mut budget) = (vec![root.to_owned()], Budget::default());
         while let Some(directory) = waiting.pop() {
             // A directory that this process cannot list, its child processes cannot list either.
             let Ok(entries) = fs::read_dir(&directory) else { continue };
             for entry in entries.filter_map(Result::ok) {
-                count += 1;
-                if count > MAX_ENTRIES || Instant::now() > until {
-                    return Ok(asked("read", "which has too many entries to check"));
-                }
                 let path = entry.path();
                 let Ok(kind) = entry.file_type() else { continue };
                 if kind.is_symlink() {
+                    if !budget.take(if follows_links { RESOLVED } else { BY_NAME }) {
+                        return Ok(too_many());
+                    }
                     if follows_links && !path.canonicalize().is_ok_and(|target| target.starts_with(root)) {
                         decision = asked("read", &format!("in which {} leads elsewhere", self.shown(&path)));
                     }
                     continue;
                 }
-                let is_allowed = if is_inside {
-                    self.needs_no_leave(&path)
-                } else {
-                    self.decide(&path, Access::Read)?.decision == PathDecision::Allow
-                };
+                let is_allowed = if is_inside { self.is_allowed(&path, &mut budget) } else { Some(false) };
+                let Some(is_allowed) = is_allowed else { return Ok(too_many()) };
                 if !is_allowed {
+                    if !budget.take(RESOLVED) {
+                        return Ok(too_many());
+                    }
                     let found = self.decide(&path, Access::Read)?.decision;
                     decision = match found {
                         PathDecision::Deny { .. } => return Ok(found),
@@ -154,6 +162,36 @@ impl Workspace {
         }
         Ok(decision)
     }
+
+    /// Returns true if a real path within the workspace may be read without a question; `None` if the budget is used up.
+    fn is_allowed(&self, real: &Path, budget: &mut Budget) -> Option<bool> {
+        if self.roots().is_ok_and(|roots| roots.is_plain(real)) {
+            return budget.take(BY_NAME).then_some(true);
+        }
+        budget.take(BY_RULES).then(|| self.needs_no_leave(real))
+    }
+}
+
+/// The work that may still be done.
+struct Budget(usize);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(MAX_WORK)
+    }
+}
+
+impl Budget {
+    /// Takes the work for an entry; returns false if not enough is left.
+    fn take(&mut self, work: usize) -> bool {
+        let left = self.0.checked_sub(work);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+fn too_many() -> PathDecision {
+    asked("read", "which has too many entries to check")
 }
 
 fn asked(kind: &str, reason: &str) -> PathDecision {

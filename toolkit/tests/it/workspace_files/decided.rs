@@ -52,23 +52,59 @@ fn a_tree_is_decided_as_strictly_as_the_strictest_of_it() {
     assert_eq!(workspace.decide("key", Access::Read).unwrap().decision, PathDecision::Allow);
 }
 
-#[test]
-fn what_holds_too_much_is_asked_about() {
+#[tokio::test]
+async fn what_holds_too_much_is_asked_about() {
     let places = Places::new();
-    for number in 0..=20_000 {
-        let path = places.base.join(format!("inside/many/{}/{number}", number % 100));
-        if number < 100 {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    for directory in ["inside/many", "outside/many"] {
+        for number in 0..=10_000 {
+            let path = places.base.join(format!("{directory}/{}/{number}", number % 100));
+            if number < 100 {
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            }
+            std::fs::write(path, "").unwrap();
         }
-        std::fs::write(path, "").unwrap();
     }
-    let said = said(&places.workspace(), "many", false);
-    assert_eq!(said, "read: which has too many entries to check");
+    let workspace = with_rules(&places, r#"{ permission: { external_directory: "allow" } }"#).await;
+    assert_eq!(said(&workspace, "many", false), "allow");
+    assert_eq!(said(&workspace, "../outside/many", false), "read: which has too many entries to check");
+    assert_eq!(said(&workspace, "../outside/many/1", false), "allow");
+}
+
+#[tokio::test]
+async fn too_many_found_files_are_asked_about() {
+    let places = Places::new();
+    let rules = r#"{ permission: { read: [{ match: "**/denied.txt", do: "deny" }] } }"#;
+    let (workspace, ruled) = (places.workspace(), with_rules(&places, rules).await);
+    // Where there are rules about reading, each name is compared with them.
+    for (count, workspace, is_allowed) in [
+        (200_000, &workspace, true),
+        (200_001, &workspace, false),
+        (50_000, &ruled, true),
+        (50_001, &ruled, false),
+    ] {
+        let files = (0..count).map(|number| Some(places.path(&format!("inside/{number}.txt")).into()));
+        let decided = workspace.decide_found(places.path("inside"), files).unwrap().decision;
+        assert_eq!(decided == PathDecision::Allow, is_allowed, "{count}: {decided:?}");
+    }
+    let files = [Some(places.path("inside/a").into()), None];
+    let decided = workspace.decide_found(places.path("inside"), files).unwrap().decision;
+    assert!(decided != PathDecision::Allow, "an unknown file");
 }
 
 /// Reads.
 #[tool(read_only)]
 fn reads() {}
+
+/// The workspace of a tool, with these rules of the user.
+async fn with_rules(places: &Places, rules: &str) -> Workspace {
+    places.write("user/toolkit.json5", rules);
+    let options = toolkit::config::LoadOptions::new().user_file(places.path("user/toolkit.json5"));
+    let configuration = toolkit::config::Configuration::load(options).unwrap();
+    let toolkit =
+        Toolkit::empty().tool(toolkit::tool_ref!(reads)).configuration(configuration).build().unwrap();
+    let caller = Caller::new().with_workspace(places.path("inside"));
+    toolkit.toolbox(&caller).await.context("reads").unwrap().workspace()
+}
 
 #[tokio::test]
 async fn a_denial_counts_before_a_question() {
@@ -78,13 +114,7 @@ async fn a_denial_counts_before_a_question() {
         .write("inside/both/z/denied.txt", "x")
         .write("inside/asked/a.pem", "key");
     let rules = r#"{ permission: { read: [{ match: "**/denied.txt", do: "deny" }] } }"#;
-    places.write("user/toolkit.json5", rules);
-    let options = toolkit::config::LoadOptions::new().user_file(places.path("user/toolkit.json5"));
-    let configuration = toolkit::config::Configuration::load(options).unwrap();
-    let toolkit =
-        Toolkit::empty().tool(toolkit::tool_ref!(reads)).configuration(configuration).build().unwrap();
-    let caller = Caller::new().with_workspace(places.path("inside"));
-    let workspace = toolkit.toolbox(&caller).await.context("reads").unwrap().workspace();
+    let workspace = with_rules(&places, rules).await;
     assert!(said(&workspace, "both", false).starts_with("deny: "), "{}", said(&workspace, "both", false));
     assert!(said(&workspace, "asked", false).starts_with("sensitive: "));
 }

@@ -1,6 +1,7 @@
 //! Skills: the sources of a caller's skills. A tool reads their content.
 
 mod files;
+mod helpers;
 
 pub use files::{SkillFile, SkillFiles};
 

@@ -1,5 +1,6 @@
-//! Reads the `SKILL.md` files of a directory of skills, and computes a hash of all of them.
+//! Reads the `SKILL.md` files of a directory of skills, and computes a hash of all files of the skills.
 
+use super::helpers::Helpers;
 use hmac_sha256::Hash;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -33,6 +34,8 @@ pub struct SkillFile {
     pub path: PathBuf,
     /// The real path of its directory, and its content; or the reason why it is ignored.
     pub content: Result<(PathBuf, String), String>,
+    /// The files beside it; not read for a directory that the user maintains.
+    helpers: Helpers,
 }
 
 /// The symbolic links that are followed.
@@ -44,8 +47,9 @@ enum Links {
 
 impl SkillFiles {
     /// Reads the skills of a directory, which may have none. A link that leads out of the directory is not followed,
-    /// and oversized content is not read: files of more than 256 KiB, and everything beyond 32 MiB or 1,000 entries.
-    /// Blocks.
+    /// and oversized content is not read: files of more than 256 KiB, and everything beyond 32 MiB or 1,000 entries. The
+    /// other files of a skill are read for the [hash](Self::sha256) alone; a skill is ignored if one of them cannot be read, or is a
+    /// symlink that leads out of the skill's directory. Blocks.
     pub fn read(directory: &Path) -> Self {
         Self::read_with(directory, Links::Within)
     }
@@ -78,14 +82,24 @@ impl SkillFiles {
         for name in names {
             let path = real.join(name).join(FILE);
             if path.symlink_metadata().is_ok() {
-                let content = read_whole(&real, &path, links, &mut left);
-                found.files.push(SkillFile { path, content });
+                let mut content = read_whole(&real, &path, links, &mut left);
+                let mut helpers = Helpers::default();
+                if links == Links::Within
+                    && let Ok((base, _)) = &content
+                {
+                    match Helpers::read(base, &base.join(FILE), &mut left) {
+                        Ok(read) => helpers = read,
+                        Err(reason) => content = Err(reason),
+                    }
+                }
+                found.files.push(SkillFile { path, content, helpers });
             }
         }
         found
     }
 
-    /// Returns the SHA-256 of the names and contents of all files, in hexadecimal; `None` if there are none.
+    /// Returns the SHA-256 of the names and contents of all skills, in hexadecimal, with all files in their directories, such as the scripts
+    /// that a skill lets a model run; `None` if there are no skills.
     pub fn sha256(&self) -> Option<String> {
         if self.files.is_empty() {
             return None;
@@ -99,12 +113,22 @@ impl SkillFiles {
             let name = file.path.parent().and_then(Path::file_name).unwrap_or_default();
             add(name.as_encoded_bytes());
             match &file.content {
-                Ok((_, text)) => add(text.as_bytes()),
+                Ok((_, text)) => {
+                    add(text.as_bytes());
+                    add(file.helpers.sha256.as_ref().map_or(&[], |sha256| sha256.as_slice()));
+                }
                 // A file that is ignored now changes the hash once it is valid.
                 Err(_) => add(b"\xFF"),
             }
         }
         Some(data_encoding::HEXLOWER.encode(&hash.finalize()))
+    }
+}
+
+impl SkillFile {
+    /// Returns the number of other files in the skill's directory, of a workspace.
+    pub fn helper_count(&self) -> usize {
+        self.helpers.count
     }
 }
 

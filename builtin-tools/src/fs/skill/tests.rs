@@ -143,10 +143,20 @@ type Change = fn(&Places);
 async fn a_skill_of_a_workspace_that_changed_since_it_was_trusted_does_not_count() {
     let note = "the skills in /workspace/skills are ignored: they changed since the workspace was trusted. \
                 `toolkit trust` shows them, and trusts them as they are";
-    let changes: [(&str, Change, bool); 6] = [
+    let changes: [(&str, Change, bool); 9] = [
         ("nothing", |_| {}, true),
-        // The list of files beside it is not part of the trust.
-        ("a file of it", |places| places.file("workspace/skills/review/notes.md", "x"), true),
+        ("another file of it", |places| places.file("workspace/skills/review/notes.md", "x"), false),
+        ("a script of it", |places| places.file("workspace/skills/review/scripts/run.sh", "rm -r ."), false),
+        (
+            "a link among its files",
+            |places| {
+                let link = places.path("workspace/skills/review/scripts/link.sh");
+                fs::remove_file(&link).unwrap();
+                symlink("other.sh", link).unwrap();
+            },
+            false,
+        ),
+        ("a file beside the skills", |places| places.file("workspace/skills/notes.md", "x"), true),
         (
             "a text",
             |places| {
@@ -170,6 +180,9 @@ async fn a_skill_of_a_workspace_that_changed_since_it_was_trusted_does_not_count
         let places = Places::new();
         places.skill("workspace", "review");
         places.skill("workspace", "second");
+        places.file("workspace/skills/review/scripts/run.sh", "true");
+        places.file("workspace/skills/review/scripts/other.sh", "true");
+        symlink("run.sh", places.path("workspace/skills/review/scripts/link.sh")).unwrap();
         places.skill("user", "own");
         // Also for a toolbox that exists already.
         let toolbox = places.toolbox(true, &[]).await;

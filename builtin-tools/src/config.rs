@@ -421,7 +421,7 @@ toolkit::config_section!(ConfigSection::at::<TranscribeSettings>("tools.transcri
 toolkit::config_section!(
     ConfigSection::at::<BrowserSettings>("tools.browser")
         .tool("browser")
-        .gates(&[ConfigGate::Narrows { key: "blockedDomains" }])
+        .gates(&[ConfigGate::Narrows { key: "blockedDomains" }, ConfigGate::Programs { key: "executable" }])
 );
 toolkit::config_section!(
     ConfigSection::at::<MessageSettings>("tools.message")

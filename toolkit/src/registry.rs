@@ -458,6 +458,16 @@ impl Builder {
         self
     }
 
+    /// Requires approval for writing to this file, or into this directory, even if edits are allowed, and keeps sandboxed commands from changing
+    /// it. It is intended for programs that the host runs by itself, and for what they load: what stands there runs outside the sandbox. A
+    /// relative path is relative to the process's working directory.
+    #[must_use]
+    pub fn protect_program(mut self, path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        self.rules.own_dirs.protect_programs([std::path::absolute(&path).unwrap_or(path)]);
+        self
+    }
+
     /// Adds directories that count as part of every caller's workspace: their files are read without approval, and
     /// written with the approval for edits. Their paths are still shown as absolute paths.
     ///

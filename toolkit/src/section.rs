@@ -65,7 +65,7 @@ enum Place {
 }
 
 /// A key of a section with an effect beyond the section: on which tools exist, on which paths are treated as part of the
-/// workspace, or on what an untrusted file may restrict.
+/// workspace or protected, or on what an untrusted file may restrict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigGate {
@@ -122,6 +122,12 @@ pub enum ConfigGate {
     /// [`Builder::further_directories`](crate::Builder::further_directories).
     Directories {
         /// The key within the section, with dots: `allowedDirectories`.
+        key: &'static str,
+    },
+    /// A path, or a list of paths, absolute or starting with `~`: programs that the tool runs, or directories of them. Writing to them needs
+    /// approval, as for [`Builder::protect_program`](crate::Builder::protect_program).
+    Programs {
+        /// The key within the section, with dots: `executable`.
         key: &'static str,
     },
 }
@@ -230,7 +236,8 @@ impl ConfigGate {
             | Self::Order { key, .. }
             | Self::AtMost { key }
             | Self::Asks { key, .. }
-            | Self::Directories { key } => format!("{section}{}", join(key.split('.'))),
+            | Self::Directories { key }
+            | Self::Programs { key } => format!("{section}{}", join(key.split('.'))),
             // It has no key.
             Self::AsksAlways { .. } => section.to_owned(),
         }

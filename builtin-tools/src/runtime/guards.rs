@@ -215,7 +215,7 @@ pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths, is_un
         }
     }
     hidden.extend(MOVED_FILES.iter().filter_map(|name| variable(name)).filter(absolute));
-    hidden.extend(own.config.iter().cloned());
+    hidden.extend(own.config.iter().chain(&own.secrets).cloned());
     for data in &own.data {
         // Outputs that were too long are there to be read.
         let entries = fs::read_dir(data).into_iter().flatten().filter_map(Result::ok);

@@ -70,6 +70,8 @@ pub(crate) struct Inner {
     /// The directory in which the user's trust is remembered.
     pub(crate) data_dir: Option<PathBuf>,
     pub(crate) secrets: Vec<String>,
+    /// The files that secrets were read from, whether or not they exist.
+    pub(crate) secret_files: Vec<PathBuf>,
     /// The parts that cannot be used, because something that they refer to is missing.
     pub(crate) unavailable: Unavailable,
     pub(crate) notes: Vec<String>,
@@ -115,6 +117,8 @@ pub struct WorkspaceFile {
     /// The digest that the `AGENTS.md` beside the file must have to be used, as
     /// [`Instructions::sha256`](crate::config::Instructions::sha256): the digest from when the file was trusted.
     pub trusted_instructions: Option<String>,
+    /// The digests that the programs and scripts must have that servers of the file run, by path: those from when the file was trusted.
+    pub trusted_programs: BTreeMap<PathBuf, String>,
 }
 
 /// Without values: they may be secret.
@@ -200,6 +204,11 @@ impl Configuration {
     /// Returns the user's own file, even if it does not exist, and the named files: the files that decide what is allowed.
     pub(crate) fn own_files(&self) -> &[PathBuf] {
         &self.0.own_files
+    }
+
+    /// Returns the files that secrets are read from: `apiKey: { file: … }`.
+    pub(crate) fn secret_files(&self) -> &[PathBuf] {
+        &self.0.secret_files
     }
 
     /// Returns the directory in which the user's trust is remembered; tools must not write there.
@@ -297,6 +306,11 @@ impl Configuration {
     /// Returns the servers of the Model Context Protocol that are not switched off, by name. A server that refers to something missing,
     /// such as an environment variable, is [unavailable](McpServerSettings::Unavailable), with the reason.
     pub fn mcp(&self) -> BTreeMap<String, McpServerSettings> {
+        self.every_mcp().into_iter().filter(|(_, server)| server.enabled()).collect()
+    }
+
+    /// Returns the servers of the Model Context Protocol as [`mcp`](Self::mcp) does, with those that are switched off.
+    pub fn every_mcp(&self) -> BTreeMap<String, McpServerSettings> {
         let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
         let settings = servers.filter_map(|(name, server)| {
             let unavailable = self.0.unavailable.of(&join(["mcp", name])).map(reasons);
@@ -306,7 +320,7 @@ impl Configuration {
             };
             Some((name.clone(), server))
         });
-        settings.filter(|(_, server)| server.enabled()).collect()
+        settings.collect()
     }
 
     /// Returns the names of the servers of the Model Context Protocol that are switched off (`enabled: false`).

@@ -1,4 +1,4 @@
-//! Configured directories that are treated as part of the workspace.
+//! Configured paths with an effect on permissions: directories that are treated as part of the workspace, and programs.
 
 use crate::config::configuration::Configuration;
 use crate::section::ConfigGate;
@@ -10,6 +10,20 @@ impl Configuration {
     /// Returns the directories that are treated as part of the workspace.
     pub(crate) fn further_directories(&self) -> Vec<PathBuf> {
         self.directories().filter_map(|(_, text)| directory(text)).collect()
+    }
+
+    /// Returns the files and directories that the toolkit runs or loads by itself: programs that sections name, and the skills of trusted
+    /// workspaces.
+    pub(crate) fn programs(&self) -> Vec<PathBuf> {
+        let is_program = |gate: &ConfigGate| matches!(gate, ConfigGate::Programs { .. });
+        let values = self.gated(is_program).filter_map(|pointer| self.0.resolved.pointer(&pointer));
+        let texts = values.flat_map(|value| match value.as_array() {
+            Some(list) => list.iter().collect(),
+            None => vec![value],
+        });
+        let named = texts.filter_map(|text| directory(text.as_str()?));
+        let skills = self.0.files.iter().filter(|file| file.is_trusted).map(|file| file.file.skills_dir());
+        named.chain(skills).collect()
     }
 
     /// Returns an explanation for each directory that has no effect, and its origin.
@@ -34,18 +48,24 @@ impl Configuration {
 
     /// Returns the configured directories, each with its pointer.
     fn directories(&self) -> impl Iterator<Item = (String, &str)> {
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
-        let pointers = sections.iter().flat_map(|section| {
-            let gates = section.its_gates().iter();
-            let lists = gates.filter(|gate| matches!(gate, ConfigGate::Directories { .. }));
-            lists.map(|gate| gate.pointer(&section.pointer()))
-        });
+        let pointers = self.gated(|gate| matches!(gate, ConfigGate::Directories { .. }));
         pointers.flat_map(|pointer| {
             let list = self.0.document.pointer(&pointer).and_then(|list| list.as_array());
             let texts = list.into_iter().flatten().enumerate();
             texts.filter_map(move |(place, text)| {
                 Some((format!("{pointer}{}", join([&*place.to_string()])), text.as_str()?))
             })
+        })
+    }
+}
+
+impl Configuration {
+    /// Returns the pointers of the keys of all sections that have a gate.
+    fn gated(&self, is_gate: impl Fn(&ConfigGate) -> bool + Copy) -> impl Iterator<Item = String> {
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        sections.iter().flat_map(move |section| {
+            let gates = section.its_gates().iter().filter(move |gate| is_gate(gate));
+            gates.map(|gate| gate.pointer(&section.pointer()))
         })
     }
 }

@@ -281,11 +281,13 @@ fn add_file(
     if kind == Kind::Workspace {
         let trusted_skills = known.and_then(|known| known.skills.clone());
         let trusted_instructions = known.and_then(|known| known.instructions.clone());
+        let trusted_programs = known.map(|known| known.programs.clone()).unwrap_or_default();
         sources.files.push(WorkspaceFile {
             file: identity,
             is_trusted,
             trusted_skills,
             trusted_instructions,
+            trusted_programs,
         });
     }
     if is_trusted {

@@ -6,7 +6,7 @@ use crate::section::pointer::{escape, steps};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toolkit_core::config_origin::{ConfigOrigins, ConfigSource};
 use toolkit_core::redact::REDACTED;
 use toolkit_core::schema::Compiled;
@@ -84,6 +84,8 @@ pub(crate) struct Resolver<'a> {
     pub(crate) origins: &'a ConfigOrigins,
     /// All secrets, for the redactor.
     pub(crate) secrets: Vec<String>,
+    /// The files that secrets are read from, whether or not they exist.
+    pub(crate) files: Vec<PathBuf>,
     /// References that cannot be parsed.
     pub(crate) problems: Vec<ConfigProblem>,
     /// References to missing variables or files: only the parts that need them become unavailable.
@@ -181,7 +183,7 @@ impl Resolver<'_> {
         Ok(replaced)
     }
 
-    fn read(&self, file: &str, pointer: &str) -> Result<String, Fault> {
+    fn read(&mut self, file: &str, pointer: &str) -> Result<String, Fault> {
         let directory = match self.origins.find(&format!("{pointer}/file")).map(|origin| &origin.source) {
             Some(ConfigSource::File(path)) => path.parent(),
             _ => None,
@@ -195,6 +197,7 @@ impl Resolver<'_> {
                 )));
             }
         };
+        self.files.push(path.clone());
         let text = match read_text(&path, LONGEST_FILE) {
             Ok(Some(text)) => text,
             Ok(None) => return Err(Fault::Absent(format!("the file {} does not exist", path.display()))),

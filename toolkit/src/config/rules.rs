@@ -93,7 +93,8 @@ pub(crate) fn policy(
                 | ConfigGate::AtMost { .. }
                 | ConfigGate::Asks { .. }
                 | ConfigGate::AsksAlways { .. }
-                | ConfigGate::Directories { .. } => {}
+                | ConfigGate::Directories { .. }
+                | ConfigGate::Programs { .. } => {}
             }
         }
     }

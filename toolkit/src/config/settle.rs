@@ -14,6 +14,7 @@ use crate::config::variables::is_resolved;
 use crate::section::pointer::{dotted, escape, join, steps};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit_core::arguments::Problem;
 use toolkit_core::config_origin::ConfigOrigins;
@@ -34,10 +35,10 @@ pub(super) fn settle(
     let origins = merged.shared_origins();
     let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
     let mut problems: Vec<ConfigProblem> = check(&schemas.whole, &mut merged.value).iter().map(at).collect();
-    let (mut resolved, secrets, unavailable) = if problems.is_empty() {
+    let (mut resolved, secrets, secret_files, unavailable) = if problems.is_empty() {
         resolve(&merged.value, &schemas, options, &origins, &mut problems)
     } else {
-        (merged.value.clone(), Vec::new(), Unavailable::default())
+        (merged.value.clone(), Vec::new(), Vec::new(), Unavailable::default())
     };
     if problems.is_empty() {
         take_away(&mut resolved, &restrictions, &schemas);
@@ -61,6 +62,7 @@ pub(super) fn settle(
         own_files: options.own_files(),
         data_dir: options.data_dir.clone(),
         secrets,
+        secret_files,
         unavailable,
         notes,
         schemas: Some(schemas),
@@ -76,13 +78,14 @@ fn resolve(
     options: &LoadOptions,
     origins: &ConfigOrigins,
     problems: &mut Vec<ConfigProblem>,
-) -> (Value, Vec<String>, Unavailable) {
+) -> (Value, Vec<String>, Vec<PathBuf>, Unavailable) {
     let mut resolved = value.clone();
     let mut keeper = Resolver {
         compiled: &schemas.whole,
         environment: &options.environment,
         origins,
         secrets: Vec::new(),
+        files: Vec::new(),
         problems: Vec::new(),
         unresolved: Vec::new(),
     };
@@ -108,7 +111,7 @@ fn resolve(
             _ => {}
         }
     }
-    let Resolver { mut secrets, problems: found, unresolved, .. } = keeper;
+    let Resolver { mut secrets, files, problems: found, unresolved, .. } = keeper;
     problems.extend(found);
     secrets.sort_unstable();
     secrets.dedup();
@@ -128,7 +131,7 @@ fn resolve(
         }
     }
     unavailable.take_out(&mut resolved);
-    (resolved, secrets, unavailable)
+    (resolved, secrets, files, unavailable)
 }
 
 /// Returns the pointer of the part that cannot be used without the value at `pointer`: a server, a plugin, a tool, a

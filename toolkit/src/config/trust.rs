@@ -6,6 +6,7 @@ use crate::output_store::default_data_dir;
 use crate::skills::{DIRECTORY, SkillFiles};
 use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,8 +20,8 @@ const LOCK: &str = "trust.lock";
 const UNFINISHED: &str = "trust.json.tmp";
 /// The most files that are remembered; beyond that, the oldest are forgotten.
 const MAX_FILES: usize = 1_000;
-/// The most bytes of the store's file.
-const MAX_BYTES: u64 = 4 << 20;
+/// The most bytes of the store's file. A file can name hundreds of programs.
+const MAX_BYTES: u64 = 16 << 20;
 
 /// The files of workspaces that the user trusts. They are remembered in `trust.json` of the data directory, which only its
 /// owner can read; never in a workspace.
@@ -29,7 +30,7 @@ pub struct TrustStore {
     file: PathBuf,
 }
 
-/// A file that is trusted with its content, and the skills and the `AGENTS.md` beside it with theirs.
+/// A file that is trusted with its content, and with theirs the skills and the `AGENTS.md` beside it, and the programs that it names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -46,6 +47,9 @@ pub struct TrustedFile {
     /// The SHA-256 of the `AGENTS.md` beside the file, as [`Instructions::sha256`]; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
+    /// The SHA-256 of the programs and scripts that servers of the file run, by path, as the host computes them; empty if there were none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: BTreeMap<PathBuf, String>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -59,7 +63,7 @@ impl TrustedFile {
     /// Creates the identity of a file with this content.
     pub fn new(path: impl Into<PathBuf>, content: &[u8]) -> Self {
         let sha256 = data_encoding::HEXLOWER.encode(&Hash::hash(content));
-        Self { path: path.into(), sha256, skills: None, instructions: None }
+        Self { path: path.into(), sha256, skills: None, instructions: None, programs: BTreeMap::new() }
     }
 
     /// Adds the skills that were read from the directory `skills` beside the file.
@@ -72,6 +76,12 @@ impl TrustedFile {
     #[must_use]
     pub fn with_instructions(self, instructions: Option<&Instructions>) -> Self {
         Self { instructions: instructions.map(Instructions::sha256), ..self }
+    }
+
+    /// Adds the digests of the programs and scripts that servers of the file run.
+    #[must_use]
+    pub fn with_programs(self, programs: BTreeMap<PathBuf, String>) -> Self {
+        Self { programs, ..self }
     }
 
     /// Returns the directory of the skills beside the file.

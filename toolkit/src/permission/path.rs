@@ -66,6 +66,10 @@ pub(crate) struct OwnDirs {
     config: Vec<PathBuf>,
     /// Directories that record approvals: writing is denied, and reading needs approval.
     data: Vec<PathBuf>,
+    /// Files and directories that a host runs or loads by itself: writing needs approval.
+    programs: Vec<PathBuf>,
+    /// Files that hold secrets of the configuration: reading and writing need approval.
+    secrets: Vec<PathBuf>,
     /// The number of times that the real paths were resolved; shared by clones.
     #[cfg(feature = "testing")]
     resolutions: std::sync::Arc<std::sync::atomic::AtomicUsize>,
@@ -79,11 +83,22 @@ pub struct OwnPaths {
     pub config: Vec<PathBuf>,
     /// Directories that record approvals and calls. Outputs that were truncated are in `tool-output` there.
     pub data: Vec<PathBuf>,
+    /// Files and directories that a host runs or loads by itself, such as the program of an MCP server: writing needs approval; a sandboxed
+    /// command cannot change them. A symlink is also listed by its target.
+    pub programs: Vec<PathBuf>,
+    /// Files that hold secrets of the configuration, such as that of `apiKey: { file: … }`: reading needs approval, as for
+    /// [`sensitive_paths`], and so does writing; a sandboxed command can do neither.
+    pub secrets: Vec<PathBuf>,
 }
 
 impl OwnDirs {
     pub(crate) fn paths(&self) -> OwnPaths {
-        OwnPaths { config: self.config.clone(), data: self.data.clone() }
+        OwnPaths {
+            config: self.config.clone(),
+            data: self.data.clone(),
+            programs: with_targets(&self.programs),
+            secrets: with_targets(&self.secrets),
+        }
     }
 
     /// Adds the user's own directories, and the data directory that the host chose instead.
@@ -96,6 +111,16 @@ impl OwnDirs {
     /// Adds a path that decides about permissions.
     pub(crate) fn protect(&mut self, path: PathBuf) {
         self.config.push(path);
+    }
+
+    /// Adds files and directories that a host runs or loads by itself.
+    pub(crate) fn protect_programs(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.programs.extend(paths);
+    }
+
+    /// Adds files that hold secrets of the configuration.
+    pub(crate) fn protect_secrets(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.secrets.extend(paths);
     }
 
     /// Adds a directory that records approvals.
@@ -121,6 +146,8 @@ impl OwnDirs {
         Self {
             config: both(&self.config),
             data: both(&self.data),
+            programs: both(&self.programs),
+            secrets: both(&self.secrets),
             #[cfg(feature = "testing")]
             resolutions: std::sync::Arc::clone(&self.resolutions),
         }
@@ -193,7 +220,8 @@ impl OwnDirs {
     pub(crate) fn may_hold(&self, directory: &Path) -> bool {
         // True without need only costs time, as each path is then decided whole. No test can tell.
         let directory = fold(directory);
-        self.data.iter().any(|own| own.starts_with(&directory) || directory.starts_with(own))
+        let mut own = self.data.iter().chain(&self.secrets);
+        own.any(|own| own.starts_with(&directory) || directory.starts_with(own))
     }
 }
 
@@ -316,20 +344,29 @@ impl Weighing<'_> {
         self.names().map(fold).any(|name| self.own.data.iter().any(|directory| within(&name, directory)))
     }
 
+    /// Returns true if the path is one of these, or in one of them.
+    fn is_within(&self, paths: &[PathBuf]) -> bool {
+        // Most toolkits have none of a kind.
+        !paths.is_empty()
+            && self.names().map(fold).any(|name| paths.iter().any(|path| name.starts_with(path)))
+    }
+
     fn sensitive(&self) -> Option<&'static str> {
         if self.is_data() {
             return Some("stored approvals and data of other sessions");
+        }
+        if self.is_within(&self.own.secrets) {
+            return Some("a secret of this toolkit's configuration");
         }
         self.names().find_map(guarded::sensitive)
     }
 
     fn protected(&self) -> Option<&'static str> {
-        if self
-            .names()
-            .map(fold)
-            .any(|name| self.own.config.iter().any(|directory| name.starts_with(directory)))
-        {
+        if self.is_within(&self.own.config) {
             return Some("configuration of this toolkit");
+        }
+        if self.is_within(&self.own.programs) {
+            return Some("run or loaded by this toolkit itself");
         }
         let of_git = || self.is_within_git_dir().then_some("part of a version control system's own files");
         self.names().find_map(guarded::protected).or_else(of_git)
@@ -362,6 +399,15 @@ impl Weighing<'_> {
         }
         PathDecision::Ask { kind: kind.to_owned(), reason: escape_line(&reason).into_owned() }
     }
+}
+
+/// Returns the paths, and the real paths of those that are reached through a symlink.
+fn with_targets(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let real = paths.iter().filter_map(|path| path.canonicalize().ok().filter(|real| real != path));
+    let mut all: Vec<PathBuf> = paths.iter().cloned().chain(real).collect();
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// Returns a path in the form that rules match.

@@ -18,6 +18,8 @@ pub(super) fn configured(mut rules: Rules, links: &Links) -> Rules {
     for file in configuration.own_files() {
         rules.own_dirs.protect(file.clone());
     }
+    rules.own_dirs.protect_programs(configuration.programs());
+    rules.own_dirs.protect_secrets(configuration.secret_files().iter().cloned());
     if let Some(directory) =
         configuration.data_dir().and_then(|directory| std::path::absolute(directory).ok())
     {

@@ -3,6 +3,7 @@
 use super::build::{of_configuration, of_rules};
 use super::configured::{configured, loop_guard_problems};
 use super::permission_keys::KnownKeys;
+use super::source::ToolSource;
 use super::{BuildError, Builder, Toolkit};
 use crate::config::Configuration;
 use crate::link::{Linked, Links};
@@ -11,6 +12,7 @@ use crate::rules::Rules;
 use crate::tool::Tool;
 use crate::tool::def::ToolDef;
 use std::path::PathBuf;
+use std::sync::Arc;
 use toolkit_core::diagnostic::{Diagnostic, Level};
 
 /// The result of [`Toolkit::reload`].
@@ -29,6 +31,7 @@ pub(super) struct Basis {
     rules: Rules,
     first_lists: Vec<String>,
     permission_keys: Vec<String>,
+    sources: Vec<Arc<dyn ToolSource>>,
     data_dir: Option<PathBuf>,
     /// Set if the toolkit has the tools of linked crates.
     linked: bool,
@@ -41,6 +44,7 @@ impl Basis {
             rules: Rules { configuration: Configuration::default(), ..builder.rules.clone() },
             first_lists: builder.first_lists.clone(),
             permission_keys: further.chain(builder.permission_keys.iter().cloned()).collect(),
+            sources: builder.sources.clone(),
             data_dir,
             linked: builder.linked,
         }
@@ -49,6 +53,9 @@ impl Basis {
     /// Returns the rules with this configuration.
     pub(super) fn rules(&self, configuration: Configuration, links: &Links) -> Rules {
         let mut rules = configured(Rules { configuration, ..self.rules.clone() }, links);
+        for source in &self.sources {
+            rules.own_dirs.protect_programs(source.programs(&rules.configuration));
+        }
         rules.own_dirs.complete(self.data_dir.clone());
         rules
     }

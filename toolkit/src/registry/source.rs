@@ -2,7 +2,9 @@
 
 use super::{Inner, Toolkit};
 use crate::at_once::all_within;
+use crate::config::Configuration;
 use std::fmt;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use toolkit_core::escape::escape_line;
@@ -57,6 +59,15 @@ pub trait ToolSource: fmt::Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns the files and directories that this source runs or loads by itself with a configuration, such as the programs of its servers:
+    /// writing to them needs approval, as for [`Builder::protect_program`](crate::Builder::protect_program). Relative paths must be resolved as
+    /// the source resolves them. It is called when the toolkit is built, and for each configuration that it gets; it may block to look at
+    /// files.
+    fn programs(&self, configuration: &Configuration) -> Vec<PathBuf> {
+        let _ = configuration;
+        Vec::new()
+    }
+
     /// Returns the reason why a tool of this source does not exist, if the name would be one of its tools: an
     /// unreachable server, or an invalid definition, for example. The reason is a clause: "the MCP server `docs` cannot
     /// be reached: …". `None` if the name does not belong to this source.
@@ -75,6 +86,10 @@ impl<T: ToolSource + ?Sized> ToolSource for Arc<T> {
 
     fn permission_keys(&self) -> Vec<String> {
         (**self).permission_keys()
+    }
+
+    fn programs(&self, configuration: &Configuration) -> Vec<PathBuf> {
+        (**self).programs(configuration)
     }
 
     fn absence(&self, name: &str) -> Option<String> {

@@ -4,6 +4,7 @@
 mod asked;
 mod bounds;
 mod decided;
+mod programs;
 
 use serde_json::{Value, json};
 use std::fs;

@@ -279,12 +279,12 @@ fn what_is_remembered_below_the_file_is_not_believed() {
 fn the_list_of_what_is_trusted_has_a_most_size() {
     let (place, store) = trusted();
     let text = fs::read_to_string(place.path("data/trust.json")).unwrap();
-    for (bytes, counts) in [(4 << 20, true), ((4 << 20) + 1, false)] {
+    for (bytes, counts) in [(16 << 20, true), ((16 << 20) + 1, false)] {
         let padded = text.clone() + &" ".repeat(bytes - text.len());
         place.write("data/trust.json", &padded);
         assert_eq!(store.files().is_ok(), counts, "{bytes} bytes");
     }
-    assert!(store.files().unwrap_err().contains("it has more than 4194304 bytes"));
+    assert!(store.files().unwrap_err().contains("it has more than 16777216 bytes"));
 }
 
 #[test]

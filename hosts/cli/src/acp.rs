@@ -105,7 +105,7 @@ impl Host {
         let bootstrap = bootstrap.part(|toolkit, configuration| {
             servers.push(mcp::servers_of(configuration, &caller, &load, Only::All));
             servers.push(mcp::servers_of_editor(&setup.mcp_servers, configuration, &caller));
-            servers.iter().fold(toolkit, mcp::with)
+            servers.iter().fold(toolkit, |toolkit, servers| mcp::with(toolkit, configuration, servers))
         });
         let toolkit = bootstrap.start().map_err(|error| Stop::cannot_start(error.to_string()))?;
         #[cfg(not(feature = "mcp"))]

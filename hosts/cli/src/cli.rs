@@ -162,7 +162,7 @@ impl Cli {
         #[cfg(feature = "mcp")]
         let bootstrap = bootstrap.part(|toolkit, configuration| {
             servers = mcp::servers_of(configuration, &caller, &load, request.servers());
-            mcp::with(toolkit, &servers)
+            mcp::with(toolkit, configuration, &servers)
         });
         let (toolkit, configuration) = bootstrap.prepare().map_err(config::cannot_load)?;
         // The diagnostics contain them already.

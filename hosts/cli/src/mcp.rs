@@ -14,7 +14,6 @@ use crate::exit::{Exit, Stop};
 use crate::matched::text;
 use crate::subcommand::{self, Only, Request, RunAtOnce, Start};
 use clap::{ArgMatches, Command};
-use std::collections::BTreeMap;
 use toolkit::{
     Builder, Caller,
     config::{Configuration, LoadOptions},
@@ -94,15 +93,12 @@ pub(crate) fn servers_of(
     {
         options = crate::sampling::with(options, configuration);
     }
-    let mut settings = configuration.mcp();
+    let servers = McpServers::of(configuration, options);
     match only {
-        Only::All => McpServers::of(configuration, options),
-        Only::Tool(name) => McpServers::of(configuration, options).only_for(name),
-        Only::Server(name) => {
-            settings.retain(|other, _| other == name);
-            McpServers::new(&settings, options)
-        }
-        Only::None => McpServers::new(&BTreeMap::new(), options),
+        Only::All => servers,
+        Only::Tool(name) => servers.only_for(name),
+        Only::Server(name) => servers.only(name),
+        Only::None => servers.none(),
     }
 }
 
@@ -136,7 +132,8 @@ pub(crate) fn servers_of_editor(
     McpServers::new(&settings.collect(), crate::sampling::with(options, configuration))
 }
 
-/// Lets a toolkit have their tools.
-pub(crate) fn with(toolkit: Builder, servers: &McpServers) -> Builder {
-    if servers.is_empty() { toolkit } else { toolkit.tool_source(servers.clone()) }
+/// Lets a toolkit have their tools, and protect the programs of all servers of the configuration.
+pub(crate) fn with(toolkit: Builder, configuration: &Configuration, servers: &McpServers) -> Builder {
+    let is_needed = !servers.is_empty() || !configuration.every_mcp().is_empty();
+    if is_needed { toolkit.tool_source(servers.clone()) } else { toolkit }
 }

@@ -9,13 +9,13 @@ use crate::subcommand::{RunAtOnce, Start};
 use clap::builder::ValueHint;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use toolkit::{
-    config::{Instructions, LoadOptions, TrustStore, TrustedFile},
+    config::{Configuration, Instructions, LoadOptions, TrustStore, TrustedFile, WorkspaceFile},
     skills::SkillFiles,
     text::{escape_block, escape_line},
 };
@@ -43,7 +43,7 @@ pub(crate) fn command() -> Command {
     Command::new("trust")
         .about("Trusts the `toolkit.json5` of a workspace, after showing its changes")
         .long_about(
-            "Trusts the `toolkit.json5` of a workspace, after showing its changes.\n\nAn untrusted file can only restrict. A file that is changed or moved must be trusted again. The skills in the directory `skills` and the `AGENTS.md` beside it are trusted too, until one is changed or added.",
+            "Trusts the `toolkit.json5` of a workspace, after showing its changes.\n\nAn untrusted file can only restrict. A file that is changed or moved must be trusted again. The skills in the directory `skills` and the `AGENTS.md` beside it are trusted too, until one is changed or added, and so are the programs and scripts in the workspace that its MCP servers run.",
         )
         .arg(
             Arg::new("path")
@@ -91,7 +91,7 @@ fn run(
         Action::List => list(&store, format, console),
         Action::Revoke => revoke(&store, file, workspace, console),
         Action::Ask | Action::Trust => {
-            trust(&store, options, file.as_deref(), request.action == Action::Trust, console)
+            trust(&store, options, (file.as_deref(), workspace), request.action == Action::Trust, console)
         }
     }
 }
@@ -142,10 +142,27 @@ fn revoke(
     console.print(&format!("{} can only restrict from now on\n", shown(&file))).map(|()| Exit::Success)
 }
 
+/// A file of the workspace, with what is beside it.
+struct Beside {
+    file: TrustedFile,
+    skills: SkillFiles,
+    instructions: Option<Instructions>,
+}
+
+impl Beside {
+    fn read(here: &WorkspaceFile) -> Self {
+        let skills = SkillFiles::read(&here.file.skills_dir());
+        let instructions = here.file.path.parent().and_then(Instructions::read);
+        let file = here.file.clone().with_skills(&skills).with_instructions(instructions.as_ref());
+        Self { file, skills, instructions }
+    }
+}
+
+/// Lets files of the workspace count whole, after showing what that changes. `workspace` is the directory that servers work in.
 fn trust(
     store: &TrustStore,
     options: LoadOptions,
-    file: Option<&Path>,
+    (file, workspace): (Option<&Path>, &Path),
     is_decided: bool,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
@@ -162,37 +179,37 @@ fn trust(
     if here.peek().is_none() {
         return Err(Stop::failed("there is no `toolkit.json5` to trust"));
     }
+    let here: Vec<&WorkspaceFile> = here.collect();
+    // The shown content is the recorded content, and it is compared with each time it is used: a file that changes meanwhile has another hash.
+    let read: Vec<Beside> = here.iter().map(|here| Beside::read(here)).collect();
+    let after = load(read.iter().map(|read| read.file.clone()).fold(options, LoadOptions::trusting))?;
     let mut files: Vec<TrustedFile> = Vec::new();
-    let mut skills = String::new();
-    for here in here {
-        // The shown content is the recorded content, and the skills are compared with it each time they are used.
-        let directory = here.file.skills_dir();
-        let beside = SkillFiles::read(&directory);
-        let instructions = here.file.path.parent().and_then(Instructions::read);
-        let file = here.file.clone().with_skills(&beside).with_instructions(instructions.as_ref());
+    let mut beside = String::new();
+    for (here, read) in here.into_iter().zip(read) {
+        let (programs, shown) = programs(&after, here, file.and_then(Path::parent).unwrap_or(workspace));
+        let file = read.file.clone().with_programs(programs);
         let are_other = file.skills != here.trusted_skills;
         let is_instructed = file.instructions != here.trusted_instructions;
         if is_instructed {
-            skills.push_str(&instructed(here.file.path.parent(), instructions.as_ref()));
+            beside.push_str(&instructed(here.file.path.parent(), read.instructions.as_ref()));
         }
-        if are_other && !(beside.files.is_empty() && here.is_trusted) {
-            skills.push_str(&told(&directory, &beside));
+        if are_other && !(read.skills.files.is_empty() && here.is_trusted) {
+            beside.push_str(&told(&here.file.skills_dir(), &read.skills));
         }
-        if !here.is_trusted || are_other || is_instructed {
+        beside.push_str(&shown);
+        if !here.is_trusted || are_other || is_instructed || file.programs != here.trusted_programs {
             files.push(file);
         }
     }
     if files.is_empty() {
-        return console.print("It is trusted already.\n").map(|()| Exit::Success);
+        return console.print(&format!("{beside}It is trusted already.\n")).map(|()| Exit::Success);
     }
-    // The shown content is the recorded content: a file that changes meanwhile has another hash.
-    let after = load(files.iter().cloned().fold(options, LoadOptions::trusting))?;
     let mut text = String::new();
     for file in &files {
         let _ = writeln!(text, "{} would change:", shown(&file.path));
     }
     text.push_str(&changes(&lines(&before), &lines(&after)));
-    text.push_str(&skills);
+    text.push_str(&beside);
     console.print(&text)?;
     if !is_decided && !ask(&text)? {
         return Err(Stop::Error { exit: Exit::Denied, message: "nothing is trusted".to_owned() });
@@ -201,6 +218,44 @@ fn trust(
         store.trust(file).map_err(Stop::failed)?;
     }
     console.print("Trusted, until it changes.\n").map(|()| Exit::Success)
+}
+
+/// Returns the digests of the programs that servers of a file run, with those that the user trusted before, and a text that shows the new ones.
+#[cfg(feature = "mcp")]
+fn programs(
+    after: &Configuration,
+    here: &WorkspaceFile,
+    workspace: &Path,
+) -> (BTreeMap<PathBuf, String>, String) {
+    let mut trusted = here.trusted_programs.clone();
+    let mut text = String::new();
+    for program in toolkit_mcp::project_programs(after, &here.file.path, workspace) {
+        let (path, server) = (shown(&program.path), escape_line(&program.server));
+        match program.sha256 {
+            Ok(sha256) => {
+                let before = trusted.insert(program.path, sha256.clone());
+                let mark = match before {
+                    Some(before) if before == sha256 => continue,
+                    Some(_) => "changed: ",
+                    None => "+ ",
+                };
+                let _ = writeln!(text, "  {mark}{path} (MCP server {server})");
+            }
+            Err(reason) => {
+                let reason = escape_line(&reason);
+                let _ = writeln!(text, "  {path} (MCP server {server}) cannot be trusted: {reason}");
+            }
+        }
+    }
+    if !text.is_empty() {
+        text.insert_str(0, "These programs and scripts would be trusted as they are:\n");
+    }
+    (trusted, text)
+}
+
+#[cfg(not(feature = "mcp"))]
+fn programs(_: &Configuration, here: &WorkspaceFile, _: &Path) -> (BTreeMap<PathBuf, String>, String) {
+    (here.trusted_programs.clone(), String::new())
 }
 
 /// The skills that would count, for a person who is to read them before.
@@ -213,7 +268,12 @@ fn told(directory: &Path, skills: &SkillFiles) -> String {
         let name = file.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let _ = match &file.content {
             Ok((_, text_of)) => {
-                writeln!(text, "  + {} ({} lines)", escape_line(&name), text_of.lines().count())
+                let others = match file.helper_count() {
+                    0 => String::new(),
+                    1 => ", and one other file".to_owned(),
+                    others => format!(", and {others} other files"),
+                };
+                writeln!(text, "  + {} ({} lines{others})", escape_line(&name), text_of.lines().count())
             }
             Err(reason) => writeln!(text, "  {}: {}", escape_line(&name), escape_line(reason)),
         };

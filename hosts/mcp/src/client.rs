@@ -18,6 +18,7 @@ mod names;
 mod oauth;
 mod offered;
 mod output;
+mod programs;
 mod prompts;
 mod resources;
 mod sampling;
@@ -30,5 +31,6 @@ mod visible;
 
 #[cfg(feature = "oauth")]
 pub use oauth::{Loopback, SignIn, SigningIn, forget_sign_ins};
+pub use programs::{ProjectProgram, project_programs};
 pub use sampling::{Sampling, SamplingAnswer};
 pub use servers::{ClientOptions, McpServers, ServerState, ServerStatus};

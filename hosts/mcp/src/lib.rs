@@ -49,7 +49,10 @@ pub use crate::http::{
     AtPath, Bearer, ClientTokens, Cors, HttpBody, HttpOptions, HttpService, at_path, new_token, serve_http,
 };
 #[cfg(feature = "client")]
-pub use client::{ClientOptions, McpServers, Sampling, SamplingAnswer, ServerState, ServerStatus};
+pub use client::{
+    ClientOptions, McpServers, ProjectProgram, Sampling, SamplingAnswer, ServerState, ServerStatus,
+    project_programs,
+};
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};
 pub use server::{Connection, Principal, ServerOptions, ToolServer};

@@ -24,6 +24,7 @@ mod mcp;
 mod mcp_hostile;
 mod mcp_install;
 mod mcp_other_clients;
+mod mcp_programs;
 mod mcp_python_servers;
 mod mcp_reference_servers;
 mod mcp_servers;

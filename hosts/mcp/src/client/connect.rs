@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolkit::{
-    config::{McpServerSettings, McpTransport, McpUrl},
+    config::{McpCommand, McpServerSettings, McpTransport, McpUrl},
     text::escape_line,
 };
 use toolkit_sandbox::Job;
@@ -209,6 +209,7 @@ async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Conn
     let guard = closing.clone().drop_guard();
     match &server.settings {
         McpServerSettings::Command(command) => {
+            check_programs(server, command).await?;
             let started = spawn::start(&server.name, command, &server.options.workspace).await?;
             let said = started.said.clone();
             let lines = Lines::new(started.reads, started.writes, command.max_message_bytes);
@@ -233,6 +234,14 @@ async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Conn
         McpServerSettings::Unavailable(unavailable) => Err(unavailable.reason.clone().into()),
         _ => Err("it is switched off".to_owned().into()),
     }
+}
+
+/// Fails if the user trusted the server with other programs.
+async fn check_programs(server: &Server, command: &McpCommand) -> Result<(), String> {
+    let Some(trusted) = server.trusted.clone() else { return Ok(()) };
+    let (command, workspace) = (command.clone(), server.options.workspace.clone());
+    let checked = tokio::task::spawn_blocking(move || trusted.check(&command, &workspace)).await;
+    checked.unwrap_or_else(|error| Err(format!("its programs cannot be checked: {error}")))
 }
 
 async fn serve<T, E, A>(

@@ -12,6 +12,7 @@ use super::failure;
 use super::known::Known;
 use super::names;
 use super::offered;
+use super::programs::Trusted;
 use super::resources::Resources;
 use super::servers::ClientOptions;
 use rmcp::RoleClient;
@@ -63,6 +64,8 @@ pub(super) struct Server {
     pub(super) prefix: String,
     pub(super) settings: McpServerSettings,
     pub(super) options: Arc<ClientOptions>,
+    /// The programs that the user trusted, for a server that a file of the project names.
+    pub(super) trusted: Option<Trusted>,
     /// Signs in to the server, if it has a URL and its settings provide no authentication.
     #[cfg(feature = "oauth")]
     pub(super) authority: Option<Arc<super::oauth::Authority>>,
@@ -133,6 +136,7 @@ impl Server {
         name: &str,
         prefix: String,
         settings: McpServerSettings,
+        trusted: Option<Trusted>,
         options: Arc<ClientOptions>,
         resources: Arc<Resources>,
     ) -> Arc<Self> {
@@ -150,6 +154,7 @@ impl Server {
             prefix,
             settings,
             options,
+            trusted,
             calls: Calls::default(),
             resources,
             list_changed: Notify::new(),

@@ -3,10 +3,11 @@
 use super::connect::About;
 #[cfg(feature = "oauth")]
 use super::oauth::SignIn;
+use super::programs::{Trusted, programs, trusted_by};
 use super::resources::Resources;
 use super::sampling::Sampling;
 use super::server::{Server, State};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -154,6 +155,7 @@ pub struct McpServers(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     servers: Vec<Arc<Server>>,
+    options: Arc<ClientOptions>,
     /// Names and prefixes of the servers that are switched off.
     off: Vec<(String, String)>,
     tasks: Mutex<Tasks>,
@@ -214,23 +216,35 @@ pub enum ServerState {
 }
 
 impl McpServers {
-    /// Returns the servers of a configuration that are not switched off.
+    /// Returns the servers of a configuration that are not switched off. A server that the `toolkit.json5` of a project names is started only
+    /// if its programs and scripts are as they were when the user trusted the file.
     pub fn of(configuration: &Configuration, options: ClientOptions) -> Self {
-        Self::new(&configuration.mcp(), options).with_switched_off(configuration.mcp_switched_off())
+        let trusted = |name: &str| trusted_by(configuration, name);
+        Self::create(&configuration.mcp(), options, trusted)
+            .with_switched_off(configuration.mcp_switched_off())
     }
 
     /// Creates a client for these servers, by name.
     pub fn new(servers: &BTreeMap<String, McpServerSettings>, options: ClientOptions) -> Self {
+        Self::create(servers, options, |_| None)
+    }
+
+    fn create(
+        servers: &BTreeMap<String, McpServerSettings>,
+        options: ClientOptions,
+        trusted: impl Fn(&str) -> Option<Trusted>,
+    ) -> Self {
         let options = Arc::new(options);
         let prefixes = toolkit::text::server_prefixes(servers.keys().map(String::as_str));
         let resources = Arc::new(Resources::default());
         let of = |(name, settings): (&String, &McpServerSettings)| {
             let prefix = prefixes.get(name.as_str()).cloned().unwrap_or_default();
-            Server::new(name, prefix, settings.clone(), Arc::clone(&options), Arc::clone(&resources))
+            let (options, resources) = (Arc::clone(&options), Arc::clone(&resources));
+            Server::new(name, prefix, settings.clone(), trusted(name), options, resources)
         };
         let (on, off): (Vec<_>, Vec<_>) = servers.iter().partition(|(_, settings)| settings.enabled());
         let servers = on.into_iter().map(of).collect();
-        Self(Arc::new(Shared { servers, off: Vec::new(), tasks: Mutex::default() }))
+        Self(Arc::new(Shared { servers, options, off: Vec::new(), tasks: Mutex::default() }))
             .with_switched_off(off.into_iter().map(|(name, _)| name.clone()))
     }
 
@@ -243,7 +257,7 @@ impl McpServers {
             (name, prefix)
         };
         let off = self.0.off.iter().cloned().chain(names.into_iter().map(with_prefix)).collect();
-        Self(Arc::new(Shared { servers: self.0.servers.clone(), off, tasks: Mutex::default() }))
+        self.narrowed(self.0.servers.clone(), off)
     }
 
     /// Returns only the servers that may have a tool of this name: none for a tool that belongs to no server.
@@ -251,8 +265,25 @@ impl McpServers {
     pub fn only_for(self, tool: &str) -> Self {
         let may_have = |server: &&Arc<Server>| super::resources::is_one(tool) || server.may_have(tool);
         let servers = self.0.servers.iter().filter(may_have).cloned().collect();
-        let off = self.0.off.clone();
-        Self(Arc::new(Shared { servers, off, tasks: Mutex::default() }))
+        self.narrowed(servers, self.0.off.clone())
+    }
+
+    /// Returns only the server of this name.
+    #[must_use]
+    pub fn only(self, name: &str) -> Self {
+        let servers = self.0.servers.iter().filter(|server| &*server.name == name).cloned().collect();
+        self.narrowed(servers, Vec::new())
+    }
+
+    /// Returns no server. As a source of tools, the value still protects the programs of all servers of the configuration.
+    #[must_use]
+    pub fn none(self) -> Self {
+        self.narrowed(Vec::new(), Vec::new())
+    }
+
+    fn narrowed(&self, servers: Vec<Arc<Server>>, off: Vec<(String, String)>) -> Self {
+        let options = Arc::clone(&self.0.options);
+        Self(Arc::new(Shared { servers, options, off, tasks: Mutex::default() }))
     }
 
     /// Returns true if there is no server, not even one that is switched off.
@@ -372,6 +403,19 @@ impl ToolSource for McpServers {
     fn permission_keys(&self) -> Vec<String> {
         let servers = self.0.servers.iter();
         servers.flat_map(|server| [format!("mcp:{}", server.name), format!("{}__*", server.prefix)]).collect()
+    }
+
+    /// Returns the programs and scripts of its own servers, and of all servers of the configuration: whoever starts them later runs them.
+    fn programs(&self, configuration: &Configuration) -> Vec<PathBuf> {
+        let every = configuration.every_mcp();
+        let settings = self.0.servers.iter().map(|server| &server.settings).chain(every.values());
+        let commands = settings.filter_map(|settings| match settings {
+            McpServerSettings::Command(command) => Some(command),
+            _ => None,
+        });
+        let found: BTreeSet<PathBuf> =
+            commands.flat_map(|command| programs(command, &self.0.options.workspace)).collect();
+        found.into_iter().collect()
     }
 
     fn absence(&self, name: &str) -> Option<String> {

@@ -145,7 +145,7 @@ fn depth() -> Result<u32, String> {
     Err(format!("{depth} servers have started each other in a chain; one of them starts itself"))
 }
 
-fn directory(cwd: Option<&str>, workspace: &Path) -> PathBuf {
+pub(super) fn directory(cwd: Option<&str>, workspace: &Path) -> PathBuf {
     match cwd {
         None => workspace.to_owned(),
         Some(cwd) => workspace.join(cwd),

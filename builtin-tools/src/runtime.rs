@@ -15,6 +15,7 @@ mod jobs;
 mod judged;
 mod keys;
 mod limits;
+mod possible;
 mod prepare;
 mod process;
 mod question;

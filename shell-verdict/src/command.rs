@@ -3,6 +3,7 @@
 use crate::class::Class;
 use crate::lookup::Lookup;
 use crate::names::base;
+use crate::state::Variable;
 use crate::verdict::Part;
 use crate::walk::{Judge, Judges, Word};
 use crate::words::Value;
@@ -22,6 +23,9 @@ const SYSTEM: &[&str] = &[
     "/usr/lib",
     "/usr/libexec",
 ];
+
+/// Maximum number of variables of the command that a program is judged with.
+const MAX_VARIABLES: usize = 256;
 
 /// The judges of commands that a walk needs.
 pub(crate) const JUDGES: Judges = Judges { simple: judge, nested };
@@ -43,6 +47,7 @@ fn judge(judge: &mut Judge<'_>, words: Vec<Word>, part: &mut Part) {
         return part.has(Class::Unknown, "the name of the program is empty");
     }
     part.program = Some(base(&name).to_owned());
+    part.directory.clone_from(&judge.state.cwd);
     if judge.call(&name, part) {
         return;
     }
@@ -76,6 +81,7 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
     let base = base(name);
     part.says = says(base, values);
     part.directory.clone_from(&judge.state.cwd);
+    part.variables = variables(judge);
     if judge.enter() {
         // A forbidden program does not run under any name.
         forbidden::program(judge, base, values, part);
@@ -94,6 +100,15 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
         part.has(Class::Unknown, "commands are nested too deeply");
     }
     judge.leave();
+}
+
+/// Returns the variables that the command has set so far, where their values are known.
+fn variables(judge: &Judge<'_>) -> Vec<(String, String)> {
+    let texts = judge.state.assigned.iter().filter_map(|(name, value)| match value {
+        Variable::Text(text) => Some((name.clone(), text.clone())),
+        _ => None,
+    });
+    texts.take(MAX_VARIABLES).collect()
 }
 
 fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {

@@ -66,6 +66,7 @@ mod lookup;
 mod names;
 mod never;
 mod options;
+mod possible;
 mod repository;
 mod scripts;
 mod situation;
@@ -80,6 +81,7 @@ mod wrappers;
 pub use class::Class;
 pub use environment::has_assumed_shape;
 pub use lookup::Programs;
+pub use possible::{PossiblePath, PossiblePaths, PossiblePlace, possible_paths_of_text, resolve_path};
 pub use situation::{Access, DecideSearch, Decision, Search, Searched, SearchedFiles, Shell, Situation};
 pub use verdict::{Ground, Part, Reason, Verdict};
 

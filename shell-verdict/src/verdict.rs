@@ -40,6 +40,8 @@ pub struct Part {
     pub directory: Option<PathBuf>,
     /// Words after expansion. `None` for one that is unknown before the command runs.
     pub words: Vec<Option<String>>,
+    /// Variables that the command has set before, with their values, where these are known: its program may use them.
+    pub variables: Vec<(String, String)>,
     /// Number of leading words that identify the command's action, such as two for `cargo test`: the shortest prefix to name in a
     /// permission for later. `None` if only the whole command identifies it, as for a shell or an interpreter.
     pub says: Option<usize>,
@@ -86,6 +88,13 @@ pub struct Reason {
     pub text: String,
 }
 
+impl Reason {
+    /// Creates a reason, for callers that know more than the command shows.
+    pub fn new(decision: Decision, class: Class, ground: Ground, text: impl Into<String>) -> Self {
+        Self { decision, class, ground, text: text.into() }
+    }
+}
+
 impl Verdict {
     /// Decides again on every simple command: if `lifts` returns true for one, the effect of its program as such ([`Ground::Program`])
     /// counts as allowed. Reasons that deny, are dangerous or have another subject cannot be lifted. For earlier approvals and rules.
@@ -129,6 +138,7 @@ impl Part {
             executable: None,
             directory: None,
             words: Vec::new(),
+            variables: Vec::new(),
             says: None,
             decision: Decision::Allow,
             class: Class::ReadOnly,

@@ -11,7 +11,7 @@ mod redirect;
 mod simple;
 mod test;
 
-pub(crate) use paths::{is_device, is_no_file};
+pub(crate) use paths::{is_device, is_no_file, resolve};
 pub(crate) use simple::{Assigned, Word};
 pub(crate) use test::is_name;
 

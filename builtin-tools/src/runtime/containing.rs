@@ -290,6 +290,8 @@ impl Needs {
                 }
             }
         }
+        // The approval covers either access.
+        needs.paths.extend(judged.possible.iter().map(|path| (real(path), Access::Write)));
         let is_git = |class: Class| class == Class::GitWrite;
         needs.writes_git = judged
             .verdict

@@ -59,6 +59,10 @@ pub(super) struct Judged {
     /// True if the command was proved read-only, before any permission was taken into account.
     pub(super) is_proved: bool,
     pub(super) paths: BTreeSet<AskedPath>,
+    /// Paths outside of the workspace that the command may use, which a prompt names, but which need no approval by themselves.
+    pub(super) named: BTreeSet<AskedPath>,
+    /// Paths among those that need approval of which it is not known if the command reads or writes them.
+    pub(super) possible: BTreeSet<PathBuf>,
     /// Description of a rule that denies the command.
     pub(super) denied_by: Option<String>,
     /// Descriptions of rules that require approval for parts of the command.
@@ -136,6 +140,8 @@ impl Command {
         let mut judged = Judged {
             is_proved,
             paths: BTreeSet::new(),
+            named: BTreeSet::new(),
+            possible: BTreeSet::new(),
             denied_by: None,
             asked_by: BTreeSet::new(),
             relies_on_sandbox: false,
@@ -144,6 +150,7 @@ impl Command {
         judged.paths = asked.into_inner();
         judged.hear_rules(ctx, &self.text);
         judged.lift(ctx, self, settings);
+        judged.count_possible_paths(self, files);
         if !asks_more {
             judged.contain(self, settings);
         }
@@ -356,7 +363,7 @@ fn writes_what_it_may(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
 }
 
 /// Each part within one, itself first.
-fn for_each(part: &mut Part, change: &mut dyn FnMut(&mut Part)) {
+pub(super) fn for_each(part: &mut Part, change: &mut dyn FnMut(&mut Part)) {
     change(part);
     for within in &mut part.parts {
         for_each(within, change);
@@ -364,7 +371,7 @@ fn for_each(part: &mut Part, change: &mut dyn FnMut(&mut Part)) {
 }
 
 /// Returns true if a rule is an entry of a list, rather than a rule for the whole kind.
-fn is_entry(pointer: &str) -> bool {
+pub(super) fn is_entry(pointer: &str) -> bool {
     pointer
         .rsplit('/')
         .next()

@@ -36,7 +36,7 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
     }
     for part in asked.iter().take(MAX_TOLD) {
         // A path that the question names below is left out, unless it is the only reason.
-        let is_named = |reason: &&Reason| reason.ground == Ground::Path && is_named(reason, judged);
+        let is_named = |reason: &&Reason| reason.ground != Ground::Program && is_named(reason, judged);
         let mut reasons: Vec<&Reason> = of(part).filter(|reason| !is_named(reason)).collect();
         if reasons.is_empty() {
             reasons = of(part).collect();
@@ -53,11 +53,15 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
     for rule in judged.asked_by.iter().take(MAX_TOLD) {
         ask = ask.with_text("rule", &**rule);
     }
-    for AskedPath { path, writes, reason, kind } in judged.paths.iter().take(MAX_TOLD) {
+    for AskedPath { path, writes, reason, kind } in shown_paths(judged) {
         ask = ask.with_path(path, if *writes { Access::Write } else { Access::Read });
         if !reason.is_empty() {
             ask = ask.with_text("path", format!("{} (permission.{kind}), {reason}", path.display()));
         }
+    }
+    let more = (judged.paths.len() + judged.named.len()).saturating_sub(MAX_TOLD);
+    if more > 0 {
+        ask = ask.with_text("path", format!("and {more} more paths"));
     }
     for (name, value) in &around.variables {
         ask = ask.with_text("variable", format!("{name}={value}"));
@@ -89,10 +93,15 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
     }
 }
 
+/// Returns the paths that the question lists: the guarded ones first, and last those that need no approval by themselves.
+fn shown_paths(judged: &Judged) -> impl Iterator<Item = &AskedPath> {
+    let (guarded, other): (Vec<_>, Vec<_>) = judged.paths.iter().partition(|path| is_guarded(&path.kind));
+    guarded.into_iter().chain(other).chain(&judged.named).take(MAX_TOLD)
+}
+
 /// Returns true if the question has a line for the path of a reason.
 fn is_named(reason: &Reason, judged: &Judged) -> bool {
-    let mut shown = judged.paths.iter().take(MAX_TOLD);
-    shown.any(|asked| {
+    shown_paths(judged).any(|asked| {
         reason.text.strip_suffix(&*asked.path.to_string_lossy()).is_some_and(|verb| verb.ends_with(' '))
     })
 }

@@ -139,7 +139,8 @@ impl Judge<'_> {
     }
 }
 
-fn resolve(mut whole: PathBuf, path: &Path) -> PathBuf {
+/// Returns a path from a directory, absolute and without `.` and `..`.
+pub(crate) fn resolve(mut whole: PathBuf, path: &Path) -> PathBuf {
     for component in path.components() {
         match component {
             Component::RootDir | Component::Prefix(_) | Component::CurDir => {}

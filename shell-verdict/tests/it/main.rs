@@ -12,6 +12,7 @@ mod limits;
 mod listed;
 mod packages;
 mod parts;
+mod possible;
 mod properties;
 mod seeds;
 mod table;

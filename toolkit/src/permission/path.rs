@@ -7,7 +7,7 @@ pub use guarded::{
     GuardedPaths, harmless_paths, protected_path, protected_paths, sensitive_path, sensitive_paths,
 };
 
-use super::decided::{PermissionRequest, RuleDecision};
+use super::decided::{DecidedRule, PermissionRequest, RuleDecision};
 use super::glob::PathText;
 use super::keys::Means;
 use super::rules::Permissions;
@@ -57,6 +57,10 @@ pub struct DecidedPath {
     pub patterns: Vec<String>,
     /// The decision.
     pub decision: PathDecision,
+    /// True if the path needs approval because it may hold secrets, or determines what runs or what is allowed.
+    pub is_guarded: bool,
+    /// The rule that asks or denies; `None` if a default does.
+    pub rule: Option<DecidedRule>,
 }
 
 /// The toolkit's own directories.
@@ -163,7 +167,8 @@ impl OwnDirs {
 impl DecidedPath {
     /// Creates an allowed path, regardless of rules.
     pub(crate) fn allowed(path: PathBuf) -> Self {
-        Self { patterns: vec![shown_path(&path)], path, decision: PathDecision::Allow }
+        let patterns = vec![shown_path(&path)];
+        Self { patterns, path, decision: PathDecision::Allow, is_guarded: false, rule: None }
     }
 }
 
@@ -197,8 +202,9 @@ impl Permissions {
             self.weigh(caller, &request, default)
         };
         let path = Weighing { place, access, look, own: folded, weigh: &weigh };
-        let decision = if access == Access::Read { path.read() } else { path.write() };
-        DecidedPath { path: place.real.clone(), patterns, decision }
+        let Strictest { decision, is_guarded, rule } =
+            if access == Access::Read { path.read() } else { path.write() };
+        DecidedPath { path: place.real.clone(), patterns, decision, is_guarded, rule }
     }
 
     /// Returns true if a rule applies to paths that `tool` reads.
@@ -242,10 +248,19 @@ struct Part {
     decided: RuleDecision,
     /// The reason for the question.
     reason: String,
+    /// True if the check is about secrets, or about what determines what runs or what is allowed.
+    is_guard: bool,
+}
+
+/// The strictest of the results.
+struct Strictest {
+    decision: PathDecision,
+    is_guarded: bool,
+    rule: Option<DecidedRule>,
 }
 
 impl Weighing<'_> {
-    fn read(&self) -> PathDecision {
+    fn read(&self) -> Strictest {
         let (read, is_named) = (self.weigh)("read", Decision::Allow);
         let is_allowed_by_name = is_named && read.decision == Decision::Allow;
         let mut parts = Vec::new();
@@ -255,17 +270,19 @@ impl Weighing<'_> {
                 kind: "sensitive",
                 decided: self.guarded("sensitive", is_allowed_by_name),
                 reason,
+                is_guard: true,
             });
         }
         parts.extend(self.outside());
-        parts.push(Part { kind: "read", decided: read, reason: String::new() });
+        parts.push(Part { kind: "read", decided: read, reason: String::new(), is_guard: false });
         self.strictest(parts)
     }
 
-    fn write(&self) -> PathDecision {
+    fn write(&self) -> Strictest {
         if self.is_data() {
             let reason = "it is in the toolkit's data directory (approvals, outputs of calls), where tools cannot write";
-            return PathDecision::Deny { reason: reason.to_owned() };
+            let decision = PathDecision::Deny { reason: reason.to_owned() };
+            return Strictest { decision, is_guarded: true, rule: None };
         }
         let (edit, is_named) = (self.weigh)("edit", Decision::Ask);
         let is_allowed_by_name = is_named && edit.decision == Decision::Allow;
@@ -274,12 +291,14 @@ impl Weighing<'_> {
             let reason = format!("which may hold {what}");
             let sensitive = (self.weigh)("sensitive", Decision::Allow).0;
             if sensitive.decision == Decision::Deny {
-                parts.push(Part { kind: "sensitive", decided: sensitive, reason: reason.clone() });
+                let reason = reason.clone();
+                parts.push(Part { kind: "sensitive", decided: sensitive, reason, is_guard: true });
             }
             parts.push(Part {
                 kind: "protected",
                 decided: self.guarded("protected", is_allowed_by_name),
                 reason,
+                is_guard: true,
             });
         }
         if let Some(what) = self.protected() {
@@ -288,6 +307,7 @@ impl Weighing<'_> {
                 kind: "protected",
                 decided: self.guarded("protected", is_allowed_by_name),
                 reason,
+                is_guard: true,
             });
         }
         if let Some(mut outside) = self.outside() {
@@ -303,7 +323,7 @@ impl Weighing<'_> {
             }
             parts.push(outside);
         }
-        parts.push(Part { kind: "edit", decided: edit, reason: String::new() });
+        parts.push(Part { kind: "edit", decided: edit, reason: String::new(), is_guard: false });
         self.strictest(parts)
     }
 
@@ -322,6 +342,7 @@ impl Weighing<'_> {
             kind: "external_directory",
             decided: (self.weigh)("external_directory", Decision::Ask).0,
             reason: format!("which is outside the workspace {workspace}"),
+            is_guard: false,
         })
     }
 
@@ -383,21 +404,33 @@ impl Weighing<'_> {
     }
 
     /// Returns the strictest of the results; of several that ask, the first, which has the most specific reason.
-    fn strictest(&self, parts: Vec<Part>) -> PathDecision {
+    fn strictest(&self, parts: Vec<Part>) -> Strictest {
         let verb = if self.access == Access::Read { "reading" } else { "writing" };
         if let Some(part) = parts.iter().find(|part| part.decided.decision == Decision::Deny) {
             let by = match &part.decided.rule {
                 Some(rule) => format!("permission.{}: {rule}", part.kind),
                 None => format!("permission.{}", part.kind),
             };
-            return PathDecision::Deny { reason: format!("{verb} it is denied by {by}") };
+            return Strictest {
+                decision: PathDecision::Deny { reason: format!("{verb} it is denied by {by}") },
+                is_guarded: part.is_guard,
+                rule: part.decided.rule.clone(),
+            };
         }
-        let mut asked = parts.into_iter().filter(|part| part.decided.decision == Decision::Ask);
-        let Some(Part { kind, mut reason, .. }) = asked.next() else { return PathDecision::Allow };
-        for part in asked.filter(|part| !part.reason.is_empty()) {
+        let asked = || parts.iter().filter(|part| part.decided.decision == Decision::Ask);
+        let Some(Part { kind, reason, .. }) = asked().next() else {
+            return Strictest { decision: PathDecision::Allow, is_guarded: false, rule: None };
+        };
+        let mut reason = reason.clone();
+        for part in asked().skip(1).filter(|part| !part.reason.is_empty()) {
             reason = format!("{reason}, {}", part.reason);
         }
-        PathDecision::Ask { kind: kind.to_owned(), reason: escape_line(&reason).into_owned() }
+        let reason = escape_line(&reason).into_owned();
+        Strictest {
+            decision: PathDecision::Ask { kind: (*kind).to_owned(), reason },
+            is_guarded: asked().any(|part| part.is_guard),
+            rule: asked().find_map(|part| part.decided.rule.clone()),
+        }
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) const JUDGES: Judges = Judges { simple: judge, nested };
 fn judge(judge: &mut Judge<'_>, words: Vec<Word>, part: &mut Part) {
     let Some(first) = words.first() else { return };
     part.words = words.iter().map(|word| word.value.text().map(str::to_owned)).collect();
+    part.listed = listed(words.iter().map(|word| &word.value));
     let Some(name) = first.value.text().map(str::to_owned) else {
         let values: Vec<Value> = words.iter().map(|word| word.value.clone()).collect();
         if let Some(text) = judge.guessed(&values) {
@@ -63,6 +64,7 @@ fn nested(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let text: Vec<&str> = values.iter().map(|value| value.text().unwrap_or("…")).collect();
     let mut inner = Part::new(part.span.clone(), &text.join(" "));
     inner.words = values.iter().map(|value| value.text().map(str::to_owned)).collect();
+    inner.listed = listed(values.iter());
     match values.first() {
         None => return,
         Some(Value::Text(name)) => {
@@ -100,6 +102,15 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
         part.has(Class::Unknown, "commands are nested too deeply");
     }
     judge.leave();
+}
+
+/// Returns the words of the lists among some values.
+fn listed<'v>(values: impl Iterator<Item = &'v Value>) -> Vec<String> {
+    let lists = values.filter_map(|value| match value {
+        Value::Listed(words) => Some(words.iter().cloned()),
+        _ => None,
+    });
+    lists.flatten().collect()
 }
 
 /// Returns the variables that the command has set so far, where their values are known.

@@ -152,6 +152,19 @@ impl Part {
                 found.word(word, before);
             }
         }
+        for word in self.listed.iter().filter(|word| !word.is_empty()) {
+            if word.starts_with('-') {
+                found.option(word);
+            }
+            found.word(word, None);
+        }
+        // In some words a tilde may stand for a directory or for itself, so they are unknown.
+        if self.words.contains(&None) {
+            for range in pieces::pieces(&self.text).filter(|range| self.text[range.clone()].starts_with('~'))
+            {
+                found.add(&self.text[range], PossiblePlace::Value, false);
+            }
+        }
         found.done()
     }
 }

@@ -40,6 +40,8 @@ pub struct Part {
     pub directory: Option<PathBuf>,
     /// Words after expansion. `None` for one that is unknown before the command runs.
     pub words: Vec<Option<String>>,
+    /// Words of lists, such as that of a loop: some of them take the place of an unknown word.
+    pub listed: Vec<String>,
     /// Variables that the command has set before, with their values, where these are known: its program may use them.
     pub variables: Vec<(String, String)>,
     /// Number of leading words that identify the command's action, such as two for `cargo test`: the shortest prefix to name in a
@@ -138,6 +140,7 @@ impl Part {
             executable: None,
             directory: None,
             words: Vec::new(),
+            listed: Vec::new(),
             variables: Vec::new(),
             says: None,
             decision: Decision::Allow,

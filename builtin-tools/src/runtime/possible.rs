@@ -217,12 +217,7 @@ struct Candidate<'a> {
 
 impl Candidate<'_> {
     fn effect(&self) -> Effect {
-        let is_known = |writes: bool| {
-            let mut of_path = self.known.iter().filter(|(path, _)| *path == self.looked.path);
-            of_path.any(|(_, access)| !writes || *access == Access::Write)
-        };
-        let read = self.looked.read.as_ref().filter(|_| !is_known(false));
-        let write = self.looked.write.as_ref().filter(|_| !is_known(true));
+        let (read, write) = (self.looked.read.as_ref(), self.looked.write.as_ref());
         let denied = [(read, false), (write, true)].into_iter().find_map(|(decided, writes)| {
             let decided = decided?;
             match &decided.decision {
@@ -233,6 +228,13 @@ impl Candidate<'_> {
         if let Some(why) = denied {
             return Effect::Denies(why);
         }
+        // A known access was decided already.
+        let is_known = |writes: bool| {
+            let mut of_path = self.known.iter().filter(|(path, _)| *path == self.looked.path);
+            of_path.any(|(_, access)| !writes || *access == Access::Write)
+        };
+        let read = read.filter(|_| !is_known(false));
+        let write = write.filter(|_| !is_known(true));
         for (decided, writes) in [(read, false), (write, true)] {
             if let Some(asked) = decided.and_then(|decided| self.asked(decided, writes)) {
                 return Effect::Asks(asked);

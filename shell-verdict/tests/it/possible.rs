@@ -51,11 +51,16 @@ fn a_value_of_an_option_is_found_in_each_notation() {
         "CONFIG=.env tool",
         "export CONFIG=.env; tool",
         "env CONFIG=x tool {a,.env}",
+        "for x in a .env; do tool $x; done",
+        "for x in a -T.env; do env tool $x; done",
+        "cd secret && tool .en*",
     ] {
         let possible = of(command);
         assert!(texts(&possible).contains(&".env"), "{command}: {:?}", texts(&possible));
         assert!(!possible.is_cut, "{command}");
     }
+    let tilde = of("tool a=b,c=~/.env");
+    assert!(texts(&tilde).contains(&"~/.env"), "{tilde:?}");
     let absolute = of("curl file://localhost/a%20b/c%zz");
     assert!(texts(&absolute).contains(&"/a b/c%zz"), "{absolute:?}");
     let cut = of("curl 'file:///x/.env?query'");

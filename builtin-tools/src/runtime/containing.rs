@@ -290,8 +290,10 @@ impl Needs {
                 }
             }
         }
-        // The approval covers either access.
-        needs.paths.extend(judged.possible.iter().map(|path| (real(path), Access::Write)));
+        // An approval covers either access.
+        if !judged.relies_on_sandbox {
+            needs.paths.extend(judged.possible.iter().map(|path| (real(path), Access::Write)));
+        }
         let is_git = |class: Class| class == Class::GitWrite;
         needs.writes_git = judged
             .verdict

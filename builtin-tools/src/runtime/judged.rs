@@ -61,7 +61,7 @@ pub(super) struct Judged {
     pub(super) paths: BTreeSet<AskedPath>,
     /// Paths outside of the workspace that the command may use, which a prompt names, but which need no approval by themselves.
     pub(super) named: BTreeSet<AskedPath>,
-    /// Paths among those that need approval of which it is not known if the command reads or writes them.
+    /// Operands and values of options among those paths, of which it is not known if the command reads or writes them.
     pub(super) possible: BTreeSet<PathBuf>,
     /// Description of a rule that denies the command.
     pub(super) denied_by: Option<String>,

@@ -5,6 +5,7 @@
 //! permission for the program, and one outside the workspace is named in the prompt.
 
 use super::judged::{AskedPath, Command, Judged, for_each, is_entry};
+use super::question::MAX_TOLD;
 use shell_verdict::{
     Access, Class, Decision, Ground, Part, PossiblePath, PossiblePaths, PossiblePlace, Reason,
     possible_paths_of_text, resolve_path,
@@ -18,6 +19,8 @@ use toolkit::permission::{DecidedPath, DecidedRule, PathDecision, sensitive_path
 
 /// Maximum number of decided paths of one command.
 const MAX_DECIDED: usize = 8_192;
+/// Maximum number of directories that relative paths of one simple command are resolved in, beside its own.
+const MAX_DIRECTORIES: usize = 16;
 /// Maximum length of a text that is decided as a path.
 const MAX_LENGTH: usize = 4_096;
 /// Patterns that match every path, so that they name none.
@@ -51,6 +54,10 @@ impl Judged {
             let found = counting.of_words(&possible, &command.cwd, &[]);
             self.verdict.reasons.extend(found);
         }
+        // An approval covers no more than the prompt shows.
+        if counting.asked.len() > MAX_TOLD {
+            counting.possible.clear();
+        }
         self.paths = counting.asked;
         self.named = counting.named;
         self.possible = counting.possible;
@@ -76,7 +83,7 @@ struct Counting<'a> {
     asked: BTreeSet<AskedPath>,
     /// Paths that a prompt names, but that need no approval by themselves.
     named: BTreeSet<AskedPath>,
-    /// Paths among those that need approval of which the access is unknown.
+    /// Operands and values among those that need approval, of which the access is unknown.
     possible: BTreeSet<PathBuf>,
 }
 
@@ -110,20 +117,19 @@ impl Counting<'_> {
         directory: &Path,
         known: &[(PathBuf, Access)],
     ) -> Vec<Reason> {
-        let further = possible.directories.iter().filter_map(|text| self.resolve(text, directory));
-        let further: Vec<PathBuf> = further.filter(|path| path != directory && path.is_dir()).collect();
+        let further = self.directories(possible, directory);
         let mut reasons = Vec::new();
-        let mut is_cut = possible.is_cut;
+        let mut is_cut = possible.is_cut || further.len() >= MAX_DIRECTORIES;
         for candidate in &possible.paths {
-            let bases = std::iter::once((directory, false)).chain(further.iter().map(|path| (&**path, true)));
-            for (base, is_further) in bases {
+            let Some(first) = self.resolve(&candidate.text, directory) else { continue };
+            let of_further = further.iter().filter_map(|base| self.resolve(&candidate.text, base));
+            let of_further: BTreeSet<PathBuf> = of_further.filter(|path| *path != first).collect();
+            let paths =
+                std::iter::once((first, false)).chain(of_further.into_iter().map(|path| (path, true)));
+            for (path, is_further) in paths {
                 if self.looked.len() >= MAX_DECIDED {
                     is_cut = true;
                     break;
-                }
-                let Some(path) = self.resolve(&candidate.text, base) else { continue };
-                if is_further && !path.starts_with(base) {
-                    continue;
                 }
                 let looked = self.look(&path);
                 let candidate = Candidate { of: candidate, looked: &looked, known, is_further };
@@ -134,8 +140,14 @@ impl Counting<'_> {
                     }
                     Effect::Asks(asked) => {
                         let text = format!("it may read or write {}", asked.path.display());
-                        reasons.push(reason(Decision::Ask, text));
-                        self.possible.insert(asked.path.clone());
+                        if candidate.of.place == PossiblePlace::Piece {
+                            // A text in a program, such as a script: a sandbox that contains the program contains this too.
+                            let class = Class::Unknown;
+                            reasons.push(Reason::new(Decision::Ask, class, Ground::Detail, text));
+                        } else {
+                            reasons.push(reason(Decision::Ask, text));
+                            self.possible.insert(asked.path.clone());
+                        }
                         // A path that is known to need approval is listed already.
                         let is_listed = |listed: &AskedPath| {
                             listed.path == asked.path
@@ -158,6 +170,19 @@ impl Counting<'_> {
         }
         reasons.dedup();
         reasons
+    }
+
+    /// Returns the directories that relative paths may refer to, beside the one that the program runs in. Each may be relative to another.
+    fn directories(&self, possible: &PossiblePaths, directory: &Path) -> Vec<PathBuf> {
+        let mut found = vec![directory.to_owned()];
+        for text in &possible.directories {
+            for place in 0..found.len() {
+                let path = self.resolve(text, &found[place]);
+                let path = path.filter(|path| !found.contains(path) && found.len() <= MAX_DIRECTORIES);
+                found.extend(path);
+            }
+        }
+        found.split_off(1)
     }
 
     /// Returns the path that a program opens for a text; `None` if it opens none, or one that holds nothing.
@@ -300,11 +325,15 @@ impl Candidate<'_> {
     /// Returns true if a path that need not exist is probably one.
     fn is_plausible(&self) -> bool {
         let text = &*self.of.text;
-        self.looked.exists
-            || !text.contains(char::is_whitespace)
-                && (self.of.place <= PossiblePlace::Word
-                    || text.contains('/')
-                    || text.starts_with(['.', '~']))
+        let is_written_as_path = || match self.of.place {
+            PossiblePlace::Value | PossiblePlace::Word => true,
+            // Of the many suffixes of a word, those that are in a directory.
+            PossiblePlace::Cluster => {
+                text.starts_with(['.', '~', '/']) || text.contains('/') && self.has_parent()
+            }
+            _ => text.contains('/') || text.starts_with(['.', '~']),
+        };
+        self.looked.exists || !text.contains(char::is_whitespace) && is_written_as_path()
     }
 
     fn is_like_path(&self) -> bool {

@@ -9,7 +9,7 @@ use toolkit::{
 };
 
 /// Maximum number of listed parts, paths and reasons.
-const MAX_TOLD: usize = 20;
+pub(super) const MAX_TOLD: usize = 20;
 
 /// Parts of a question in addition to the verdict.
 #[derive(Debug, Default)]

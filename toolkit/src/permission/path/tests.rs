@@ -147,3 +147,44 @@ fn a_question_says_all_reasons_there_are() {
         }
     }
 }
+
+#[test]
+fn a_decided_path_names_its_rule_and_if_it_is_guarded() {
+    let rule = |kind: &str, rule: PermissionRule| settings([(kind.to_owned(), rule)].into());
+    let entry = |pattern: &str, decision| {
+        PermissionRule::List(vec![PermissionEntry { pattern: pattern.to_owned(), decision }])
+    };
+    let none = || PermissionSettings::default();
+    for (settings, path, access, is_guarded, pointer) in [
+        (none(), "a.rs", Access::Write, false, None),
+        (none(), "/elsewhere/a.rs", Access::Read, false, None),
+        (none(), ".env", Access::Read, true, None),
+        (none(), "/elsewhere/.git/.env", Access::Write, true, None),
+        (
+            rule("edit", PermissionRule::Always(Decision::Allow)),
+            "/elsewhere/a.rs",
+            Access::Write,
+            false,
+            None,
+        ),
+        (
+            rule("sensitive", PermissionRule::Always(Decision::Deny)),
+            ".env",
+            Access::Read,
+            true,
+            Some("/sensitive"),
+        ),
+        (rule("read", entry("a.rs", Decision::Deny)), "a.rs", Access::Read, false, Some("/read/0")),
+        (rule("edit", entry("a.rs", Decision::Ask)), "a.rs", Access::Write, false, Some("/edit/0")),
+    ] {
+        let permissions = Permissions::new([settings]);
+        let decided = decide_for(&Caller::new(), &permissions, &place(path, path), access);
+        assert_eq!(decided.is_guarded, is_guarded, "{path}: {decided:?}");
+        let found = decided.rule.as_ref().map(|rule| &*rule.pointer);
+        assert_eq!(found.is_some(), pointer.is_some(), "{path}: {decided:?}");
+        assert!(
+            pointer.is_none_or(|pointer| found.is_some_and(|found| found.ends_with(pointer))),
+            "{decided:?}"
+        );
+    }
+}

@@ -2,7 +2,7 @@
 
 pub(crate) mod leave;
 
-use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision};
+use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision, PathRules};
 use crate::tool::Tool;
 use crate::tool::context::ToolContext;
 use crate::toolbox::Scope;
@@ -19,6 +19,17 @@ impl ToolContext {
     /// Returns the toolkit's own files and directories, for a tool that has to protect them.
     pub fn own_paths(&self) -> OwnPaths {
         self.scope().rules.own_dirs.paths()
+    }
+
+    /// Returns the written rules about paths for this caller and tool, for a tool that holds another process to them. Blocks while it
+    /// resolves a few directories.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` when there is no workspace.
+    pub fn path_rules(&self) -> Result<PathRules, ToolError> {
+        let scope = self.scope();
+        Ok(PathRules::new(&scope.rules.permissions, &scope.caller, self.tool(), scope.surroundings()?))
     }
 
     /// Returns the real path of a path after checking that it may be used for `access`; asks a person if necessary.

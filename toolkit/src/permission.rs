@@ -14,8 +14,8 @@ pub use decided::{DecidedRule, PermissionRequest, RuleDecision};
 pub(crate) use diagnostics::KINDS;
 pub(crate) use glob::PathPattern;
 pub use path::{
-    DecidedPath, GuardedPaths, OwnPaths, PathDecision, harmless_paths, protected_path, protected_paths,
-    sensitive_path, sensitive_paths,
+    DecidedPath, GuardedPaths, OwnPaths, PathDecision, PathRules, RulePlace, harmless_paths, may_be_guarded,
+    protected_path, protected_paths, sensitive_path, sensitive_paths,
 };
 pub(crate) use path::{OwnDirs, is_suspect};
 pub(crate) use rules::PATH_KINDS;

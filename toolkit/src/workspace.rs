@@ -90,7 +90,7 @@ impl Place {
 }
 
 /// The boundary as real paths, resolved at one moment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Boundary {
     /// The real path of the workspace.
     pub(crate) workspace: PathBuf,

@@ -1,12 +1,16 @@
 //! The containment of a command.
 
+use super::guarded_tree::OF_TOOLS;
 use super::judged::{Command, Judged};
+use super::masked::Masked;
+use super::masks::{Masking, Masks};
 use super::tmp::{self, Tmp};
 use super::{guards, reading};
 use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSettings};
 use shell_verdict::{Access, Class};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use toolkit::permission::{
     OwnPaths, harmless_paths, protected_path, protected_paths, sensitive_path, sensitive_paths,
 };
@@ -14,6 +18,9 @@ use toolkit_sandbox::{Mode, Quarantine, Repositories, Sandbox};
 
 /// Directories of which a contained command has its own.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
+
+/// Programs that remove or move a directory with all that it contains. A mask in it would prevent that.
+const MOVERS: &[&str] = &["rm", "mv"];
 
 /// Directory in the toolkit's data to which files are moved that a command must not leave behind.
 pub(super) const QUARANTINE: &str = "quarantine";
@@ -36,6 +43,8 @@ pub(super) struct Containing {
     pub(super) words: String,
     /// True if the sandbox is that of a command which only reads: see [`reading`].
     pub(super) reads: bool,
+    /// The paths that the sandbox masks.
+    pub(super) masked: Option<Masked>,
 }
 
 /// Returns true if the sandbox, as configured, contains the effects of this command, and the system supports all of it.
@@ -68,6 +77,12 @@ fn roots(settings: &ExecSettings, command: &Command) -> Vec<PathBuf> {
     std::iter::once(command.workspace.clone()).chain(further.filter(|path| path.is_absolute())).collect()
 }
 
+/// Returns the paths that a sandbox of this command masks. Blocks.
+pub(super) fn masks<'m>(masking: &'m Masking, settings: &ExecSettings, command: &Command) -> &'m Masks {
+    let home = command.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    masking.masks(&roots(settings, command), home.as_deref())
+}
+
 /// Returns the sandbox for this command.
 pub(super) fn containing(
     settings: &ExecSettings,
@@ -77,7 +92,7 @@ pub(super) fn containing(
     own: &OwnPaths,
     session_tmp: Option<&Tmp>,
 ) -> Containing {
-    let without = |words: String| Containing { sandbox: None, words, reads: false };
+    let without = |words: String| Containing { words, ..Containing::default() };
     let is_required = settings.sandbox == ExecSandbox::Required;
     if !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off {
         return without("no sandbox".to_owned());
@@ -127,26 +142,30 @@ pub(super) fn containing(
     for path in &needs.visible {
         sandbox = sandbox.with_visible(path);
     }
-    let mut hidden = guards::hidden(&command.variables, own, is_unasked);
-    let mut protected = Vec::new();
+    let masks = masks(&judged.masking, settings, command);
+    let mut protected = guards::protected(&roots, own);
+    protected.extend(masks.protected.iter().cloned());
+    let mut hidden = guards::hidden(&command.variables, own);
+    hidden.retain(|path| !judged.masking.shows(path));
+    hidden.extend(masks.hidden.iter().cloned());
     if is_unasked {
-        for root in &roots {
-            let guards = guards::unasked(root);
-            protected.extend(guards.protected);
-            hidden.extend(guards.hidden);
-        }
-        protected.extend(own.config.iter().chain(&own.data).cloned());
-    } else if !changes_all {
-        protected.extend(roots.iter().flat_map(|root| guards::there(root)));
-        protected.retain(|path| !needs.is_about(path) && !needs.is_of_git(path));
+        protected.extend(roots.iter().flat_map(|root| guards::never_made(root)));
+    } else {
+        let is_named = |path: &Path| needs.is_about(path) || needs.is_of_git(path);
+        protected.retain(|path| masks.unwritable.contains(path) || !is_named(path));
+        hidden.retain(|path| masks.unreadable.contains(path) || !needs.is_read(path));
     }
-    // Paths that the command uses are not hidden, nor are those within searched directories, since they were part of the approval.
+    // No sandbox can be made in a hidden directory.
     let used = || roots.iter().chain([&command.cwd]).chain(&needs.writable).chain(&needs.visible);
-    hidden.retain(|path| !used().any(|used| used.starts_with(path)) && !needs.is_read(path));
-    for path in protected.into_iter().filter(|path| roots.iter().any(|root| path.starts_with(root))) {
+    hidden.retain(|path| !used().any(|used| used.starts_with(path)));
+    let is_hidden = |path: &Path| path.ancestors().any(|above| hidden.contains(above));
+    for path in masks.writable.iter().filter(|path| !is_hidden(path)) {
+        sandbox = sandbox.with_writable(path);
+    }
+    for path in protected.iter().filter(|path| roots.iter().any(|root| path.starts_with(root))) {
         sandbox = sandbox.with_protected(path);
     }
-    for path in hidden {
+    for path in &hidden {
         sandbox = sandbox.with_hidden(path);
     }
     if within == Mode::WorkspaceWrite {
@@ -161,7 +180,8 @@ pub(super) fn containing(
     } else if let Some(tmp) = session_tmp.and_then(Tmp::directory) {
         sandbox = sandbox.with_tmp(tmp);
     }
-    Containing { sandbox: Some(sandbox), words: words(settings, &needs, network), reads: false }
+    let masked = Some(Masked::new(hidden, protected, Arc::clone(&judged.masking)));
+    Containing { sandbox: Some(sandbox), words: words(settings, &needs, network), reads: false, masked }
 }
 
 /// Returns the quarantine of the directories that the command may write to: new files with a protected or secret name that the question
@@ -181,7 +201,7 @@ fn quarantine(roots: &[PathBuf], needs: &Needs, own: &OwnPaths, is_unasked: bool
     let mut quarantine = Quarantine::new(roots)
         .with_names(names)
         .with_exceptions(harmless_paths().iter().copied())
-        .with_tool_directories(guards::SKIPPED.iter().copied())
+        .with_tool_directories(OF_TOOLS.iter().copied())
         .with_repositories(repositories);
     for named in needs.named() {
         quarantine = quarantine.with_named(named);
@@ -228,6 +248,8 @@ pub(super) struct Needs {
     named_tmp: Option<PathBuf>,
     /// Every path of the command, with its access.
     paths: Vec<(PathBuf, Access)>,
+    /// Paths that the command removes or moves with all that they contain.
+    moved: Vec<PathBuf>,
     /// Directories of the repository's own data, if git writes to them.
     git: Vec<PathBuf>,
     /// True if git writes.
@@ -260,6 +282,11 @@ impl Needs {
                     access => access,
                 };
                 needs.paths.push((real.clone(), *access));
+                if *access == Access::Write
+                    && part.program.as_deref().is_some_and(|name| MOVERS.contains(&name))
+                {
+                    needs.moved.push(real.clone());
+                }
                 let is_known = ["/dev", "/proc", "/sys"].iter().any(|known| real.starts_with(known))
                     || roots.iter().chain(&needs.named_tmp).any(|root| real.starts_with(root));
                 if is_known {
@@ -330,10 +357,15 @@ impl Needs {
         written.chain(below).collect()
     }
 
-    /// Returns true if the command was asked to change this path, something below it, or a directory above it.
+    /// Returns true if the command was asked to change this path or something below it, or to remove or move a directory above it.
     fn is_about(&self, protected: &Path) -> bool {
-        let writes = self.paths.iter().filter(|(_, access)| *access == Access::Write);
-        writes.map(|(path, _)| path).any(|path| path.starts_with(protected) || protected.starts_with(path))
+        let mut writes = self.paths.iter().filter(|(_, access)| *access == Access::Write);
+        writes.any(|(path, _)| path.starts_with(protected)) || self.is_moved(protected)
+    }
+
+    /// Returns true if the command was asked to remove or move this path, or a directory above it.
+    fn is_moved(&self, path: &Path) -> bool {
+        self.moved.iter().any(|moved| path.starts_with(moved))
     }
 
     /// Returns true if git changes this path in the course of its work. Git never changes the hooks that it runs.
@@ -341,12 +373,14 @@ impl Needs {
         !self.git.is_empty() && !self.git.iter().any(|git| protected == git.join("hooks"))
     }
 
-    /// Returns true if the command was asked to read this path, something below it, or the tree of a directory above it.
+    /// Returns true if the command was asked to read this path, something below it, or the tree of a directory above it, or to remove or
+    /// move that.
     pub(super) fn is_read(&self, hidden: &Path) -> bool {
-        self.paths.iter().any(|(path, access)| {
-            path.starts_with(hidden)
-                || matches!(access, Access::ReadTree { .. } | Access::Write) && hidden.starts_with(path)
-        })
+        self.is_moved(hidden)
+            || self.paths.iter().any(|(path, access)| {
+                path.starts_with(hidden)
+                    || matches!(access, Access::ReadTree { .. }) && hidden.starts_with(path)
+            })
     }
 }
 

@@ -118,7 +118,7 @@ fn explained(
     runs_in: String,
 ) -> ExplainedCommand {
     let mut why: Vec<String> = judged.verdict.reasons.iter().map(|reason| reason.text.clone()).collect();
-    why.extend(judged.asked_by.iter().map(|rule| format!("approval required by the rule {rule}")));
+    why.extend(judged.asked_by.iter().map(|rule| format!("approval required: {rule}")));
     why.extend(judged.denied_by.iter().map(|rule| format!("denied by the rule {rule}")));
     let verdict = match judged.outcome(settings, false) {
         Outcome::Runs => Decision::Allow,

@@ -1,9 +1,9 @@
 //! Paths of the file system that a contained command can neither write nor read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use toolkit::permission::{OwnPaths, protected_path, sensitive_path};
+use toolkit::permission::{OwnPaths, sensitive_path};
 
 /// Existing paths of a workspace that stay protected: they determine what programs run, or what is allowed.
 const PROTECTED: &[&str] = &[
@@ -120,7 +120,7 @@ const MOVED_FILES: &[&str] = &[
     "NETRC",
     "GOOGLE_APPLICATION_CREDENTIALS",
 ];
-/// System files that a command without approval cannot read.
+/// System files that a contained command cannot read.
 const HIDDEN_OF_SYSTEM: &[&str] = &[
     "/etc/shadow",
     "/etc/shadow-",
@@ -137,25 +137,17 @@ const HIDDEN_OF_SYSTEM: &[&str] = &[
     "/etc/wpa_supplicant",
     "/etc/NetworkManager/system-connections",
 ];
-/// Directories of a workspace that are not searched: tools create their content.
-pub(super) const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
-/// Maximum depth of the search through a workspace, and maximum number of entries.
-const DEEPEST: usize = 5;
-const MAX_ENTRIES: usize = 5_000;
-/// Maximum number of paths of one workspace that are protected or hidden individually.
-const MAX_FOUND: usize = 200;
-
-/// Paths of a workspace that a command can neither change nor read.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Guards {
-    pub(super) protected: Vec<PathBuf>,
-    pub(super) hidden: Vec<PathBuf>,
+/// Returns the paths of writable directories, and of the toolkit, that no contained command can change, beside those whose names or rules
+/// say so.
+pub(super) fn protected(roots: &[PathBuf], own: &OwnPaths) -> BTreeSet<PathBuf> {
+    let named = roots.iter().flat_map(|root| PROTECTED.iter().map(|name| root.join(name)));
+    let there = named.filter(|path| path.symlink_metadata().is_ok_and(|found| !found.is_symlink()));
+    there.chain(own.config.iter().chain(&own.data).cloned()).collect()
 }
 
-/// Returns the paths of a writable directory that stay protected even from an approved command.
-pub(super) fn there(root: &Path) -> Vec<PathBuf> {
-    let paths = PROTECTED.iter().map(|name| root.join(name));
-    paths.filter(|path| path.symlink_metadata().is_ok_and(|found| !found.is_symlink())).collect()
+/// Returns the paths of a writable directory that a command without approval cannot create.
+pub(super) fn never_made(root: &Path) -> impl Iterator<Item = PathBuf> {
+    NEVER_MADE.iter().map(|name| root.join(name))
 }
 
 /// Returns true if none of the paths to protect is a symlink, which could be replaced.
@@ -166,41 +158,8 @@ pub(super) fn can_be_kept(root: &Path) -> bool {
     with_parents.all(|name| !root.join(name).is_symlink())
 }
 
-/// Returns the paths of a writable directory that a command without approval can neither change nor read.
-pub(super) fn unasked(root: &Path) -> Guards {
-    let mut guards =
-        Guards { protected: NEVER_MADE.iter().map(|name| root.join(name)).collect(), hidden: Vec::new() };
-    let mut waiting = vec![(root.to_owned(), 0)];
-    let mut left = MAX_ENTRIES;
-    while let Some((directory, depth)) = waiting.pop() {
-        let Ok(entries) = fs::read_dir(&directory) else { continue };
-        for entry in entries.filter_map(Result::ok) {
-            if left == 0 || guards.protected.len() + guards.hidden.len() > MAX_FOUND {
-                return guards;
-            }
-            left -= 1;
-            let (path, name) = (entry.path(), entry.file_name());
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_symlink() {
-                continue;
-            }
-            // Paths that are recognised by their directory are protected with it.
-            let as_known = if kind.is_dir() { path.join("x") } else { path.clone() };
-            if sensitive_path(&as_known).is_some() && name != ".envrc" {
-                guards.hidden.push(path);
-            } else if protected_path(&as_known).is_some() {
-                guards.protected.push(path);
-            } else if kind.is_dir() && depth < DEEPEST && SKIPPED.iter().all(|skipped| name != *skipped) {
-                waiting.push((path, depth + 1));
-            }
-        }
-    }
-    guards
-}
-
-/// Returns the paths of a home directory and of the toolkit that no contained command can read, and, for a command without approval, those
-/// of the system.
-pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths, is_unasked: bool) -> Vec<PathBuf> {
+/// Returns the paths of a home directory, of the toolkit and of the system that no contained command can read.
+pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths) -> BTreeSet<PathBuf> {
     let variable = |name: &str| {
         variables.get(name).map(PathBuf::from).or_else(|| std::env::var_os(name).map(PathBuf::from))
     };
@@ -221,16 +180,11 @@ pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths, is_un
         let entries = fs::read_dir(data).into_iter().flatten().filter_map(Result::ok);
         hidden.extend(entries.filter(|entry| entry.file_name() != "tool-output").map(|entry| entry.path()));
     }
-    if is_unasked {
-        hidden.extend(HIDDEN_OF_SYSTEM.iter().map(PathBuf::from));
-        let of_home =
-            home.iter().flat_map(|home| fs::read_dir(home).into_iter().flatten().filter_map(Result::ok));
-        hidden.extend(of_home.map(|entry| entry.path()).filter(|path| sensitive_path(path).is_some()));
-    }
-    hidden.retain(|path| path.symlink_metadata().is_ok());
-    hidden.sort();
-    hidden.dedup();
-    hidden
+    hidden.extend(HIDDEN_OF_SYSTEM.iter().map(PathBuf::from));
+    let of_home =
+        home.iter().flat_map(|home| fs::read_dir(home).into_iter().flatten().filter_map(Result::ok));
+    hidden.extend(of_home.map(|entry| entry.path()).filter(|path| sensitive_path(path).is_some()));
+    hidden.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
 }
 
 /// A git repository: the directories that git writes to.

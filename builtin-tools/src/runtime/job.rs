@@ -1,6 +1,7 @@
 //! A running command, and the task that watches for its end.
 
 use super::clean::clean;
+use super::masked::Masked;
 use crate::scratch::Scratch;
 use serde_json::{Map, Value, json};
 use std::io;
@@ -30,6 +31,8 @@ pub(super) struct Running {
     pub(super) class: &'static str,
     /// Description of the sandbox that the job was to run in.
     pub(super) contained: String,
+    /// The paths that the sandbox masks.
+    pub(super) masked: Option<Masked>,
     /// True if every possible effect of text written to the job was proved harmless.
     pub(super) is_harmless: bool,
     /// True if processes that the command leaves are ended with it.
@@ -90,6 +93,7 @@ pub(super) struct Start {
     pub(super) cwd: PathBuf,
     pub(super) class: &'static str,
     pub(super) contained: String,
+    pub(super) masked: Option<Masked>,
     pub(super) is_harmless: bool,
     pub(super) leaves_nothing: bool,
     pub(super) scratch: Option<Scratch>,
@@ -123,6 +127,7 @@ impl Running {
             cwd: start.cwd,
             class: start.class,
             contained: start.contained,
+            masked: start.masked,
             is_harmless: start.is_harmless,
             leaves_nothing: start.leaves_nothing,
             _scratch: start.scratch,

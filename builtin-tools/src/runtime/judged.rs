@@ -1,7 +1,8 @@
 //! The verdict on a command, combined with the configuration.
 
 use super::command_forms::{UNKNOWN, other_forms};
-use super::containing::contains;
+use super::containing::{contains, masks};
+use super::masks::Masking;
 use super::prepare::LONGEST_ARGUMENT;
 use super::{guards, safe_bins, searched};
 use crate::config::{ExecAsk, ExecSecurity, ExecSettings};
@@ -69,6 +70,8 @@ pub(super) struct Judged {
     pub(super) asked_by: BTreeSet<String>,
     /// True if a part needs no approval only because the sandbox contains it.
     pub(super) relies_on_sandbox: bool,
+    /// The decisions about paths that a sandbox holds the command to.
+    pub(super) masking: Arc<Masking>,
 }
 
 /// The outcome for a command by its verdict, the rules and the settings.
@@ -145,6 +148,7 @@ impl Command {
             denied_by: None,
             asked_by: BTreeSet::new(),
             relies_on_sandbox: false,
+            masking: Arc::new(Masking::new(ctx)),
             verdict,
         };
         judged.paths = asked.into_inner();
@@ -336,10 +340,13 @@ impl Judged {
             });
         }
         self.verdict.lift(&mut |_| false);
-        if self.verdict.decision == Decision::Allow {
-            self.relies_on_sandbox = relies;
-        } else {
+        if self.verdict.decision != Decision::Allow {
             self.verdict = before;
+        } else if let Some(why) = masks(&self.masking, settings, command).incomplete.clone() {
+            self.verdict = before;
+            self.asked_by.insert(why);
+        } else {
+            self.relies_on_sandbox = relies;
         }
     }
 }

@@ -221,6 +221,7 @@ async fn start(
         cwd: command.cwd.clone(),
         class: judged.verdict.class.as_str(),
         contained: containing.words,
+        masked: containing.masked,
         is_harmless: judged.is_proved,
         leaves_nothing: containing.reads,
         scratch,

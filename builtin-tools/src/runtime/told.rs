@@ -385,8 +385,29 @@ pub(super) async fn explained(
         let read = tokio::task::spawn_blocking(move || tail(running.output.path()));
         read.await.ok()?.ok()?
     };
-    let explained = containment.explain(&tail, &ended.exit, &[&running.cwd])?;
-    Some(format!("{explained}. {}", ways_out.words(&explained.parts)))
+    let masked = running.masked.as_ref().filter(|_| !ended.exit.success());
+    let masked = masked.and_then(|masked| masked.explain(&running.command, &tail, &running.cwd));
+    let explained = containment.explain(&tail, &ended.exit, &[&running.cwd]);
+    match (explained, masked) {
+        (None, masked) => masked,
+        (Some(explained), masked) => {
+            let masked = masked.map(|masked| format!("{masked}. ")).unwrap_or_default();
+            Some(format!(
+                "{masked}{}. {}",
+                capital(&explained.to_string(), &masked),
+                ways_out.words(&explained.parts)
+            ))
+        }
+    }
+}
+
+/// Returns a text that begins with a capital if another sentence is before it.
+fn capital(text: &str, before: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) if !before.is_empty() => first.to_uppercase().chain(chars).collect(),
+        _ => text.to_owned(),
+    }
 }
 
 /// The end of a file, as a terminal would show it. Blocks.

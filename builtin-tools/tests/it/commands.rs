@@ -12,6 +12,7 @@ mod everyday;
 mod guarded;
 pub(crate) mod house;
 mod limits;
+mod masks;
 mod option_paths;
 mod output;
 mod quarantine;

@@ -111,6 +111,14 @@ struct Entry {
     is_directory: bool,
 }
 
+/// A path above another one.
+struct Above<'a> {
+    path: &'a Path,
+    kind: Kind,
+    /// True if the path or one above it is hidden.
+    hides: bool,
+}
+
 /// Returns the operations in order from the root downwards.
 fn entries(plan: &Plan) -> Vec<Entry> {
     let full = plan.mode == crate::Mode::Full;
@@ -149,25 +157,25 @@ fn entries(plan: &Plan) -> Vec<Entry> {
             _ => kept.push((path, kind)),
         }
     }
-    let within = |path: &Path, kinds: &[Kind]| {
-        kept.iter()
-            .filter(|(above, _)| path != *above && path.starts_with(above))
-            .max_by_key(|(above, _)| above.as_os_str().len())
-            .is_some_and(|(_, kind)| kinds.contains(kind))
-    };
+    // Sorted paths have those above them before them, so that these are on a stack: thousands of paths may be hidden.
+    let mut above: Vec<Above<'_>> = Vec::new();
     let mut entries = Vec::new();
-    for &(path, kind) in &kept {
-        let hidden_above = kept
-            .iter()
-            .any(|(above, kind)| *kind == Kind::Hidden && path != *above && path.starts_with(above));
+    for (path, kind) in kept {
+        while above.last().is_some_and(|last| !path.starts_with(last.path)) {
+            above.pop();
+        }
+        let nearest = above.last();
+        let is_in_private = nearest.is_some_and(|above| above.kind == Kind::Private);
+        let is_in_hidden = nearest.is_some_and(|above| above.hides);
+        above.push(Above { path, kind, hides: is_in_hidden || kind == Kind::Hidden });
         let needless = match kind {
             // Seen anyway, where nothing covers it.
-            Kind::Visible => !within(path, &[Kind::Private]),
+            Kind::Visible => !is_in_private,
             // Not seen anyway.
-            Kind::Pinned | Kind::Protected | Kind::Hidden => within(path, &[Kind::Private]),
+            Kind::Pinned | Kind::Protected | Kind::Hidden => is_in_private,
             Kind::Private | Kind::Writable => false,
         };
-        if !needless && !hidden_above {
+        if !needless && !is_in_hidden {
             entries.push(Entry { path: path.to_owned(), kind, copy: None, is_directory: path.is_dir() });
         }
     }

@@ -21,6 +21,10 @@ pub(super) struct Placeholder {
 /// Returns the first component of a path that does not exist or is a placeholder, with its parents resolved. `None` if the whole
 /// path exists.
 fn first_missing(path: &Path) -> Option<PathBuf> {
+    // A placeholder is empty, so nothing is missing on the way to something that exists. Only a fast path for thousands of paths.
+    if rustix::fs::lstat(path).is_ok_and(|stat| !is_placeholder(&stat)) {
+        return None;
+    }
     for at in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
         let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { continue };
         let there = std::fs::canonicalize(parent).ok()?.join(name);

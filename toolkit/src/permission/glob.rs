@@ -5,7 +5,7 @@ mod component;
 use crate::shown_path::shown_path;
 use component::Component;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The maximum length of a pattern, in bytes. No path is longer.
 const MAX_BYTES: usize = 4_096;
@@ -149,6 +149,39 @@ impl PathPattern {
         self.alternatives.iter().any(|alternative| {
             alternative.includes(path)
                 || alternative.base == Base::Root && alternative.is_at(&components(&path.absolute), true)
+        })
+    }
+}
+
+/// The directory or file, outside the workspace, that contains all that a pattern includes there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Anchor {
+    pub(crate) path: PathBuf,
+    /// True if the pattern has no wildcards, so that it includes all of the path.
+    pub(crate) is_literal: bool,
+}
+
+impl PathPattern {
+    /// Returns true if a path with this name can be included although its directory is not.
+    fn may_end_with(&self, name: &str) -> bool {
+        self.alternatives.iter().any(|alternative| match alternative.parts.last() {
+            Some(Part::One(component)) => component.matches(name),
+            Some(Part::Any) | None => true,
+        })
+    }
+
+    /// Returns the places that it includes outside the workspace, if it begins at the root or the home directory.
+    fn anchors(&self) -> impl Iterator<Item = Anchor> {
+        let anchored =
+            self.alternatives.iter().filter(|each| matches!(each.base, Base::Root | Base::FileSystem));
+        anchored.map(|alternative| {
+            let literal = alternative.parts.iter().map_while(|part| match part {
+                Part::One(component) => component.as_literal(),
+                Part::Any => None,
+            });
+            let names: Vec<&str> = literal.collect();
+            let path = Path::new("/").join(names.iter().collect::<PathBuf>());
+            Anchor { path, is_literal: names.len() == alternative.parts.len() }
         })
     }
 }
@@ -457,6 +490,17 @@ impl PathMatch {
     pub(super) fn includes(&self, path: &PathText) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| pattern.includes(path))
             || path.relative.as_deref().unwrap_or(&path.absolute) == &*self.text
+    }
+
+    /// Returns true if an entry that asks or denies can match a path with this name although it does not match its directory.
+    pub(super) fn may_end_with(&self, name: &str) -> bool {
+        self.pattern.as_ref().is_none_or(|pattern| pattern.may_end_with(name))
+            || self.text.rsplit('/').next() == Some(name)
+    }
+
+    /// Returns the places that the pattern includes outside the workspace, if it begins at the root or the home directory.
+    pub(super) fn anchors(&self) -> impl Iterator<Item = Anchor> {
+        self.pattern.iter().flat_map(PathPattern::anchors)
     }
 
     /// Returns true if an entry that asks or denies matches any spelling of the path.

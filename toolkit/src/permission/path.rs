@@ -1,11 +1,15 @@
 //! Decisions about paths. All path checks use this module.
 
 mod guarded;
+mod written;
 
 pub(crate) use guarded::is_suspect;
 pub use guarded::{
-    GuardedPaths, harmless_paths, protected_path, protected_paths, sensitive_path, sensitive_paths,
+    GuardedPaths, harmless_paths, may_be_guarded, protected_path, protected_paths, sensitive_path,
+    sensitive_paths,
 };
+
+pub use written::{PathRules, RulePlace};
 
 use super::decided::{DecidedRule, PermissionRequest, RuleDecision};
 use super::glob::PathText;
@@ -201,9 +205,8 @@ impl Permissions {
             let request = PermissionRequest::new(kind, &patterns).of_paths(&paths).for_tool(tool);
             self.weigh(caller, &request, default)
         };
-        let path = Weighing { place, access, look, own: folded, weigh: &weigh };
-        let Strictest { decision, is_guarded, rule } =
-            if access == Access::Read { path.read() } else { path.write() };
+        let path = Weighing { place, access, look: Some(look), own: folded, weigh: &weigh };
+        let Strictest { decision, is_guarded, rule } = path.decide();
         DecidedPath { path: place.real.clone(), patterns, decision, is_guarded, rule }
     }
 
@@ -235,7 +238,8 @@ impl OwnDirs {
 struct Weighing<'a> {
     place: &'a Place,
     access: Access,
-    look: Look,
+    /// The part of the file system that may be read; `None` for a decision by the path alone.
+    look: Option<Look>,
     /// In the form used for comparison.
     own: &'a OwnDirs,
     /// Returns the rules' decision for a kind, and true if they name this exact path.
@@ -260,6 +264,10 @@ struct Strictest {
 }
 
 impl Weighing<'_> {
+    fn decide(&self) -> Strictest {
+        if self.access == Access::Read { self.read() } else { self.write() }
+    }
+
     fn read(&self) -> Strictest {
         let (read, is_named) = (self.weigh)("read", Decision::Allow);
         let is_allowed_by_name = is_named && read.decision == Decision::Allow;
@@ -396,7 +404,9 @@ impl Weighing<'_> {
     /// Returns true if a directory above that may be accessed is a repository's own directory, whatever its name: a
     /// bare repository, or a worktree's.
     fn is_within_git_dir(&self) -> bool {
-        let may_look = |directory: &&Path| self.look == Look::Everywhere || self.place.holds(directory);
+        let may_look = |directory: &&Path| {
+            self.look.is_some_and(|look| look == Look::Everywhere || self.place.holds(directory))
+        };
         self.place.real.ancestors().take_while(may_look).any(|directory| {
             let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
             has("HEAD") && (has("commondir") || has("objects") && has("refs"))

@@ -128,6 +128,11 @@ impl Permissions {
         if configured.is_empty() { None } else { configured.get(&fold(tool)).copied() }
     }
 
+    /// Returns true if both are clones of the same permissions.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Returns true if there are no rules.
     pub(crate) fn is_silent(&self) -> bool {
         // Only a fast path: without rules, the walk over them also comes to the default. No test can tell.

@@ -111,6 +111,12 @@ impl House {
         Inner(self.toolkit.toolbox(&caller).await)
     }
 
+    /// The same for an agent.
+    pub(crate) async fn of_agent(&self, agent: &str) -> Inner {
+        let caller = Caller::new().with_session(agent).with_workspace(self.path(".")).with_agent(agent);
+        Inner(self.toolkit.toolbox(&caller).await)
+    }
+
     /// The same, where these directories alone are within the boundary.
     pub(crate) async fn narrowed(&self, roots: &[PathBuf]) -> Inner {
         let caller = Caller::new().with_session("narrowed").with_workspace(self.path("."));

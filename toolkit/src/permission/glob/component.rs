@@ -91,7 +91,15 @@ impl Component {
     }
 
     pub(super) fn is_literal(&self) -> bool {
-        matches!(self.0.as_slice(), [Token::Text(_)])
+        self.as_literal().is_some()
+    }
+
+    /// Returns the only name that it matches, if it has no wildcard.
+    pub(super) fn as_literal(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [Token::Text(text)] => Some(text),
+            _ => None,
+        }
     }
 
     /// Returns true if it matches the whole name. In the worst case, the time is proportional to the product of both

@@ -1,13 +1,14 @@
 //! Paths that need approval regardless of other permissions.
 
 mod index;
+mod suspects;
 
 use crate::permission::matching::matches;
 use index::Index;
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 use std::sync::LazyLock;
+use suspects::Suspects;
 
 /// Paths that need approval regardless of other permissions, with a reason.
 ///
@@ -122,6 +123,11 @@ const ENVIRONMENT: &str = "secrets of an environment";
 const HARMLESS: &[&str] =
     &["*.env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", ".env.schema"];
 
+const PRIVATE_KEYS: &str = "private keys";
+
+/// Files named like private keys that hold certificates of public authorities, which programs need for encrypted connections.
+const PUBLIC_KEYS: &[&str] = &["certifi/cacert.pem"];
+
 const PROTECTED: &[GuardedPaths] = guarded! {
     // A directory with a `HEAD` is probably a bare repository, and git obeys its configuration.
     "part of a version control system's own files": [
@@ -173,42 +179,29 @@ pub(super) fn sensitive(path: &Path) -> Option<&'static str> {
     if found.what == ENVIRONMENT && HARMLESS.iter().any(|pattern| describes(pattern, &parts)) {
         found = INDEX.first(&parts, |guarded| guarded.what != ENVIRONMENT)?;
     }
+    // A directory of keys is one whatever a file in it is called.
+    let is_in_directory = || INDEX.first(&parts[..parts.len() - 1], |_| true).is_some();
+    if found.what == PRIVATE_KEYS
+        && PUBLIC_KEYS.iter().any(|pattern| describes(pattern, &parts))
+        && !is_in_directory()
+    {
+        return None;
+    }
     Some(found.what)
 }
 
 /// Returns true if a component of a path can be the last one of a sensitive path. A path without such a component is
 /// not sensitive; a path with one need not be.
 pub(crate) fn is_suspect(part: &OsStr) -> bool {
-    static SUSPECTS: LazyLock<Suspects> = LazyLock::new(Suspects::new);
-    let text = part.to_string_lossy();
-    // Only a fast path: except on Windows, `parts` gives the same name. No test can tell.
-    let is_folded = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) && !cfg!(windows);
-    if is_folded {
-        return SUSPECTS.hold(&text);
-    }
-    parts(Path::new(part)).iter().any(|part| SUSPECTS.hold(part))
+    static SUSPECTS: LazyLock<Suspects> = LazyLock::new(|| Suspects::new(SENSITIVE.iter()));
+    SUSPECTS.hold(part)
 }
 
-/// The last components of sensitive paths.
-struct Suspects {
-    exact: HashSet<&'static str>,
-    patterns: Vec<&'static str>,
-}
-
-impl Suspects {
-    fn new() -> Self {
-        let all = SENSITIVE.iter().flat_map(|guarded| guarded.patterns);
-        let ends = all.map(|pattern| {
-            let pattern = pattern.trim_matches('/');
-            pattern.rsplit('/').next().unwrap_or(pattern)
-        });
-        let (patterns, exact) = ends.partition::<Vec<_>, _>(|end| end.contains('*'));
-        Self { exact: exact.into_iter().collect(), patterns }
-    }
-
-    fn hold(&self, part: &str) -> bool {
-        self.exact.contains(part) || self.patterns.iter().any(|pattern| matches(pattern, part))
-    }
+/// Returns true if a [sensitive](sensitive_paths) or [protected](protected_paths) path can end with this name: a quick
+/// check for walks through many files, before [`sensitive_path`] and [`protected_path`] decide about the whole path.
+pub fn may_be_guarded(name: impl AsRef<OsStr>) -> bool {
+    static SUSPECTS: LazyLock<Suspects> = LazyLock::new(|| Suspects::new(SENSITIVE.iter().chain(PROTECTED)));
+    SUSPECTS.hold(name.as_ref())
 }
 
 /// Returns what protected paths of this name are, if it is one.
@@ -314,6 +307,8 @@ mod tests {
             "/home/u/.ssh",
             "/home/u/.ssh/config",
             "/w/deploy.pem",
+            "/w/cacert.pem",
+            "/home/u/.ssh/certifi/cacert.pem",
             "/w/server.key",
             "/home/u/.bash_history",
             "/etc/shadow",
@@ -328,6 +323,7 @@ mod tests {
             assert!(sensitive(Path::new(path)).is_some(), "{path}");
         }
         for path in [
+            "/w/.venv/lib/certifi/cacert.pem",
             "/w/.env.example",
             "/w/.env.sample",
             "/w/prod.env.example",

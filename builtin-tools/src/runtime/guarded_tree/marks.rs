@@ -1,0 +1,258 @@
+//! The paths to mask, from the decisions about the entries of a tree.
+
+use super::listing::{Mark, identity_of, inode_of};
+use super::{Guarded, Node};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use toolkit::approval::Access;
+use toolkit::permission::{PathDecision, PathRules};
+
+/// A decision about one kind of access. A stricter one compares greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// The decisions about a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Levels {
+    pub(super) reading: Level,
+    pub(super) writing: Level,
+    /// True if an entry of a rule may be about it or a directory above it, so that rules decide about each path in it.
+    pub(super) is_named: bool,
+    /// True if it is in a repository's own directory, which is recognised by its content.
+    pub(super) is_of_repository: bool,
+}
+
+impl Level {
+    fn of(decision: &PathDecision) -> Self {
+        match decision {
+            PathDecision::Allow => Self::Allow,
+            PathDecision::Deny { .. } => Self::Deny,
+            _ => Self::Ask,
+        }
+    }
+}
+
+impl Levels {
+    const NONE: Self =
+        Self { reading: Level::Allow, writing: Level::Allow, is_named: false, is_of_repository: false };
+
+    /// Returns the decisions about a file, or about a directory with all that it contains.
+    pub(super) fn of(rules: &PathRules, path: &Path, is_directory: bool) -> Self {
+        let decide = |access| {
+            let decided =
+                if is_directory { rules.decide_below(path, access) } else { rules.decide(path, access) };
+            Level::of(&decided)
+        };
+        Self { reading: decide(Access::Read), writing: decide(Access::Write), ..Self::NONE }
+    }
+
+    /// Returns the decisions about a tree.
+    pub(super) fn of_root(rules: &PathRules, root: &Path) -> Self {
+        let levels = Self::of(rules, root, true);
+        Self { is_named: levels.reading.max(levels.writing) > Level::Allow, ..levels }
+    }
+}
+
+/// Returns true if a symlink has to be hidden, which may lead elsewhere by now.
+pub(super) fn has_links(nodes: &[Node]) -> bool {
+    nodes.iter().flat_map(|node| &node.listing.marks).any(|mark| mark.is_link)
+}
+
+/// Returns the paths to mask of a tree.
+pub(super) fn emit(nodes: &[Node], rules: &PathRules, limit: usize, complete: Result<(), String>) -> Guarded {
+    let shows = shows(nodes);
+    let mut found = Found::new(limit);
+    // The masks at or above each directory.
+    let mut masks: Vec<Levels> = Vec::with_capacity(nodes.len());
+    for (index, node) in nodes.iter().enumerate() {
+        let above = node.parent.map_or(Levels::NONE, |parent| masks[parent]);
+        let mut levels = node.levels;
+        if node.listing.is_closed {
+            // Its owner could open it.
+            levels.reading = levels.reading.max(Level::Ask);
+        }
+        if node.listing.is_repository {
+            levels.writing = levels.writing.max(Level::Ask);
+        }
+        let mask = match node.parent {
+            Some(_) => found.mask(&node.path, levels, above, !shows[index]),
+            None => above,
+        };
+        for mark in &node.listing.marks {
+            found.mark(&node.path, mark, mask);
+        }
+        masks.push(mask);
+        if found.is_full() {
+            break;
+        }
+    }
+    found.links(nodes, &masks);
+    let Some(root) = nodes.first() else { return found.guarded(complete) };
+    let known = complete.and(found.complete(&root.path));
+    let covered = of_root(root, rules, shows[0]);
+    let is_hidden = root.levels.reading > Level::Allow && !shows[0];
+    let mut guarded = found.guarded(known.clone().and(covered));
+    guarded.is_known = known;
+    guarded.is_hidden = is_hidden;
+    guarded
+}
+
+/// Returns the reason for which no mask can express the decisions about the root.
+fn of_root(root: &Node, rules: &PathRules, shows: bool) -> Result<(), String> {
+    let covers = |access: Access, cannot: &str| {
+        let why = match rules.decide_below(&root.path, access) {
+            PathDecision::Deny { reason, .. } => reason,
+            PathDecision::Ask { kind, .. } => format!("a rule of permission.{kind} asks for it"),
+            _ => String::new(),
+        };
+        Err(format!("a command cannot {cannot} {} without approval: {why}", root.path.display()))
+    };
+    if root.levels.reading > Level::Allow && !shows || root.listing.is_closed {
+        return covers(Access::Read, "read");
+    }
+    if root.levels.writing > Level::Allow {
+        return covers(Access::Write, "change");
+    }
+    Ok(())
+}
+
+/// Returns for each directory that must not be read if something below it may be.
+fn shows(nodes: &[Node]) -> Vec<bool> {
+    let mut shows: Vec<bool> = nodes.iter().map(|node| node.listing.shows).collect();
+    for (index, node) in nodes.iter().enumerate().rev() {
+        if let Some(parent) = node.parent
+            && nodes[parent].levels.reading > Level::Allow
+        {
+            shows[parent] |= shows[index] || node.levels.reading == Level::Allow;
+        }
+    }
+    shows
+}
+
+/// The paths found so far.
+struct Found {
+    hidden: HashMap<PathBuf, Level>,
+    protected: HashMap<PathBuf, Level>,
+    writable: Vec<PathBuf>,
+    limit: usize,
+}
+
+impl Found {
+    fn new(limit: usize) -> Self {
+        Self { hidden: HashMap::new(), protected: HashMap::new(), writable: Vec::new(), limit }
+    }
+
+    fn is_full(&self) -> bool {
+        self.hidden.len() + self.protected.len() + self.writable.len() > self.limit
+    }
+
+    /// Masks a path where the masks above it do not suffice. Returns the masks at or above it.
+    fn mask(&mut self, path: &Path, levels: Levels, above: Levels, hides: bool) -> Levels {
+        let mut mask = above;
+        if levels.reading > above.reading && hides {
+            self.hidden.insert(path.to_owned(), levels.reading);
+            mask.reading = levels.reading;
+        }
+        if levels.writing > above.writing {
+            self.protected.insert(path.to_owned(), levels.writing);
+            mask.writing = levels.writing;
+        } else if levels.writing == Level::Allow && above.writing > Level::Allow {
+            self.writable.push(path.to_owned());
+            mask.writing = Level::Allow;
+        }
+        mask
+    }
+
+    fn mark(&mut self, directory: &Path, mark: &Mark, above: Levels) {
+        let path = directory.join(&mark.name);
+        if !mark.is_link {
+            self.mask(&path, mark.levels, above, true);
+        } else if mark.levels.reading > above.reading
+            && let Ok(target) = path.canonicalize()
+            && !directory.starts_with(&target)
+            && !super::super::masks::is_of_system(&target)
+        {
+            self.hidden.insert(target, mark.levels.reading);
+        }
+    }
+
+    /// Hides the other names of hidden files.
+    fn links(&mut self, nodes: &[Node], masks: &[Levels]) {
+        let mut inodes: HashMap<(u64, u64), Level> = HashMap::new();
+        for (node, mask) in nodes.iter().zip(masks) {
+            let device = node.listing.stamp.device;
+            let mut add = |inode: u64, level: Level| {
+                let known = inodes.entry((device, inode)).or_insert(level);
+                *known = level.max(*known);
+            };
+            if mask.reading > Level::Allow {
+                node.listing.inodes.iter().for_each(|inode| add(*inode, mask.reading));
+            }
+            let hidden = node.listing.marks.iter().filter(|mark| mark.levels.reading > Level::Allow);
+            hidden.filter(|mark| !mark.is_link).for_each(|mark| add(mark.inode, mark.levels.reading));
+        }
+        if inodes.is_empty() {
+            return;
+        }
+        for (node, mask) in nodes.iter().zip(masks).filter(|(_, mask)| mask.reading < Level::Deny) {
+            let device = node.listing.stamp.device;
+            let level =
+                |inode: u64| inodes.get(&(device, inode)).copied().filter(|level| *level > mask.reading);
+            let count = node.listing.inodes.iter().filter(|inode| level(**inode).is_some()).count();
+            // The names of hidden files that are known already.
+            let known = node.listing.marks.iter().filter(|mark| {
+                !mark.is_link && level(mark.inode).is_some_and(|level| level <= mark.levels.reading)
+            });
+            if count == known.count() {
+                continue;
+            }
+            for entry in fs::read_dir(&node.path).into_iter().flatten().filter_map(Result::ok) {
+                let Some(level) = level(inode_of(&entry)) else { continue };
+                let path = entry.path();
+                // Some file systems have other numbers in their listings.
+                let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if !is_directory && identity_of(&path).is_some() {
+                    let known = self.hidden.entry(path).or_insert(level);
+                    *known = level.max(*known);
+                }
+            }
+        }
+    }
+
+    fn complete(&self, root: &Path) -> Result<(), String> {
+        if !self.is_full() {
+            return Ok(());
+        }
+        Err(format!(
+            "more than {} paths in {} need approval, more than can be masked in a sandbox",
+            self.limit,
+            root.display()
+        ))
+    }
+
+    fn guarded(self, complete: Result<(), String>) -> Guarded {
+        let sorted = |paths: &HashMap<PathBuf, Level>| {
+            let mut sorted: Vec<PathBuf> = paths.keys().cloned().collect();
+            sorted.sort();
+            sorted
+        };
+        let denied = |paths: HashMap<PathBuf, Level>| -> HashSet<PathBuf> {
+            paths.into_iter().filter(|(_, level)| *level == Level::Deny).map(|(path, _)| path).collect()
+        };
+        Guarded {
+            hidden: sorted(&self.hidden),
+            protected: sorted(&self.protected),
+            writable: self.writable,
+            unreadable: denied(self.hidden),
+            unwritable: denied(self.protected),
+            is_hidden: false,
+            is_known: complete.clone(),
+            complete,
+        }
+    }
+}

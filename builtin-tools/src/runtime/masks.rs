@@ -1,0 +1,217 @@
+//! The paths that a sandbox masks for a command: those that it must not read or write without approval.
+
+use super::guarded_tree::guarded;
+use std::collections::{BTreeSet, HashSet};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use toolkit::approval::Access;
+use toolkit::permission::{PathDecision, PathRules, sensitive_path};
+use toolkit::prelude::*;
+
+/// Directories of the system, without which no command runs. A rule about them, or about a directory above them, does not hide them; a rule
+/// about something in them does.
+const OF_SYSTEM: &[&str] = &[
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
+    "/proc", "/sys", "/dev", "/run",
+];
+/// Directories of toolchains in the home directory, for which the same holds.
+const OF_TOOLCHAINS: &[&str] = &[
+    ".cargo",
+    ".rustup",
+    ".nvm",
+    ".pyenv",
+    ".rbenv",
+    ".asdf",
+    ".sdkman",
+    ".volta",
+    ".deno",
+    ".bun",
+    ".local/bin",
+    ".local/lib",
+    ".local/pipx",
+    ".local/share/mise",
+    "go",
+];
+/// Variables that name the directory of a toolchain.
+const TOOLCHAIN_VARIABLES: &[&str] =
+    &["CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "GOPATH", "GOROOT", "JAVA_HOME", "VIRTUAL_ENV"];
+/// Maximum number of entries that are hidden one by one because something beside them stays visible.
+const MAX_BESIDE: usize = 5_000;
+
+/// The paths that a sandbox masks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Masks {
+    /// Paths that must not be read.
+    pub(super) hidden: BTreeSet<PathBuf>,
+    /// Paths that must not be written.
+    pub(super) protected: BTreeSet<PathBuf>,
+    /// Paths within protected ones that a rule allows to be written.
+    pub(super) writable: Vec<PathBuf>,
+    /// Those of `hidden` that a rule denies to read, so that no approval of a command shows them.
+    pub(super) unreadable: HashSet<PathBuf>,
+    /// Those of `protected` that a rule denies to write.
+    pub(super) unwritable: HashSet<PathBuf>,
+    /// The reason for which no sandbox holds a command to all decisions about paths, as a sentence without its full stop.
+    pub(super) incomplete: Option<String>,
+}
+
+/// The decisions about paths for the commands of a caller, from which the masks are made when a sandbox needs them.
+#[derive(Debug)]
+pub(super) struct Masking {
+    rules: Result<PathRules, ToolError>,
+    masks: OnceLock<Masks>,
+}
+
+impl Masking {
+    /// Creates the masking of a command of this caller. Blocks.
+    pub(super) fn new(ctx: &ToolContext) -> Self {
+        Self { rules: ctx.path_rules(), masks: OnceLock::new() }
+    }
+
+    /// Returns the masks below these directories, and those that rules name elsewhere. Blocks while it examines directories.
+    pub(super) fn masks(&self, roots: &[PathBuf], home: Option<&Path>) -> &Masks {
+        self.masks.get_or_init(|| match &self.rules {
+            Ok(rules) => Masks::of(rules, roots, home),
+            Err(error) => {
+                let why = format!("the rules about paths cannot be read: {}", error.message());
+                Masks { incomplete: Some(why), ..Masks::default() }
+            }
+        })
+    }
+
+    /// Returns true if a rule allows a path to be read whose name needs approval.
+    pub(super) fn shows(&self, path: &Path) -> bool {
+        let decide = |rules: &PathRules| rules.decide(path, Access::Read) == PathDecision::Allow;
+        sensitive_path(path).is_some() && self.rules.as_ref().is_ok_and(decide)
+    }
+
+    /// Returns the decision for which a path is masked, as the end of a sentence.
+    pub(super) fn why(&self, path: &Path, access: Access) -> Option<String> {
+        let rules = self.rules.as_ref().ok()?;
+        let is_open = |decision: &PathDecision| *decision == PathDecision::Allow;
+        let decided = Some(rules.decide(path, access)).filter(|decision| !is_open(decision));
+        match decided.unwrap_or_else(|| rules.decide_below(path, access)) {
+            PathDecision::Ask { kind, .. } => Some(format!("permission.{kind}")),
+            PathDecision::Deny { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl Masks {
+    fn of(rules: &PathRules, roots: &[PathBuf], home: Option<&Path>) -> Self {
+        let mut masks = Self::default();
+        for root in roots.iter().filter(|root| root.parent().is_some()) {
+            let guarded = guarded(root, rules);
+            masks.hidden.extend(guarded.hidden.iter().cloned());
+            masks.protected.extend(guarded.protected.iter().cloned());
+            masks.writable.extend(guarded.writable.iter().cloned());
+            masks.unreadable.extend(guarded.unreadable.iter().cloned());
+            masks.unwritable.extend(guarded.unwritable.iter().cloned());
+            masks.lack(guarded.complete.clone());
+        }
+        if let Some(why) = why(&rules.decide_outside()) {
+            masks.lack(Err(format!("a command cannot read outside the workspace without approval: {why}")));
+        }
+        let visible = visible(roots, home);
+        for place in rules.places() {
+            masks.add_place(rules, &place.path, place.is_whole, roots, &visible);
+        }
+        masks
+    }
+
+    fn lack(&mut self, complete: Result<(), String>) {
+        if let Err(why) = complete {
+            self.incomplete.get_or_insert(why);
+        }
+    }
+
+    /// Hides what rules ask about or deny at a place outside the roots.
+    fn add_place(
+        &mut self,
+        rules: &PathRules,
+        place: &Path,
+        is_whole: bool,
+        roots: &[PathBuf],
+        visible: &[PathBuf],
+    ) {
+        let Ok(place) = place.canonicalize() else { return };
+        if roots.iter().any(|root| place.starts_with(root)) {
+            return;
+        }
+        if place.parent().is_none() {
+            let why = "a rule with a wildcard at the root of the file system may be about any path";
+            return self.lack(Err(why.to_owned()));
+        }
+        let strictest = [rules.decide(&place, Access::Read), rules.decide_below(&place, Access::Read)];
+        let is_open = strictest.iter().all(|decision| *decision == PathDecision::Allow);
+        if is_open && is_whole {
+            return;
+        }
+        let is_denied = strictest.iter().any(|decision| matches!(decision, PathDecision::Deny { .. }));
+        if is_whole && !rules.has_exceptions() || !place.is_dir() {
+            if !is_open {
+                self.hide_beside(&place, is_denied, visible);
+            }
+            return;
+        }
+        let guarded = guarded(&place, rules);
+        if guarded.is_hidden {
+            self.hide_beside(&place, is_denied, visible);
+        } else {
+            let is_kept = |path: &&PathBuf| !visible.iter().any(|visible| visible.starts_with(path));
+            self.hidden.extend(guarded.hidden.iter().filter(is_kept).cloned());
+            self.unreadable.extend(guarded.unreadable.iter().filter(is_kept).cloned());
+        }
+        self.lack(guarded.is_known.clone());
+    }
+
+    /// Hides a path; if something in it stays visible, everything beside that.
+    fn hide_beside(&mut self, path: &Path, is_denied: bool, visible: &[PathBuf]) {
+        if visible.iter().any(|visible| visible == path) {
+            return;
+        }
+        if !visible.iter().any(|visible| visible.starts_with(path)) {
+            self.hidden.insert(path.to_owned());
+            if is_denied {
+                self.unreadable.insert(path.to_owned());
+            }
+            return;
+        }
+        for (count, entry) in fs::read_dir(path).into_iter().flatten().filter_map(Result::ok).enumerate() {
+            if count >= MAX_BESIDE {
+                let why = format!("{} has too many entries to hide them one by one", path.display());
+                return self.lack(Err(why));
+            }
+            if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+                self.hide_beside(&entry.path(), is_denied, visible);
+            }
+        }
+    }
+}
+
+fn why(decision: &PathDecision) -> Option<String> {
+    match decision {
+        PathDecision::Allow => None,
+        PathDecision::Deny { reason, .. } => Some(reason.clone()),
+        PathDecision::Ask { kind, .. } => Some(format!("a rule of permission.{kind} asks for it")),
+        _ => Some(String::new()),
+    }
+}
+
+/// Returns the directories that stay visible whatever rules say about directories above them.
+fn visible(roots: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
+    let of_home = home.into_iter().flat_map(|home| OF_TOOLCHAINS.iter().map(|name| home.join(name)));
+    let named = TOOLCHAIN_VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from);
+    let of_path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>());
+    let all = OF_SYSTEM.iter().map(PathBuf::from).chain(of_home).chain(named);
+    let all = all.chain(of_path.into_iter().flatten()).filter(|path| path.is_absolute());
+    all.filter_map(|path| path.canonicalize().ok()).chain(roots.iter().cloned()).collect()
+}
+
+/// Returns true if a path is in a directory of the system.
+pub(super) fn is_of_system(path: &Path) -> bool {
+    OF_SYSTEM.iter().any(|directory| path.starts_with(directory))
+}

@@ -29,7 +29,8 @@ impl ToolContext {
     /// `Unavailable` when there is no workspace.
     pub fn path_rules(&self) -> Result<PathRules, ToolError> {
         let scope = self.scope();
-        Ok(PathRules::new(&scope.rules.permissions, &scope.caller, self.tool(), scope.surroundings()?))
+        let Surroundings { boundary, own } = scope.surroundings()?;
+        Ok(PathRules::new(&scope.rules.permissions, &scope.caller, self.tool(), (boundary, own)))
     }
 
     /// Returns the real path of a path after checking that it may be used for `access`; asks a person if necessary.

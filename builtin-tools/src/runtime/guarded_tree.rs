@@ -3,14 +3,19 @@
 //! A tree is walked once in a process. Later, only directories that have changed are listed again: creating, removing or renaming an
 //! entry changes the times of its directory.
 
+mod levels;
 mod listing;
 mod marks;
+mod node;
 
 pub(super) use listing::OF_TOOLS;
+pub(super) use marks::Guarded;
 
+use levels::Levels;
 use listing::{Listing, Stamp};
-use marks::{Levels, emit};
-use std::collections::{HashMap, HashSet};
+use marks::emit;
+use node::Node;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -23,27 +28,6 @@ const MAX_ENTRIES: usize = 1_000_000;
 const MAX_FOUND: usize = 5_000;
 /// Maximum number of trees that are remembered.
 const MAX_TREES: usize = 8;
-
-/// The guarded paths of a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Guarded {
-    /// Paths that must not be read. A directory stands for all that it contains.
-    pub(super) hidden: Vec<PathBuf>,
-    /// Paths that must not be written. A directory stands for all that it contains, except for `writable`.
-    pub(super) protected: Vec<PathBuf>,
-    /// Paths within protected ones that a rule allows to be written.
-    pub(super) writable: Vec<PathBuf>,
-    /// Those of `hidden` that a rule denies to read, so that no approval of a command shows them.
-    pub(super) unreadable: HashSet<PathBuf>,
-    /// Those of `protected` that a rule denies to write.
-    pub(super) unwritable: HashSet<PathBuf>,
-    /// True if nothing in the tree may be read.
-    pub(super) is_hidden: bool,
-    /// The reason for which there may be other paths, as a sentence without its full stop.
-    pub(super) is_known: Result<(), String>,
-    /// The reason for which the paths do not express all decisions: there may be others, or the whole tree must not be read or written.
-    pub(super) complete: Result<(), String>,
-}
 
 /// The limits of a walk.
 #[derive(Debug, Clone, Copy)]
@@ -58,19 +42,6 @@ struct Tree {
     nodes: Vec<Node>,
     /// The result for these nodes.
     guarded: Option<Arc<Guarded>>,
-}
-
-/// A directory of a tree. Nodes are in the order of the walk: each after the one that contains it.
-#[derive(Debug)]
-struct Node {
-    path: PathBuf,
-    /// Index of the directory that contains it.
-    parent: Option<usize>,
-    /// Decisions about the directory with all that it contains.
-    levels: Levels,
-    listing: Listing,
-    /// The directories within, by their index among the directories of the listing.
-    within: Vec<Option<usize>>,
 }
 
 /// A tree with the rules that it was examined by.

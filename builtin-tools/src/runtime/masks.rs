@@ -1,6 +1,7 @@
 //! The paths that a sandbox masks for a command: those that it must not read or write without approval.
 
 use super::guarded_tree::guarded;
+use super::guards::OF_SYSTEM;
 use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::fs;
@@ -10,12 +11,6 @@ use toolkit::approval::Access;
 use toolkit::permission::{PathDecision, PathRules, sensitive_path};
 use toolkit::prelude::*;
 
-/// Directories of the system, without which no command runs. A rule about them, or about a directory above them, does not hide them; a rule
-/// about something in them does.
-const OF_SYSTEM: &[&str] = &[
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
-    "/proc", "/sys", "/dev", "/run",
-];
 /// Directories of toolchains in the home directory, for which the same holds.
 const OF_TOOLCHAINS: &[&str] = &[
     ".cargo",
@@ -209,9 +204,4 @@ fn visible(roots: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     let all = OF_SYSTEM.iter().map(PathBuf::from).chain(of_home).chain(named);
     let all = all.chain(of_path.into_iter().flatten()).filter(|path| path.is_absolute());
     all.filter_map(|path| path.canonicalize().ok()).chain(roots.iter().cloned()).collect()
-}
-
-/// Returns true if a path is in a directory of the system.
-pub(super) fn is_of_system(path: &Path) -> bool {
-    OF_SYSTEM.iter().any(|directory| path.starts_with(directory))
 }

@@ -1,6 +1,6 @@
 //! The entries of one directory, as far as they matter to its guarded paths.
 
-use super::marks::{Level, Levels};
+use super::levels::{Level, Levels};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, FileType, Metadata};
 use std::io::{self, ErrorKind};

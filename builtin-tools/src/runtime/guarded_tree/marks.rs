@@ -1,61 +1,34 @@
 //! The paths to mask, from the decisions about the entries of a tree.
 
+use super::levels::{Level, Levels};
 use super::listing::{Mark, identity_of, inode_of};
-use super::{Guarded, Node};
+use super::node::Node;
+use crate::runtime::guards::is_of_system;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolkit::approval::Access;
 use toolkit::permission::{PathDecision, PathRules};
 
-/// A decision about one kind of access. A stricter one compares greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
-    Allow,
-    Ask,
-    Deny,
-}
-
-/// The decisions about a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Levels {
-    pub(super) reading: Level,
-    pub(super) writing: Level,
-    /// True if an entry of a rule may be about it or a directory above it, so that rules decide about each path in it.
-    pub(super) is_named: bool,
-    /// True if it is in a repository's own directory, which is recognised by its content.
-    pub(super) is_of_repository: bool,
-}
-
-impl Level {
-    fn of(decision: &PathDecision) -> Self {
-        match decision {
-            PathDecision::Allow => Self::Allow,
-            PathDecision::Deny { .. } => Self::Deny,
-            _ => Self::Ask,
-        }
-    }
-}
-
-impl Levels {
-    const NONE: Self =
-        Self { reading: Level::Allow, writing: Level::Allow, is_named: false, is_of_repository: false };
-
-    /// Returns the decisions about a file, or about a directory with all that it contains.
-    pub(super) fn of(rules: &PathRules, path: &Path, is_directory: bool) -> Self {
-        let decide = |access| {
-            let decided =
-                if is_directory { rules.decide_below(path, access) } else { rules.decide(path, access) };
-            Level::of(&decided)
-        };
-        Self { reading: decide(Access::Read), writing: decide(Access::Write), ..Self::NONE }
-    }
-
-    /// Returns the decisions about a tree.
-    pub(super) fn of_root(rules: &PathRules, root: &Path) -> Self {
-        let levels = Self::of(rules, root, true);
-        Self { is_named: levels.reading.max(levels.writing) > Level::Allow, ..levels }
-    }
+/// The guarded paths of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::runtime) struct Guarded {
+    /// Paths that must not be read. A directory stands for all that it contains.
+    pub(in crate::runtime) hidden: Vec<PathBuf>,
+    /// Paths that must not be written. A directory stands for all that it contains, except for `writable`.
+    pub(in crate::runtime) protected: Vec<PathBuf>,
+    /// Paths within protected ones that a rule allows to be written.
+    pub(in crate::runtime) writable: Vec<PathBuf>,
+    /// Those of `hidden` that a rule denies to read, so that no approval of a command shows them.
+    pub(in crate::runtime) unreadable: HashSet<PathBuf>,
+    /// Those of `protected` that a rule denies to write.
+    pub(in crate::runtime) unwritable: HashSet<PathBuf>,
+    /// True if nothing in the tree may be read.
+    pub(in crate::runtime) is_hidden: bool,
+    /// The reason for which there may be other paths, as a sentence without its full stop.
+    pub(in crate::runtime) is_known: Result<(), String>,
+    /// The reason for which the paths do not express all decisions: there may be others, or the whole tree must not be read or written.
+    pub(in crate::runtime) complete: Result<(), String>,
 }
 
 /// Returns true if a symlink has to be hidden, which may lead elsewhere by now.
@@ -175,7 +148,7 @@ impl Found {
         } else if mark.levels.reading > above.reading
             && let Ok(target) = path.canonicalize()
             && !directory.starts_with(&target)
-            && !super::super::masks::is_of_system(&target)
+            && !is_of_system(&target)
         {
             self.hidden.insert(target, mark.levels.reading);
         }

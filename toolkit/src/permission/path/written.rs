@@ -1,7 +1,6 @@
 //! The decisions of written rules about paths, for a process that is held to them.
 
 use super::{OwnDirs, PathDecision, Weighing, text};
-use crate::file_access::Surroundings;
 use crate::permission::decided::PermissionRequest;
 use crate::permission::glob::{Anchor, PathMatch};
 use crate::permission::keys::Means;
@@ -11,7 +10,7 @@ use crate::permission::settings::{Decision, PermissionRule};
 use crate::policy::folded as fold;
 use crate::shown_path::shown_path;
 use crate::tool::Tool;
-use crate::workspace::Place;
+use crate::workspace::{Boundary, Place};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt;
@@ -33,7 +32,9 @@ pub struct PathRules {
     permissions: Permissions,
     caller: Arc<Caller>,
     tool: Tool,
-    around: Surroundings,
+    boundary: Boundary,
+    /// The toolkit's own directories, in comparable form.
+    own: OwnDirs,
     /// The patterns of entries that ask or deny.
     patterns: Arc<[PathMatch]>,
     places: Arc<[RulePlace]>,
@@ -55,7 +56,7 @@ impl PathRules {
         permissions: &Permissions,
         caller: &Arc<Caller>,
         tool: &Tool,
-        around: Surroundings,
+        (boundary, own): (Boundary, OwnDirs),
     ) -> Self {
         let (mut patterns, mut places, mut has_exceptions) = (Vec::new(), BTreeSet::new(), false);
         permissions.each_rule(|rule| {
@@ -78,7 +79,8 @@ impl PathRules {
             permissions: permissions.clone(),
             caller: Arc::clone(caller),
             tool: tool.clone(),
-            around,
+            boundary,
+            own,
             patterns: patterns.into(),
             places: places.into_iter().collect(),
             has_exceptions,
@@ -96,9 +98,7 @@ impl PathRules {
             let request = PermissionRequest::new(kind, &patterns).of_paths(&paths).for_tool(&self.tool);
             self.permissions.weigh(&self.caller, &request, default)
         };
-        Weighing { place: &place, access, look: None, own: &self.around.own, weigh: &weigh }
-            .decide()
-            .decision
+        Weighing { place: &place, access, look: None, own: &self.own, weigh: &weigh }.decide().decision
     }
 
     /// Returns the decision about what a directory contains, apart from entries of rules about single names in it.
@@ -148,13 +148,13 @@ impl PathRules {
         let same_own = |one: &OwnDirs, other: &OwnDirs| one.paths() == other.paths();
         self.permissions.is_same(&other.permissions)
             && self.tool.name() == other.tool.name()
-            && self.around.boundary == other.around.boundary
-            && same_own(&self.around.own, &other.around.own)
+            && self.boundary == other.boundary
+            && same_own(&self.own, &other.own)
             && of(self) == of(other)
     }
 
     fn place(&self, real: &Path) -> Place {
-        let boundary = &self.around.boundary;
+        let boundary = &self.boundary;
         Place {
             real: real.to_owned(),
             given: real.to_owned(),

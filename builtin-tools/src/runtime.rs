@@ -18,6 +18,7 @@ mod keys;
 mod limits;
 mod masked;
 mod masks;
+mod needs;
 mod possible;
 mod prepare;
 mod process;

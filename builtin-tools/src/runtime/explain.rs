@@ -103,7 +103,7 @@ pub async fn explain(ctx: &ToolContext, command: &str) -> Result<ExplainedComman
     let (command, _) = prepare(ctx, &settings, command, None, false, &BTreeMap::new(), None).await?;
     let own = ctx.clone();
     let explaining = move |_: &_| {
-        let judged = command.judge(&own, &own.workspace(), &settings, false);
+        let judged = command.judge(&own, &own.workspace(), &settings, false, false);
         let containing = containing(&settings, &command, &judged, None, &own.own_paths(), None);
         Ok(explained(&own, &settings, &command, &judged, containing.words))
     };

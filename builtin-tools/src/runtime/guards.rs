@@ -1,9 +1,11 @@
 //! Paths of the file system that a contained command can neither write nor read.
 
+use super::masks::{Masking, Masks};
+use shell_verdict::tracked_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use toolkit::permission::{OwnPaths, sensitive_path};
+use toolkit::permission::{OwnPaths, may_be_guarded, sensitive_path};
 
 /// Existing paths of a workspace that stay protected: they determine what programs run, or what is allowed.
 const PROTECTED: &[&str] = &[
@@ -154,7 +156,7 @@ pub(super) fn is_of_system(path: &Path) -> bool {
 pub(super) fn protected(roots: &[PathBuf], own: &OwnPaths) -> BTreeSet<PathBuf> {
     let named = roots.iter().flat_map(|root| PROTECTED.iter().map(|name| root.join(name)));
     let there = named.filter(|path| path.symlink_metadata().is_ok_and(|found| !found.is_symlink()));
-    there.chain(own.config.iter().chain(&own.data).cloned()).collect()
+    there.chain(own.config.iter().chain(&own.data).chain(&own.programs).cloned()).collect()
 }
 
 /// Returns the paths of a writable directory that a command without approval cannot create.
@@ -197,6 +199,19 @@ pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths) -> BT
         home.iter().flat_map(|home| fs::read_dir(home).into_iter().flatten().filter_map(Result::ok));
     hidden.extend(of_home.map(|entry| entry.path()).filter(|path| sensitive_path(path).is_some()));
     hidden.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
+}
+
+/// Returns a file of the workspace's repository that is hidden from commands although the repository tracks it, so that its content can be
+/// read there. If the index cannot be read, any hidden path counts.
+pub(super) fn hidden_blob(workspace: &Path, masks: &Masks, masking: &Masking) -> Option<PathBuf> {
+    let top = repository(workspace)?.top;
+    let Some(tracked) = tracked_files(&top) else { return masks.hidden.first().cloned() };
+    let is_hidden = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        let is_sensitive = may_be_guarded(name) && sensitive_path(path).is_some() && !masking.shows(path);
+        is_sensitive || path.ancestors().any(|above| masks.hidden.contains(above))
+    };
+    tracked.into_iter().find(is_hidden)
 }
 
 /// A git repository: the directories that git writes to.

@@ -1,10 +1,10 @@
 //! The verdict on a command, combined with the configuration.
 
 use super::command_forms::{UNKNOWN, other_forms};
-use super::containing::{contains, masks};
+use super::containing::{contains, masks, roots};
 use super::masks::Masking;
 use super::prepare::LONGEST_ARGUMENT;
-use super::{guards, safe_bins, searched};
+use super::{guards, reading, safe_bins, searched};
 use crate::config::{ExecAsk, ExecSecurity, ExecSettings};
 use shell_verdict::{
     Access, Class, Decision, Ground, Part, Programs, Reason, Search, Searched, Shell, Situation, Verdict,
@@ -25,6 +25,8 @@ use toolkit::{
 pub(super) const KIND: &str = "exec";
 /// The kind of permission to change a file.
 const EDIT: &str = "edit";
+/// The kind of permission to read outside the workspace.
+const OUTSIDE: &str = "external_directory";
 /// Maximum number of files opened by a search that are passed to the judgement of later commands.
 const MAX_FOUND: usize = 4_000;
 /// Maximum number of `PATH` values for which the programs are cached.
@@ -86,14 +88,17 @@ pub(super) enum Outcome {
 }
 
 impl Command {
-    /// Judges the command. `asks_more` is true if something else than the command itself needs approval. Blocks.
+    /// Judges the command. `asks_more` is true if something else than the command itself needs approval, `leaves` if the command is to
+    /// leave its sandbox. Blocks.
     pub(super) fn judge(
         &self,
         ctx: &ToolContext,
         files: &Workspace,
         settings: &ExecSettings,
         asks_more: bool,
+        leaves: bool,
     ) -> Judged {
+        let contained = reading::is_available(settings) && !leaves;
         let asked = RefCell::new(BTreeSet::new());
         // With a restricted boundary, paths outside of it stay outside.
         let home = self.variables.get("HOME").map(PathBuf::from);
@@ -111,12 +116,16 @@ impl Command {
                 Access::Repository if own_repository.iter().any(|own| is_of_repository(own, path)) => {
                     Decision::Allow
                 }
+                access if contained && self.is_public(files, path, access) => Decision::Allow,
                 access => decide(files, path, access, &asked),
             };
             decided.borrow_mut().insert(key, decision);
             decision
         };
         let search = |path: &Path, search: &Search| {
+            if contained && self.is_public(files, path, Access::Search) {
+                return Searched { decision: Decision::Allow, files: None };
+            }
             let mut found = Some(Vec::new());
             let seen = searched::files(path, search).inspect(|file| match (file, &mut found) {
                 (Some(file), Some(files)) if files.len() < MAX_FOUND => files.push(file.clone()),
@@ -127,7 +136,6 @@ impl Command {
             Searched { decision, files: found.filter(|_| decision == Decision::Allow) }
         };
         let programs = programs(self.variables.get("PATH").map_or("", String::as_str));
-        let contained = false;
         let situation = Situation {
             cwd: &self.cwd,
             workspace: &self.workspace,
@@ -155,10 +163,26 @@ impl Command {
         judged.hear_rules(ctx, &self.text);
         judged.lift(ctx, self, settings);
         judged.count_possible_paths(self, files);
+        if contained && is_proved {
+            judged.require_known_trees(self, settings);
+        }
         if !asks_more {
             judged.contain(self, settings);
         }
         judged
+    }
+
+    /// Returns true if a contained command may read a path outside the workspace without approval: it is public, and no rule is about it.
+    fn is_public(&self, files: &Workspace, path: &Path, access: Access) -> bool {
+        if access == Access::Write || !reading::is_public(path, &self.variables) {
+            return false;
+        }
+        let decided = files.decide(path, toolkit::approval::Access::Read);
+        decided.is_ok_and(|decided| match &decided.decision {
+            PathDecision::Allow => true,
+            PathDecision::Ask { kind, .. } => kind == OUTSIDE && decided.rule.is_none(),
+            _ => false,
+        })
     }
 }
 
@@ -303,6 +327,13 @@ impl Judged {
         self.verdict.lift(&mut |part| allows(part));
     }
 
+    /// Requires approval for a command that reads whole trees if the hidden paths in one of them are not known.
+    fn require_known_trees(&mut self, command: &Command, settings: &ExecSettings) {
+        if let Err(why) = reading::hidden_in_trees(self, &roots(settings, command)) {
+            self.asked_by.insert(why);
+        }
+    }
+
     /// Removes the need for approvals that a working sandbox makes unnecessary: changes of files in the workspace, and commands that can
     /// have no other effect. All approvals or none: a command that needs approval is shown in full, and an approved command is not
     /// restricted.
@@ -342,12 +373,26 @@ impl Judged {
         self.verdict.lift(&mut |_| false);
         if self.verdict.decision != Decision::Allow {
             self.verdict = before;
-        } else if let Some(why) = masks(&self.masking, settings, command).incomplete.clone() {
+        } else if let Some(why) = self.obstacle_of_masks(command, settings) {
             self.verdict = before;
             self.asked_by.insert(why);
         } else {
             self.relies_on_sandbox = relies;
         }
+    }
+}
+
+impl Judged {
+    /// Returns the reason for which the masks of a sandbox do not keep a command from what needs approval.
+    fn obstacle_of_masks(&self, command: &Command, settings: &ExecSettings) -> Option<String> {
+        let masks = masks(&self.masking, settings, command);
+        masks.incomplete.clone().or_else(|| {
+            let file = guards::hidden_blob(&command.workspace, masks, &self.masking)?;
+            Some(format!(
+                "{} is hidden from commands without approval, but its content is also in the repository",
+                file.display()
+            ))
+        })
     }
 }
 

@@ -76,6 +76,19 @@ impl Masking {
         })
     }
 
+    /// Returns the paths of a tree that must not be read without approval; the tree itself if nothing in it may be read. Blocks while it
+    /// examines directories.
+    ///
+    /// # Errors
+    ///
+    /// The reason for which there may be others, as a sentence without its full stop.
+    pub(super) fn hidden_in(&self, tree: &Path) -> Result<Vec<PathBuf>, String> {
+        let rules = self.rules.as_ref().map_err(|error| error.message().to_owned())?;
+        let guarded = guarded(tree, rules);
+        guarded.is_known.clone()?;
+        if guarded.is_hidden { Ok(vec![tree.to_owned()]) } else { Ok(guarded.hidden.clone()) }
+    }
+
     /// Returns true if a rule allows a path to be read whose name needs approval.
     pub(super) fn shows(&self, path: &Path) -> bool {
         let decide = |rules: &PathRules| rules.decide(path, Access::Read) == PathDecision::Allow;

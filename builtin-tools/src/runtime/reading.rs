@@ -4,12 +4,12 @@
 //! it can write to a directory of its own alone, make no socket, and read no hidden file. It sees processes, mounts, network interfaces and
 //! owners as they are, so that its answers are those of a command without a sandbox.
 
-use super::containing::Needs;
 use super::guards;
 use super::judged::{Command, Judged};
+use super::needs::Needs;
 use crate::config::{ExecSandbox, ExecSettings};
 use shell_verdict::{Access, Part, tracked_files};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolkit::permission::{OwnPaths, sensitive_path};
@@ -72,8 +72,137 @@ const OF_PROGRAMS: &[&str] = &["bin", "sbin", "shims"];
 /// Where a loader of programs is, which the kernel executes as the first part of each.
 const LOADERS: &[&str] =
     &["/lib64", "/lib", "/usr/lib64", "/usr/lib", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu"];
-/// Programs that query the kernel's tables of network interfaces, routes and sockets.
-const NETWORK_TABLES: &[&str] = &["ip", "ss"];
+/// Programs that read the paths they are given and nothing else of a workspace.
+const PLAIN: &[&str] = &[
+    ":",
+    "[",
+    "awk",
+    "b2sum",
+    "base32",
+    "base64",
+    "basename",
+    "break",
+    "cat",
+    "cd",
+    "cksum",
+    "cmp",
+    "column",
+    "comm",
+    "continue",
+    "cut",
+    "date",
+    "declare",
+    "df",
+    "diff",
+    "dirname",
+    "du",
+    "echo",
+    "egrep",
+    "exit",
+    "expand",
+    "export",
+    "expr",
+    "false",
+    "fgrep",
+    "file",
+    "find",
+    "fmt",
+    "fold",
+    "free",
+    "gawk",
+    "getconf",
+    "grep",
+    "groups",
+    "head",
+    "hexdump",
+    "hostname",
+    "id",
+    "join",
+    "jq",
+    "less",
+    "local",
+    "ls",
+    "mapfile",
+    "mawk",
+    "md5sum",
+    "more",
+    "nl",
+    "nproc",
+    "od",
+    "paste",
+    "pgrep",
+    "pr",
+    "printenv",
+    "printf",
+    "ps",
+    "pwd",
+    "read",
+    "readlink",
+    "realpath",
+    "return",
+    "rev",
+    "sed",
+    "seq",
+    "set",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "shift",
+    "sleep",
+    "sort",
+    "stat",
+    "strings",
+    "sum",
+    "tac",
+    "tail",
+    "test",
+    "timeout",
+    "tr",
+    "tree",
+    "true",
+    "type",
+    "uname",
+    "unexpand",
+    "uniq",
+    "unset",
+    "uptime",
+    "wait",
+    "wc",
+    "which",
+    "whoami",
+    "xargs",
+    "xxd",
+];
+/// Files and directories outside of workspaces that hold no secret of anybody.
+const PUBLIC: &[&str] = &[
+    "/etc/debian_version",
+    "/etc/hostname",
+    "/etc/hosts",
+    "/etc/lsb-release",
+    "/etc/os-release",
+    "/etc/services",
+    "/etc/shells",
+    "/etc/timezone",
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/sys/kernel/osrelease",
+    "/proc/uptime",
+    "/proc/version",
+    "/usr/include",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/share",
+];
+/// Directories of sources and documents of toolchains, below the directory that a variable names, or else in the home directory.
+const PUBLIC_OF_TOOLCHAINS: &[(&str, &str, &str)] = &[
+    ("CARGO_HOME", ".cargo", "registry"),
+    ("RUSTUP_HOME", ".rustup", "toolchains"),
+    ("GOPATH", "go", "pkg/mod"),
+];
 /// Directories of git's own programs, below the directory that git is installed in.
 const OF_GIT: &[&str] = &["lib/git-core", "libexec/git-core"];
 
@@ -84,43 +213,75 @@ pub(super) fn is_available(settings: &ExecSettings) -> bool {
         && [Feature::Supervisor, Feature::Landlock, Feature::Seccomp].iter().all(|part| probe().has(*part))
 }
 
-/// Returns the sandbox of a command that runs on its verdict alone. `roots` are the directories that commands may use.
+/// Returns the sandbox of a command that runs on its verdict alone, and the paths that are hidden in it. `roots` are the directories that
+/// commands may use.
 pub(super) fn sandbox(
     command: &Command,
     judged: &Judged,
     needs: &Needs,
     roots: &[PathBuf],
     own: &OwnPaths,
-) -> Sandbox {
+) -> (Sandbox, BTreeSet<PathBuf>) {
     let mut sandbox = Sandbox::reading(&command.workspace);
-    let repositories = repositories(judged);
-    for path in readable(command, judged, roots).chain(repositories.iter().cloned()) {
+    for path in readable(command, judged) {
         sandbox = sandbox.with_readable(path);
+    }
+    let mut hidden = guards::hidden(&command.variables, own);
+    hidden.retain(|path| !judged.masking.shows(path));
+    // A tree of which the hidden paths are not known is not read at all.
+    if let Ok(of_trees) = hidden_in_trees(judged, roots) {
+        for tree in trees(judged, roots) {
+            sandbox = sandbox.with_readable(tree);
+        }
+        hidden.extend(of_trees);
     }
     for path in executable(command, judged) {
         sandbox = sandbox.with_executable(path);
     }
-    let trees: BTreeSet<&PathBuf> = roots.iter().chain(&repositories).collect();
-    let mut hidden = guards::hidden(&command.variables, own, true);
-    let of_trees: Vec<PathBuf> = trees.iter().flat_map(|tree| guards::unasked(tree).hidden).collect();
-    if !of_trees.is_empty() && runs_git(judged) {
-        // Git compares the files that it tracks, and their content is in the repository as well. The verdict decides which of them it shows.
-        let tracked: BTreeSet<PathBuf> =
-            trees.iter().filter_map(|tree| tracked_files(tree)).flatten().collect();
-        hidden.extend(of_trees.into_iter().filter(|path| !tracked.contains(path)));
-    } else {
-        hidden.extend(of_trees);
-    }
     hidden.retain(|path| !needs.is_read(path) && !command.cwd.starts_with(path));
-    for path in hidden {
+    for path in &hidden {
         sandbox = sandbox.with_hidden(path);
     }
-    let reads_tables = judged.verdict.each_part().any(reads_network_tables);
-    sandbox.with_network_tables(reads_tables)
+    let reads_tables = judged.verdict.each_part().any(|part| part.queries_network_state);
+    (sandbox.with_network_tables(reads_tables), hidden)
+}
+
+/// Returns the hidden paths in the trees that the command reads.
+///
+/// # Errors
+///
+/// The reason for which there may be others, as a sentence without its full stop.
+pub(super) fn hidden_in_trees(judged: &Judged, roots: &[PathBuf]) -> Result<BTreeSet<PathBuf>, String> {
+    let trees = trees(judged, roots);
+    let mut hidden = BTreeSet::new();
+    for tree in &trees {
+        hidden.extend(judged.masking.hidden_in(tree)?);
+    }
+    if !hidden.is_empty() && runs_git(judged) {
+        // Git compares the files that it tracks, and their content is in the repository as well. The verdict decides which of them it shows.
+        for file in trees.iter().filter_map(|tree| tracked_files(tree)).flatten() {
+            hidden.remove(&file);
+        }
+    }
+    Ok(hidden)
+}
+
+/// Returns the trees that the command reads beyond the paths that the verdict knows: those of git, of searches that leave files out, and,
+/// for programs that look for their settings, the workspace.
+fn trees(judged: &Judged, roots: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let reads_named_paths = |part: &Part| {
+        let is_plain = part.program.as_deref().is_none_or(|program| PLAIN.contains(&program));
+        is_plain && part.paths.iter().all(|(_, access)| *access != Access::Search)
+    };
+    let mut trees: BTreeSet<PathBuf> = repositories(judged).into_iter().collect();
+    if !judged.verdict.each_part().all(reads_named_paths) {
+        trees.extend(roots.iter().cloned());
+    }
+    trees
 }
 
 /// Returns the directories and files whose content may be read.
-fn readable(command: &Command, judged: &Judged, roots: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+fn readable(command: &Command, judged: &Judged) -> Vec<PathBuf> {
     let system = PROGRAMS.iter().chain(READ).map(PathBuf::from);
     let named = judged.verdict.each_part().flat_map(|part| &part.paths).map(|(path, _)| path.clone());
     let asked = judged.paths.iter().map(|asked| asked.path.clone());
@@ -134,9 +295,19 @@ fn readable(command: &Command, judged: &Judged, roots: &[PathBuf]) -> impl Itera
     let searched = searched.map(|(path, _)| path.clone());
     let home = command.variables.get("HOME").map(PathBuf::from);
     let of_home = home.iter().flat_map(|home| settings_of(home));
-    let all: Vec<PathBuf> =
-        system.chain(files).chain(searched).chain(of_home).chain(roots.iter().cloned()).collect();
-    all.into_iter()
+    system.chain(files).chain(searched).chain(of_home).collect()
+}
+
+/// Returns true for a path outside of workspaces whose content anybody may know. Symlinks in it are followed.
+pub(super) fn is_public(path: &Path, variables: &BTreeMap<String, String>) -> bool {
+    let Ok(real) = path.canonicalize() else { return false };
+    let variable = |name: &str| variables.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let of_toolchains = PUBLIC_OF_TOOLCHAINS.iter().filter_map(|(name, of_home, directory)| {
+        let own = variable(name).or_else(|| variable("HOME").map(|home| home.join(of_home)))?;
+        own.join(directory).canonicalize().ok()
+    });
+    let mut public = PUBLIC.iter().map(PathBuf::from).chain(of_toolchains);
+    public.any(|public| real.starts_with(&public))
 }
 
 /// Returns the entries of a home directory in which programs keep their settings: those whose names begin with a dot. Credential stores
@@ -239,11 +410,6 @@ fn is_binary(path: &Path) -> bool {
     use std::io::Read as _;
     let mut begin = [0; 4];
     fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"\x7fELF"
-}
-
-/// Returns true if the program needs a netlink socket.
-fn reads_network_tables(part: &Part) -> bool {
-    part.program.as_deref().is_some_and(|program| NETWORK_TABLES.contains(&program))
 }
 
 /// Returns the work trees of the repositories that the command reads, and their own directories.

@@ -129,7 +129,7 @@ async fn allowed(
                 (ctx.clone(), files.clone(), Arc::clone(settings), Arc::clone(command), Arc::clone(tmp));
             let (more, directory) = (call.more, beside.directory.clone());
             move |_: &_| {
-                let mut judged = command.judge(&ctx, &files, &settings, asks_more);
+                let mut judged = command.judge(&ctx, &files, &settings, asks_more, more.is_some());
                 judged.paths.extend(directory);
                 let containing = containing(&settings, &command, &judged, more, &ctx.own_paths(), Some(&tmp));
                 Ok((judged, containing))
@@ -305,7 +305,9 @@ async fn follow(
     let mut is_left = false;
     let why_stopped = match (ctx.is_for_one_call(), running.leaves_nothing) {
         (true, _) => Some("this program ends with the call"),
-        (_, true) => Some("a command that runs without approval because it only reads leaves none; run it with `run_in_background`"),
+        (_, true) => Some(
+            "a command that runs without approval because it only reads leaves none; run it with `run_in_background`",
+        ),
         _ => None,
     };
     if let Some(why) = why_stopped.filter(|_| !held.is_empty() || !processes.is_empty()) {

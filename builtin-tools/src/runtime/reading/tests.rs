@@ -1,10 +1,11 @@
 //! The containment alone, with a verdict that allows everything: a generator of repositories that plant programs, and commands of git.
 
 use super::*;
+use crate::runtime::masks::Masking;
 use shell_verdict::{Decision, Programs, Shell, Situation, judge};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use tempfile::TempDir;
 use toolkit_sandbox::Output;
 
@@ -15,7 +16,8 @@ const PLANTED: &str = "#!/bin/sh\n\
     echo x > /dev/tcp/127.0.0.1/PORT; cat\n";
 
 /// Ways to name it in a configuration.
-const WAYS: &[&str] = &["MARKS/planted", "WORK/planted", "sh MARKS/planted", "sh -c '. MARKS/planted'", "bash"];
+const WAYS: &[&str] =
+    &["MARKS/planted", "WORK/planted", "sh MARKS/planted", "sh -c '. MARKS/planted'", "bash"];
 
 /// Keys that make git run something.
 const KEYS: &[&str] = &[
@@ -48,7 +50,10 @@ const SHAPES: &[(&str, &str)] = &[
     ("index version 4", "git update-index --index-version 4"),
     ("split index", "git update-index --split-index"),
     ("sparse index", "git sparse-checkout init --cone --sparse-index; git sparse-checkout set other"),
-    ("linked work tree", "git worktree add -q ../linked -b linked; mv ../linked linked; git worktree repair linked"),
+    (
+        "linked work tree",
+        "git worktree add -q ../linked -b linked; mv ../linked linked; git worktree repair linked",
+    ),
     (
         "embedded repository",
         "git init -q sub/emb; (cd sub/emb; echo x > f.txt; git add -A; git commit -qm e); git add sub/emb 2> /dev/null; \
@@ -61,9 +66,18 @@ const SHAPES: &[(&str, &str)] = &[
          git -c protocol.file.allow=always submodule add -q ../origin module; git commit -qm module; \
          git -C module config filter.z.clean MARKS/planted; echo '*.txt filter=z' > module/.gitattributes; echo y > module/f.txt",
     ),
-    ("hooks", "for hook in post-index-change fsmonitor-watchman pre-commit reference-transaction post-checkout; do cp MARKS/planted .git/hooks/$hook; done; git config core.fsmonitor .git/hooks/fsmonitor-watchman"),
-    ("included configuration", "printf '[filter \"z\"]\\n\\tclean = MARKS/planted\\n[core]\\n\\tfsmonitor = MARKS/planted\\n' > evil.config; git config include.path ../evil.config"),
-    ("modes without rights", "chmod 000 .git/objects; git init -q sub/inner; chmod 000 sub/inner/.git/objects"),
+    (
+        "hooks",
+        "for hook in post-index-change fsmonitor-watchman pre-commit reference-transaction post-checkout; do cp MARKS/planted .git/hooks/$hook; done; git config core.fsmonitor .git/hooks/fsmonitor-watchman",
+    ),
+    (
+        "included configuration",
+        "printf '[filter \"z\"]\\n\\tclean = MARKS/planted\\n[core]\\n\\tfsmonitor = MARKS/planted\\n' > evil.config; git config include.path ../evil.config",
+    ),
+    (
+        "modes without rights",
+        "chmod 000 .git/objects; git init -q sub/inner; chmod 000 sub/inner/.git/objects",
+    ),
     ("packed", "git gc -q; git pack-refs --all"),
 ];
 
@@ -123,11 +137,16 @@ struct Yard {
     directory: TempDir,
     port: std::net::TcpListener,
     variables: BTreeMap<String, String>,
+    masking: Arc<Masking>,
 }
 
 impl Yard {
-    fn new() -> Self {
+    async fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
+        let toolkit = toolkit::Toolkit::builder().build().unwrap();
+        let caller = toolkit::Caller::new().with_session("s").with_workspace(directory.path().join("work"));
+        fs::create_dir(directory.path().join("work")).unwrap();
+        let masking = Masking::new(&toolkit.toolbox(&caller).await.context("exec").unwrap());
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         port.set_nonblocking(true).unwrap();
         let variables = [
@@ -141,7 +160,7 @@ impl Yard {
             ("GIT_COMMITTER_EMAIL", "a@example.org"),
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let yard = Self { directory, port, variables };
+        let yard = Self { directory, port, variables, masking: Arc::new(masking) };
         for directory in ["work/sub", "work/tracked", "work/other", "marks", "scratch"] {
             fs::create_dir_all(yard.path(directory)).unwrap();
         }
@@ -208,10 +227,10 @@ impl Yard {
             shell: PathBuf::from("/bin/bash"),
             kind: Shell::Bash,
         };
-        let judged = allowed(&command);
+        let judged = allowed(&command, &self.masking);
         let roots = [command.workspace.clone()];
         let needs = Needs::of(&command, &judged, &roots, None);
-        let sandbox = sandbox(&command, &judged, &needs, &roots, &OwnPaths::default());
+        let (sandbox, _) = sandbox(&command, &judged, &needs, &roots, &OwnPaths::default());
         let output = self.path("output");
         let file = fs::File::options().create(true).append(true).open(&output).unwrap();
         file.set_len(0).unwrap();
@@ -241,7 +260,7 @@ impl Yard {
 }
 
 /// A verdict with the fault that it allows everything.
-fn allowed(command: &Command) -> Judged {
+fn allowed(command: &Command, masking: &Arc<Masking>) -> Judged {
     let programs = Programs::of_path(&command.variables["PATH"]);
     let situation = Situation {
         cwd: &command.cwd,
@@ -262,6 +281,9 @@ fn allowed(command: &Command) -> Judged {
         denied_by: None,
         asked_by: BTreeSet::new(),
         relies_on_sandbox: false,
+        named: BTreeSet::new(),
+        possible: BTreeSet::new(),
+        masking: Arc::clone(masking),
     }
 }
 
@@ -270,7 +292,8 @@ fn list(path: &Path, all: &mut String) {
     use std::os::unix::fs::MetadataExt as _;
     let stat = fs::symlink_metadata(path).unwrap();
     let text = if stat.is_file() { fs::read(path).unwrap() } else { Vec::new() };
-    writeln!(all, "{} {:o} {} {} {text:?}", path.display(), stat.mode(), stat.mtime(), stat.mtime_nsec()).unwrap();
+    writeln!(all, "{} {:o} {} {} {text:?}", path.display(), stat.mode(), stat.mtime(), stat.mtime_nsec())
+        .unwrap();
     if stat.is_dir() {
         let mut entries: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
@@ -318,7 +341,7 @@ async fn no_repository_makes_git_do_more_than_read_if_the_verdict_allows_everyth
     let mut wrong = Vec::new();
     let mut ran = 0;
     for (number, (name, shape)) in SHAPES.iter().enumerate() {
-        let yard = Yard::new();
+        let yard = Yard::new().await;
         yard.make(shape);
         // Each shape with another way to name the program, in every key that makes git run one.
         let way = yard.filled(WAYS[number % WAYS.len()]);
@@ -335,7 +358,7 @@ async fn no_repository_makes_git_do_more_than_read_if_the_verdict_allows_everyth
 #[tokio::test]
 async fn a_program_that_only_reads_may_execute_others_and_git_none() {
     supervise();
-    let yard = Yard::new();
+    let yard = Yard::new().await;
     yard.make("true");
     for (command, expected) in [
         ("sh -c 'echo ran'", true),

@@ -14,7 +14,8 @@ fn allowed() -> BTreeSet<String> {
     let mut commands = BTreeSet::new();
     for table in fs::read_dir(tables).unwrap() {
         let text = fs::read_to_string(table.unwrap().path()).unwrap();
-        let rows = text.lines().filter(|line| line.starts_with("allow ")).filter_map(|line| line.split_once(" | "));
+        let rows =
+            text.lines().filter(|line| line.starts_with("allow ")).filter_map(|line| line.split_once(" | "));
         commands.extend(rows.map(|(_, command)| {
             command.replace("\\\\", "\u{0}").replace("\\n", "\n").replace("\\t", "\t").replace('\u{0}', "\\")
         }));
@@ -62,7 +63,13 @@ fn settled(text: &str) -> BTreeSet<String> {
     let line = |line: &str| {
         let mut out = String::new();
         for sign in line.chars() {
-            let sign = if sign.is_ascii_digit() { '0' } else if sign.is_whitespace() { ' ' } else { sign };
+            let sign = if sign.is_ascii_digit() {
+                '0'
+            } else if sign.is_whitespace() {
+                ' '
+            } else {
+                sign
+            };
             if !(out.ends_with(sign) && (sign == '0' || sign == ' ')) {
                 out.push(sign);
             }
@@ -101,7 +108,10 @@ async fn a_contained_answer_equals_the_uncontained_one() {
         let differs_inside = settled(&before.0).symmetric_difference(&settled(&inside.0)).count();
         volatile += 1;
         if inside.1 != before.1 || differs_inside > differs + settled(&before.0).len() / 4 {
-            wrong.push(format!("{command}\n--- contained {}\n{}\n--- not {}\n{}", inside.1, inside.0, before.1, before.0));
+            wrong.push(format!(
+                "{command}\n--- contained {}\n{}\n--- not {}\n{}",
+                inside.1, inside.0, before.1, before.0
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n\n"));

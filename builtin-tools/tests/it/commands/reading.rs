@@ -111,9 +111,13 @@ const EMBEDDED: &str = "git init -q .; git init -q sub/emb; (cd sub/emb; echo x 
 async fn a_program_that_a_repository_plants_has_no_effect() {
     let marks = Marks::new().await;
     marks.sh(&format!("mkdir sub; echo PRIVATE > sub/id_rsa; {EMBEDDED}"));
-    for command in
-        ["git status", "git diff", "git diff --stat", "git status --short; ls", "git describe --always --dirty"]
-    {
+    for command in [
+        "git status",
+        "git diff",
+        "git diff --stat",
+        "git status --short; ls",
+        "git describe --always --dirty",
+    ] {
         let effects = marks.effects(command).await;
         assert!(effects.is_empty(), "{}", effects.join("\n"));
     }
@@ -132,13 +136,18 @@ async fn git_sees_the_files_that_it_tracks() {
         let result = house.exec(command).await;
         let text = result.text();
         assert!(house.asked().is_empty() && !result.is_error(), "{command}: {text}");
-        let is_as_expected = if expected.is_empty() { !text.contains(".env") } else { text.contains(expected) };
+        let is_as_expected =
+            if expected.is_empty() { !text.contains(".env") } else { text.contains(expected) };
         assert!(is_as_expected, "{command}: {text}");
     }
     // Its content is shown to nobody unasked.
     for command in ["git show HEAD:.env", "git log -p", "cat .env"] {
         let result = house.exec(command).await;
-        assert!(!house.asked().is_empty() && !result.text().contains("SECRET=1"), "{command}: {}", result.text());
+        assert!(
+            !house.asked().is_empty() && !result.text().contains("SECRET=1"),
+            "{command}: {}",
+            result.text()
+        );
     }
 }
 

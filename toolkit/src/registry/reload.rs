@@ -39,7 +39,7 @@ pub(super) struct Basis {
 
 impl Basis {
     pub(super) fn new(builder: &Builder, data_dir: Option<PathBuf>) -> Self {
-        let further = builder.sources.iter().flat_map(|source| source.permission_keys());
+        let further = builder.sources.iter().flat_map(ToolSource::permission_keys);
         Self {
             rules: Rules { configuration: Configuration::default(), ..builder.rules.clone() },
             first_lists: builder.first_lists.clone(),

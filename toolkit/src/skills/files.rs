@@ -88,7 +88,7 @@ impl SkillFiles {
                     && let Ok((base, _)) = &content
                 {
                     match Helpers::read(base, &base.join(FILE), &mut left) {
-                        Ok(read) => helpers = read,
+                        Ok(beside) => helpers = beside,
                         Err(reason) => content = Err(reason),
                     }
                 }

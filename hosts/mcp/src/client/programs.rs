@@ -182,9 +182,8 @@ impl Programs<'_> {
             let is_data = Path::new(value)
                 .extension()
                 .is_some_and(|extension| DATA.iter().any(|data| extension.eq_ignore_ascii_case(data)));
-            if path.is_file() && (is_code || !is_data) {
-                self.add(path);
-            } else if is_code && path.is_dir() {
+            let counts = path.is_file() && (is_code || !is_data) || is_code && path.is_dir();
+            if counts {
                 self.add(path);
             }
         }
@@ -245,6 +244,7 @@ impl Programs<'_> {
         self.workspace.starts_with(path) || self.workspace.starts_with(real(path))
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "each caller has just made the path")]
     fn add(&mut self, path: PathBuf) {
         let path = plain(&path);
         if !self.is_whole_workspace(&path) {

@@ -124,9 +124,9 @@ fn digest(path: &Path) -> Result<Option<String>, String> {
     let Ok(metadata) = path.metadata() else { return Ok(None) };
     let mut content = Content { hash: Sha256::new(), entries: MAX_ENTRIES, bytes: MAX_BYTES };
     if metadata.is_dir() {
-        content.add_directory(path)?
+        content.add_directory(path)?;
     } else {
-        content.add_file(path)?
+        content.add_file(path)?;
     }
     Ok(Some(data_encoding::HEXLOWER.encode(&content.hash.finalize())))
 }

@@ -143,6 +143,7 @@ pub(crate) fn warn(judge: &Judge<'_>, base: &str, values: &[Value], part: &mut P
 }
 
 /// Returns true if a program gets the rights of its owner or group.
+// No test covers it: such a program would have to be installed outside of temporary directories.
 #[cfg(unix)]
 fn has_other_rights(program: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;

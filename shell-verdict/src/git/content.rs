@@ -53,11 +53,9 @@ fn is_of_all(name: &str, values: &[Value]) -> bool {
     let is_object = |text: &str| takes_objects && !is_pathspec(text) && may_name_object(text);
     // The difference that `status` shows is of all files, whatever paths it gets.
     name == "status"
-        || before_end(values).filter_map(Value::text).any(|text| match text.strip_prefix('-') {
-            // Lines are followed through renames.
-            Some(option) => WIDENING.contains(&text) || option.starts_with('L'),
-            None => is_object(text),
-        })
+        || before_end(values)
+            .filter_map(Value::text)
+            .any(|text| WIDENING.contains(&text) || !text.starts_with('-') && is_object(text))
 }
 
 /// Returns true if a word is a pathspec with magic.

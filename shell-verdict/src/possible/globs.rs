@@ -32,7 +32,9 @@ pub(super) fn expansions(word: &str) -> Option<Vec<String>> {
     if !has_pattern {
         return Some(Vec::new());
     }
-    texts.iter_mut().for_each(|text| text.push_str(rest));
+    for text in &mut texts {
+        text.push_str(rest);
+    }
     Some(texts)
 }
 

@@ -1,5 +1,7 @@
 //! The texts in the words of a command that could be paths.
 
+#![expect(clippy::unwrap_used, reason = "a test's helper may panic too")]
+
 use crate::common::Fixture;
 use shell_verdict::{PossiblePaths, possible_paths_of_text, resolve_path};
 

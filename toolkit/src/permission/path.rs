@@ -283,7 +283,7 @@ impl Weighing<'_> {
         }
         parts.extend(self.outside());
         parts.push(Part { kind: "read", decided: read, reason: String::new(), is_guard: false });
-        self.strictest(parts)
+        self.strictest(&parts)
     }
 
     fn write(&self) -> Strictest {
@@ -332,7 +332,7 @@ impl Weighing<'_> {
             parts.push(outside);
         }
         parts.push(Part { kind: "edit", decided: edit, reason: String::new(), is_guard: false });
-        self.strictest(parts)
+        self.strictest(&parts)
     }
 
     /// Returns the decision for a kind of single paths; a rule of the ordinary kind that names the path counts here
@@ -414,7 +414,7 @@ impl Weighing<'_> {
     }
 
     /// Returns the strictest of the results; of several that ask, the first, which has the most specific reason.
-    fn strictest(&self, parts: Vec<Part>) -> Strictest {
+    fn strictest(&self, parts: &[Part]) -> Strictest {
         let verb = if self.access == Access::Read { "reading" } else { "writing" };
         if let Some(part) = parts.iter().find(|part| part.decided.decision == Decision::Deny) {
             let by = match &part.decided.rule {

@@ -27,6 +27,7 @@ pub(super) struct Stamp {
 
 /// A directory as it was listed.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is another fact about a directory")]
 pub(super) struct Listing {
     pub(super) stamp: Stamp,
     /// True if any later change gives it another time.
@@ -215,6 +216,7 @@ impl Deciding<'_> {
 
 /// The names by which a repository's own directory is recognised.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is another name that may be there or not")]
 struct GitDirectory {
     head: bool,
     commondir: bool,

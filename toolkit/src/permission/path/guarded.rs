@@ -369,6 +369,21 @@ mod tests {
     }
 
     #[test]
+    fn every_guarded_path_ends_with_a_name_that_may_be_guarded() {
+        for pattern in SENSITIVE.iter().chain(PROTECTED).flat_map(|guarded| guarded.patterns) {
+            for fill in ["x", "", "Ä"] {
+                let path = pattern.replace('*', fill);
+                for path in [path.to_uppercase(), path] {
+                    assert!(may_be_guarded(Path::new(&path).file_name().unwrap()), "{path}");
+                }
+            }
+        }
+        for name in ["src", "lib.rs", "Cargo.toml", "größe", "README.md", "", "x.json", "k"] {
+            assert!(!may_be_guarded(name), "{name}");
+        }
+    }
+
+    #[test]
     fn which_are_protected() {
         for path in [
             "/w/.git",

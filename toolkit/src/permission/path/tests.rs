@@ -188,3 +188,40 @@ fn a_decided_path_names_its_rule_and_if_it_is_guarded() {
         );
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
+
+    #[test]
+    fn path_rules_read_as_the_decision_about_a_path(
+        sources in prop::collection::vec(rules(), 0..3),
+        untrusted in rules(),
+        path in select(&["a.rs", ".env", ".git/config", "src/a.rs", "src/b/c.txt", ".env/x"][..]),
+    ) {
+        let permissions = Permissions::new(sources.into_iter().map(settings)).narrowed_by(settings(untrusted));
+        let place = place(path, path);
+        let boundary = crate::workspace::Boundary {
+            workspace: place.workspace.clone(),
+            named: place.workspace.clone(),
+            further: Vec::new(),
+            within: None,
+        };
+        let tool = Tool::nameless().named("probe");
+        let caller = std::sync::Arc::new(Caller::new());
+        let of_paths = PathRules::new(&permissions, &caller, &tool, (boundary, OwnDirs::default()));
+        let read = of_paths.decide(&place.real, Access::Read);
+        prop_assert_eq!(&read, &decide(&permissions, &place, Access::Read));
+        // The quick checks of a walk miss nothing.
+        let names = Path::new(path).components();
+        let may_name = names.into_iter().any(|name| of_paths.may_name(name.as_os_str()));
+        let is_named = of_paths.is_named(&place.real);
+        prop_assert!(may_name || !is_named);
+        let is_guarded = sensitive_path(&place.real).is_some() || protected_path(&place.real).is_some();
+        if !is_named && !is_guarded {
+            for access in [Access::Read, Access::Write] {
+                let of_workspace = strictness(&of_paths.decide_below(&place.workspace, access));
+                prop_assert!(strictness(&of_paths.decide(&place.real, access)) <= of_workspace);
+            }
+        }
+    }
+}

@@ -60,7 +60,7 @@ impl Workspace {
 
     /// Makes all directories so old that a change gives them another time.
     fn settle(&mut self) {
-        let past = SystemTime::now() - Duration::from_secs(3_600);
+        let past = SystemTime::now() - Duration::from_hours(1);
         for node in &mut self.tree.nodes {
             fs::File::open(&node.path).unwrap().set_modified(past).unwrap();
             node.listing.settle(Stamp::of(&node.path).unwrap());

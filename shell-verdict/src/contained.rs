@@ -134,6 +134,11 @@ pub(crate) fn warn(judge: &Judge<'_>, base: &str, values: &[Value], part: &mut P
             Class::Unknown,
             format!("{base} reads of other processes what a contained command cannot read"),
         );
+    } else if names::is("needs-more", base) {
+        part.is(
+            Class::Unknown,
+            format!("{base} needs a socket or rights that a contained command does not get"),
+        );
     } else if part.executable.as_deref().is_some_and(has_other_rights) {
         part.is(
             Class::Unknown,

@@ -183,6 +183,12 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     if values.iter().filter_map(Value::text).any(|text| harms.iter().any(|harm| text.starts_with(harm))) {
         part.has(Class::Unknown, "one of its words may have it write, run or read something else");
     }
+    // Of a tag that names a file, these are its content.
+    let shows_raw =
+        |text: &str| ["raw)", "raw:"].iter().any(|atom| text.contains(atom)) && text.contains("%(");
+    if values.iter().filter_map(Value::text).any(shows_raw) {
+        part.has(Class::Unknown, "its format may show the content of a file");
+    }
     if values.iter().filter_map(Value::text).any(signs) {
         part.has(Class::Code, "signatures are checked by a program that is configured");
     }

@@ -146,8 +146,17 @@ impl Part {
             if place < subcommands && !is_option && !word.starts_with(['.', '~']) && !word.contains('/') {
                 continue;
             }
+            // A name that is left out is not opened.
+            if is_exclusion(word) || before.is_some_and(is_exclusion) {
+                option = is_option.then_some(word);
+                continue;
+            }
             if program == "curl" {
                 found.globs(word, before);
+            }
+            // A comma may begin another operand.
+            if ["http://", "https://"].iter().any(|scheme| word.starts_with(scheme)) && !word.contains(',') {
+                continue;
             }
             if is_option {
                 found.option(word);
@@ -171,6 +180,14 @@ impl Part {
         }
         found.done()
     }
+}
+
+/// Returns true for an option whose value names what a program leaves out.
+fn is_exclusion(word: &str) -> bool {
+    const NAMES: &[&str] =
+        &["--exclude", "--exclude-dir", "--exclude-file", "--ignore", "--ignore-dir", "--ignore-path"];
+    let name = word.split('=').next().unwrap_or(word);
+    NAMES.contains(&name)
 }
 
 /// Returns the path that a program in `directory` opens for `path`: absolute, and without `.` and `..`. A symlink before a `..` is followed.

@@ -144,6 +144,10 @@ pub(super) fn containing(
     hidden.extend(masks.hidden.iter().cloned());
     if is_unasked {
         protected.extend(roots.iter().flat_map(|root| guards::never_made(root)));
+        // The content of a hidden file that is tracked counts as the file. Commands of git ask in such a repository.
+        if guards::tracks_secret(&command.workspace, &judged.masking) {
+            hidden.extend(guards::objects(&command.workspace));
+        }
     } else {
         let is_named = |path: &Path| needs.is_about(path) || needs.is_of_git(path);
         protected.retain(|path| masks.unwritable.contains(path) || !is_named(path));

@@ -1,6 +1,6 @@
 //! Paths of the file system that a contained command can neither write nor read.
 
-use super::masks::{Masking, Masks};
+use super::masks::Masking;
 use shell_verdict::tracked_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -156,7 +156,9 @@ pub(super) fn is_of_system(path: &Path) -> bool {
 pub(super) fn protected(roots: &[PathBuf], own: &OwnPaths) -> BTreeSet<PathBuf> {
     let named = roots.iter().flat_map(|root| PROTECTED.iter().map(|name| root.join(name)));
     let there = named.filter(|path| path.symlink_metadata().is_ok_and(|found| !found.is_symlink()));
-    there.chain(own.config.iter().chain(&own.data).chain(&own.programs).cloned()).collect()
+    // A symlink cannot be masked; its target is among the programs, too.
+    let programs = own.programs.iter().filter(|path| !path.is_symlink());
+    there.chain(own.config.iter().chain(&own.data).chain(programs).cloned()).collect()
 }
 
 /// Returns the paths of a writable directory that a command without approval cannot create.
@@ -201,17 +203,22 @@ pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths) -> BT
     hidden.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
 }
 
-/// Returns a file of the workspace's repository that is hidden from commands although the repository tracks it, so that its content can be
-/// read there. If the index cannot be read, any hidden path counts.
-pub(super) fn hidden_blob(workspace: &Path, masks: &Masks, masking: &Masking) -> Option<PathBuf> {
-    let top = repository(workspace)?.top;
-    let Some(tracked) = tracked_files(&top) else { return masks.hidden.first().cloned() };
-    let is_hidden = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default();
-        let is_sensitive = may_be_guarded(name) && sensitive_path(path).is_some() && !masking.shows(path);
-        is_sensitive || path.ancestors().any(|above| masks.hidden.contains(above))
+/// Returns true if the repository of a workspace tracks a file with the name of a secret that no rule shows, so that its content is in the
+/// repository.
+pub(super) fn tracks_secret(workspace: &Path, masking: &Masking) -> bool {
+    let tracked = repository(workspace).and_then(|repository| tracked_files(&repository.top));
+    let is_secret = |path: &PathBuf| {
+        may_be_guarded(path.file_name().unwrap_or_default())
+            && sensitive_path(path).is_some()
+            && !masking.shows(path)
     };
-    tracked.into_iter().find(is_hidden)
+    tracked.is_some_and(|tracked| tracked.iter().any(is_secret))
+}
+
+/// Returns the directories of a workspace's repository with the content of its files.
+pub(super) fn objects(workspace: &Path) -> impl Iterator<Item = PathBuf> {
+    let own = repository(workspace).map(|repository| repository.own).unwrap_or_default();
+    own.into_iter().map(|own| own.join("objects")).filter(|objects| objects.is_dir())
 }
 
 /// A git repository: the directories that git writes to.

@@ -5,7 +5,7 @@ use super::containing::{contains, masks, roots};
 use super::masks::Masking;
 use super::prepare::LONGEST_ARGUMENT;
 use super::{guards, reading, safe_bins, searched};
-use crate::config::{ExecAsk, ExecSecurity, ExecSettings};
+use crate::config::{ExecAsk, ExecSandbox, ExecSecurity, ExecSettings};
 use shell_verdict::{
     Access, Class, Decision, Ground, Part, Programs, Reason, Search, Searched, Shell, Situation, Verdict,
     judge,
@@ -98,7 +98,11 @@ impl Command {
         asks_more: bool,
         leaves: bool,
     ) -> Judged {
+        let masking = Arc::new(Masking::new(ctx));
         let contained = reading::is_available(settings) && !leaves;
+        // The content of a tracked file is in the repository, where nothing hides it from a program that git starts.
+        let trusts_containment =
+            contained && !(self.text.contains("git") && guards::tracks_secret(&self.workspace, &masking));
         let asked = RefCell::new(BTreeSet::new());
         // With a restricted boundary, paths outside of it stay outside.
         let home = self.variables.get("HOME").map(PathBuf::from);
@@ -144,7 +148,7 @@ impl Command {
             shell: self.kind,
             decide: &decide,
             search: Some(&search),
-            contained,
+            contained: trusts_containment,
         };
         let verdict = judge(&self.text, &situation);
         let is_proved = verdict.decision == Decision::Allow;
@@ -156,7 +160,7 @@ impl Command {
             denied_by: None,
             asked_by: BTreeSet::new(),
             relies_on_sandbox: false,
-            masking: Arc::new(Masking::new(ctx)),
+            masking,
             verdict,
         };
         judged.paths = asked.into_inner();
@@ -168,6 +172,9 @@ impl Command {
         }
         if !asks_more {
             judged.contain(self, settings);
+            if !is_proved && !judged.relies_on_sandbox {
+                judged.require_masks(self, settings);
+            }
         }
         judged
     }
@@ -327,9 +334,21 @@ impl Judged {
         self.verdict.lift(&mut |part| allows(part));
     }
 
-    /// Requires approval for a command that reads whole trees if the hidden paths in one of them are not known.
+    /// Requires approval for a command that reads whole trees if the hidden paths in one of them are not known, and for one that names
+    /// a hidden file by another name of it.
     fn require_known_trees(&mut self, command: &Command, settings: &ExecSettings) {
-        if let Err(why) = reading::hidden_in_trees(self, &roots(settings, command)) {
+        if let Err(why) = reading::check(command, self, &roots(settings, command)) {
+            self.asked_by.insert(why);
+        }
+    }
+
+    /// Requires approval for a command that a rule or an earlier answer allowed if no sandbox can hold it to the rules about paths.
+    fn require_masks(&mut self, command: &Command, settings: &ExecSettings) {
+        let is_sandboxed = settings.enable_sandbox && settings.sandbox != ExecSandbox::Off;
+        if self.decision() == Decision::Allow
+            && is_sandboxed
+            && let Some(why) = masks(&self.masking, settings, command).incomplete.clone()
+        {
             self.asked_by.insert(why);
         }
     }
@@ -385,13 +404,14 @@ impl Judged {
 impl Judged {
     /// Returns the reason for which the masks of a sandbox do not keep a command from what needs approval.
     fn obstacle_of_masks(&self, command: &Command, settings: &ExecSettings) -> Option<String> {
-        let masks = masks(&self.masking, settings, command);
-        masks.incomplete.clone().or_else(|| {
-            let file = guards::hidden_blob(&command.workspace, masks, &self.masking)?;
-            Some(format!(
-                "{} is hidden from commands without approval, but its content is also in the repository",
-                file.display()
-            ))
+        let incomplete = masks(&self.masking, settings, command).incomplete.clone();
+        incomplete.or_else(|| {
+            // Otherwise the objects of the repository are hidden.
+            let runs_git = self.verdict.each_part().any(|part| part.program.as_deref() == Some("git"));
+            let is_tracked = runs_git && guards::tracks_secret(&command.workspace, &self.masking);
+            is_tracked.then(|| {
+                "the repository tracks a file that is hidden from commands without approval".to_owned()
+            })
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::guards;
 use super::judged::{Command, Judged};
 use super::tmp;
-use shell_verdict::{Access, Class};
+use shell_verdict::{Access, Class, Part};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toolkit::permission::{protected_path, sensitive_path};
@@ -92,6 +92,14 @@ impl Needs {
                     needs.writable.insert(directory);
                 }
             }
+        }
+        // Beside a program that may do anything, the approval of a move is no approval of what that program does there.
+        let is_exact = |part: &Part| {
+            let is_mover = part.program.as_deref().is_some_and(|name| MOVERS.contains(&name));
+            is_mover || matches!(part.class, Class::ReadOnly | Class::GitRead | Class::Write)
+        };
+        if !judged.verdict.each_part().all(is_exact) {
+            needs.moved.clear();
         }
         // An approval covers either access.
         if !judged.relies_on_sandbox {

@@ -284,7 +284,9 @@ impl Candidate<'_> {
         if self.looked.exists {
             return true;
         }
-        self.is_plausible() && (is_named || writes && self.has_parent())
+        // A file that does not exist can be created in a directory alone that exists. A bare word is more likely something else.
+        let is_path = self.of.is_output || self.of.text.contains('/') || self.of.text.starts_with(['.', '~']);
+        self.is_plausible() && self.has_parent() && (is_named && is_path || writes)
             || decided.is_guarded && self.is_guarded_by_name()
     }
 

@@ -47,11 +47,13 @@ const READ: &[&str] = &[
     "/var/lib/dpkg",
     "/var/lib/apt",
     "/var/cache/apt",
+    "/var/cache/man",
     "/var/lib/rpm",
     "/var/lib/pacman",
     "/var/lib/dbus/machine-id",
     "/var/log/wtmp",
     "/var/log/lastlog",
+    "/var/log/btmp",
     "/var/log/journal",
 ];
 /// Variables that name the directory of a toolchain.
@@ -229,8 +231,8 @@ pub(super) fn sandbox(
     let mut hidden = guards::hidden(&command.variables, own);
     hidden.retain(|path| !judged.masking.shows(path));
     // A tree of which the hidden paths are not known is not read at all.
-    if let Ok(of_trees) = hidden_in_trees(judged, roots) {
-        for tree in trees(judged, roots) {
+    if let Ok(of_trees) = hidden_in_trees(command, judged, roots) {
+        for tree in trees(command, judged, roots) {
             sandbox = sandbox.with_readable(tree);
         }
         hidden.extend(of_trees);
@@ -251,8 +253,12 @@ pub(super) fn sandbox(
 /// # Errors
 ///
 /// The reason for which there may be others, as a sentence without its full stop.
-pub(super) fn hidden_in_trees(judged: &Judged, roots: &[PathBuf]) -> Result<BTreeSet<PathBuf>, String> {
-    let trees = trees(judged, roots);
+pub(super) fn hidden_in_trees(
+    command: &Command,
+    judged: &Judged,
+    roots: &[PathBuf],
+) -> Result<BTreeSet<PathBuf>, String> {
+    let trees = trees(command, judged, roots);
     let mut hidden = BTreeSet::new();
     for tree in &trees {
         hidden.extend(judged.masking.hidden_in(tree)?);
@@ -266,18 +272,64 @@ pub(super) fn hidden_in_trees(judged: &Judged, roots: &[PathBuf]) -> Result<BTre
     Ok(hidden)
 }
 
+/// Checks that the containment of a command keeps it from what is hidden, and that it hides nothing that the command reads by a name which
+/// the verdict allowed: another name of a hidden file is hidden, too.
+///
+/// # Errors
+///
+/// The reason for which the command needs approval, as a sentence without its full stop.
+pub(super) fn check(command: &Command, judged: &Judged, roots: &[PathBuf]) -> Result<(), String> {
+    hidden_in_trees(command, judged, roots)?;
+    let read = judged.verdict.each_part().flat_map(|part| &part.paths);
+    let read = read.filter(|(_, access)| matches!(access, Access::Read | Access::ReadTree { .. }));
+    let files: Vec<PathBuf> =
+        read.filter_map(|(path, _)| path.canonicalize().ok()).filter(|path| path.is_file()).collect();
+    if files.is_empty() {
+        return Ok(());
+    }
+    for root in roots {
+        let hidden = match judged.masking.hidden_in(root) {
+            Ok(hidden) => hidden,
+            // Of a tree with too many entries, a file with one name alone is known.
+            Err(_) if files.iter().all(|file| has_one_name(file)) => continue,
+            Err(why) => return Err(why),
+        };
+        if let Some(file) =
+            files.iter().find(|file| hidden.binary_search(file).is_ok() && !judged.masking.shows(file))
+        {
+            return Err(format!("{} is another name of a file that needs approval", file.display()));
+        }
+    }
+    Ok(())
+}
+
+fn has_one_name(file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    file.metadata().is_ok_and(|metadata| metadata.nlink() == 1)
+}
+
 /// Returns the trees that the command reads beyond the paths that the verdict knows: those of git, of searches that leave files out, and,
 /// for programs that look for their settings, the workspace.
-fn trees(judged: &Judged, roots: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let reads_named_paths = |part: &Part| {
-        let is_plain = part.program.as_deref().is_none_or(|program| PLAIN.contains(&program));
-        is_plain && part.paths.iter().all(|(_, access)| *access != Access::Search)
-    };
+fn trees(command: &Command, judged: &Judged, roots: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut trees: BTreeSet<PathBuf> = repositories(judged).into_iter().collect();
-    if !judged.verdict.each_part().all(reads_named_paths) {
+    if !reads_named_paths(command, judged) {
         trees.extend(roots.iter().cloned());
     }
     trees
+}
+
+/// Returns true if the verdict names each path that the command reads: it consists of programs that read no others, with words that are
+/// known, and nothing of the shell but lists and pipelines.
+fn reads_named_paths(command: &Command, judged: &Judged) -> bool {
+    let names_paths = |part: &Part| {
+        let is_plain = part.program.as_deref().is_none_or(|program| PLAIN.contains(&program));
+        let is_search = part.paths.iter().any(|(_, access)| *access == Access::Search);
+        let is_known = part.words.iter().all(Option::is_some) && part.parts.is_empty();
+        let executes =
+            part.words.iter().flatten().any(|word| word.starts_with("-exec") || word.starts_with("-ok"));
+        is_plain && !is_search && is_known && !executes
+    };
+    !command.text.contains(['<', '$', '`', '(', '{']) && judged.verdict.parts.iter().all(names_paths)
 }
 
 /// Returns the directories and files whose content may be read.

@@ -167,15 +167,20 @@ fn skipped(name: &str, values: &[Value]) -> usize {
 
 /// Returns true if all that is shown is files that the words name by their paths in a revision.
 fn names_only_objects(name: &str, values: &[Value]) -> bool {
-    let is_object = |value: &Value| {
-        value.text().is_some_and(|text| {
-            text.contains(':') && !text.starts_with(":/") && !text.contains("^{") && !text.contains("@{")
-        })
-    };
+    let is_object = |value: &Value| value.text().is_some_and(is_path_of_revision);
     let mut operands = values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-')));
     let is_one = matches!(name, "show" | "cat-file");
     let reads_input = |value: &Value| value.text().is_some_and(|text| text.starts_with("--batch"));
     is_one && operands.clone().next().is_some() && operands.all(is_object) && !values.iter().any(reads_input)
+}
+
+/// Returns true if a word can only be a path in a revision or in the index. Git reads another word with a colon as a pathspec if it is no
+/// revision: one with magic, or with a wildcard.
+fn is_path_of_revision(text: &str) -> bool {
+    let Some((revision, path)) = text.split_once(':') else { return false };
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "._/~^+-#".contains(character);
+    let begins = path.starts_with(|first: char| first.is_ascii_alphanumeric() || "._".contains(first));
+    revision.chars().all(is_plain) && begins && !text.contains(['*', '?', '[', '\\'])
 }
 
 /// Returns the root of the work tree.

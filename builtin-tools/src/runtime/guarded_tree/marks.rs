@@ -107,6 +107,50 @@ fn shows(nodes: &[Node]) -> Vec<bool> {
     shows
 }
 
+/// The levels of masked files, by device and inode: of reading and of writing.
+struct Inodes(HashMap<(u64, u64), (Level, Level)>);
+
+impl Inodes {
+    fn of(nodes: &[Node], masks: &[Levels]) -> Self {
+        let mut inodes = Self(HashMap::new());
+        for (node, mask) in nodes.iter().zip(masks) {
+            let device = node.listing.stamp.device;
+            // The objects of a repository are never written, and are shared with other repositories.
+            let is_of_objects = node.path.components().any(|part| part.as_os_str() == "objects");
+            let writing = if is_of_objects { Level::Allow } else { mask.writing };
+            if mask.reading > Level::Allow || writing > Level::Allow {
+                node.listing
+                    .inodes
+                    .iter()
+                    .for_each(|inode| inodes.add(device, *inode, mask.reading, writing));
+            }
+            for mark in node.listing.marks.iter().filter(|mark| !mark.is_link) {
+                inodes.add(device, mark.inode, mark.levels.reading, mark.levels.writing);
+            }
+        }
+        inodes
+    }
+
+    fn add(&mut self, device: u64, inode: u64, reading: Level, writing: Level) {
+        if reading > Level::Allow || writing > Level::Allow {
+            let known = self.0.entry((device, inode)).or_insert((reading, writing));
+            *known = (known.0.max(reading), known.1.max(writing));
+        }
+    }
+
+    /// Returns the levels of a file in a directory, if they are stricter than the masks of the directory.
+    fn level(&self, node: &Node, inode: u64, mask: Levels) -> Option<(Level, Level)> {
+        let known = self.0.get(&(node.listing.stamp.device, inode)).copied();
+        known.filter(|(reading, writing)| *reading > mask.reading || *writing > mask.writing)
+    }
+}
+
+/// Raises the level of a path.
+fn raise(paths: &mut HashMap<PathBuf, Level>, path: PathBuf, level: Level) {
+    let known = paths.entry(path).or_insert(level);
+    *known = level.max(*known);
+}
+
 /// The paths found so far.
 struct Found {
     hidden: HashMap<PathBuf, Level>,
@@ -145,53 +189,55 @@ impl Found {
         let path = directory.join(&mark.name);
         if !mark.is_link {
             self.mask(&path, mark.levels, above, true);
-        } else if mark.levels.reading > above.reading
-            && let Ok(target) = path.canonicalize()
-            && !directory.starts_with(&target)
-            && !is_of_system(&target)
-        {
-            self.hidden.insert(target, mark.levels.reading);
+            return;
+        }
+        let is_stricter = mark.levels.reading > above.reading || mark.levels.writing > above.writing;
+        let target = is_stricter.then(|| path.canonicalize().ok()).flatten();
+        let Some(target) = target.filter(|target| !directory.starts_with(target) && !is_of_system(target))
+        else {
+            return;
+        };
+        if mark.levels.writing > above.writing {
+            raise(&mut self.protected, target.clone(), mark.levels.writing);
+        }
+        if mark.levels.reading > above.reading {
+            raise(&mut self.hidden, target, mark.levels.reading);
         }
     }
 
-    /// Hides the other names of hidden files.
+    /// Masks the other names of masked files.
     fn links(&mut self, nodes: &[Node], masks: &[Levels]) {
-        let mut inodes: HashMap<(u64, u64), Level> = HashMap::new();
-        for (node, mask) in nodes.iter().zip(masks) {
-            let device = node.listing.stamp.device;
-            let mut add = |inode: u64, level: Level| {
-                let known = inodes.entry((device, inode)).or_insert(level);
-                *known = level.max(*known);
-            };
-            if mask.reading > Level::Allow {
-                node.listing.inodes.iter().for_each(|inode| add(*inode, mask.reading));
-            }
-            let hidden = node.listing.marks.iter().filter(|mark| mark.levels.reading > Level::Allow);
-            hidden.filter(|mark| !mark.is_link).for_each(|mark| add(mark.inode, mark.levels.reading));
-        }
-        if inodes.is_empty() {
+        let inodes = Inodes::of(nodes, masks);
+        if inodes.0.is_empty() {
             return;
         }
-        for (node, mask) in nodes.iter().zip(masks).filter(|(_, mask)| mask.reading < Level::Deny) {
-            let device = node.listing.stamp.device;
-            let level =
-                |inode: u64| inodes.get(&(device, inode)).copied().filter(|level| *level > mask.reading);
+        let is_open = |mask: &Levels| mask.reading < Level::Deny || mask.writing < Level::Deny;
+        for (node, mask) in nodes.iter().zip(masks).filter(|(_, mask)| is_open(mask)) {
+            let level = |inode: u64| inodes.level(node, inode, *mask);
             let count = node.listing.inodes.iter().filter(|inode| level(**inode).is_some()).count();
-            // The names of hidden files that are known already.
+            // The names of masked files that are known already.
             let known = node.listing.marks.iter().filter(|mark| {
-                !mark.is_link && level(mark.inode).is_some_and(|level| level <= mark.levels.reading)
+                let is_known = |(reading, writing): (Level, Level)| {
+                    reading <= mark.levels.reading && writing <= mark.levels.writing
+                };
+                !mark.is_link && level(mark.inode).is_some_and(is_known)
             });
             if count == known.count() {
                 continue;
             }
             for entry in fs::read_dir(&node.path).into_iter().flatten().filter_map(Result::ok) {
-                let Some(level) = level(inode_of(&entry)) else { continue };
+                let Some((reading, writing)) = level(inode_of(&entry)) else { continue };
                 let path = entry.path();
                 // Some file systems have other numbers in their listings.
                 let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                if !is_directory && identity_of(&path).is_some() {
-                    let known = self.hidden.entry(path).or_insert(level);
-                    *known = level.max(*known);
+                if is_directory || identity_of(&path).is_none() {
+                    continue;
+                }
+                if reading > mask.reading {
+                    raise(&mut self.hidden, path.clone(), reading);
+                }
+                if writing > mask.writing {
+                    raise(&mut self.protected, path, writing);
                 }
             }
         }

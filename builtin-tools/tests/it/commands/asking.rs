@@ -39,7 +39,9 @@ async fn what_becomes_of_commands() {
         (plain.clone(), "ls -la > /dev/null && pwd", Becomes::Runs),
         (plain.clone(), "cat .env", Becomes::Asked),
         (plain.clone(), "grep -r one .", Becomes::Asked),
-        (plain.clone(), "cat /etc/hostname", Becomes::Asked),
+        (plain.clone(), "cat /etc/fstab", Becomes::Asked),
+        // Public files of the system are read without approval where the command is contained.
+        (plain.clone(), "cat /etc/hostname", Becomes::Runs),
         (plain.clone(), "touch x", Becomes::Asked),
         (plain.clone(), "echo x > x", Becomes::Asked),
         (plain.clone(), "sudo ls", Becomes::Denied),

@@ -24,9 +24,9 @@ async fn hang_cases_return_in_time_and_end_with_the_session() {
         ("touch made; (sleep 300; echo late) & echo now", "now\n[exit code 0", 2000, true),
         ("touch made; sleep 300 & echo now", "now\n[exit code 0", 2000, true),
         ("touch made; sleep 300 >/dev/null 2>&1 & echo now", "now\n[exit code 0", 2000, true),
-        ("(setsid sh -c '(sleep 300 &)' &) ; echo now", "now\n[exit code 0", 2000, true),
+        ("touch made; (setsid sh -c '(sleep 300 &)' &) ; echo now", "now\n[exit code 0", 2000, true),
         (
-            "setsid nohup sleep 300 >/dev/null 2>&1 < /dev/null & disown; echo now",
+            "touch made; setsid nohup sleep 300 >/dev/null 2>&1 < /dev/null & disown; echo now",
             "now\n[exit code 0",
             2000,
             true,

@@ -2,7 +2,7 @@
 
 use crate::commands::house::House;
 use builtin_tools::runtime::explain;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
@@ -153,9 +153,14 @@ async fn explained(house: &House, workspace: &str, command: &str) -> (&'static s
     (explained.verdict, why.join("; "))
 }
 
-fn house() -> House {
+fn house(config: Value) -> House {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(House::new(json!({ "tools": { "exec": { "sandbox": "off" } } })))
+    runtime.block_on(House::new(config))
+}
+
+/// The configuration without a sandbox, in which the verdict alone decides.
+fn without_sandbox() -> Value {
+    json!({ "tools": { "exec": { "sandbox": "off" } } })
 }
 
 #[test]
@@ -163,7 +168,7 @@ fn everyday_commands_run_unasked_in_a_large_repository() {
     if !is_apart("everyday_commands_run_unasked_in_a_large_repository") {
         return;
     }
-    let house = house();
+    let house = house(json!({}));
     repository(&house);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let table = include_str!("../../table/everyday.txt");
@@ -196,15 +201,17 @@ fn what_looks_like_an_everyday_command_and_does_more_is_asked_about() {
     if !is_apart("what_looks_like_an_everyday_command_and_does_more_is_asked_about") {
         return;
     }
-    let house = house();
-    repository(&house);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let table = include_str!("../../table/lookalikes.txt");
     let rows: Vec<&str> = table.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
     let mut allowed = Vec::new();
-    for command in &rows {
-        if runtime.block_on(explained(&house, "repository", command)).0 == "allow" {
-            allowed.push(*command);
+    for config in [json!({}), without_sandbox()] {
+        let house = house(config);
+        repository(&house);
+        for command in &rows {
+            if runtime.block_on(explained(&house, "repository", command)).0 == "allow" {
+                allowed.push(*command);
+            }
         }
     }
     assert!(rows.len() >= 60, "the table has {} rows", rows.len());

@@ -358,3 +358,92 @@ impl Drop for Gone {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_name_of_a_guarded_file_is_guarded_too() {
+    if !is_whole() {
+        return;
+    }
+    let house = house(&json!({}), "auto", |_| Answer::deny()).await;
+    fs::write(house.path(".env"), format!("{SECRET}\n")).unwrap();
+    fs::hard_link(house.path(".env"), house.path("linked")).unwrap();
+    fs::create_dir(house.path(".git")).unwrap();
+    fs::create_dir(house.path("real")).unwrap();
+    fs::write(house.path("real/prod"), format!("{SECRET}\n")).unwrap();
+    std::os::unix::fs::symlink("real/prod", house.path(".env.local")).unwrap();
+    fs::create_dir(house.path(".vscode")).unwrap();
+    fs::write(house.path(".vscode/tasks.json"), "{}").unwrap();
+    fs::hard_link(house.path(".vscode/tasks.json"), house.path("tasks")).unwrap();
+    for command in [
+        "cat linked",
+        "head linked | base64",
+        "cat l*",
+        "cat real/prod",
+        "sh -c 'cat linked'",
+        "sh -c 'cat real/prod'",
+    ] {
+        let text = house.exec(command).await.text();
+        assert!(!text.contains(SECRET) && !text.contains("VE9QU0VDUkVU"), "{command}: {text}");
+    }
+    house.exec("sh -c 'echo evil > tasks'").await;
+    assert_eq!(fs::read_to_string(house.path(".vscode/tasks.json")).unwrap(), "{}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_that_a_rule_names_and_that_is_a_link_is_not_written() {
+    if !is_whole() {
+        return;
+    }
+    let house =
+        house(&json!({ "edit": [{ "match": "gen/", "do": "deny" }] }), "auto", |_| Answer::deny()).await;
+    fs::create_dir(house.path("other")).unwrap();
+    fs::write(house.path("other/f"), "old").unwrap();
+    std::os::unix::fs::symlink("other", house.path("gen")).unwrap();
+    house.exec("sh -c 'echo evil > gen/f'").await;
+    assert_eq!(fs::read_to_string(house.path("other/f")).unwrap(), "old");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approved_move_opens_nothing_to_a_program_beside_it() {
+    if !is_whole() {
+        return;
+    }
+    let house = house(&json!({}), "ask", |_| Answer::allow()).await;
+    fs::create_dir_all(house.path("a/b")).unwrap();
+    fs::write(house.path("a/b/id_rsa"), SECRET).unwrap();
+    fs::write(house.path("r.sh"), "cat c/b/id_rsa a/b/id_rsa").unwrap();
+    for command in ["mv a c; sh r.sh; mv c a", "sh r.sh; rm -r a"] {
+        let text = house.exec(command).await.text();
+        assert!(!text.contains(SECRET), "{command}: {text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_about_all_paths_makes_a_command_ask_that_a_rule_allows() {
+    let allowed = json!([{ "match": "make", "do": "allow" }]);
+    for rule in [json!({ "read": "deny" }), json!({ "edit": "ask" }), json!({ "edit": "deny" })] {
+        let house = house(&with_exec(rule.clone(), &allowed), "ask", |_| Answer::deny()).await;
+        let result = house.exec("make").await;
+        assert!(!house.asked().is_empty(), "{rule}: {}", result.text());
+        assert!(!result.text().contains(SECRET), "{rule}: {}", result.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tracked_secret_is_kept_from_scripts_and_stops_nothing_else() {
+    if !is_whole() {
+        return;
+    }
+    let house = house(&json!({}), "auto", |_| Answer::deny()).await;
+    fs::write(house.path("server.pem"), SECRET).unwrap();
+    let script =
+        "git init -q . && git add -f server.pem && git -c user.name=n -c user.email=e commit -qm one";
+    let made =
+        std::process::Command::new("sh").args(["-c", script]).current_dir(house.path(".")).status().unwrap();
+    assert!(made.success());
+    fs::write(house.path("blob.sh"), "git show HEAD:server.pem; cat server.pem").unwrap();
+    let text = house.exec("bash blob.sh").await.text();
+    assert!(!text.contains(SECRET) && house.asked().is_empty(), "{text}");
+    let result = house.exec("touch made && ls made").await;
+    assert!(house.asked().is_empty() && house.path("made").exists(), "{}", result.text());
+}

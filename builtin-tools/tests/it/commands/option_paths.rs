@@ -309,7 +309,8 @@ async fn a_safe_bin_and_an_earlier_answer_cover_no_guarded_path() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn words_that_name_no_guarded_path_raise_no_question() {
-    let rules = json!({ "edit": "deny", "read": [{ "match": "private/", "do": "deny" }] });
+    let entry = |pattern: &str| json!([{ "match": pattern, "do": "deny" }]);
+    let rules = json!({ "edit": entry("gen/"), "read": entry("private/") });
     for config in [allowed(json!({})), allowed(json!({ "edit": "allow" })), allowed(rules)] {
         let house = house(config).await;
         let ctx = house.toolbox.context("exec").unwrap();
@@ -332,6 +333,11 @@ async fn words_that_name_no_guarded_path_raise_no_question() {
             "bin/tool . .. ./a.txt src",
             "bin/tool /opt/none /usr",
             "bin/tool --a 1,2 --b [3] 'a b'",
+            "bin/curl -s 'https://example.com/?q=.env'",
+            "bin/tar czf x.tgz --exclude=.env --exclude .git src",
+            "bin/git checkout -q -b feature/private",
+            "bin/sed s/private/public/ a.txt",
+            "bin/tool --name=private",
         ] {
             let explained = explain(&ctx, command).await.unwrap();
             assert_eq!(explained.verdict, "allow", "{command}: {explained:?}");

@@ -195,7 +195,7 @@ impl Yard {
             .with_hidden(self.workspace.join("secrets"))
             .with_hidden("/etc/shadow")
             .with_tmp(&self.scratch);
-        for path in ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/root/.pyenv"] {
+        for path in ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"] {
             sandbox = sandbox.with_executable(path);
         }
         for path in ["/etc", "/proc", "/sys"] {
@@ -245,7 +245,9 @@ fn list(path: &Path, all: &mut String) {
         let mut entries: Vec<_> =
             std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
-        entries.iter().for_each(|entry| list(entry, all));
+        for entry in entries {
+            list(&entry, all);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::config::core::{
     AgentSettings, HistorySettings, LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings,
 };
-use crate::config::error::{ConfigError, ConfigProblem};
+use crate::config::error::{ConfigError, ConfigProblem, reasons, warning};
 use crate::config::instructions::Instructions;
 use crate::config::load::load;
 use crate::config::narrow::IgnoredKey;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use toolkit_core::arg::ToolArg;
 use toolkit_core::arguments::check_document;
 use toolkit_core::config_origin::ConfigOrigins;
-use toolkit_core::diagnostic::{Diagnostic, Level};
+use toolkit_core::diagnostic::Diagnostic;
 use toolkit_core::escape::escape_rest;
 use toolkit_core::guard::guard;
 use toolkit_core::name::nearest;
@@ -593,14 +593,4 @@ impl Configuration {
         diagnostics.extend(misplaced.map(|(message, origin)| warning(message, origin)));
         diagnostics
     }
-}
-
-/// Returns the reasons why something is unavailable, in one line.
-fn reasons(problems: &[ConfigProblem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
-fn warning(message: String, location: Option<String>) -> Diagnostic {
-    let warning = Diagnostic::new(Level::Warning, "configuration", message);
-    location.into_iter().fold(warning, Diagnostic::with_location)
 }

@@ -4,6 +4,7 @@ use crate::section::pointer::dotted;
 use std::fmt;
 use toolkit_core::arguments::Problem;
 use toolkit_core::config_origin::ConfigOrigin;
+use toolkit_core::diagnostic::{Diagnostic, Level};
 use toolkit_core::escape::escape_line;
 
 /// The error of a configuration that cannot be used: all problems at once, in the order of the
@@ -74,4 +75,15 @@ impl ConfigProblem {
         }
         Self::new(origin, problem.pointer.clone(), message)
     }
+}
+
+/// Returns the reasons why something is unavailable, in one line.
+pub(super) fn reasons(problems: &[ConfigProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns a warning about the configuration.
+pub(super) fn warning(message: String, location: Option<String>) -> Diagnostic {
+    let warning = Diagnostic::new(Level::Warning, "configuration", message);
+    location.into_iter().fold(warning, Diagnostic::with_location)
 }

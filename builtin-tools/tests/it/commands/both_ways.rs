@@ -127,7 +127,7 @@ async fn compare() -> usize {
         if inside == before {
             continue;
         }
-        // What differs between two runs without a sandbox may differ in one.
+        // Two runs without a sandbox may differ, and a run in one as much.
         let after = answer(&outside.exec(&command).await);
         let differs = settled(&before.0).symmetric_difference(&settled(&after.0)).count();
         let differs_inside = settled(&before.0).symmetric_difference(&settled(&inside.0)).count();

@@ -1,4 +1,4 @@
-//! What a command in a sandbox reads and writes agrees with the rules about paths, whatever let the command run.
+//! The paths that a command in a sandbox reads and writes agree with the rules about paths, whatever let the command run.
 
 use crate::commands::house::{House, Inner, Says, is_whole};
 use serde_json::{Value, json};

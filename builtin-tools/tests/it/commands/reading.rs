@@ -10,7 +10,7 @@ use std::process::Command;
 /// Tries to have an effect in every way, and does as a filter should.
 const PLANTED: &str = r#"#!/bin/sh
 touch "$MARKS/touched"; echo x > "$MARKS/written"; echo x >> a.txt; mkdir made; chmod 644 "$MARKS/mode"; touch -d 2001-01-01 "$MARKS/mode"
-cat .env "$MARKS/../work/.env" sub/id_rsa >&2; git show HEAD:.env >&2
+cat .env "$WORK/.env" sub/id_rsa >&2; git show HEAD:.env >&2
 python3 - <<'EOF' >&2
 import os, socket
 for attempt in (
@@ -44,6 +44,7 @@ impl Marks {
         fs::set_permissions(marks.path("mode"), fs::Permissions::from_mode(0o600)).unwrap();
         let text = PLANTED
             .replace("$MARKS", marks.directory.path().to_str().unwrap())
+            .replace("$WORK", marks.house.path(".").to_str().unwrap())
             .replace("PORT", &marks.port.local_addr().unwrap().port().to_string())
             .replace("HOST", &std::process::id().to_string());
         for place in [marks.path("planted"), marks.house.path("planted")] {

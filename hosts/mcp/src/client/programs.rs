@@ -86,7 +86,7 @@ pub(super) fn programs(command: &McpCommand, workspace: &Path) -> BTreeSet<PathB
     }
     let Programs { directory, mut found, .. } = programs;
     references::add(&mut found, &directory, workspace);
-    // What is in a directory of code is protected with it.
+    // A directory of code is protected with its content.
     let is_below = |path: &PathBuf| path.ancestors().skip(1).any(|above| found.contains(above));
     found.iter().filter(|path| !is_below(path)).cloned().collect()
 }

@@ -1,5 +1,7 @@
 //! Files that a host runs, loads, or reads a secret from.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use crate::paths::{Places, call, decide};
 use serde_json::json;
 use std::collections::BTreeMap;

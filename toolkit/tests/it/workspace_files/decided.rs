@@ -74,20 +74,20 @@ async fn what_holds_too_much_is_asked_about() {
 async fn too_many_found_files_are_asked_about() {
     let places = Places::new();
     let rules = r#"{ permission: { read: [{ match: "**/denied.txt", do: "deny" }] } }"#;
-    let (workspace, ruled) = (places.workspace(), with_rules(&places, rules).await);
+    let (open, restricted) = (places.workspace(), with_rules(&places, rules).await);
     // Where there are rules about reading, each name is compared with them.
     for (count, workspace, is_allowed) in [
-        (200_000, &workspace, true),
-        (200_001, &workspace, false),
-        (50_000, &ruled, true),
-        (50_001, &ruled, false),
+        (200_000, &open, true),
+        (200_001, &open, false),
+        (50_000, &restricted, true),
+        (50_001, &restricted, false),
     ] {
         let files = (0..count).map(|number| Some(places.path(&format!("inside/{number}.txt")).into()));
         let decided = workspace.decide_found(places.path("inside"), files).unwrap().decision;
         assert_eq!(decided == PathDecision::Allow, is_allowed, "{count}: {decided:?}");
     }
     let files = [Some(places.path("inside/a").into()), None];
-    let decided = workspace.decide_found(places.path("inside"), files).unwrap().decision;
+    let decided = open.decide_found(places.path("inside"), files).unwrap().decision;
     assert!(decided != PathDecision::Allow, "an unknown file");
 }
 

@@ -347,7 +347,7 @@ impl Judged {
         let is_sandboxed = settings.enable_sandbox && settings.sandbox != ExecSandbox::Off;
         if self.decision() == Decision::Allow
             && is_sandboxed
-            && let Some(why) = masks(&self.masking, settings, command).incomplete.clone()
+            && let Some(why) = masks(&self.masking, settings, command).unexpressed.clone()
         {
             self.asked_by.insert(why);
         }

@@ -50,6 +50,8 @@ pub(super) struct Masks {
     pub(super) unwritable: HashSet<PathBuf>,
     /// The reason for which no sandbox holds a command to all decisions about paths, as a sentence without its full stop.
     pub(super) incomplete: Option<String>,
+    /// The same, except that a root which a rule denies to write is one of the protected paths.
+    pub(super) unexpressed: Option<String>,
 }
 
 /// The decisions about paths for the commands of a caller, from which the masks are made when a sandbox needs them.
@@ -71,7 +73,7 @@ impl Masking {
             Ok(rules) => Masks::of(rules, roots, home),
             Err(error) => {
                 let why = format!("the rules about paths cannot be read: {}", error.message());
-                Masks { incomplete: Some(why), ..Masks::default() }
+                Masks { incomplete: Some(why.clone()), unexpressed: Some(why), ..Masks::default() }
             }
         })
     }
@@ -118,7 +120,12 @@ impl Masks {
             masks.writable.extend(guarded.writable.iter().cloned());
             masks.unreadable.extend(guarded.unreadable.iter().cloned());
             masks.unwritable.extend(guarded.unwritable.iter().cloned());
-            masks.lack(guarded.complete.clone());
+            if let Err(why) = &guarded.complete {
+                masks.incomplete.get_or_insert_with(|| why.clone());
+            }
+            if let Err(why) = &guarded.expressed {
+                masks.unexpressed.get_or_insert_with(|| why.clone());
+            }
         }
         if let Some(why) = why(&rules.decide_outside()) {
             masks.lack(Err(format!("a command cannot read outside the workspace without approval: {why}")));
@@ -132,6 +139,7 @@ impl Masks {
 
     fn lack(&mut self, complete: Result<(), String>) {
         if let Err(why) = complete {
+            self.unexpressed.get_or_insert_with(|| why.clone());
             self.incomplete.get_or_insert(why);
         }
     }

@@ -29,6 +29,8 @@ pub(in crate::runtime) struct Guarded {
     pub(in crate::runtime) is_known: Result<(), String>,
     /// The reason for which the paths do not express all decisions: there may be others, or the whole tree must not be read or written.
     pub(in crate::runtime) complete: Result<(), String>,
+    /// The same, except that a tree which a rule denies to write is one of the protected paths.
+    pub(in crate::runtime) expressed: Result<(), String>,
 }
 
 /// Returns true if a symlink has to be hidden, which may lead elsewhere by now.
@@ -54,6 +56,10 @@ pub(super) fn emit(nodes: &[Node], rules: &PathRules, limit: usize, complete: Re
         }
         let mask = match node.parent {
             Some(_) => found.mask(&node.path, levels, above, !shows[index]),
+            // A tree that must not be written is masked as a whole, with exceptions. Where writing asks, the approval of a command covers it.
+            None if levels.writing == Level::Deny => {
+                found.mask(&node.path, Levels { reading: above.reading, ..levels }, above, false)
+            }
             None => above,
         };
         for mark in &node.listing.marks {
@@ -67,16 +73,18 @@ pub(super) fn emit(nodes: &[Node], rules: &PathRules, limit: usize, complete: Re
     found.links(nodes, &masks);
     let Some(root) = nodes.first() else { return found.guarded(complete) };
     let known = complete.and(found.complete(&root.path));
-    let covered = of_root(root, rules, shows[0]);
+    let covered = of_root(root, rules, shows[0], true);
+    let expressed = of_root(root, rules, shows[0], root.levels.writing != Level::Deny);
     let is_hidden = root.levels.reading > Level::Allow && !shows[0];
     let mut guarded = found.guarded(known.clone().and(covered));
+    guarded.expressed = known.clone().and(expressed);
     guarded.is_known = known;
     guarded.is_hidden = is_hidden;
     guarded
 }
 
-/// Returns the reason for which no mask can express the decisions about the root.
-fn of_root(root: &Node, rules: &PathRules, shows: bool) -> Result<(), String> {
+/// Returns the reason for which no mask within the root can express the decisions about reading it, and about writing it if that counts.
+fn of_root(root: &Node, rules: &PathRules, shows: bool, counts_writing: bool) -> Result<(), String> {
     let covers = |access: Access, cannot: &str| {
         let why = match rules.decide_below(&root.path, access) {
             PathDecision::Deny { reason, .. } => reason,
@@ -88,7 +96,7 @@ fn of_root(root: &Node, rules: &PathRules, shows: bool) -> Result<(), String> {
     if root.levels.reading > Level::Allow && !shows || root.listing.is_closed {
         return covers(Access::Read, "read");
     }
-    if root.levels.writing > Level::Allow {
+    if counts_writing && root.levels.writing > Level::Allow {
         return covers(Access::Write, "change");
     }
     Ok(())
@@ -271,6 +279,7 @@ impl Found {
             unwritable: denied(self.protected),
             is_hidden: false,
             is_known: complete.clone(),
+            expressed: complete.clone(),
             complete,
         }
     }

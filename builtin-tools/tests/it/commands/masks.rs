@@ -420,10 +420,11 @@ async fn an_approved_move_opens_nothing_to_a_program_beside_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_about_all_paths_makes_a_command_ask_that_a_rule_allows() {
-    let allowed = json!([{ "match": "make", "do": "allow" }]);
-    for rule in [json!({ "read": "deny" }), json!({ "edit": "ask" }), json!({ "edit": "deny" })] {
+    let allowed = json!([{ "match": "make all", "do": "allow" }]);
+    for rule in [json!({ "read": "deny" }), json!({ "edit": "ask" }), json!({ "external_directory": "deny" })]
+    {
         let house = house(&with_exec(rule.clone(), &allowed), "ask", |_| Answer::deny()).await;
-        let result = house.exec("make").await;
+        let result = house.exec("make all").await;
         assert!(!house.asked().is_empty(), "{rule}: {}", result.text());
         assert!(!result.text().contains(SECRET), "{rule}: {}", result.text());
     }
@@ -446,4 +447,22 @@ async fn a_tracked_secret_is_kept_from_scripts_and_stops_nothing_else() {
     assert!(!text.contains(SECRET) && house.asked().is_empty(), "{text}");
     let result = house.exec("touch made && ls made").await;
     assert!(house.asked().is_empty() && house.path("made").exists(), "{}", result.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_that_a_rule_denies_to_edit_is_read_only_for_a_command_that_a_rule_allows() {
+    if !is_whole() {
+        return;
+    }
+    let exec = json!([{ "match": "make all", "do": "allow" }]);
+    let with_exception = json!([{ "match": "*", "do": "deny" }, { "match": "docs/*", "do": "allow" }]);
+    for (edit, writes_docs) in [(json!("deny"), false), (with_exception, true)] {
+        let house = house(&json!({ "edit": edit, "exec": exec }), "ask", |_| Answer::deny()).await;
+        fs::create_dir(house.path("docs")).unwrap();
+        fs::write(house.path("Makefile"), "all:\n\t-echo x > new\n\t-echo x > docs/new\n").unwrap();
+        let result = house.exec("make all").await;
+        assert!(house.asked().is_empty(), "{edit}: {}", result.text());
+        assert!(!house.path("new").exists(), "{edit}: {}", result.text());
+        assert_eq!(house.path("docs/new").exists(), writes_docs, "{edit}: {}", result.text());
+    }
 }

@@ -336,7 +336,6 @@ async fn words_that_name_no_guarded_path_raise_no_question() {
             "bin/curl -s 'https://example.com/?q=.env'",
             "bin/tar czf x.tgz --exclude=.env --exclude .git src",
             "bin/git checkout -q -b feature/private",
-            "bin/tool --name=private",
         ] {
             let explained = explain(&ctx, command).await.unwrap();
             assert_eq!(explained.verdict, "allow", "{command}: {explained:?}");

@@ -121,6 +121,7 @@ pub(crate) fn run(workspace: &Workspace, selection: &Selection, tally: &mut Tall
 /// run, reads such variables as configuration.
 const MORE_CASES: &[(&str, &str)] = &[
     ("CANVAS_CASES", "500"),
+    ("COMMAND_ROWS_EVERY", "1"),
     ("MODEL_CONVERSATIONS", "2000"),
     ("PERMISSION_CASES", "10000"),
     ("SHELL_VERDICT_EVERY", "3"),

@@ -12,9 +12,6 @@ use std::time::Duration;
 use common::{Place, SUPERVISOR, finish, within};
 use toolkit_sandbox::{Sandbox, probe};
 
-/// Set in the process that runs the test as a plain user.
-const AGAIN: &str = "TOOLKIT_READING_TEST_AS_PLAIN_USER";
-
 /// Python that attempts use.
 const PREPARE: &str = "import ctypes, fcntl, os, socket, struct, sys\n\
     libc = ctypes.CDLL(None, use_errno=True)\n\
@@ -296,7 +293,6 @@ fn a_reading_command_of_a_plain_user_reads_and_nothing_else() {
         .args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "reading::a_reading_command_reads_and_nothing_else_here", "--nocapture"])
-        .env(AGAIN, "1")
         .output()
         .expect("this test needs setpriv");
     let text = String::from_utf8_lossy(&output.stdout);

@@ -108,7 +108,7 @@ fn what_is_configured_decides() {
 }
 
 #[test]
-fn what_is_configured_decides_for_a_contained_command_if_it_has_an_effect() {
+fn keys_with_an_effect_make_a_contained_command_ask() {
     let asked = [
         "[diff]\n\texternal = ./x\n",
         "[diff \"x\"]\n\ttextconv = ./x\n",

@@ -74,7 +74,7 @@ fn a_value_of_an_option_is_found_in_each_notation() {
 }
 
 #[test]
-fn what_names_nothing_local_is_no_path() {
+fn words_that_name_nothing_local_are_no_paths() {
     for (command, text) in [
         ("curl https://example.com/.env", ".env"),
         ("curl https://example.com/.env", "/.env"),

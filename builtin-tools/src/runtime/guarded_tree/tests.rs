@@ -191,7 +191,7 @@ async fn an_exception_in_a_protected_directory_can_be_written() {
 }
 
 #[tokio::test]
-async fn what_masks_cannot_express_is_not_complete() {
+async fn masks_are_incomplete_for_rules_that_they_cannot_express() {
     for (rules, is_complete) in [
         (json!({ "read": "deny" }), false),
         (json!({ "read": "ask" }), false),

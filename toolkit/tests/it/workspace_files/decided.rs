@@ -53,7 +53,7 @@ fn a_tree_is_decided_as_strictly_as_the_strictest_of_it() {
 }
 
 #[tokio::test]
-async fn what_holds_too_much_is_asked_about() {
+async fn a_directory_with_too_many_entries_is_asked_about() {
     let places = Places::new();
     for directory in ["inside/many", "outside/many"] {
         for number in 0..=10_000 {

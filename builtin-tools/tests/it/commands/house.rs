@@ -146,7 +146,7 @@ impl House {
 }
 
 /// A session in another workspace.
-pub(crate) struct Inner(Toolbox);
+pub(crate) struct Inner(pub(crate) Toolbox);
 
 impl Inner {
     pub(crate) async fn exec(&self, command: &str) -> ToolResult {

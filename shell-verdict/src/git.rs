@@ -2,6 +2,7 @@
 
 mod content;
 mod danger;
+mod history;
 mod lines;
 mod pathspec;
 mod shown;

@@ -3,9 +3,11 @@
 mod config;
 mod index;
 mod keys;
+mod objects;
 mod parse;
 mod tracked;
 
-pub(crate) use config::{Looks, Repositories, check_file};
+pub(crate) use config::{Looks, Repositories, attributes_of_git, check_file, read};
 pub(crate) use index::{Entry, tracked};
+pub(crate) use objects::may_be_file;
 pub(crate) use tracked::Tracked;

@@ -1,5 +1,6 @@
 //! The content of tracked files that a command of git shows: the same is decided of it as of a program that reads the files.
 
+use super::history;
 use super::pathspec::Pathspecs;
 use super::shown::{Shows, before_end, may_name_object, shows};
 use crate::class::Class;
@@ -22,6 +23,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &
     }
     let skipped = skipped(name, values);
     objects(judge, &values[skipped..], part);
+    history::judge(judge, name, values, skipped, part);
     let is_of_all = is_of_all(name, &values[skipped..]);
     if !is_of_all && names_only_objects(name, &values[skipped..]) {
         return;
@@ -242,7 +244,7 @@ fn takes_none(name: &str, value: &Value) -> bool {
 }
 
 /// Returns true if git reads a word as a path. It refuses a word that could also be a revision.
-fn may_be_path(judge: &Judge<'_>, text: &str) -> bool {
+pub(super) fn may_be_path(judge: &Judge<'_>, text: &str) -> bool {
     let has_wildcard = text.contains(['*', '?']) && !text.contains("^{") && !text.contains(':');
     is_pathspec(text)
         || has_wildcard
@@ -250,7 +252,7 @@ fn may_be_path(judge: &Judge<'_>, text: &str) -> bool {
 }
 
 /// Returns true if the files of the work tree are compared with the index, and with nothing else.
-fn is_of_work_tree(judge: &Judge<'_>, name: &str, values: &[Value]) -> bool {
+pub(super) fn is_of_work_tree(judge: &Judge<'_>, name: &str, values: &[Value]) -> bool {
     matches!(name, "diff" | "diff-files" | "difftool")
         && before_end(values).enumerate().all(|(at, value)| match value.text() {
             Some(text) if text.starts_with('-') => {

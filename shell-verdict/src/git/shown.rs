@@ -118,9 +118,14 @@ fn may_show_blob(values: &[Value]) -> bool {
 
 /// Returns true if a word may name a file or a directory of a commit: by its path, or by a hash, as in `1234abcd^{blob}` and `v1-g1234abcd`.
 pub(super) fn may_name_object(text: &str) -> bool {
-    let is_hash = |text: &str| text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let mut names = text.split(|c: char| !c.is_ascii_alphanumeric());
-    text.contains(':') || names.any(|name| is_hash(name.strip_prefix('g').unwrap_or(name)))
+    text.contains(':') || hashes(text).next().is_some()
+}
+
+/// Returns the parts of a word that may be hashes, or the beginnings of hashes.
+pub(super) fn hashes(text: &str) -> impl Iterator<Item = &str> {
+    let is_hash = |text: &&str| text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let names = text.split(|c: char| !c.is_ascii_alphanumeric());
+    names.map(|name| name.strip_prefix('g').unwrap_or(name)).filter(is_hash)
 }
 
 fn shows_object(values: &[Value]) -> bool {

@@ -139,6 +139,18 @@ pub(crate) fn git_dir(directory: &Path) -> Result<Option<PathBuf>, String> {
     }
 }
 
+/// Returns the file with attributes in the data of the repository whose work tree begins in a directory.
+pub(crate) fn attributes_of_git(directory: &Path) -> Option<PathBuf> {
+    let common = common_dir(&git_dir(directory).ok()??).ok()?;
+    Some(common.join("info/attributes"))
+}
+
+/// Returns the directory of a repository's data that its work trees share.
+pub(super) fn common_dir(git_dir: &Path) -> Result<PathBuf, String> {
+    let common = read(&git_dir.join("commondir"))?;
+    Ok(common.map_or_else(|| git_dir.to_owned(), |text| git_dir.join(text.trim_end())))
+}
+
 /// Returns true if git takes the repository of a directory, and looks no further up.
 fn is_whole(directory: &Path) -> bool {
     let dot_git = directory.join(".git");
@@ -317,7 +329,7 @@ fn is_work_tree(value: &str, (git_dir, directory): (&Path, &Path)) -> bool {
     !value.is_empty() && value.bytes().all(is_plain) && leads_there(git_dir.join(value))
 }
 
-pub(super) fn read(file: &Path) -> Result<Option<String>, String> {
+pub(crate) fn read(file: &Path) -> Result<Option<String>, String> {
     let unreadable = || format!("{} cannot be read", file.display());
     match fs::metadata(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -124,10 +124,8 @@ fn bytes(git_dir: &Path, read: &Cell<u64>) -> Result<Option<Vec<u8>>, String> {
 }
 
 /// Returns true if the repository may use another hash than SHA-1, whose entries are longer.
-fn has_other_hashes(git_dir: &Path) -> bool {
-    let common = read(&git_dir.join("commondir"));
-    let common =
-        common.map(|text| text.map_or_else(|| git_dir.to_owned(), |text| git_dir.join(text.trim_end())));
+pub(super) fn has_other_hashes(git_dir: &Path) -> bool {
+    let common = super::config::common_dir(git_dir);
     let configuration = common.and_then(|common| read(&common.join("config")));
     configuration
         .map_or(true, |text| text.is_some_and(|text| text.to_ascii_lowercase().contains("objectformat")))

@@ -6,6 +6,7 @@ mod edges;
 mod environment;
 mod git;
 mod guards;
+mod history;
 mod home;
 mod index;
 mod limits;

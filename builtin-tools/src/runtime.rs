@@ -3,6 +3,7 @@
 //! The library `toolkit_sandbox` owns their processes. A host calls `toolkit_sandbox::init()` first in its `main`, as the `toolkit`
 //! command does, or has the weaker guarantee described there; the result of each command names its guarantee under `guarantee`.
 
+mod attributes;
 mod clean;
 mod command_forms;
 mod containing;

@@ -25,7 +25,8 @@ pub enum Repositories {
 /// time are moved as well, since the system does not record the creator of a file.
 ///
 /// A pattern matches the last components of a path in lower case; with a final `/` it matches a directory, or anything else with its name.
-/// `*` stands for any text within one component. Case does not matter. Symlinks are not followed, and are moved like files.
+/// `*` stands for any text within one component. With a `/` at its beginning a pattern matches all components of a path, and `**` stands for
+/// any number of them. Case does not matter. Symlinks are not followed, and are moved like files.
 ///
 /// A new git repository (`.git`, or a bare one of any name) stays if it makes git run nothing: it has no hooks except samples, its
 /// configuration has only known harmless keys, and it refers to no other location.
@@ -34,6 +35,8 @@ pub struct Quarantine {
     pub(crate) directories: Vec<PathBuf>,
     pub(crate) names: Vec<String>,
     pub(crate) exceptions: Vec<String>,
+    pub(crate) ruled: Vec<String>,
+    pub(crate) ruled_exceptions: Vec<String>,
     pub(crate) tool_directories: Vec<String>,
     pub(crate) named: Vec<PathBuf>,
     pub(crate) repositories: Repositories,
@@ -57,6 +60,18 @@ impl Quarantine {
     #[must_use]
     pub fn with_exceptions(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.exceptions.extend(patterns.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds paths of files to move, each with the exceptions from it, which leave no other name in place.
+    #[must_use]
+    pub fn with_ruled(
+        mut self,
+        patterns: impl IntoIterator<Item = impl Into<String>>,
+        exceptions: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.ruled.extend(patterns.into_iter().map(Into::into));
+        self.ruled_exceptions.extend(exceptions.into_iter().map(Into::into));
         self
     }
 

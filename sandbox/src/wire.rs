@@ -332,6 +332,8 @@ fn quarantine(writer: Writer, quarantine: &Quarantine) -> Writer {
         .list(&quarantine.directories, path)
         .list(&quarantine.names, text)
         .list(&quarantine.exceptions, text)
+        .list(&quarantine.ruled, text)
+        .list(&quarantine.ruled_exceptions, text)
         .list(&quarantine.tool_directories, text)
         .list(&quarantine.named, path)
         .byte(match quarantine.repositories {
@@ -347,6 +349,8 @@ fn read_quarantine(reader: &mut Reader<'_>) -> Option<Quarantine> {
         directories: reader.list(Reader::path)?,
         names: reader.list(Reader::text)?,
         exceptions: reader.list(Reader::text)?,
+        ruled: reader.list(Reader::text)?,
+        ruled_exceptions: reader.list(Reader::text)?,
         tool_directories: reader.list(Reader::text)?,
         named: reader.list(Reader::path)?,
         repositories: match reader.byte()? {

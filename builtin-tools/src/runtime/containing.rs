@@ -36,6 +36,8 @@ pub(super) struct Containing {
     pub(super) words: String,
     /// True if the sandbox is that of a command which only reads: see [`reading`].
     pub(super) reads: bool,
+    /// True if the command runs without approval by a person or a rule, on its verdict or because of the sandbox.
+    pub(super) is_unasked: bool,
     /// The paths that the sandbox masks.
     pub(super) masked: Option<Masked>,
 }
@@ -85,19 +87,20 @@ pub(super) fn containing(
     own: &OwnPaths,
     session_tmp: Option<&Tmp>,
 ) -> Containing {
-    let without = |words: String| Containing { words, ..Containing::default() };
+    let reads = judged.is_proved && more.is_none();
+    let is_unasked = more.is_none() && (judged.relies_on_sandbox || reads);
+    let without = |words: String| Containing { words, is_unasked, ..Containing::default() };
     let is_required = settings.sandbox == ExecSandbox::Required;
     if !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off {
         return without("no sandbox".to_owned());
     }
     let roots = roots(settings, command);
     let needs = Needs::of(command, judged, &roots, session_tmp.and_then(Tmp::made).as_deref());
-    let reads = judged.is_proved && more.is_none();
     // Files in the session's own /tmp are seen only where that is mounted.
     if reads && !needs.is_private && reading::is_available(settings) {
         let (sandbox, hidden) = reading::sandbox(command, judged, &needs, &roots, own);
         let masked = Some(Masked::new(hidden, BTreeSet::new(), Arc::clone(&judged.masking)));
-        return Containing { sandbox: Some(sandbox), words: READS.to_owned(), reads: true, masked };
+        return Containing { sandbox: Some(sandbox), words: READS.to_owned(), reads, is_unasked, masked };
     }
     if !is_required && reads && !needs.is_private {
         return without(
@@ -107,7 +110,6 @@ pub(super) fn containing(
     if more == Some(More::Everything) {
         return without("no sandbox".to_owned());
     }
-    let is_unasked = more.is_none() && (judged.relies_on_sandbox || reads);
     let speaks = judged.verdict.each_part().any(|part| {
         part.class == Class::Network || part.reasons.iter().any(|reason| reason.class == Class::Network)
     });
@@ -167,7 +169,10 @@ pub(super) fn containing(
         sandbox = sandbox.with_hidden(path);
     }
     if within == Mode::WorkspaceWrite {
-        sandbox = sandbox.with_quarantine(quarantine(&roots, &needs, own, is_unasked));
+        let (unwritable, writable) = judged.masking.unwritable();
+        let of_paths = |patterns: Vec<String>| patterns.into_iter().map(|pattern| format!("{pattern}/"));
+        let quarantine = quarantine(&roots, &needs, own, is_unasked);
+        sandbox = sandbox.with_quarantine(quarantine.with_ruled(of_paths(unwritable), of_paths(writable)));
     }
     // It also contains files of other programs, which the approval did not cover. Their sockets cannot be connected to.
     if needs.is_temporary && !is_unasked {
@@ -179,7 +184,13 @@ pub(super) fn containing(
         sandbox = sandbox.with_tmp(tmp);
     }
     let masked = Some(Masked::new(hidden, protected, Arc::clone(&judged.masking)));
-    Containing { sandbox: Some(sandbox), words: words(settings, &needs, network), reads: false, masked }
+    Containing {
+        sandbox: Some(sandbox),
+        words: words(settings, &needs, network),
+        reads: false,
+        is_unasked,
+        masked,
+    }
 }
 
 /// Returns the quarantine of the directories that the command may write to: new files with a protected or secret name that the question

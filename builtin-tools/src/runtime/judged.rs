@@ -4,6 +4,7 @@ use super::command_forms::{UNKNOWN, other_forms};
 use super::containing::{contains, masks, roots};
 use super::masks::Masking;
 use super::prepare::LONGEST_ARGUMENT;
+use super::reading::Obstacle;
 use super::{guards, reading, safe_bins, searched};
 use crate::config::{ExecAsk, ExecSandbox, ExecSecurity, ExecSettings};
 use shell_verdict::{
@@ -337,8 +338,10 @@ impl Judged {
     /// Requires approval for a command that reads whole trees if the hidden paths in one of them are not known, and for one that names
     /// a hidden file by another name of it.
     fn require_known_trees(&mut self, command: &Command, settings: &ExecSettings) {
-        if let Err(why) = reading::check(command, self, &roots(settings, command)) {
-            self.asked_by.insert(why);
+        match reading::check(command, self, &roots(settings, command)) {
+            Ok(()) => {}
+            Err(Obstacle::Ask(why)) => drop(self.asked_by.insert(why)),
+            Err(Obstacle::Deny(why)) => self.denied_by = Some(why),
         }
     }
 

@@ -91,10 +91,28 @@ impl Masking {
         if guarded.is_hidden { Ok(vec![tree.to_owned()]) } else { Ok(guarded.hidden.clone()) }
     }
 
+    /// Returns true if a file in a tree is another name of one that a rule denies to read. Blocks while it examines directories.
+    pub(super) fn denies_other_name(&self, tree: &Path, file: &Path) -> bool {
+        self.rules.as_ref().is_ok_and(|rules| guarded(tree, rules).unreadable.contains(file))
+    }
+
     /// Returns true if a rule allows a path to be read whose name needs approval.
     pub(super) fn shows(&self, path: &Path) -> bool {
         let decide = |rules: &PathRules| rules.decide(path, Access::Read) == PathDecision::Allow;
         sensitive_path(path).is_some() && self.rules.as_ref().is_ok_and(decide)
+    }
+
+    /// Returns the paths that rules ask about or deny to write, whether they exist or not, and those that rules allow.
+    pub(super) fn unwritable(&self) -> (Vec<String>, Vec<String>) {
+        self.rules.as_ref().map(|rules| (rules.unwritable(), rules.writable())).unwrap_or_default()
+    }
+
+    /// Returns the patterns of the entries of rules about reading paths: those that allow, or those that ask or deny.
+    pub(super) fn patterns(&self, allow: bool) -> Vec<String> {
+        self.rules
+            .as_ref()
+            .map(|rules| rules.patterns(allow).map(str::to_owned).collect())
+            .unwrap_or_default()
     }
 
     /// Returns the decision for which a path is masked, as the end of a sentence.

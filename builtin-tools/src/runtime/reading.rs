@@ -272,14 +272,21 @@ pub(super) fn hidden_in_trees(
     Ok(hidden)
 }
 
+/// A reason against running a command on its verdict alone.
+#[derive(Debug)]
+pub(super) enum Obstacle {
+    Ask(String),
+    Deny(String),
+}
+
 /// Checks that the containment of a command keeps it from what is hidden, and that it hides nothing that the command reads by a name which
 /// the verdict allowed: another name of a hidden file is hidden, too.
 ///
 /// # Errors
 ///
-/// The reason for which the command needs approval, as a sentence without its full stop.
-pub(super) fn check(command: &Command, judged: &Judged, roots: &[PathBuf]) -> Result<(), String> {
-    hidden_in_trees(command, judged, roots)?;
+/// The reason for which the command needs approval or is denied, as a sentence without its full stop.
+pub(super) fn check(command: &Command, judged: &Judged, roots: &[PathBuf]) -> Result<(), Obstacle> {
+    hidden_in_trees(command, judged, roots).map_err(Obstacle::Ask)?;
     let read = judged.verdict.each_part().flat_map(|part| &part.paths);
     let read = read.filter(|(_, access)| matches!(access, Access::Read | Access::ReadTree { .. }));
     let files: Vec<PathBuf> =
@@ -292,12 +299,17 @@ pub(super) fn check(command: &Command, judged: &Judged, roots: &[PathBuf]) -> Re
             Ok(hidden) => hidden,
             // Of a tree with too many entries, a file with one name alone is known.
             Err(_) if files.iter().all(|file| has_one_name(file)) => continue,
-            Err(why) => return Err(why),
+            Err(why) => return Err(Obstacle::Ask(why)),
         };
         if let Some(file) =
             files.iter().find(|file| hidden.binary_search(file).is_ok() && !judged.masking.shows(file))
         {
-            return Err(format!("{} is another name of a file that needs approval", file.display()));
+            let place = file.display();
+            return Err(if judged.masking.denies_other_name(root, file) {
+                Obstacle::Deny(format!("{place} is another name of a file that a rule denies to read"))
+            } else {
+                Obstacle::Ask(format!("{place} is another name of a file that needs approval"))
+            });
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Runs a call of `exec`: verdict, approval, execution, and result.
 
+use super::attributes;
 use super::containing::{Containing, More, containing};
 use super::job::{Running, Start, Why, sweep_all};
 use super::jobs::{Jobs, Place};
@@ -188,9 +189,21 @@ async fn start(
         .map_err(|error| ToolError::unavailable(format!("the output cannot be stored: {error}")))?;
     let mut variables = command.variables.clone();
     variables.extend(judged.verdict.env.iter().cloned());
-    let scratch = containing.reads.then(tmp::scratch).flatten();
-    if let Some(scratch) = &scratch {
+    let runs_git = judged.git_settings().is_some();
+    let scratch = (containing.reads || containing.is_unasked && runs_git).then(tmp::scratch).flatten();
+    if let Some(scratch) = scratch.as_ref().filter(|_| containing.reads) {
         variables.insert("TMPDIR".to_owned(), scratch.directory().to_string_lossy().into_owned());
+    }
+    if containing.is_unasked && runs_git {
+        let given = scratch
+            .as_ref()
+            .is_some_and(|scratch| attributes::give(command, judged, scratch.directory(), &mut variables));
+        if !given {
+            return Err(ToolError::unavailable(format!(
+                "no file can be written below {}, which git needs to keep to the rules about paths; free space there",
+                std::env::temp_dir().display()
+            )));
+        }
     }
     let name = if command.kind == Shell::Bash { "bash" } else { "sh" };
     let mut built = toolkit_sandbox::Command::new(&command.shell).arg0(name);
@@ -210,7 +223,8 @@ async fn start(
     }
     if let Some(sandbox) = containing.sandbox {
         built = built.sandbox(match &scratch {
-            Some(scratch) => sandbox.with_tmp(scratch.directory()),
+            Some(scratch) if containing.reads => sandbox.with_tmp(scratch.directory()),
+            Some(scratch) => sandbox.with_visible(scratch.directory()),
             None => sandbox,
         });
     }

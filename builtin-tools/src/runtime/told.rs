@@ -219,7 +219,7 @@ pub(super) fn quarantined(moved: &[Quarantined]) -> Option<String> {
     if first.is_empty() {
         return None;
     }
-    let mut text = "without approval, the command made files that make other programs run something, or that are named like secrets. They were moved away: "
+    let mut text = "without approval, the command made files that make other programs run something, that are named like secrets, or that a rule keeps from being edited. They were moved away: "
         .to_owned();
     for (at, moved) in first.iter().enumerate() {
         let from = escape_line(&moved.from.to_string_lossy()).into_owned();

@@ -20,6 +20,7 @@ mod reading;
 mod safe_bins;
 mod streaming;
 mod titles;
+mod tries;
 mod without_namespaces;
 
 toolkit::link!(core: builtin_tools);

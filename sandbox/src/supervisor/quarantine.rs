@@ -30,6 +30,8 @@ const PARTS: [&str; 4] = ["hooks", "config", "config.worktree", "commondir"];
 /// The names to search for, and the files that existed before the command.
 pub(super) struct Sweeper {
     names: Names,
+    /// The names of rules.
+    ruled: Names,
     quarantine: Quarantine,
     store: Store,
     before: HashSet<PathBuf>,
@@ -62,10 +64,15 @@ struct Within {
 }
 
 impl Sweeper {
+    fn fit(&self, path: &Path, is_directory: bool) -> bool {
+        self.names.fit(path, is_directory) || self.ruled.fit(path, is_directory)
+    }
+
     /// Records the existing files. Also returns the repositories to protect.
     pub(super) fn new(quarantine: Quarantine) -> (Self, Vec<PathBuf>) {
         let mut sweeper = Self {
             names: Names::new(&quarantine.names, &quarantine.exceptions),
+            ruled: Names::new(&quarantine.ruled, &quarantine.ruled_exceptions),
             store: Store::new(quarantine.store.clone()),
             quarantine,
             before: HashSet::new(),
@@ -141,7 +148,7 @@ impl<'a> Look<'a> {
             }
             let is_directory = entry.kind == FileType::Directory;
             let is_wanted = within.is_named
-                || !within.is_of_tools && self.sweeper.names.fit(&below, is_directory)
+                || !within.is_of_tools && self.sweeper.fit(&below, is_directory)
                 || is_directory && within.depth >= DEEPEST;
             if is_wanted && self.take(directory, &entry.name, &below) {
                 continue;

@@ -170,6 +170,33 @@ impl PathPattern {
         })
     }
 
+    /// Returns the paths that an entry which asks or denies includes, one text for each alternative: with a `/` at the beginning from the
+    /// root of the file system on, otherwise in any directory. `*` stands for any text within a component, `**` for any components. Left
+    /// out are alternatives with other wildcards, and those that include the whole workspace.
+    fn plain(&self, workspace: &str) -> Vec<String> {
+        let plain = |alternative: &Alternative| {
+            let parts: Option<Vec<String>> = alternative
+                .parts
+                .iter()
+                .map(|part| match part {
+                    Part::Any => Some("**".to_owned()),
+                    Part::One(component) => component.as_plain(),
+                })
+                .collect();
+            let parts = parts?;
+            if parts.iter().all(|part| part.trim_matches('*').is_empty()) {
+                return None;
+            }
+            let path = parts.join("/");
+            Some(match alternative.base {
+                Base::Anywhere => path,
+                Base::FileSystem => format!("/{path}"),
+                Base::Workspace | Base::Root => format!("{}/{path}", workspace.trim_end_matches('/')),
+            })
+        };
+        self.alternatives.iter().filter_map(plain).collect()
+    }
+
     /// Returns the places that it includes outside the workspace, if it begins at the root or the home directory.
     fn anchors(&self) -> impl Iterator<Item = Anchor> {
         let anchored =
@@ -474,6 +501,11 @@ impl PathMatch {
         Self { text: text.into(), pattern: PathPattern::parse(text).ok() }
     }
 
+    /// Returns the pattern as it is written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Returns true if it names one path and has no wildcard.
     pub(super) fn is_literal(&self, path: &PathText) -> bool {
         self.pattern.as_ref().is_some_and(PathPattern::is_literal) || path.is_written_as(&self.text)
@@ -496,6 +528,11 @@ impl PathMatch {
     pub(super) fn may_end_with(&self, name: &str) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| pattern.may_end_with(name))
             || self.text.rsplit('/').next() == Some(name)
+    }
+
+    /// Returns the paths that an entry which asks or denies includes, as far as they can be written with `*` and `**` alone.
+    pub(super) fn plain(&self, workspace: &str) -> Vec<String> {
+        self.pattern.as_ref().map(|pattern| pattern.plain(workspace)).unwrap_or_default()
     }
 
     /// Returns the places that the pattern includes outside the workspace, if it begins at the root or the home directory.

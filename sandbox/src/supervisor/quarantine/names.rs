@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Component, Path};
+
+/// The part of a pattern that stands for any number of names.
+const ANY: &str = "**";
 
 /// Patterns of paths.
 pub(super) struct Names {
@@ -15,6 +18,8 @@ pub(super) struct Names {
 /// The parts of a path, in lower case.
 struct Pattern {
     parts: Vec<String>,
+    /// True if the first part is below the root of the file system.
+    is_from_root: bool,
     /// True if the pattern also matches directories.
     is_of_directories: bool,
 }
@@ -22,7 +27,7 @@ struct Pattern {
 impl Pattern {
     fn new(pattern: &str) -> Self {
         let parts = pattern.trim_matches('/').split('/').map(str::to_lowercase).collect();
-        Self { parts, is_of_directories: pattern.ends_with('/') }
+        Self { parts, is_from_root: pattern.starts_with('/'), is_of_directories: pattern.ends_with('/') }
     }
 
     fn last(&self) -> &str {
@@ -32,6 +37,14 @@ impl Pattern {
     fn fits(&self, path: &Path, is_directory: bool) -> bool {
         if is_directory && !self.is_of_directories {
             return false;
+        }
+        if self.is_from_root {
+            let names: Vec<_> = path
+                .components()
+                .filter(|part| matches!(part, Component::Normal(_)))
+                .map(|part| folded(part.as_os_str()))
+                .collect();
+            return is_at(&self.parts, &names);
         }
         let mut names = path.components().rev().map(|part| folded(part.as_os_str()));
         self.parts.iter().rev().all(|part| names.next().is_some_and(|name| matches(part, &name)))
@@ -64,6 +77,32 @@ impl Names {
         exact.chain(others).any(|pattern| pattern.fits(path, is_directory))
             && !self.exceptions.iter().any(|pattern| pattern.fits(path, is_directory))
     }
+}
+
+/// Returns true if all names match the parts of a pattern, in which `**` stands for any number of names.
+fn is_at(parts: &[String], names: &[Cow<'_, str>]) -> bool {
+    // The parts that match the names so far, by their number.
+    let mut reached = vec![false; parts.len() + 1];
+    reached[0] = true;
+    let skip = |reached: &mut [bool]| {
+        for (at, _) in parts.iter().enumerate().filter(|(_, part)| *part == ANY) {
+            reached[at + 1] |= reached[at];
+        }
+    };
+    skip(&mut reached);
+    for name in names {
+        let mut next = vec![false; parts.len() + 1];
+        for (at, part) in parts.iter().enumerate().filter(|(at, _)| reached[*at]) {
+            if part == ANY {
+                next[at] = true;
+            } else if matches(part, name) {
+                next[at + 1] = true;
+            }
+        }
+        skip(&mut next);
+        reached = next;
+    }
+    reached[parts.len()]
 }
 
 /// Folds a name for comparison: on some file systems case does not matter.

@@ -34,6 +34,28 @@ fn names_fit_by_their_last_parts() {
 }
 
 #[test]
+fn names_from_the_root_fit_as_a_whole() {
+    let names = names(&["/w/gen/", "/w/src/**/schema.rs/", "/w/**/b/*.x/", "*.lock/"]);
+    for (path, fits) in [
+        ("/w/gen", true),
+        ("/w/a/gen", false),
+        ("/v/gen", false),
+        ("/w/src/schema.rs", true),
+        ("/w/src/a/b/Schema.rs", true),
+        ("/w/lib/schema.rs", false),
+        ("/w/src/schema.rs/x", false),
+        ("/w/b/a.x", true),
+        ("/w/a/b/c/b/a.x", true),
+        ("/w/a/c/a.x", false),
+        ("/w/a/b/c/a.x", false),
+        ("/any/new.lock", true),
+    ] {
+        assert_eq!(names.fit(Path::new(path), false), fits, "{path}");
+        assert_eq!(names.fit(Path::new(path), true), fits, "{path}/");
+    }
+}
+
+#[test]
 fn only_configuration_that_runs_nothing_is_harmless() {
     let fresh = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n";
     let clone = format!(

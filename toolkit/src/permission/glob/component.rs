@@ -102,6 +102,19 @@ impl Component {
         }
     }
 
+    /// Returns its text if `*` is its only wildcard, and stands for nothing else in it.
+    pub(super) fn as_plain(&self) -> Option<String> {
+        let mut plain = String::new();
+        for token in &self.0 {
+            match token {
+                Token::Text(text) if !text.contains('*') => plain.push_str(text),
+                Token::AnyText => plain.push('*'),
+                _ => return None,
+            }
+        }
+        Some(plain)
+    }
+
     /// Returns true if it matches the whole name. In the worst case, the time is proportional to the product of both
     /// lengths.
     pub(super) fn matches(&self, name: &str) -> bool {

@@ -262,3 +262,25 @@ fn long_patterns_take_no_longer_than_their_length() {
     }
     assert!(begun.elapsed() < std::time::Duration::from_secs(2));
 }
+
+#[test]
+fn a_pattern_is_written_with_stars_alone_where_that_says_the_same() {
+    for (pattern, expected) in [
+        ("*.lock", &["*.lock"][..]),
+        ("gen/", &["gen"]),
+        ("/gen", &["/w/gen"]),
+        ("src/**/schema.rs", &["/w/src/**/schema.rs"]),
+        ("**/a", &["/w/**/a"]),
+        ("docs/**", &["/w/docs/*"]),
+        ("deep.{cfg,ini}", &["deep.cfg", "deep.ini"]),
+        ("a\\[b", &["a[b"]),
+        ("a\\*b", &[]),
+        ("a?", &[]),
+        ("[ab].rs", &[]),
+        ("*", &[]),
+        ("**", &[]),
+        ("**/*", &[]),
+    ] {
+        assert_eq!(PathMatch::new(pattern).plain("/w"), expected, "{pattern}");
+    }
+}

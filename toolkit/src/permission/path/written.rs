@@ -38,7 +38,8 @@ pub struct PathRules {
     /// The patterns of entries that ask or deny.
     patterns: Arc<[PathMatch]>,
     places: Arc<[RulePlace]>,
-    has_exceptions: bool,
+    /// The patterns of entries that allow.
+    exceptions: Arc<[Box<str>]>,
 }
 
 /// A place outside the workspace that an entry of a rule is about.
@@ -58,7 +59,7 @@ impl PathRules {
         tool: &Tool,
         (boundary, own): (Boundary, OwnDirs),
     ) -> Self {
-        let (mut patterns, mut places, mut has_exceptions) = (Vec::new(), BTreeSet::new(), false);
+        let (mut patterns, mut places, mut exceptions) = (Vec::new(), BTreeSet::new(), Vec::new());
         permissions.each_rule(|rule| {
             let PermissionRule::List(entries) = rule.rule else { return };
             if !is_about_paths(rule.kind, tool) {
@@ -66,7 +67,7 @@ impl PathRules {
             }
             for entry in entries {
                 if entry.decision == Decision::Allow {
-                    has_exceptions = true;
+                    exceptions.push(entry.pattern.as_str().into());
                     continue;
                 }
                 let pattern = PathMatch::new(&entry.pattern);
@@ -83,7 +84,7 @@ impl PathRules {
             own,
             patterns: patterns.into(),
             places: places.into_iter().collect(),
-            has_exceptions,
+            exceptions: exceptions.into(),
         }
     }
 
@@ -131,12 +132,38 @@ impl PathRules {
 
     /// Returns true if an entry of a rule may allow something in a directory whose other contents are asked about or denied.
     pub fn has_exceptions(&self) -> bool {
-        self.has_exceptions
+        !self.exceptions.is_empty()
+    }
+
+    /// Returns the patterns of the entries that allow, or of those that ask or deny, as they are written.
+    pub fn patterns(&self, allow: bool) -> impl Iterator<Item = &str> {
+        let exceptions = self.exceptions.iter().filter(move |_| allow).map(|pattern| &**pattern);
+        exceptions.chain(self.patterns.iter().filter(move |_| !allow).map(PathMatch::text))
     }
 
     /// Returns the places that entries which ask or deny name from the root of the file system or the home directory.
     pub fn places(&self) -> &[RulePlace] {
         &self.places
+    }
+
+    /// Returns the paths that entries of rules ask about or deny to write, for a search for new files: with a `/` at the beginning from the
+    /// root of the file system on, otherwise in any directory. `*` stands for any text within a component, `**` for any components. Patterns
+    /// with other wildcards are left out, and those of the whole workspace. [`decide`](Self::decide) decides about a file that is found.
+    pub fn unwritable(&self) -> Vec<String> {
+        let workspace = shown_path(&self.boundary.workspace);
+        let is_unwritable = |pattern: &String| {
+            let example = pattern.replace("**", ANY_NAME).replace('*', ANY_NAME);
+            let example = Path::new(&*workspace).join(example);
+            self.decide(&example, Access::Write) != PathDecision::Allow
+        };
+        self.patterns.iter().flat_map(|pattern| pattern.plain(&workspace)).filter(is_unwritable).collect()
+    }
+
+    /// Returns the paths that entries of rules allow, in the syntax of [`unwritable`](Self::unwritable).
+    pub fn writable(&self) -> Vec<String> {
+        let workspace = shown_path(&self.boundary.workspace);
+        let exceptions = self.exceptions.iter().map(|text| PathMatch::new(text));
+        exceptions.flat_map(|pattern| pattern.plain(&workspace)).collect()
     }
 
     /// Returns true if the other object decides the same about every path.
@@ -170,11 +197,11 @@ impl PathRules {
 
 impl fmt::Debug for PathRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { patterns, places, has_exceptions, .. } = self;
+        let Self { patterns, places, exceptions, .. } = self;
         f.debug_struct("PathRules")
             .field("patterns", &patterns.len())
             .field("places", places)
-            .field("has_exceptions", has_exceptions)
+            .field("exceptions", &exceptions.len())
             .finish_non_exhaustive()
     }
 }

@@ -129,6 +129,7 @@ impl Part {
             _ => 0,
         };
         let messages = has_messages(program, &words);
+        let stores_by_url = stores_by_url(program, &words);
         let mut option: Option<&str> = None;
         let mut are_options_over = false;
         for (place, word) in words.iter().enumerate() {
@@ -153,6 +154,11 @@ impl Part {
             }
             if program == "curl" {
                 found.globs(word, before);
+            }
+            if stores_by_url {
+                for name in remote::names_of_urls(word) {
+                    found.add(&name, PossiblePlace::Value, true);
+                }
             }
             // A comma may begin another operand.
             if ["http://", "https://"].iter().any(|scheme| word.starts_with(scheme)) && !word.contains(',') {
@@ -215,6 +221,22 @@ fn has_messages(program: &str, words: &[Option<&str>]) -> bool {
             subcommand.is_some_and(|word| matches!(*word, "commit" | "ci" | "describe" | "tag"))
         }
         "gh" | "glab" => true,
+        _ => false,
+    }
+}
+
+/// Returns true if the program stores what it downloads under the last name in its URL.
+fn stores_by_url(program: &str, words: &[Option<&str>]) -> bool {
+    let has = |long: &str, letters: &[char]| {
+        words.iter().flatten().any(|word| match word.strip_prefix("--") {
+            Some(name) => !name.is_empty() && long.starts_with(name),
+            None => word.strip_prefix('-').is_some_and(|word| word.contains(letters)),
+        })
+    };
+    match program {
+        "wget" | "wget2" | "aria2c" | "axel" | "youtube-dl" | "yt-dlp" => true,
+        "curl" => has("remote-name-all", &['O', 'J']),
+        "http" | "https" | "xh" | "xhs" => has("download", &['d']),
         _ => false,
     }
 }

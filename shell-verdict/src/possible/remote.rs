@@ -98,6 +98,20 @@ pub(super) fn urls(word: &str) -> Vec<Range<usize>> {
     urls
 }
 
+/// Returns the last names in the URLs of a word, also with the query after them, as a program that stores by them may use them.
+pub(super) fn names_of_urls(word: &str) -> impl Iterator<Item = String> {
+    let ranges = if word.starts_with('-') { Vec::new() } else { urls(word) };
+    ranges.into_iter().flat_map(|range| {
+        let url = &word[range];
+        let path = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let whole = path.split('#').next().unwrap_or(path);
+        let plain = whole.split('?').next().unwrap_or(whole);
+        let name = plain.rsplit_once('/').map(|(_, name)| name).unwrap_or_default();
+        let with_query = whole.rsplit_once('/').map(|(_, name)| name).unwrap_or_default();
+        [decode(name), decode(with_query), name.to_owned()]
+    })
+}
+
 /// Returns true if a text is the URL of a local file, and not a path.
 pub(super) fn is_file_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| is_of_files(scheme))

@@ -177,15 +177,25 @@ impl Programs<'_> {
     /// Adds what the value of an argument names: an existing file, or a directory of code.
     fn add_value(&mut self, value: &str, is_code: bool) {
         let value = value.strip_prefix("file://").unwrap_or(value);
-        for value in std::iter::once(value).chain(value.split_once('=').map(|(_, value)| value)) {
+        let inner = value.split_once('=').map(|(_, value)| value);
+        // A list of directories, or a script with the name of an object in it: `classes:lib/x.jar`, `server.py:app`.
+        let listed = value.split([':', ';']).filter(|part| *part != value && !value.contains("//"));
+        for value in std::iter::once(value).chain(inner).chain(listed).filter(|value| !value.is_empty()) {
             let path = self.directory.join(value);
             let is_data = Path::new(value)
                 .extension()
                 .is_some_and(|extension| DATA.iter().any(|data| extension.eq_ignore_ascii_case(data)));
             let counts = path.is_file() && (is_code || !is_data) || is_code && path.is_dir();
             if counts {
+                self.add_manifest(&path);
                 self.add(path);
+            } else if is_code && !path.exists() && launchers::completes_names(&self.command.command) {
+                references::with_extension(&path).for_each(|script| self.add(script));
             }
+        }
+        // A module with the name of an object in it: `app.main:api`.
+        if let Some((module, _)) = value.split_once(':').filter(|(module, _)| is_module(module)) {
+            self.add_existing_module(module);
         }
         if value.contains(char::is_whitespace) {
             // A command line for a shell.
@@ -199,6 +209,21 @@ impl Programs<'_> {
     fn add_entries(&mut self, directory: &Path) {
         let entries = ENTRY_FILES.iter().map(|name| directory.join(name)).filter(|path| path.is_file());
         entries.for_each(|path| self.add(path));
+    }
+
+    /// Adds what is compiled together with a manifest that is named.
+    fn add_manifest(&mut self, manifest: &Path) {
+        if manifest.file_name().is_some_and(|name| name == "Cargo.toml") {
+            let beside = ["build.rs", "src"].map(|name| manifest.with_file_name(name));
+            beside.into_iter().filter(|path| path.exists()).for_each(|path| self.add(path));
+        }
+    }
+
+    fn add_existing_module(&mut self, module: &str) {
+        let below = self.directory.join(module.replace('.', "/"));
+        if below.with_extension("py").is_file() || below.join("__init__.py").is_file() {
+            self.add_module(module);
+        }
     }
 
     /// Adds a module of Python that is named in the working directory.
@@ -256,6 +281,20 @@ impl Programs<'_> {
 /// Returns true for an option after which a launcher works in another directory.
 fn names_directory(option: &str) -> bool {
     matches!(option, "--directory" | "--prefix" | "--cwd" | "-C")
+}
+
+/// Returns true for a text that can be the name of a module: `app.main`.
+fn is_module(text: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    text.split('.').all(is_name)
+}
+
+/// Returns the directories in which Python stores these modules compiled. It runs what is there, unless the source is newer.
+pub(super) fn compiled(programs: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let is_module = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "py");
+    programs.iter().filter(is_module).map(|path| path.with_file_name("__pycache__")).collect()
 }
 
 /// Returns true for a word that can only be a path or a script, even if nothing is there.

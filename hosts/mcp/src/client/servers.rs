@@ -3,7 +3,7 @@
 use super::connect::About;
 #[cfg(feature = "oauth")]
 use super::oauth::SignIn;
-use super::programs::{Trusted, programs, trusted_by};
+use super::programs::{Trusted, compiled, programs, trusted_by};
 use super::resources::Resources;
 use super::sampling::Sampling;
 use super::server::{Server, State};
@@ -415,7 +415,8 @@ impl ToolSource for McpServers {
         });
         let found: BTreeSet<PathBuf> =
             commands.flat_map(|command| programs(command, &self.0.options.workspace)).collect();
-        found.into_iter().collect()
+        let compiled = compiled(&found);
+        found.into_iter().chain(compiled).collect()
     }
 
     fn absence(&self, name: &str) -> Option<String> {

@@ -8,6 +8,7 @@ const CODE_OPTIONS: &[&str] = &[
     "-I",
     "-L",
     "-P",
+    "-classpath",
     "-cp",
     "-f",
     "-p",
@@ -98,6 +99,11 @@ pub(super) fn runs(command: &str) -> Runs {
     } else {
         Runs::Nothing
     }
+}
+
+/// Returns true if a program finds a script or a module by its name without the extension.
+pub(super) fn completes_names(command: &str) -> bool {
+    ["bun", "deno", "lua", "luajit", "node", "nodejs", "ruby", "ts-node", "tsx"].contains(&name(command))
 }
 
 /// Returns true if a program runs the module of Python that the option `-m` names.

@@ -17,6 +17,8 @@ const MODULE_FILES: &[&str] =
     &["__init__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "package.json"];
 /// Maximum number of scripts of one server that are searched for names.
 const MAX_SCRIPTS: usize = 500;
+/// Maximum number of directories that the names in one script are looked for in.
+const MAX_BASES: usize = 16;
 /// Maximum number of bytes of a script that are searched.
 const MAX_BYTES: u64 = 512 << 10;
 
@@ -46,22 +48,36 @@ pub(super) fn add(found: &mut BTreeSet<PathBuf>, directory: &Path, workspace: &P
     }
 }
 
-/// Returns the scripts and directories of code that a text names, beside it or in the working directory.
+/// Returns the scripts and directories of code that a text names, beside it, in the working directory, or in a directory that it changes to.
 pub(super) fn of_text(text: &str, beside: &Path, directory: &Path) -> BTreeSet<PathBuf> {
     let mut named = BTreeSet::new();
+    let mut bases = vec![beside.to_owned(), directory.to_owned()];
     for line in text.lines() {
         if is_import_of_python(line) {
             for module in words(line).filter(|word| !word.contains('/')) {
                 add_module(&mut named, module, beside);
             }
         }
+        if changes_directory(line) {
+            let below: Vec<PathBuf> = words(line)
+                .flat_map(|word| bases.iter().map(move |base| plain(&base.join(word))))
+                .filter(|path| path.is_dir() && !bases.contains(path))
+                .collect();
+            bases.extend(below);
+            bases.truncate(MAX_BASES);
+        }
         for word in words(line).filter(|word| word.contains(['/', '.'])) {
-            for base in [beside, directory] {
+            for base in &bases {
                 add_path(&mut named, word, base);
             }
         }
     }
     named
+}
+
+fn changes_directory(line: &str) -> bool {
+    words(line)
+        .any(|word| matches!(word, "cd" | "chdir" | "os.chdir" | "process.chdir" | "Dir.chdir" | "pushd"))
 }
 
 fn is_import_of_python(line: &str) -> bool {
@@ -121,13 +137,20 @@ fn add_path(named: &mut BTreeSet<PathBuf>, word: &str, base: &Path) {
     if !word.starts_with("./") && !word.starts_with("../") {
         return;
     }
-    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { return };
-    named.extend(
-        CODE.iter().map(|code| path.with_file_name(format!("{name}.{code}"))).filter(|path| path.is_file()),
-    );
+    named.extend(with_extension(&path));
     if MODULE_FILES.iter().any(|file| path.join(file).is_file()) {
         named.insert(path);
     }
+}
+
+/// Returns the scripts and modules that a path without its extension may name.
+pub(super) fn with_extension(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let files = name
+        .into_iter()
+        .flat_map(move |name| CODE.iter().map(move |code| format!("{name}.{code}")).collect::<Vec<_>>());
+    let path = path.to_owned();
+    files.map(move |file| path.with_file_name(file)).filter(|path| path.is_file())
 }
 
 /// Returns true for a file that can be executed.

@@ -113,6 +113,45 @@ fn scripts_that_a_script_names_are_found() {
 }
 
 #[test]
+fn a_script_is_found_however_a_command_writes_its_name() {
+    let place = workspace(&[
+        ("srv.js", ""),
+        ("srv.py", "app = 1\n"),
+        ("app/__init__.py", ""),
+        ("app/main.py", ""),
+        ("lib/x.rb", ""),
+        ("lib/x.jar", ""),
+        ("classes/Main.class", ""),
+        ("sub/Cargo.toml", ""),
+        ("sub/src/main.rs", ""),
+        ("sub/build.rs", ""),
+        ("sub/server.py", ""),
+        ("sub/deep/more.py", ""),
+        ("run.sh!", "cd sub\ncd deep && exec python3 more.py\n"),
+        ("start.py", "import os\nos.chdir('sub')\nexec(open('server.py').read())\n"),
+    ]);
+    for (line, expected) in [
+        ("node srv", &["srv.js", "srv.py"][..]),
+        ("node ./srv", &["srv", "srv.js", "srv.py"]),
+        ("fastmcp run srv.py:app", &["srv.py"]),
+        ("uvicorn app.main:api --port 8000", &["app"]),
+        ("uvicorn host:8000", &[]),
+        ("ruby -rlib/x srv.rb", &["lib/x.jar", "lib/x.rb", "srv.rb"]),
+        ("java -cp classes:lib/x.jar Main", &["classes", "lib/x.jar"]),
+        ("java -classpath=classes:lib/x.jar Main", &["classes", "lib/x.jar"]),
+        ("cargo run --manifest-path sub/Cargo.toml", &["sub/Cargo.toml", "sub/build.rs", "sub/src"]),
+        ("./run.sh", &["run.sh", "sub/deep/more.py"]),
+        ("python3 start.py", &["start.py", "sub/server.py"]),
+    ] {
+        assert_eq!(found(&command(line), place.path()), expected, "{line}");
+    }
+    let shell = serde_json::json!({ "command": "bash", "args": ["-lc", "cd sub && python3 server.py"] });
+    assert_eq!(found(&serde_json::from_value(shell).unwrap(), place.path()), ["sub/server.py"]);
+    let modules = BTreeSet::from([PathBuf::from("/w/a.py"), PathBuf::from("/w/b.js")]);
+    assert_eq!(compiled(&modules), [PathBuf::from("/w/__pycache__")]);
+}
+
+#[test]
 fn directories_of_code_in_variables_are_found() {
     let place = workspace(&[("bin/tool!", ""), ("lib/a.py", ""), ("hook.js", "")]);
     let settings = serde_json::json!({

@@ -1,6 +1,7 @@
 //! Earlier commits: whether git may show the content of a file whose name is not known.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::common::Fixture;
 use shell_verdict::Decision;

@@ -10,6 +10,7 @@ mod containing;
 mod environment;
 mod exec;
 mod explain;
+mod grounds;
 mod guarded_tree;
 mod guards;
 mod job;

@@ -9,5 +9,5 @@ mod tracked;
 
 pub(crate) use config::{Looks, Repositories, attributes_of_git, check_file, read};
 pub(crate) use index::{Entry, tracked};
-pub(crate) use objects::may_be_file;
+pub(crate) use objects::{Kind, kind_of_hash, kind_of_reference};
 pub(crate) use tracked::Tracked;

@@ -12,6 +12,7 @@ pub(crate) use file::{Lock, check_directory, open_own};
 pub(crate) use memory::{Allowed, Memory};
 pub use store::{ApprovalError, ApprovalList, Approvals};
 
+use crate::policy::folded;
 use crate::tool::Tool;
 use serde::{Deserialize, Serialize, Serializer};
 use std::time::SystemTime;
@@ -59,6 +60,9 @@ pub struct Approval {
     /// The directories in which the question said that commands run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<String>,
+    /// The conditions of the question, which have to hold again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
     /// The time of the approval; in JSON, milliseconds since 1970.
     #[serde(serialize_with = "unix_time::serialize")]
     pub approved_at: SystemTime,
@@ -94,7 +98,7 @@ impl Asker {
         Self {
             tool: tool.name().to_owned(),
             source: tool.source().to_string(),
-            agent: caller.agent.clone(),
+            agent: caller.agent.as_deref().map(folded),
             channel: caller.channel.clone(),
             conversation: caller.conversation_id.clone(),
             sender: caller.sender_id.clone(),
@@ -115,10 +119,16 @@ struct Grounds {
     /// The working directories: a command may do something else in another directory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     directories: Vec<String>,
+    /// The facts that the answer relied on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<String>,
+    /// The directory of the workspace, as opposed to another one at the same path later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workspace: Option<String>,
 }
 
 impl Grounds {
-    fn of(asker: &Asker, ask: &Ask) -> Self {
+    fn of(asker: &Asker, ask: &Ask, workspace: Option<&str>) -> Self {
         let mut access = None;
         let mut directories = Vec::new();
         for detail in &ask.details {
@@ -131,12 +141,16 @@ impl Grounds {
             }
             directories.extend(detail.directory().map(str::to_owned));
         }
-        Self { asker: asker.clone(), kind: ask.kind.clone(), access, directories }
+        let mut conditions = ask.conditions.clone();
+        conditions.sort_unstable();
+        conditions.dedup();
+        let workspace = workspace.map(str::to_owned);
+        Self { asker: asker.clone(), kind: ask.kind.clone(), access, directories, conditions, workspace }
     }
 
     /// Returns the approval with these grounds, in the public form.
     fn shown(self, id: String, workspace: String, pattern: String, approved_at: SystemTime) -> Approval {
-        let Self { asker, kind, access, directories } = self;
+        let Self { asker, kind, access, directories, conditions, workspace: _ } = self;
         let Asker { tool, source, agent, channel, conversation, sender, sandboxed } = asker;
         Approval {
             id,
@@ -152,6 +166,7 @@ impl Grounds {
             sandboxed,
             access,
             directories,
+            conditions,
             approved_at,
             session: None,
             expires_at: None,
@@ -162,7 +177,7 @@ impl Grounds {
         let Asker { tool, source, agent, channel, conversation, sender, .. } = &self.asker;
         let of_caller = [agent, channel, conversation, sender].into_iter().flatten();
         let texts = [tool, source, &self.kind].into_iter().chain(of_caller);
-        texts.chain(&self.directories).map(String::len).sum()
+        texts.chain(&self.directories).chain(&self.conditions).chain(&self.workspace).map(String::len).sum()
     }
 }
 

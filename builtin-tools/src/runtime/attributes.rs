@@ -6,7 +6,8 @@
 use super::guards::repository;
 use super::judged::{Command, Judged};
 use super::masks::Masking;
-use std::collections::BTreeMap;
+use super::reading::directory_of_git;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub(super) fn give(
 ) -> bool {
     let Some(count) = judged.git_settings() else { return true };
     let file = directory.join(FILE);
-    let text = text(command, &judged.masking);
+    let text = text(command, &judged.masking, &tops(command, judged));
     if fs::write(&file, text).is_err() {
         return false;
     }
@@ -47,10 +48,25 @@ impl Judged {
     }
 }
 
+/// Returns the roots of the work trees of the repositories in which the command runs git.
+fn tops(command: &Command, judged: &Judged) -> BTreeSet<PathBuf> {
+    let directories = judged.verdict.each_part().filter_map(directory_of_git);
+    let directories = directories.chain([command.cwd.clone(), command.workspace.clone()]);
+    let all = directories.filter_map(|directory| repository(&directory.canonicalize().ok()?));
+    all.filter_map(|found| found.top.canonicalize().ok()).collect()
+}
+
 /// Returns the attributes: those of the user, and after them, which counts more, those of files that need approval.
-fn text(command: &Command, masking: &Masking) -> String {
-    let mut text = user_file(command).and_then(|file| read(&file)).unwrap_or_default();
-    text.push('\n');
+fn text(command: &Command, masking: &Masking, tops: &BTreeSet<PathBuf>) -> String {
+    let of_user = user_file(command).and_then(|file| read(&file)).unwrap_or_default();
+    let mut text = String::new();
+    // A macro of the user could be given to a guarded file by the repository.
+    for line in
+        of_user.lines().filter(|line| !(line.trim_start().starts_with("[attr]") && line.contains("diff")))
+    {
+        text.push_str(line);
+        text.push('\n');
+    }
     let all = || sensitive_paths().iter();
     let is_exempt = |patterns: &[&str]| patterns.contains(&".env");
     for pattern in all().flat_map(|guarded| guarded.patterns) {
@@ -62,11 +78,9 @@ fn text(command: &Command, masking: &Masking) -> String {
     for pattern in all().filter(|guarded| !is_exempt(guarded.patterns)).flat_map(|guarded| guarded.patterns) {
         add_name(&mut text, pattern, "-diff");
     }
-    let top = repository(&command.workspace).map_or_else(|| command.workspace.clone(), |found| found.top);
-    let prefix = command.workspace.strip_prefix(&top).map(Path::to_owned).unwrap_or_default();
-    for (allows, attribute) in [(true, "!diff"), (false, "-diff")] {
-        for pattern in masking.patterns(allows) {
-            add_rule(&mut text, &pattern, (&command.workspace, &prefix), attribute);
+    for (allow, attribute) in [(true, "!diff"), (false, "-diff")] {
+        for pattern in masking.named(allow) {
+            add_rule(&mut text, &pattern, tops, attribute);
         }
     }
     text
@@ -95,25 +109,42 @@ fn add_name(text: &mut String, pattern: &str, attribute: &str) {
     add(text, &format!("{anywhere}{inner}{contents}"), attribute);
 }
 
-/// Adds an attribute for a pattern of a rule, as far as git can express it.
-fn add_rule(text: &mut String, pattern: &str, (workspace, prefix): (&Path, &Path), attribute: &str) {
-    let workspace = format!("{}/", workspace.display());
-    let inner = pattern.strip_prefix(&workspace).or_else(|| pattern.strip_prefix("./")).unwrap_or(pattern);
-    let inner = inner.trim_matches('/');
-    if inner.is_empty() || inner.starts_with(['~', '!']) {
+/// Adds an attribute for the paths of a rule, in each work tree whose root is given.
+fn add_rule(text: &mut String, pattern: &str, tops: &BTreeSet<PathBuf>, attribute: &str) {
+    if !pattern.starts_with('/') {
+        add(text, pattern, attribute);
+        add(text, &format!("**/{pattern}/**"), attribute);
         return;
     }
-    let below = prefix.join(inner).to_string_lossy().into_owned();
-    for pattern in [inner.to_owned(), below.clone(), format!("{below}/**")] {
-        add(text, &pattern, attribute);
+    for top in tops {
+        let top = top.to_string_lossy();
+        if let Some(below) = pattern.strip_prefix(&*top).and_then(|rest| rest.strip_prefix('/')) {
+            add(text, &format!("/{below}"), attribute);
+            add(text, &format!("/{below}/**"), attribute);
+        } else if pattern.contains(['*', '?']) && attribute == "-diff" {
+            // A wildcard may stand for the path of the work tree, or a part of it.
+            let last = pattern.rsplit('/').next().unwrap_or_default();
+            add(text, last, attribute);
+            add(text, &format!("**/{last}/**"), attribute);
+        } else if attribute == "-diff" && top.starts_with(&format!("{pattern}/")) {
+            add(text, "*", attribute);
+        }
     }
 }
 
 fn add(text: &mut String, pattern: &str, attribute: &str) {
-    let quoted = pattern.replace('\\', "\\\\").replace('"', "\\\"");
-    if !quoted.contains(char::is_control) {
-        let _ = writeln!(text, "\"{quoted}\" {attribute}");
+    let mut quoted = String::new();
+    for c in pattern.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            c if c.is_ascii_control() => {
+                let _ = write!(quoted, "\\{:03o}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
     }
+    let _ = writeln!(text, "\"{quoted}\" {attribute}");
 }
 
 /// Returns the file with the user's own attributes, which the one with these takes the place of.

@@ -5,7 +5,7 @@ use super::masked::Masked;
 use crate::scratch::Scratch;
 use serde_json::{Map, Value, json};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -323,7 +323,11 @@ pub(super) fn base_facts(running: &Running) -> Map<String, Value> {
     facts.insert("guarantee".to_owned(), guarantee.into());
     let moved = running.job.quarantined();
     if !moved.is_empty() {
-        let moved = moved.iter().map(|moved| json!({ "from": moved.from, "to": moved.to }));
+        // JSON has no other text than Unicode, and a path may.
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let moved = moved
+            .iter()
+            .map(|moved| json!({ "from": text(&moved.from), "to": moved.to.as_deref().map(text) }));
         facts.insert("quarantined".to_owned(), moved.collect());
     }
     facts

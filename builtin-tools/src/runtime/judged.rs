@@ -483,9 +483,20 @@ fn is_of_repository(own: &Path, path: &Path) -> bool {
     path == own || path.starts_with(own.join("modules"))
 }
 
+/// Returns true for a file among the objects of a repository.
+fn is_object(path: &Path) -> bool {
+    let mut names = path.iter().skip_while(|name| !name.as_encoded_bytes().ends_with(b".git"));
+    names.any(|name| name == "objects") && names.next().is_some()
+}
+
 /// The decision of the file tools about a path.
 fn decide(files: &Workspace, path: &Path, access: Access, asked: &RefCell<BTreeSet<AskedPath>>) -> Decision {
     let writes = access == Access::Write;
+    if access == Access::Read && is_object(path) {
+        let reason = "it holds the content of files of earlier commits".to_owned();
+        asked.borrow_mut().insert(AskedPath { path: path.to_owned(), writes, kind: KIND.to_owned(), reason });
+        return Decision::Ask;
+    }
     let decided = match access {
         Access::Read | Access::ReadNames | Access::Repository => {
             files.decide(path, toolkit::approval::Access::Read)

@@ -1,5 +1,6 @@
 //! The paths that a sandbox masks for a command: those that it must not read or write without approval.
 
+use super::grounds::short_digest;
 use super::guarded_tree::guarded;
 use super::guards::OF_SYSTEM;
 use std::collections::{BTreeSet, HashSet};
@@ -34,6 +35,9 @@ const TOOLCHAIN_VARIABLES: &[&str] =
     &["CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "GOPATH", "GOROOT", "JAVA_HOME", "VIRTUAL_ENV"];
 /// Maximum number of entries that are hidden one by one because something beside them stays visible.
 const MAX_BESIDE: usize = 5_000;
+
+/// Maximum length of a list of patterns that a question shows whole, in bytes.
+const MAX_SUMMARY: usize = 120;
 
 /// The paths that a sandbox masks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,12 +111,47 @@ impl Masking {
         self.rules.as_ref().map(|rules| (rules.unwritable(), rules.writable())).unwrap_or_default()
     }
 
-    /// Returns the patterns of the entries of rules about reading paths: those that allow, or those that ask or deny.
-    pub(super) fn patterns(&self, allow: bool) -> Vec<String> {
-        self.rules
-            .as_ref()
-            .map(|rules| rules.patterns(allow).map(str::to_owned).collect())
-            .unwrap_or_default()
+    /// Returns the paths that entries of rules allow, or those that they ask about or deny: absolute ones, and names anywhere.
+    pub(super) fn named(&self, allow: bool) -> Vec<String> {
+        self.rules.as_ref().map(|rules| rules.named(allow)).unwrap_or_default()
+    }
+
+    /// Describes the rules about paths, so that other rules have another description.
+    pub(super) fn summary(&self, workspace: &Path) -> Option<String> {
+        let rules = self.rules.as_ref().ok()?;
+        let any = "any-name-5d0b";
+        let probes = [
+            ("read", workspace.join(any), Access::Read),
+            ("edit", workspace.join(any), Access::Write),
+            ("outside", Path::new("/").join(any), Access::Read),
+            ("sensitive", workspace.join(".env"), Access::Read),
+            ("protected", workspace.join(".git/hooks").join(any), Access::Write),
+        ];
+        let word = |decision| match decision {
+            PathDecision::Allow => "allow",
+            PathDecision::Ask { .. } => "ask",
+            _ => "deny",
+        };
+        let kinds =
+            probes.map(|(kind, path, access)| format!("{kind} {}", word(rules.decide(&path, access))));
+        let list = |allow: bool| {
+            let list: Vec<&str> = rules.patterns(allow).collect();
+            let list = list.join(", ");
+            if list.len() <= MAX_SUMMARY {
+                list
+            } else {
+                format!("a list with the SHA-256 {}…", short_digest(list.as_bytes()))
+            }
+        };
+        let mut text = format!("paths are held to: {}", kinds.join(", "));
+        for (label, allow) in [("; asked about or denied: ", false), ("; allowed: ", true)] {
+            let list = list(allow);
+            if !list.is_empty() {
+                text.push_str(label);
+                text.push_str(&list);
+            }
+        }
+        Some(text)
     }
 
     /// Returns the decision for which a path is masked, as the end of a sentence.

@@ -23,6 +23,8 @@ pub(super) struct Around<'a> {
     pub(super) sandbox: String,
     /// The escalation that the model requests.
     pub(super) escalation: Option<String>,
+    /// The facts that a lasting answer relies on.
+    pub(super) conditions: Vec<String>,
     /// True if every command needs approval.
     pub(super) is_always: bool,
 }
@@ -84,13 +86,10 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
     }
     let prefixes = prefixes(judged, &asked, around);
     ask = ask.with_hint(hint(judged, &asked, around, prefixes.as_ref()));
-    match prefixes {
-        Some(prefixes) => prefixes.into_iter().fold(ask, Ask::with_pattern),
-        None => exactly(command, around)
-            .into_iter()
-            .fold(ask.raised(), Ask::with_pattern)
-            .at_most(AllowScope::Session),
-    }
+    // A pattern with a wildcard would cover other arguments, and so other addresses, programs and files.
+    ask = exactly(command, around).into_iter().fold(ask, Ask::with_pattern);
+    ask = around.conditions.iter().fold(ask, Ask::with_condition);
+    if prefixes.is_some() { ask } else { ask.raised().at_most(AllowScope::Session) }
 }
 
 /// Returns the paths that the question lists: the guarded ones first, and last those that need no approval by themselves.
@@ -155,7 +154,7 @@ fn of(part: &Part) -> impl Iterator<Item = &Reason> {
     part.reasons.iter().filter(|reason| reason.decision > Decision::Allow)
 }
 
-/// Returns the prefixes, such as `cargo test *`, that can be allowed for later; `None` if anything but the programs
+/// Returns the prefixes, such as `cargo test *`, with which a rule can allow the command; `None` if anything but the programs
 /// needs approval.
 fn prefixes(judged: &Judged, asked: &[&Part], around: &Around<'_>) -> Option<BTreeSet<String>> {
     let is_plain = around.variables.is_empty()
@@ -186,7 +185,7 @@ fn prefix(part: &Part) -> Option<String> {
     (words.iter().all(is_plain) && part.executable.is_some()).then(|| format!("{} *", words.join(" ")))
 }
 
-/// Returns the patterns that allow exactly this command. No prefix of a command has a backtick.
+/// Returns the patterns that allow exactly this command.
 fn exactly(command: &Command, around: &Around<'_>) -> Vec<String> {
     let mut patterns = vec![format!("exactly `{}` in {}", command.text, command.cwd.display())];
     patterns.extend(around.variables.iter().map(|(name, value)| format!("with `{name}={value}`")));

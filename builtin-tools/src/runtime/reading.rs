@@ -456,7 +456,7 @@ fn runs_script_of_git(part: &Part) -> bool {
 }
 
 /// Returns the directory that a command of git works in, with `-C`.
-fn directory_of_git(part: &Part) -> Option<PathBuf> {
+pub(super) fn directory_of_git(part: &Part) -> Option<PathBuf> {
     let mut directory = part.directory.clone()?;
     let mut words = part.words.iter().skip(1);
     while let Some(word) = words.next() {

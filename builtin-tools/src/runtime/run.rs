@@ -2,6 +2,7 @@
 
 use super::attributes;
 use super::containing::{Containing, More, containing};
+use super::grounds::{self, Places};
 use super::job::{Running, Start, Why, sweep_all};
 use super::jobs::{Jobs, Place};
 use super::judged::{Command, Judged, Outcome};
@@ -124,6 +125,7 @@ async fn allowed(
 ) -> Result<(Judged, Containing), ToolError> {
     let asks_more = !beside.is_nothing() || call.more.is_some();
     let mut covered: Option<std::collections::BTreeSet<String>> = None;
+    let mut places: Option<Places> = None;
     for _ in 0..MAX_JUDGEMENTS {
         let judging = {
             let (ctx, files, settings, command, tmp) =
@@ -133,11 +135,19 @@ async fn allowed(
                 let mut judged = command.judge(&ctx, &files, &settings, asks_more, more.is_some());
                 judged.paths.extend(directory);
                 let containing = containing(&settings, &command, &judged, more, &ctx.own_paths(), Some(&tmp));
-                Ok((judged, containing))
+                let conditions = grounds::conditions(&command, &judged, &containing);
+                let now = Places::of(&command, &judged);
+                Ok((judged, containing, conditions, now))
             }
         };
-        let (judged, containing) = ctx.blocking(judging).await?;
-        let asks = judged.asks();
+        let (judged, containing, conditions, now) = ctx.blocking(judging).await?;
+        // While a person thinks, another directory or script can take the place of the one that was shown.
+        if places.as_ref().is_some_and(|places| !places.are_same()) {
+            covered = None;
+        }
+        places = Some(now);
+        let mut asks = judged.asks();
+        asks.extend(conditions.iter().cloned());
         match judged.outcome(settings, asks_more) {
             Outcome::Runs => return Ok((judged, containing)),
             Outcome::Denied => return Err(told::denied(&judged)),
@@ -161,6 +171,7 @@ async fn allowed(
                 More::Network => "the network".to_owned(),
                 More::Everything => "to run without a sandbox".to_owned(),
             }),
+            conditions,
             is_always: settings.asked() == ExecAsk::Always,
         };
         ctx.ask_in_person(question(command, &judged, &around)).await?;

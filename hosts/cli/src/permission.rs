@@ -147,6 +147,9 @@ fn text(approval: &Approval) -> String {
     for directory in &approval.directories {
         let _ = write!(line, ", in {}", escape_line(directory));
     }
+    for condition in &approval.conditions {
+        let _ = write!(line, ", only while: {}", escape_line(condition));
+    }
     match approval.access {
         Some(Access::Read) => line.push_str(", to read"),
         Some(_) => line.push_str(", to write"),

@@ -141,6 +141,8 @@ const EFFECTS: &[(&str, &str, Effect)] = &[
     // Then `grep` searches the files of submodules.
     ("submodule", "recurse", Effect::Harm),
     ("mailmap", "blob", Effect::Harm),
+    // The host's attributes keep the content of files from being shown.
+    ("attr", "tree", Effect::Harm),
     ("mailmap", "file", Effect::Reads),
     ("blame", "ignorerevsfile", Effect::Reads),
     ("core", "attributesfile excludesfile", Effect::Reads),

@@ -43,40 +43,72 @@ fn repository(init: &[&str], names: usize) -> Fixture {
     }
     let file = git(&fixture, &["rev-parse", "HEAD:long.txt"]);
     git(&fixture, &["tag", "-a", "-m", "a file", "named", &file]);
+    git(&fixture, &["tag", "light", &file]);
+    git(&fixture, &["tag", "directory", "HEAD:data"]);
+    git(&fixture, &["tag", "-a", "-m", "a commit", "released", "HEAD~1"]);
     fixture
 }
 
-/// Asserts that an object is asked about exactly if it is a file or a tag.
+/// Asserts that an object is asked about if it is a file, and a directory where the names in it are all that is known.
 #[track_caller]
 fn assert_told_apart(fixture: &Fixture, of: &str) {
-    for (object, expected) in [
-        ("HEAD:long.txt", Decision::Ask),
-        ("HEAD~1:long.txt", Decision::Ask),
-        ("HEAD~2:long.txt", Decision::Ask),
-        ("named", Decision::Ask),
-        ("HEAD", Decision::Allow),
-        ("HEAD~1", Decision::Allow),
-        ("HEAD~2", Decision::Allow),
-        ("HEAD:data", Decision::Allow),
-        ("HEAD~1:data", Decision::Allow),
-        ("HEAD~2:data", Decision::Allow),
+    use Decision::{Allow, Ask};
+    for (object, shown, compared) in [
+        ("HEAD:long.txt", Ask, Ask),
+        ("HEAD~1:long.txt", Ask, Ask),
+        ("HEAD~2:long.txt", Ask, Ask),
+        ("named", Ask, Ask),
+        ("HEAD", Allow, Allow),
+        ("HEAD~1", Allow, Allow),
+        ("HEAD~2", Allow, Allow),
+        ("released", Allow, Allow),
+        ("HEAD~2^{tree}", Allow, Ask),
+        ("HEAD:data", Allow, Ask),
+        ("HEAD~1:data", Allow, Ask),
+        ("HEAD~2:data", Allow, Ask),
     ] {
         let hash = git(fixture, &["rev-parse", object]);
         for name in
             [hash.clone(), hash[..12].to_owned(), hash.to_uppercase(), format!("x-1-g{}", &hash[..10])]
         {
-            for command in
-                [format!("git show {name}"), format!("git diff {name} HEAD"), format!("git grep x {name}")]
-            {
-                let decision = fixture.judge(&command).decision;
-                assert_eq!(decision, expected, "{of}: {object}: {command}");
+            let named_in_it = if compared == Ask { Ask } else { Allow };
+            for (command, expected) in [
+                (format!("git show {name}"), shown),
+                (format!("git diff {name} HEAD"), compared),
+                (format!("git diff HEAD..{name}"), compared),
+                (format!("git grep x {name}"), compared),
+                (format!("git show {name}:x.csv"), named_in_it),
+            ] {
+                assert_eq!(fixture.judge(&command).decision, expected, "{of}: {object}: {command}");
             }
         }
         let printed = fixture.judge(&format!("git cat-file -p {hash}")).decision;
-        assert_eq!(printed, expected, "{of}: {object}");
+        assert_eq!(printed, shown, "{of}: {object}");
+    }
+    for (command, expected) in [
+        ("git show light", Ask),
+        ("git show refs/tags/light", Ask),
+        ("git diff light HEAD:long.txt", Ask),
+        ("git grep x light", Ask),
+        ("git cat-file -p light", Ask),
+        ("git show named", Ask),
+        ("git show released", Allow),
+        ("git show released~1", Allow),
+        ("git show main", Allow),
+        ("git diff main HEAD", Allow),
+        ("git show --tags", Ask),
+        ("git show --all", Ask),
+        ("git show directory:x.csv", Ask),
+        ("git show directory", Allow),
+        ("git grep x HEAD:", Ask),
+        ("git grep x 'HEAD^{tree}'", Ask),
+        ("git grep x directory", Ask),
+        ("git grep x HEAD", Allow),
+    ] {
+        assert_eq!(fixture.judge(command).decision, expected, "{of}: {command}");
     }
     for name in ["0123456789", "feed", "deadbeef", "cafe~2"] {
-        assert_eq!(fixture.judge(&format!("git show {name}")).decision, Decision::Allow, "{of}: {name}");
+        assert_eq!(fixture.judge(&format!("git show {name}")).decision, Allow, "{of}: {name}");
     }
 }
 
@@ -90,6 +122,7 @@ fn packs(fixture: &Fixture, extension: &str) -> Vec<PathBuf> {
 fn a_hash_of_a_file_is_told_from_that_of_a_commit() {
     let fixture = repository(&[], 300);
     assert_told_apart(&fixture, "a file for each object");
+    git(&fixture, &["pack-refs", "--all"]);
     git(&fixture, &["repack", "-adfq", "--depth=50", "--window=50"]);
     git(&fixture, &["prune-packed"]);
     assert!(
@@ -129,6 +162,10 @@ fn options_that_show_binary_files_count_for_earlier_commits_alone() {
         ("git diff -a -- long.txt", Decision::Allow),
         ("git grep -a x -- long.txt", Decision::Allow),
         ("git grep -a x HEAD", Decision::Ask),
+        ("git grep -na x HEAD", Decision::Ask),
+        ("git grep -Ina x HEAD", Decision::Ask),
+        ("git grep -ea HEAD", Decision::Allow),
+        ("git grep -A2 x HEAD", Decision::Allow),
         ("git diff --text HEAD~1", Decision::Ask),
         ("git diff --cached --text", Decision::Ask),
         ("git diff --te HEAD~1", Decision::Ask),
@@ -155,7 +192,16 @@ fn attributes_that_show_guarded_files_are_asked_about() {
         (".gitattributes", "  conf/.env\ttext diff", Decision::Ask),
         (".gitattributes", "[attr]shown diff", Decision::Ask),
         (".git/info/attributes", ".env diff", Decision::Ask),
+        (".gitattributes", ".env !diff", Decision::Ask),
+        (".gitattributes", "\".\\145nv\" diff", Decision::Ask),
+        (".gitattributes", ".e?v diff", Decision::Ask),
+        (".gitattributes", "*env diff", Decision::Ask),
+        (".gitattributes", "id_* diff", Decision::Ask),
+        (".gitattributes", "*.p?m diff", Decision::Ask),
+        (".gitattributes", "*.pem diff", Decision::Ask),
         (".gitattributes", "*.rs diff=rust", Decision::Allow),
+        (".gitattributes", "src/*.md diff=markdown", Decision::Allow),
+        (".gitattributes", "*.png -diff", Decision::Allow),
         (".gitattributes", ".env -diff", Decision::Allow),
         (".gitattributes", ".env binary", Decision::Allow),
         (".gitattributes", "* text=auto", Decision::Allow),

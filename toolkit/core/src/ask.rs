@@ -56,6 +56,10 @@ pub struct Ask {
     /// The patterns that allow and deny rules match: paths, commands, addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patterns: Vec<String>,
+    /// Facts that the answer relies on, such as the sandbox that a command runs in: a lasting answer counts only while all of them are the
+    /// same. See [`with_condition`](Self::with_condition).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
     /// The operation, in full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<AskDetail>,
@@ -138,6 +142,7 @@ impl Ask {
             kind: kind.into(),
             title: title.into(),
             patterns: Vec::new(),
+            conditions: Vec::new(),
             details: Vec::new(),
             claim: None,
             at_most: AllowScope::Always,
@@ -243,6 +248,15 @@ impl Ask {
         self
     }
 
+    /// Adds a fact that the answer relies on and that can be another one at a later call: what starts a server, the content of a script, the
+    /// sandbox of a command. It is shown with what a lasting answer remembers, and such an answer counts only for a question with the same
+    /// conditions. One condition a line of text, without secrets.
+    #[must_use]
+    pub fn with_condition(mut self, condition: impl Into<String>) -> Self {
+        self.conditions.push(condition.into());
+        self
+    }
+
     /// Returns the longest scope in which it can be allowed, if there is a place to remember the answer.
     ///
     /// A question that is not shown whole is not remembered. Without a pattern, only the same question in every detail is, within the
@@ -252,7 +266,8 @@ impl Ask {
     pub fn longest(&self) -> AllowScope {
         let is_long = |text: &String| text.chars().nth(MAX_LINE_CHARS).is_some();
         let is_large = self.patterns.is_empty() && self.size() > MAX_BYTES_OF_WHOLE;
-        let longest = if is_large || self.patterns.iter().any(is_long) || is_long(&self.kind) {
+        let is_cut = self.patterns.iter().chain(&self.conditions).any(is_long);
+        let longest = if is_large || is_cut || is_long(&self.kind) {
             AllowScope::Once
         } else if self.raised || self.patterns.is_empty() || is_guarded_kind(&self.kind) {
             AllowScope::Session
@@ -266,17 +281,20 @@ impl Ask {
     /// the operation.
     #[doc(hidden)]
     pub fn asks_the_same(&self, other: &Self) -> bool {
-        let Self { kind, title, patterns, details, claim: _, at_most, raised, guarded, hint: _ } = self;
-        let of_one = (kind, title, patterns, details, at_most, raised, guarded);
-        let Self { kind, title, patterns, details, claim: _, at_most, raised, guarded, hint: _ } = other;
-        of_one == (kind, title, patterns, details, at_most, raised, guarded)
+        let Self { kind, title, patterns, conditions, details, claim: _, at_most, raised, guarded, hint: _ } =
+            self;
+        let of_one = (kind, title, patterns, conditions, details, at_most, raised, guarded);
+        let Self { kind, title, patterns, conditions, details, claim: _, at_most, raised, guarded, hint: _ } =
+            other;
+        of_one == (kind, title, patterns, conditions, details, at_most, raised, guarded)
     }
 
     /// Returns the number of bytes of its texts.
     #[doc(hidden)]
     pub fn size(&self) -> usize {
         let details: usize = self.details.iter().map(AskDetail::size).sum();
-        let patterns: usize = self.patterns.iter().map(|pattern| pattern.len() + size_of::<String>()).sum();
+        let patterns = self.patterns.iter().chain(&self.conditions);
+        let patterns: usize = patterns.map(|pattern| pattern.len() + size_of::<String>()).sum();
         let texts = self.claim.iter().chain(&self.hint).map(String::len).sum::<usize>();
         self.kind.len() + self.title.len() + patterns + details + texts
     }

@@ -7,7 +7,7 @@ use super::{Asker, Grounds};
 use crate::session::Session;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 use tokio::runtime::Handle;
 use toolkit_core::ask::{AllowScope, Ask};
 
@@ -17,6 +17,8 @@ pub(crate) struct Memory {
     asker: Arc<Asker>,
     session: Arc<Session>,
     store: Approvals,
+    /// The directory of the workspace.
+    workspace: Option<Arc<str>>,
     /// The place of approvals that are always valid, or the reason why there is none.
     place: Result<Arc<Place>, String>,
 }
@@ -33,12 +35,16 @@ pub(crate) enum Allowed {
 impl Memory {
     pub(crate) fn new(asker: Asker, session: Arc<Session>, store: Approvals, workspace: &Path) -> Self {
         let place = store.place(workspace).map(Arc::new);
-        Self { asker: Arc::new(asker), session, store, place }
+        let workspace = identity(workspace).map(Arc::from);
+        Self { asker: Arc::new(asker), session, store, workspace, place }
     }
 
     /// Returns true if both remember the same approvals.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.session.id() == other.session.id() && self.asker == other.asker && self.place == other.place
+        self.session.id() == other.session.id()
+            && self.asker == other.asker
+            && self.workspace == other.workspace
+            && self.place == other.place
     }
 
     /// Returns the real path of the workspace, if approvals can be remembered for it.
@@ -53,7 +59,7 @@ impl Memory {
         if ask.longest() == AllowScope::Once {
             return Ok(None);
         }
-        let grounds = Grounds::of(&self.asker, ask);
+        let grounds = Grounds::of(&self.asker, ask, self.workspace.as_deref());
         let in_session = self.session.state_if_made::<session::Allowed>();
         if in_session.is_some_and(|allowed| allowed.covers(&grounds, ask))
             || self.was_kept_for_session(&grounds, ask)
@@ -96,7 +102,7 @@ impl Memory {
         if scope == AllowScope::Once {
             return;
         }
-        let grounds = Grounds::of(&self.asker, ask);
+        let grounds = Grounds::of(&self.asker, ask, self.workspace.as_deref());
         if scope == AllowScope::Always {
             match self.keep_always(&grounds, ask).await {
                 Ok(()) => return,
@@ -147,6 +153,19 @@ impl Memory {
         let (store, grounds, patterns) = (self.store.clone(), grounds.clone(), ask.patterns.clone());
         off_thread(move || store.add(&place, &grounds, &patterns)).await
     }
+}
+
+/// Returns a text for this directory that differs from that of another one which takes its place: its number in the file system, and the
+/// time at which it was made, where that is known. The number of the file system itself can change with each start of the machine.
+fn identity(directory: &Path) -> Option<String> {
+    let metadata = directory.metadata().ok()?;
+    let made = metadata.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    let made = made.map_or(0, |made| made.as_nanos());
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&metadata);
+    #[cfg(not(unix))]
+    let number = 0;
+    Some(format!("{number}-{made}"))
 }
 
 /// Runs a blocking function on the runtime's blocking threads. Without a runtime it runs on the caller's thread, which waits

@@ -110,7 +110,14 @@ mod tests {
             sender: None,
             sandboxed: false,
         };
-        Grounds { asker, kind: "edit".to_owned(), access: None, directories: Vec::new() }
+        Grounds {
+            asker,
+            kind: "edit".to_owned(),
+            access: None,
+            directories: Vec::new(),
+            conditions: Vec::new(),
+            workspace: None,
+        }
     }
 
     #[test]

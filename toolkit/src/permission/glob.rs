@@ -174,13 +174,17 @@ impl PathPattern {
     /// root of the file system on, otherwise in any directory. `*` stands for any text within a component, `**` for any components. Left
     /// out are alternatives with other wildcards, and those that include the whole workspace.
     fn plain(&self, workspace: &str) -> Vec<String> {
+        self.written(workspace, Component::as_plain)
+    }
+
+    fn written(&self, workspace: &str, write: impl Fn(&Component) -> Option<String>) -> Vec<String> {
         let plain = |alternative: &Alternative| {
             let parts: Option<Vec<String>> = alternative
                 .parts
                 .iter()
                 .map(|part| match part {
                     Part::Any => Some("**".to_owned()),
-                    Part::One(component) => component.as_plain(),
+                    Part::One(component) => write(component),
                 })
                 .collect();
             let parts = parts?;
@@ -533,6 +537,12 @@ impl PathMatch {
     /// Returns the paths that an entry which asks or denies includes, as far as they can be written with `*` and `**` alone.
     pub(super) fn plain(&self, workspace: &str) -> Vec<String> {
         self.pattern.as_ref().map(|pattern| pattern.plain(workspace)).unwrap_or_default()
+    }
+
+    /// Returns the same for all patterns, with `?` for any one character; some include more paths than the pattern.
+    pub(super) fn wide(&self, workspace: &str) -> Vec<String> {
+        let wide = |pattern: &PathPattern| pattern.written(workspace, |component| Some(component.as_wide()));
+        self.pattern.as_ref().map(wide).unwrap_or_default()
     }
 
     /// Returns the places that the pattern includes outside the workspace, if it begins at the root or the home directory.

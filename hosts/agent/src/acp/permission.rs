@@ -150,6 +150,9 @@ fn options(pending: &PendingAsk, ask: &Ask) -> Vec<Value> {
         [tool] if pending.is_for_every_call() => format!("every call of {tool}"),
         several => several.join(", "),
     };
+    let conditions =
+        ask.conditions.iter().map(|condition| format!(", only while: {}", escape_line(condition)));
+    let what = conditions.fold(what, |what, condition| what + &condition);
     let mut options = vec![option(ALLOW_ONCE, "allow_once", "Allow once".to_owned())];
     for scope in pending.scopes() {
         match scope {

@@ -228,6 +228,7 @@ impl Prompt {
         }
         if pending.is_for_every_call() {
             self.field(label, &format!("every call of `{}`, with any arguments", pending.origin().tool));
+            self.conditions(ask);
             return;
         }
         for (number, pattern) in ask.patterns.iter().enumerate() {
@@ -238,6 +239,13 @@ impl Prompt {
                 Some(format!("exactly this command{rest}"))
             });
             self.field(label, exact.as_deref().unwrap_or(pattern));
+        }
+        self.conditions(ask);
+    }
+
+    fn conditions(&mut self, ask: &Ask) {
+        for condition in &ask.conditions {
+            self.field("only while: ", condition);
         }
     }
 

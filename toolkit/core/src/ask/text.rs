@@ -46,6 +46,9 @@ impl PendingAsk {
         let Question::Approve(ask) = self.question() else { return String::new() };
         if ask.patterns.is_empty() {
             text.heading("What s remembers: the same question, in every detail");
+            for condition in &ask.conditions {
+                text.field("only while: ", condition);
+            }
             return text.text;
         }
         let is_always = self.scopes().contains(&AllowScope::Always);
@@ -57,6 +60,9 @@ impl PendingAsk {
         text.field("kind: ", &ask.kind);
         for pattern in &ask.patterns {
             text.field("pattern: ", pattern);
+        }
+        for condition in &ask.conditions {
+            text.field("only while: ", condition);
         }
         text.field("asked by: ", &self.origin().tool);
         if self.is_for_every_call() {
@@ -92,6 +98,9 @@ impl Text {
         }
         for pattern in &ask.patterns {
             self.field("pattern: ", pattern);
+        }
+        for condition in &ask.conditions {
+            self.field("only while: ", condition);
         }
         if let Some(claim) = &ask.claim {
             self.heading("What the model says of it, unchecked:");

@@ -14,7 +14,14 @@ fn stored(pattern: String) -> Stored {
         sender: None,
         sandboxed: false,
     };
-    let of = Grounds { asker, kind: "edit".to_owned(), access: None, directories: Vec::new() };
+    let of = Grounds {
+        asker,
+        kind: "edit".to_owned(),
+        access: None,
+        directories: Vec::new(),
+        conditions: Vec::new(),
+        workspace: None,
+    };
     Stored { id: "id".to_owned(), pattern, of, approved_at: 0 }
 }
 

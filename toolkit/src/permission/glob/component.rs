@@ -115,6 +115,21 @@ impl Component {
         Some(plain)
     }
 
+    /// Returns its text with `*` and `?` as the only wildcards: with others in it, it matches more names.
+    pub(super) fn as_wide(&self) -> String {
+        let mut wide = String::new();
+        for token in &self.0 {
+            match token {
+                Token::Text(text) => {
+                    wide.extend(text.chars().map(|c| if "*?[]\\".contains(c) { '?' } else { c }))
+                }
+                Token::AnyText => wide.push('*'),
+                Token::AnyOne | Token::Class { .. } => wide.push('?'),
+            }
+        }
+        wide
+    }
+
     /// Returns true if it matches the whole name. In the worst case, the time is proportional to the product of both
     /// lengths.
     pub(super) fn matches(&self, name: &str) -> bool {

@@ -159,6 +159,17 @@ impl PathRules {
         self.patterns.iter().flat_map(|pattern| pattern.plain(&workspace)).filter(is_unwritable).collect()
     }
 
+    /// Returns the paths that entries of rules ask about or deny, or those that they allow: in the syntax of [`unwritable`](Self::unwritable),
+    /// and with `?` for any one character. Those of entries that ask or deny include at least the paths of the entries, those of entries
+    /// that allow at most.
+    pub fn named(&self, allow: bool) -> Vec<String> {
+        let workspace = shown_path(&self.boundary.workspace);
+        if allow {
+            return self.writable();
+        }
+        self.patterns.iter().flat_map(|pattern| pattern.wide(&workspace)).collect()
+    }
+
     /// Returns the paths that entries of rules allow, in the syntax of [`unwritable`](Self::unwritable).
     pub fn writable(&self) -> Vec<String> {
         let workspace = shown_path(&self.boundary.workspace);

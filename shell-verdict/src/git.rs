@@ -7,6 +7,8 @@ mod lines;
 mod pathspec;
 mod shown;
 
+pub use history::attributes_may_show;
+
 use crate::class::Class;
 use crate::guards;
 use crate::names;

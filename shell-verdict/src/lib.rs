@@ -80,6 +80,7 @@ mod wrappers;
 
 pub use class::Class;
 pub use environment::has_assumed_shape;
+pub use git::attributes_may_show;
 pub use lookup::Programs;
 pub use possible::{PossiblePath, PossiblePaths, PossiblePlace, possible_paths_of_text, resolve_path};
 pub use situation::{Access, DecideSearch, Decision, Search, Searched, SearchedFiles, Shell, Situation};

@@ -60,6 +60,8 @@ pub struct Part {
     /// True if the program asks the kernel about the network of this machine, for which it needs a socket: `AF_NETLINK`, or one for
     /// `ioctl`. It opens no connection with that.
     pub queries_network_state: bool,
+    /// True if it is a command of git that may show the content of files of earlier commits, whose names no index gives.
+    pub shows_history: bool,
     /// The commands that it runs in turn: substitutions, payloads of shells, commands behind wrappers.
     pub parts: Vec<Part>,
 }
@@ -149,6 +151,7 @@ impl Part {
             paths: Vec::new(),
             starts: Vec::new(),
             queries_network_state: false,
+            shows_history: false,
             parts: Vec::new(),
         }
     }

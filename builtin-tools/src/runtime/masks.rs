@@ -3,6 +3,7 @@
 use super::grounds::short_digest;
 use super::guarded_tree::guarded;
 use super::guards::OF_SYSTEM;
+use shell_verdict::attributes_may_show;
 use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::fs;
@@ -93,6 +94,15 @@ impl Masking {
         let guarded = guarded(tree, rules);
         guarded.is_known.clone()?;
         if guarded.is_hidden { Ok(vec![tree.to_owned()]) } else { Ok(guarded.hidden.clone()) }
+    }
+
+    /// Returns a file in a tree with attributes for which git may show the lines of a file that needs approval. Blocks while it examines
+    /// directories.
+    pub(super) fn shown_by_attributes(&self, tree: &Path) -> Option<PathBuf> {
+        let rules = self.rules.as_ref().ok()?;
+        let is_asked = |path: &Path| rules.decide(path, Access::Read) != PathDecision::Allow;
+        let guarded = guarded(tree, rules);
+        guarded.attributes.iter().find(|file| attributes_may_show(file, &is_asked)).cloned()
     }
 
     /// Returns true if a file in a tree is another name of one that a rule denies to read. Blocks while it examines directories.

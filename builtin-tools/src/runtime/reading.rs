@@ -287,6 +287,13 @@ pub(super) enum Obstacle {
 /// The reason for which the command needs approval or is denied, as a sentence without its full stop.
 pub(super) fn check(command: &Command, judged: &Judged, roots: &[PathBuf]) -> Result<(), Obstacle> {
     hidden_in_trees(command, judged, roots).map_err(Obstacle::Ask)?;
+    if judged.verdict.each_part().any(|part| part.shows_history)
+        && let Some(file) =
+            trees(command, judged, roots).iter().find_map(|tree| judged.masking.shown_by_attributes(tree))
+    {
+        let why = "may have git show the content of files that need approval";
+        return Err(Obstacle::Ask(format!("{} {why}", file.display())));
+    }
     let read = judged.verdict.each_part().flat_map(|part| &part.paths);
     let read = read.filter(|(_, access)| matches!(access, Access::Read | Access::ReadTree { .. }));
     let files: Vec<PathBuf> =

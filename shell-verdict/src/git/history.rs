@@ -32,6 +32,7 @@ pub(super) fn judge(judge: &Judge<'_>, name: &str, values: &[Value], skipped: us
     if is_of_now {
         return;
     }
+    part.shows_history = true;
     let mut ask = |why: String| part.because(Class::GitRead, Decision::Ask, Ground::Detail, why);
     if before_end(values).filter_map(Value::text).any(|text| shows_binary(name, text)) {
         ask("with this option it may show the content of any file of earlier commits".to_owned());
@@ -115,12 +116,25 @@ fn showing_attributes(judge: &Judge<'_>, root: &Path) -> Option<PathBuf> {
     let situation = judge.situation();
     let is_asked = |path: &Path| (situation.decide)(path, Access::Read) != Decision::Allow;
     let mut files = above.chain(of_git).chain(of_index.iter().cloned()).chain([root.join(ATTRIBUTES)]);
-    files.find(|file| match read(file) {
-        Ok(Some(text)) => text.lines().any(|line| shows_guarded(line, root, &is_asked)),
+    files.find(|file| match file.symlink_metadata() {
+        Ok(_) if file.ends_with("info/attributes") => may_show(file, root, &is_asked),
+        Ok(_) => attributes_may_show(file, &is_asked),
         // One that is tracked and not there is read from the index.
-        Ok(None) => is_tracked(file),
-        Err(_) => true,
+        Err(_) => is_tracked(file),
     })
+}
+
+/// Returns true if a file with attributes of git may have the lines of a file shown for which `is_asked` is true, although an attribute of
+/// lower precedence says that it is binary. Also if the file cannot be read. Blocks.
+pub fn attributes_may_show(file: &Path, is_asked: &dyn Fn(&Path) -> bool) -> bool {
+    may_show(file, file.parent().unwrap_or(Path::new("/")), is_asked)
+}
+
+fn may_show(file: &Path, directory: &Path, is_asked: &dyn Fn(&Path) -> bool) -> bool {
+    match read(file) {
+        Ok(text) => text.unwrap_or_default().lines().any(|line| shows_guarded(line, directory, is_asked)),
+        Err(_) => true,
+    }
 }
 
 /// Returns true if a line of a file with attributes may have the lines of a file shown that is asked about.

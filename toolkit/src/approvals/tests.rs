@@ -240,7 +240,7 @@ fn nothing_is_lost_when_many_write() {
             let (store, place) = (house.store(), house.place());
             std::thread::spawn(move || {
                 for number in 0..EACH {
-                    let grounds = Grounds::of(&asker(), &ask(&[]));
+                    let grounds = Grounds::of(&asker(), &ask(&[]), None);
                     store
                         .add(&place, &grounds, &[format!("{thread}/{number}"), "of all".to_owned()])
                         .unwrap();
@@ -298,7 +298,7 @@ fn what_is_revoked_is_asked_again() {
 #[test]
 fn what_is_revoked_is_found_whichever_workspace_it_is_of() {
     let house = House::new();
-    let (store, grounds) = (house.store(), Grounds::of(&asker(), &ask(&[])));
+    let (store, grounds) = (house.store(), Grounds::of(&asker(), &ask(&[]), None));
     for name in ["one", "two", "three", "four"] {
         let workspace = house.base.path().join(name);
         fs::create_dir(&workspace).unwrap();
@@ -316,7 +316,7 @@ fn what_is_revoked_is_found_whichever_workspace_it_is_of() {
 #[test]
 fn there_is_an_end_to_what_is_remembered() {
     let house = House::new();
-    let grounds = Grounds::of(&asker(), &ask(&[]));
+    let grounds = Grounds::of(&asker(), &ask(&[]), None);
     let patterns: Vec<String> = (0..file::MAX_APPROVALS).map(|number| number.to_string()).collect();
     house.store().add(&house.place(), &grounds, &patterns).unwrap();
     let full = house.store().add(&house.place(), &grounds, &["more".to_owned()]).unwrap_err();

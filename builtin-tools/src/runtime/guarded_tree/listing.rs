@@ -46,6 +46,8 @@ pub(super) struct Listing {
     pub(super) shows: bool,
     /// True if it is a repository's own directory.
     pub(super) is_repository: bool,
+    /// True if a file in it gives files attributes in git.
+    pub(super) has_attributes: bool,
 }
 
 /// A directory in a listing.
@@ -106,6 +108,7 @@ impl Listing {
             inodes: Vec::new(),
             shows: false,
             is_repository: false,
+            has_attributes: false,
         };
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
@@ -157,6 +160,7 @@ impl Listing {
             self.directories.push(Directory { name, levels: levels.unwrap_or(above) });
             return;
         }
+        self.has_attributes |= name == ".gitattributes";
         self.inodes.push(inode);
         let Some(levels) = levels else { return };
         self.shows |= above.reading > Level::Allow && levels.reading == Level::Allow;

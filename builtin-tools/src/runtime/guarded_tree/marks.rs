@@ -23,6 +23,8 @@ pub(in crate::runtime) struct Guarded {
     pub(in crate::runtime) unreadable: HashSet<PathBuf>,
     /// Those of `protected` that a rule denies to write.
     pub(in crate::runtime) unwritable: HashSet<PathBuf>,
+    /// Files that give files attributes in git.
+    pub(in crate::runtime) attributes: Vec<PathBuf>,
     /// True if nothing in the tree may be read.
     pub(in crate::runtime) is_hidden: bool,
     /// The reason for which there may be other paths, as a sentence without its full stop.
@@ -80,6 +82,8 @@ pub(super) fn emit(nodes: &[Node], rules: &PathRules, limit: usize, complete: Re
     guarded.expressed = known.clone().and(expressed);
     guarded.is_known = known;
     guarded.is_hidden = is_hidden;
+    let with_attributes = nodes.iter().filter(|node| node.listing.has_attributes);
+    guarded.attributes = with_attributes.map(|node| node.path.join(".gitattributes")).collect();
     guarded
 }
 
@@ -277,6 +281,7 @@ impl Found {
             writable: self.writable,
             unreadable: denied(self.hidden),
             unwritable: denied(self.protected),
+            attributes: Vec::new(),
             is_hidden: false,
             is_known: complete.clone(),
             expressed: complete.clone(),

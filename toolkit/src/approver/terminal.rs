@@ -149,7 +149,8 @@ impl Talk {
     async fn values(&mut self, elicitation: &Elicitation) -> io::Result<Answer> {
         let fields = Field::all(&elicitation.schema);
         if !fields.is_empty() {
-            let how = "Optional values may be left empty. Nothing is sent before you confirm; Ctrl-D cancels.\n";
+            let how =
+                "Optional values may be left empty. Nothing is sent before you confirm; Ctrl-D cancels.\n";
             self.device.write(how).await?;
         }
         let mut values = Map::new();

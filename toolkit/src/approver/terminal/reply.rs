@@ -211,9 +211,9 @@ mod tests {
         for line in ["y", "Y", "yes", " YES \t"] {
             assert!(is_yes(line), "{line:?}");
         }
-        for line in
-            ["", " ", "n", "no", "no!", "decline", "cancel", "yy", "yes!", "y n", "ok", "true", "1", "ｙ", "?"]
-        {
+        for line in [
+            "", " ", "n", "no", "no!", "decline", "cancel", "yy", "yes!", "y n", "ok", "true", "1", "ｙ", "?",
+        ] {
             assert!(!is_yes(line), "{line:?}");
         }
     }

@@ -7,6 +7,7 @@ mod calls;
 mod connect;
 mod execution;
 mod failure;
+mod forgotten;
 mod handler;
 mod http;
 mod known;

@@ -26,7 +26,7 @@ const LONGEST_PLAIN_PATH: usize = 24;
 pub(super) fn transport(
     settings: &McpUrl,
 ) -> Result<StreamableHttpClientTransport<Limited<reqwest::Client>>, String> {
-    Ok(StreamableHttpClientTransport::with_client(Limited(client()?), config(settings)?))
+    Ok(StreamableHttpClientTransport::with_client(Limited::new(client()?), config(settings)?))
 }
 
 /// Creates a transport that signs in if the server requires authentication, until `ended` is cancelled.
@@ -36,7 +36,7 @@ pub(super) fn signed_in(
     authority: Arc<super::oauth::Authority>,
     ended: CancellationToken,
 ) -> Result<StreamableHttpClientTransport<Limited<super::oauth::SignedIn>>, String> {
-    let client = Limited(signing_in(authority, ended)?);
+    let client = Limited::new(signing_in(authority, ended)?);
     Ok(StreamableHttpClientTransport::with_client(client, config(settings)?))
 }
 

@@ -6,6 +6,7 @@
 mod calls;
 mod changes;
 mod features;
+mod forgotten;
 mod hostile;
 #[cfg(all(feature = "http", feature = "oauth"))]
 mod oauth;

@@ -2,8 +2,8 @@
 
 use super::kept::Place;
 use super::recorded::Recorded;
-use super::sessions::{InUse, ProtocolSessions, sender};
-use crate::server::faults::{INITIALIZE, invalid, is_list};
+use super::sessions::{InProgress, InUse, ProtocolSessions, sender};
+use crate::server::faults::{self, INITIALIZE, invalid, is_list};
 use crate::server::no_message;
 use crate::server::{Connection, Sender, ServerOptions, Stateless, ToolServer};
 use bytes::Bytes;
@@ -222,8 +222,14 @@ impl<H: ServerHandler> HttpService<H> {
         let in_use = text(&parts.headers, SESSION)
             .and_then(|session| self.sessions.enter(session, sender.principal.as_ref()));
         if let Some(in_use) = &in_use {
-            // It goes to the handler with the request, and is dropped with it.
+            // Both go to the handler with the request, and are dropped with it.
             parts.extensions.insert(in_use.clone());
+            if let Some(id) = request_id(&body) {
+                let Some(in_progress) = InProgress::of(in_use.session(), id.clone()) else {
+                    return json(&ServerJsonRpcMessage::error(faults::in_use(&id), Some(id)));
+                };
+                parts.extensions.insert(in_progress);
+            }
         }
         let (method, is_json) = (parts.method.clone(), is_json(&parts.headers));
         let resumes = text(&parts.headers, "last-event-id").and_then(Place::parse);
@@ -312,6 +318,17 @@ pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
     let mut response = Response::new(Full::new(Bytes::new()).boxed());
     *response.status_mut() = status;
     response
+}
+
+/// Returns the ID of the request in a body; `None` if it is another message.
+fn request_id(body: &[u8]) -> Option<RequestId> {
+    #[derive(Deserialize)]
+    struct Message {
+        id: RequestId,
+        #[serde(rename = "method")]
+        _method: serde::de::IgnoredAny,
+    }
+    serde_json::from_slice(body).ok().map(|message: Message| message.id)
 }
 
 /// Returns true if a request starts a session, or belongs to none.

@@ -7,14 +7,14 @@ use super::kept::{Answers, Budget, Events, Place};
 use crate::server::{Owned, Principal, Sender, pause};
 use bytes::Bytes;
 use futures_util::Stream;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
@@ -56,6 +56,8 @@ pub(super) struct ProtocolSession {
     /// The principal that began it, which alone may use it.
     principal: Option<Principal>,
     uses: Mutex<Uses>,
+    /// The IDs of the requests in progress.
+    requests: Mutex<HashSet<RequestId>>,
     answers: Mutex<Answers>,
     /// The tasks that read streams whose clients are gone, by the number of the stream.
     reading: Mutex<HashMap<u64, JoinHandle<()>>>,
@@ -125,6 +127,32 @@ impl Drop for Use {
     }
 }
 
+/// A request in progress, which alone has its ID in its session.
+#[derive(Debug, Clone)]
+pub(super) struct InProgress(
+    #[expect(dead_code, reason = "it is held, and dropped with the last clone")] Arc<Progress>,
+);
+
+#[derive(Debug)]
+struct Progress {
+    session: Arc<ProtocolSession>,
+    id: RequestId,
+}
+
+impl InProgress {
+    /// Returns `None` if another request with the ID is in progress.
+    pub(super) fn of(session: &Arc<ProtocolSession>, id: RequestId) -> Option<Self> {
+        let is_new = lock(&session.requests).insert(id.clone());
+        is_new.then(|| Self(Arc::new(Progress { session: Arc::clone(session), id })))
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        lock(&self.session.requests).remove(&self.id);
+    }
+}
+
 impl ProtocolSessions {
     pub(super) fn new(idle: Duration) -> Arc<Self> {
         let mut local = LocalSessionManager::default();
@@ -153,6 +181,7 @@ impl ProtocolSessions {
         let session = Arc::new(ProtocolSession {
             principal: sender.principal,
             uses: Mutex::new(Uses { count: 0, last: Instant::now() }),
+            requests: Mutex::default(),
             answers: Mutex::new(Answers::new(self.budget.clone())),
             reading: Mutex::default(),
             _revoked: revoked,

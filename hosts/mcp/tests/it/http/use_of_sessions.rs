@@ -1,7 +1,7 @@
 //! The use of sessions: the requests and streams that keep one, its end, and streams that are resumed.
 
 use super::TOKEN;
-use super::clients::{Client, House, Stream, text};
+use super::clients::{Client, House, Stream, call, text};
 use serde_json::json;
 use std::time::Duration;
 
@@ -117,4 +117,23 @@ async fn a_stream_that_is_resumed_gives_the_result_before_and_after_the_end_of_t
         let resumed = client.send("GET", Some(&session), &last, None).await;
         assert_eq!((resumed.status.as_u16(), &*resumed.text), (200, ""), "{case}");
     }
+}
+
+#[tokio::test]
+async fn a_request_whose_id_is_in_use_gets_an_error() {
+    let house = House::new(None).await;
+    let mut client = house.begin(TOKEN, false).await;
+    let session = client.session.clone().unwrap();
+    let mut calling = client.again().await;
+    let held = calling.start("POST", Some(&session), &[], Some(call(5, "hold"))).await;
+    house.gate.reaches(|gate| &gate.started, 1).await;
+    let refused = client.post(call(5, "session_end")).await.message();
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(5), &json!(-32600)), "{refused}");
+    // The ID `"5"` is another one.
+    let mut other = call(0, "session_end");
+    other["id"] = "5".into();
+    assert_eq!(text(&client.post(other).await.message()), "nothing in particular");
+    house.gate.open.add_permits(1);
+    assert_eq!(text(&held.whole().await.message()), "held");
+    assert_eq!(text(&client.post(call(5, "session_end")).await.message()), "nothing in particular");
 }

@@ -1,6 +1,7 @@
 //! The client: tools of servers elsewhere as tools of a toolkit.
 
 mod asked;
+mod base64;
 mod bounded;
 mod call;
 mod calls;
@@ -27,6 +28,7 @@ mod server;
 mod servers;
 mod spawn;
 mod sse;
+mod surrogates;
 mod unreadable;
 mod visible;
 

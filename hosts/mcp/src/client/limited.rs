@@ -4,6 +4,7 @@
 use super::execution;
 use super::failure;
 use super::forgotten::Refusals;
+use super::surrogates;
 use super::unreadable;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -165,7 +166,8 @@ fn readable(events: Events, id: RequestId) -> Events {
                         }
                         // rmcp parses it again.
                         Ok(mut message) => {
-                            if execution::keep(&mut message, data.as_bytes()) {
+                            let is_kept = execution::keep(&mut message, data.as_bytes());
+                            if is_kept || surrogates::replaced(data.as_bytes()).is_some() {
                                 event.data = serde_json::to_string(&message).ok();
                             }
                         }

@@ -14,6 +14,7 @@ mod sampling;
 mod scripted;
 mod sse;
 mod starts;
+mod tolerant;
 mod unreadable;
 
 use serde_json::{Value, json};

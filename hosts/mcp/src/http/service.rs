@@ -234,7 +234,7 @@ impl<H: ServerHandler> HttpService<H> {
         let (method, is_json) = (parts.method.clone(), is_json(&parts.headers));
         let resumes = text(&parts.headers, "last-event-id").and_then(Place::parse);
         let request = Request::from_parts(parts, Full::new(body.clone()));
-        let mut answer = ProtocolSessions::handle(sender.clone(), self.inner.handle(request)).await;
+        let mut answer = ProtocolSessions::handle(sender, self.inner.handle(request)).await;
         // rmcp has the same status for a body of another type and for JSON that is no message.
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             answer = no_message(&body);
@@ -245,9 +245,6 @@ impl<H: ServerHandler> HttpService<H> {
         }
         if let Some(in_use) = in_use {
             return of_session(answer, in_use, resumes.filter(|_| method == Method::GET)).await;
-        }
-        if let Some(session) = text(answer.headers(), SESSION) {
-            self.sessions.begun(session, sender);
         }
         answer
     }

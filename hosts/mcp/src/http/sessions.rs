@@ -36,6 +36,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The sessions of one service.
 #[derive(Debug)]
 pub(super) struct ProtocolSessions {
+    me: Weak<Self>,
     local: LocalSessionManager,
     known: Mutex<Known>,
     /// Time for which a session is kept without a request in progress and without an open stream.
@@ -158,7 +159,8 @@ impl ProtocolSessions {
         let mut local = LocalSessionManager::default();
         // The time without a request is measured here, where a call that runs counts as a use.
         local.session_config.keep_alive = None;
-        Arc::new(Self { local, known: Mutex::default(), idle, budget: Budget::default() })
+        let budget = Budget::default();
+        Arc::new_cyclic(|me| Self { me: me.clone(), local, known: Mutex::default(), idle, budget })
     }
 
     /// Runs the handling of a request of a sender.
@@ -166,11 +168,11 @@ impl ProtocolSessions {
         SENDER.scope(sender, handling).await
     }
 
-    /// Adds the session that a sender has begun.
-    pub(super) fn begun(self: &Arc<Self>, id: &str, sender: Sender) {
-        let id: SessionId = id.into();
+    /// Adds a session that the sender of a request begins.
+    fn add(&self, id: SessionId) {
+        let sender = sender();
         let revoked = sender.revocation.map(|revocation| {
-            let (sessions, id) = (Arc::downgrade(self), SessionId::clone(&id));
+            let (sessions, id) = (self.me.clone(), SessionId::clone(&id));
             Owned::new(async move {
                 revocation.token.cancelled().await;
                 if let Some(sessions) = sessions.upgrade() {
@@ -189,7 +191,7 @@ impl ProtocolSessions {
         let mut known = lock(&self.known);
         known.sessions.insert(id, session);
         if !std::mem::replace(&mut known.is_watched, true) {
-            tokio::spawn(end_idle(Arc::downgrade(self), self.idle));
+            tokio::spawn(end_idle(self.me.clone(), self.idle));
         }
     }
 
@@ -254,7 +256,10 @@ impl SessionManager for ProtocolSessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        self.local.create_session().await
+        let (id, transport) = self.local.create_session().await?;
+        // From here on it ends when it is idle, also if the client is gone before it gets the answer.
+        self.add(SessionId::clone(&id));
+        Ok((id, transport))
     }
 
     async fn initialize_session(
@@ -309,5 +314,31 @@ impl SessionManager for ProtocolSessions {
 
     async fn restore_session(&self, _id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
         Ok(RestoreOutcome::NotSupported)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_session_whose_client_is_gone_before_it_is_begun_ends_when_it_is_idle() {
+        let sessions = ProtocolSessions::new(Duration::from_millis(50));
+        let ada = Sender { principal: Some(Principal("ada".to_owned())), revocation: None };
+        let created = ProtocolSessions::handle(ada.clone(), sessions.create_session()).await;
+        let (id, transport) = created.unwrap();
+        let has = |sender: Sender| ProtocolSessions::handle(sender, sessions.has_session(&id));
+        assert!(has(ada.clone()).await.unwrap() && !has(Sender::default()).await.unwrap());
+        assert!(sessions.enter(&id, ada.principal.as_ref()).is_some());
+        assert!(sessions.enter(&id, None).is_none());
+        for attempt in 0.. {
+            if !sessions.local.has_session(&id).await.unwrap() {
+                break;
+            }
+            assert!(attempt < 200, "it goes on");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(sessions.enter(&id, ada.principal.as_ref()).is_none());
+        drop(transport);
     }
 }

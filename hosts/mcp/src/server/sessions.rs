@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use toolkit::{CancellationToken, Toolkit, files::SharedReads};
 
-/// Maximum number of principals whose sessions are kept. The one that was not used for the longest time is ended first.
+/// Maximum number of principals whose sessions are kept. The one that was not used for the longest time is ended first, if any is unused.
 const MAX_SESSIONS: usize = 1_000;
 /// Maximum number of sessions of one connection: a proxy may send the requests of several services through one.
 const MAX_PER_CONNECTION: usize = 16;
@@ -296,7 +296,11 @@ impl Stateless {
         });
         entry.used = Instant::now();
         let needed = (entry.server.clone(), Arc::clone(&entry.session));
-        let ended = if known.sessions.len() >= MAX_SESSIONS { known.sessions.pop_front() } else { None };
+        let mut ended = None;
+        if known.sessions.len() >= MAX_SESSIONS {
+            let oldest = known.sessions.iter().position(|other| !other.is_used()).unwrap_or_default();
+            ended = known.sessions.remove(oldest);
+        }
         known.sessions.push_back(entry);
         if !std::mem::replace(&mut known.is_watched, true) {
             tokio::spawn(end_idle(Arc::downgrade(self), self.idle));

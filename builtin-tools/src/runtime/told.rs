@@ -433,7 +433,10 @@ pub(super) async fn in_background(
     facts.insert("timedOut".to_owned(), false.into());
     let until = match running.timeout {
         Some(timeout) => format!("is ended after {} in all", duration(timeout)),
-        None => "runs until it ends, is stopped, or the session ends".to_owned(),
+        None => {
+            let end = ctx.caller().session_end.as_deref().unwrap_or("the session ends");
+            format!("runs until it ends, is stopped, or {end}")
+        }
     };
     let note = format!(
         "still running after {}, now in the background as {}. It {until}. Manage it with `process`: output, poll, stop",

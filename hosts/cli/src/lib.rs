@@ -97,6 +97,7 @@ mod chat;
 mod cli;
 mod completions;
 mod config;
+mod confirm;
 mod console;
 mod definitions;
 mod describe;

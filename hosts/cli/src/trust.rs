@@ -1,6 +1,7 @@
 //! `trust`: lets the configuration of a workspace count whole, or no more.
 
 use crate::config::{Line, lines, load};
+use crate::confirm::{discard_typed, is_yes};
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
@@ -329,31 +330,5 @@ fn ask(shown: &str) -> Result<bool, Stop> {
     let mut answer = String::new();
     // No user types more.
     BufReader::new(terminal.take(1024)).read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-}
-
-/// Lines that were typed before the question appeared do not answer it.
-#[cfg(unix)]
-fn discard_typed() -> std::io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    // The flag belongs only to this open file: the shell's own is unchanged.
-    let mut terminal =
-        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open("/dev/tty")?;
-    let mut typed = [0; 4096];
-    // Bounded, since a writer may never stop.
-    for _ in 0..1_000 {
-        match terminal.read(&mut typed) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn discard_typed() -> std::io::Result<()> {
-    Ok(())
+    Ok(is_yes(&answer))
 }

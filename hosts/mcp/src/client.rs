@@ -1,12 +1,14 @@
 //! The client: tools of servers elsewhere as tools of a toolkit.
 
 mod asked;
+mod base64;
 mod bounded;
 mod call;
 mod calls;
 mod connect;
 mod execution;
 mod failure;
+mod forgotten;
 mod handler;
 mod http;
 mod known;
@@ -26,6 +28,7 @@ mod server;
 mod servers;
 mod spawn;
 mod sse;
+mod surrogates;
 mod unreadable;
 mod visible;
 

@@ -55,5 +55,5 @@ pub use client::{
 };
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};
-pub use server::{Connection, Principal, ServerOptions, ToolServer};
+pub use server::{Connection, Principal, Revocation, ServerOptions, ToolServer};
 pub use stdio::{ServeError, serve_stdio, serve_stdio_with};

@@ -13,6 +13,7 @@ mod principal;
 mod prompts;
 mod result;
 mod roots;
+mod sessions;
 mod shown;
 mod suspended;
 mod telling;
@@ -20,10 +21,9 @@ mod watched;
 
 use crate::level::level;
 use outputs::Outputs;
-use principal::Sessions;
 #[cfg(feature = "http")]
-pub(crate) use principal::Stateless;
-pub use principal::{Connection, Principal};
+pub(crate) use principal::Sender;
+pub use principal::{Principal, Revocation};
 use rmcp::model::SubscriptionFilter;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
@@ -35,11 +35,18 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use roots::Roots;
 use serde_json::Map;
+pub use sessions::Connection;
+use sessions::{OwnedSession, Sessions};
+#[cfg(feature = "http")]
+pub(crate) use sessions::{Stateless, pause};
 use shown::Shown;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use suspended::Suspended;
 use toolkit::{Caller, Toolkit, events::LogLevel};
+#[cfg(feature = "http")]
+pub(crate) use watched::Owned;
+#[cfg(not(feature = "http"))]
 use watched::Owned;
 
 /// Information that a server sends about itself, and its limits.
@@ -202,8 +209,8 @@ struct Shared {
     /// Calls that wait for the client to come back with an answer.
     suspended: Arc<Suspended>,
     outputs: Arc<Outputs>,
-    /// The session was made for this server, and ends with it.
-    owns_session: bool,
+    /// The session that was made for this server, or for all servers of its principal; `None` if the host named the session.
+    _session: Option<Arc<OwnedSession>>,
     /// The task that notifies the client of changes.
     watching: Mutex<Option<Owned>>,
     /// Minimum level of the log messages that the client gets.
@@ -219,15 +226,6 @@ impl Shared {
     }
 }
 
-/// Ends the session: its background jobs, its approvals, its read states.
-impl Drop for Shared {
-    fn drop(&mut self) {
-        if self.owns_session {
-            self.toolkit.end_session(self.session());
-        }
-    }
-}
-
 impl ToolServer {
     /// Serves the tools that `caller` may use. Without a session of its own it gets one.
     pub fn new(toolkit: Toolkit, caller: Caller) -> Self {
@@ -236,24 +234,15 @@ impl ToolServer {
 
     /// The same with options.
     pub fn with_options(toolkit: Toolkit, mut caller: Caller, options: ServerOptions) -> Self {
-        let owns_session = caller.session_id.is_none();
-        caller.session_id.get_or_insert_with(session_id);
+        let session = caller.session_id.is_none().then(|| OwnedSession::new(&toolkit));
+        if let Some(session) = &session {
+            caller.session_id = Some(session.id.clone());
+        }
         let suspended = Arc::new(Suspended::new(options.answer_within, options.most_waiting));
-        Self::of_parts(toolkit, caller, options, Sessions::default(), suspended, Arc::default(), owns_session)
+        Self::of_parts(toolkit, caller, options, Sessions::default(), suspended, Arc::default(), session)
     }
 
-    /// Creates a server with its own session that shares suspended calls with others.
-    fn of_sessions(
-        toolkit: Toolkit,
-        caller: Caller,
-        options: ServerOptions,
-        sessions: Sessions,
-        suspended: Arc<Suspended>,
-        outputs: Arc<Outputs>,
-    ) -> Self {
-        Self::of_parts(toolkit, caller, options, sessions, suspended, outputs, true)
-    }
-
+    /// Creates a server that shares suspended calls and outputs with others.
     fn of_parts(
         toolkit: Toolkit,
         caller: Caller,
@@ -261,7 +250,7 @@ impl ToolServer {
         sessions: Sessions,
         suspended: Arc<Suspended>,
         outputs: Arc<Outputs>,
-        owns_session: bool,
+        session: Option<Arc<OwnedSession>>,
     ) -> Self {
         let (shown, watching) = (Mutex::default(), Mutex::default());
         let log_level = Mutex::new(LogLevel::Info);
@@ -273,7 +262,7 @@ impl ToolServer {
             shown,
             suspended,
             outputs,
-            owns_session,
+            _session: session,
             watching,
             log_level,
             sessions,

@@ -1,5 +1,6 @@
 //! Serving the client that started this process, by its standard streams.
 
+mod in_flight;
 mod lines;
 mod message;
 mod output;
@@ -7,6 +8,7 @@ mod streams;
 
 use crate::server::faults::{INITIALIZE, invalid};
 use crate::server::{ServerOptions, ToolServer};
+use in_flight::InFlight;
 use lines::Lines;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcRequest, ServerJsonRpcMessage};
 use rmcp::service::ServerInitializeError;
@@ -30,7 +32,8 @@ pub enum ServeError {
     Stopped(#[source] tokio::task::JoinError),
 }
 
-/// Serves the tools of `toolkit` to the client at the other end of standard input and output, until it closes them.
+/// Serves the tools of `toolkit` to the client at the other end of standard input and output, until it closes them. After the end of
+/// standard input, calls that are in progress are finished and answered, unless the client has closed standard output too.
 ///
 /// The calls are made for `caller`; without a session of its own it gets one. Only the protocol reaches standard output,
 /// whatever tools print: from here on everything printed in this process goes to standard error, and standard input is empty
@@ -54,8 +57,9 @@ pub async fn serve_stdio_with(
     options: ServerOptions,
 ) -> Result<(), ServeError> {
     let server = ToolServer::with_options(toolkit, caller, options);
-    let (input, output) = streams::take().map_err(ServeError::Streams)?;
-    let transport = Opening { transport: Lines::new(input, output), begun: false };
+    let (input, output, reader) = streams::take().map_err(ServeError::Streams)?;
+    let lines = InFlight::new(Lines::new(input, output), move || reader.is_gone());
+    let transport = Opening { transport: lines, begun: false };
     let running = match server.serve(transport).await {
         Ok(running) => running,
         // The client closed the connection without a message.

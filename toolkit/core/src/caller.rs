@@ -21,6 +21,9 @@ pub struct Caller {
     pub agent_dir: Option<PathBuf>,
     /// The session.
     pub session_id: Option<String>,
+    /// The event that ends the session, with its background jobs and its approvals, as a clause: "the client's connection ends". Tools that
+    /// start something for the session name it. `None` for a host that ends its sessions itself.
+    pub session_end: Option<String>,
     /// The message that the calls belong to.
     pub message_id: Option<String>,
     /// The conversation within a channel.
@@ -108,6 +111,8 @@ impl Caller {
         with_agent: agent: String;
         /// Sets the session.
         with_session: session_id: String;
+        /// Sets the event that ends the session, as a clause.
+        with_session_end: session_end: String;
         /// Sets the message.
         with_message: message_id: String;
         /// Sets the conversation, by the channel's name for it.

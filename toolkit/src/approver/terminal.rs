@@ -7,7 +7,7 @@ mod reply;
 use super::{Answering, Approver};
 use device::{Device, Typed};
 use paint::Paint;
-use reply::{EXPECTED, Field, Reply, choices, read_permission};
+use reply::{EXPECTED, Field, Reply, choices, confirmation, is_yes, read_permission};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::io;
@@ -25,6 +25,10 @@ use toolkit_core::ask::{Answer, DeniedBy, Elicitation, PendingAsk, Question};
 /// where something is left out. Exactly `y` allows it once; `s` allows it for the session and `a` always, if the question offers
 /// them. The question shows what `s` and `a` remember. `n` denies, and `?` explains the answers and asks again. Any other text
 /// also denies, and the model gets the text.
+///
+/// A request for values asks for one field after the other, and then whether to send them, also if there is no field or no value: only
+/// `y` or `yes` sends them, and any other line declines. The end of input (Ctrl-D, or a terminal that hangs up) cancels at each prompt,
+/// also after a part of a line.
 ///
 /// File changes are coloured, unless `NO_COLOR` is set, or `TERM` is `dumb` or not set. After the process was stopped and
 /// continued (Ctrl-Z and `fg`), the question is shown again.
@@ -143,11 +147,16 @@ impl Talk {
     }
 
     async fn values(&mut self, elicitation: &Elicitation) -> io::Result<Answer> {
-        self.device.write("Optional values may be left empty; Ctrl-D declines.\n").await?;
+        let fields = Field::all(&elicitation.schema);
+        if !fields.is_empty() {
+            let how =
+                "Optional values may be left empty. Nothing is sent before you confirm; Ctrl-D cancels.\n";
+            self.device.write(how).await?;
+        }
         let mut values = Map::new();
-        for field in Field::all(&elicitation.schema) {
+        for field in &fields {
             loop {
-                let Some(line) = self.line(&field.prompt()).await? else { return Ok(Answer::Declined) };
+                let Some(line) = self.line(&field.prompt()).await? else { return Ok(Answer::Cancelled) };
                 match field.read(&line) {
                     Ok(Some(value)) => values.insert(field.name.to_owned(), value),
                     Ok(None) => None,
@@ -159,10 +168,11 @@ impl Talk {
                 break;
             }
         }
-        if values.is_empty() && self.line("Press Enter to confirm: ").await?.is_none() {
-            return Ok(Answer::Declined);
-        }
-        Ok(Answer::value(Value::Object(values)))
+        Ok(match self.line(confirmation(&values)).await? {
+            None => Answer::Cancelled,
+            Some(line) if is_yes(&line) => Answer::value(Value::Object(values)),
+            Some(_) => Answer::Declined,
+        })
     }
 
     /// Reads the line typed after a prompt; returns `None` at the end of input.

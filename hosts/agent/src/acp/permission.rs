@@ -51,21 +51,13 @@ impl Editor {
             Ok(result) => result["outcome"].clone(),
             Err(fault) => return unanswered(&fault),
         };
-        match (outcome["outcome"].as_str(), outcome["optionId"].as_str()) {
-            (Some("cancelled"), _) => Answer::Cancelled,
-            (Some("selected"), Some(ALLOW_ONCE)) => Answer::allow(),
-            (Some("selected"), Some(ALLOW_SESSION)) => Answer::allow_for_session(),
-            (Some("selected"), Some(ALLOW_ALWAYS)) => Answer::allow_always(),
-            (Some("selected"), Some(REJECT_ONCE)) => Answer::deny(),
-            (Some("selected"), Some(REJECT_ALWAYS)) => {
-                let mut denied = self.denied();
-                if denied.len() < MAX_DENIALS {
-                    denied.push(ask.clone());
-                }
-                Answer::deny()
+        if is_selected(&outcome, REJECT_ALWAYS) {
+            let mut denied = self.denied();
+            if denied.len() < MAX_DENIALS {
+                denied.push(ask.clone());
             }
-            _ => Answer::denied_by(DeniedBy::Fault, "the editor gave an answer that was not offered"),
         }
+        decision(&outcome)
     }
 
     /// The parameters of `session/request_permission`.
@@ -117,11 +109,7 @@ impl Editor {
             params["toolCallId"] = id.into();
         }
         match self.link.client.request("elicitation/create", &params).answer().await {
-            Ok(result) => match result["action"].as_str() {
-                Some("accept") => Answer::value(result.get("content").cloned().unwrap_or_else(|| json!({}))),
-                Some("decline") => Answer::Declined,
-                _ => Answer::Cancelled,
-            },
+            Ok(result) => submitted(&result),
             Err(fault) => unanswered(&fault),
         }
     }
@@ -134,6 +122,31 @@ impl Editor {
 impl Approver for Editor {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         Box::pin(async move { Some(self.answer(ask).await) })
+    }
+}
+
+fn is_selected(outcome: &Value, option: &str) -> bool {
+    outcome["outcome"] == "selected" && outcome["optionId"] == option
+}
+
+/// Returns the decision of an outcome of `session/request_permission`. Only an option that allows does so.
+fn decision(outcome: &Value) -> Answer {
+    match (outcome["outcome"].as_str(), outcome["optionId"].as_str()) {
+        (Some("cancelled"), _) => Answer::Cancelled,
+        (Some("selected"), Some(ALLOW_ONCE)) => Answer::allow(),
+        (Some("selected"), Some(ALLOW_SESSION)) => Answer::allow_for_session(),
+        (Some("selected"), Some(ALLOW_ALWAYS)) => Answer::allow_always(),
+        (Some("selected"), Some(REJECT_ONCE | REJECT_ALWAYS)) => Answer::deny(),
+        _ => Answer::denied_by(DeniedBy::Fault, "the editor gave an answer that was not offered"),
+    }
+}
+
+/// Returns the answer of a form. Only the action `accept` submits the values.
+fn submitted(result: &Value) -> Answer {
+    match result["action"].as_str() {
+        Some("accept") => Answer::value(result.get("content").cloned().unwrap_or_else(|| json!({}))),
+        Some("decline") => Answer::Declined,
+        _ => Answer::Cancelled,
     }
 }
 
@@ -176,6 +189,49 @@ fn options(pending: &PendingAsk, ask: &Ask) -> Vec<Value> {
 mod tests {
     use super::*;
     use toolkit::approval::Origin;
+
+    #[test]
+    fn only_an_option_that_allows_is_an_approval() {
+        for (outcome, expected) in [
+            (json!({"outcome": "selected", "optionId": "allow_once"}), Answer::allow()),
+            (json!({"outcome": "selected", "optionId": "allow_session"}), Answer::allow_for_session()),
+            (json!({"outcome": "selected", "optionId": "allow_always"}), Answer::allow_always()),
+            (json!({"outcome": "selected", "optionId": "reject_once"}), Answer::deny()),
+            (json!({"outcome": "selected", "optionId": "reject_always"}), Answer::deny()),
+            (json!({"outcome": "cancelled"}), Answer::Cancelled),
+            (json!({"outcome": "cancelled", "optionId": "allow_once"}), Answer::Cancelled),
+        ] {
+            assert_eq!(decision(&outcome), expected, "{outcome}");
+        }
+        for outcome in [
+            json!({"outcome": "selected", "optionId": "no"}),
+            json!({"outcome": "selected"}),
+            json!({"optionId": "allow_once"}),
+            json!({"outcome": "allow_once"}),
+            json!("allow_once"),
+            json!(true),
+            Value::Null,
+        ] {
+            assert!(matches!(decision(&outcome), Answer::Deny { by: DeniedBy::Fault, .. }), "{outcome}");
+        }
+    }
+
+    #[test]
+    fn only_the_action_accept_submits_a_form() {
+        for (result, expected) in [
+            (json!({"action": "accept", "content": {"a": 1}}), Answer::value(json!({"a": 1}))),
+            (json!({"action": "accept"}), Answer::value(json!({}))),
+            (json!({"action": "decline"}), Answer::Declined),
+            (json!({"action": "decline", "content": {"a": 1}}), Answer::Declined),
+            (json!({"action": "cancel", "content": {"a": 1}}), Answer::Cancelled),
+            (json!({"action": "no"}), Answer::Cancelled),
+            (json!({"action": true, "content": {}}), Answer::Cancelled),
+            (json!({"content": {"a": 1}}), Answer::Cancelled),
+            (Value::Null, Answer::Cancelled),
+        ] {
+            assert_eq!(submitted(&result), expected, "{result}");
+        }
+    }
 
     #[test]
     fn an_option_names_the_actions_that_it_covers() {

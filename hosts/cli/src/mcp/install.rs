@@ -3,6 +3,7 @@
 use super::clients::{Client, Start, is_ours};
 use super::edit::{self, Changed};
 use super::installed::{Installed, Made};
+use crate::confirm::{discard_typed, is_yes};
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
@@ -334,8 +335,9 @@ fn agrees(console: &mut Console<'_>) -> Result<bool, Stop> {
         console.note("no approval possible: standard input is not a terminal; use `--yes` to write it");
         return Ok(false);
     }
+    discard_typed()?;
     console.note("Write this? y = yes, anything else = no");
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+    Ok(is_yes(&line))
 }

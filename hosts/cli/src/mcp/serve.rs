@@ -60,7 +60,7 @@ pub(super) fn command() -> Command {
                 .value_name("SECONDS")
                 .value_parser(value_parser!(u64).range(1..))
                 .requires("http")
-                .help("Ends a session, with its background jobs, after this time without a request [default: 1800]"),
+                .help("Ends a session after this time without a request, a running call or an open stream, and a principal's background jobs after this time without a session [default: 1800]"),
         )
         .arg(
             Arg::new("profile")
@@ -156,8 +156,8 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
                     (false, path) => format!("the token of clients is in {}", path.display()),
                 });
                 console.note(
-                    "with protocol 2026-07-28, a session under this token ends with its connection, and so do its background commands; \
-                     `toolkit mcp token add NAME` creates a token with a lasting session",
+                    "clients share this token, so their background commands end with their session, or with their connection under protocol \
+                     2026-07-28; `toolkit mcp token add NAME` creates a token whose background commands last",
                 );
                 serve_http(listener, toolkit_mcp::at_path("/mcp", service), cancel)
                     .await

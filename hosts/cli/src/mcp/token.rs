@@ -22,34 +22,46 @@ const LEAST: usize = 16;
 /// A parsed `mcp token` subcommand.
 #[derive(Debug, Clone)]
 pub(crate) enum TokenRequest {
-    Add { name: String },
+    Add { name: String, principal: Option<String> },
     List,
     Remove { name: String },
 }
 
 pub(super) fn command() -> Command {
-    let name = || Arg::new("name").value_name("NAME").required(true).help("The client's name");
+    let name = || Arg::new("name").value_name("NAME").required(true).help("The token's name");
+    let principal = Arg::new("principal")
+        .long("principal")
+        .value_name("NAME")
+        .help("The person or program that the token belongs to, if it has another token [default: the token's name]");
     Command::new("token")
-        .about("Manages tokens of single HTTP clients, each with its own session")
+        .about("Manages tokens of single HTTP clients, whose sessions and background jobs no other client can use")
         .long_about(
-            "Creates, lists and removes tokens of single HTTP clients.\n\nClients that share the token of `mcp serve --http` get a session \
-             for each session or connection of the protocol. A client with its own token has one session over all its connections, which keeps its background jobs and approvals. Clients without their own token share the record of which files were read, so that `write` works across connections.",
+            "Creates, lists and removes tokens of single HTTP clients.\n\nBackground jobs and approvals of a token belong to its principal: all sessions and connections with a token of this principal share them, and no other client sees them. \
+             With the token of `mcp serve --http`, which clients share, they belong to a session or connection and end with it. Clients without their own token share the record of which files were read, so that `write` works across connections.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(Command::new("add").about("Creates a token for a client and prints it once").arg(name()))
-        .subcommand(Command::new("list").about("Lists the clients with a token"))
-        .subcommand(Command::new("remove").about("Removes a client's token").arg(name()))
+        .subcommand(
+            Command::new("add").about("Creates a token for a client and prints it once").arg(name()).arg(principal),
+        )
+        .subcommand(Command::new("list").about("Lists the tokens of clients"))
+        .subcommand(
+            Command::new("remove")
+                .about("Removes a token, and ends its sessions; the last token of a principal also ends its jobs")
+                .arg(name()),
+        )
 }
 
 pub(super) fn request(matches: &mut ArgMatches) -> Result<TokenRequest, Stop> {
     let Some((what, mut matches)) = matches.remove_subcommand() else {
         return Err(Stop::usage("a subcommand is missing; `mcp token --help` lists them"));
     };
-    let mut name = || required(text(&mut matches, "name"));
     Ok(match what.as_str() {
-        "add" => TokenRequest::Add { name: name()? },
-        "remove" => TokenRequest::Remove { name: name()? },
+        "add" => {
+            let name = required(text(&mut matches, "name"))?;
+            TokenRequest::Add { name, principal: text(&mut matches, "principal") }
+        }
+        "remove" => TokenRequest::Remove { name: required(text(&mut matches, "name"))? },
         _ => TokenRequest::List,
     })
 }
@@ -63,8 +75,9 @@ pub(super) fn run(
 ) -> Result<Exit, Stop> {
     let tokens = clients(data_dir)?;
     match request {
-        TokenRequest::Add { name } => {
-            let token = tokens.add(name).map_err(|error| match error.kind() {
+        TokenRequest::Add { name, principal } => {
+            let principal = principal.as_deref().unwrap_or(name);
+            let token = tokens.add_for(name, principal).map_err(|error| match error.kind() {
                 ErrorKind::InvalidInput | ErrorKind::AlreadyExists => Stop::usage(error.to_string()),
                 _ => Stop::failed(format!(
                     "the tokens of clients cannot be kept in {}: {error}",
@@ -75,13 +88,21 @@ pub(super) fn run(
             console.print(&format!("{token}\n"))?;
         }
         TokenRequest::List => {
-            let names = tokens.names().map_err(|error| Stop::failed(error.to_string()))?;
+            let tokens = tokens.principals().map_err(|error| Stop::failed(error.to_string()))?;
             match format {
-                Format::Json => print_json(&json!(names), console)?,
-                Format::Text if names.is_empty() => {
+                Format::Json => {
+                    let entry = |(name, principal): &(String, String)| json!({ "name": name, "principal": principal });
+                    print_json(&tokens.iter().map(entry).collect(), console)?;
+                }
+                Format::Text if tokens.is_empty() => {
                     console.note("No client has a token of its own; `toolkit mcp token add NAME` makes one");
                 }
-                Format::Text => console.print(&(names.join("\n") + "\n"))?,
+                Format::Text => {
+                    for (name, principal) in tokens {
+                        let of = if name == principal { String::new() } else { format!(" (of {principal})") };
+                        console.print(&format!("{name}{of}\n"))?;
+                    }
+                }
             }
         }
         TokenRequest::Remove { name } => {

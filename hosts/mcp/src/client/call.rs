@@ -96,7 +96,7 @@ async fn once(
         ServerResult::InputRequiredResult(result) => Ok(CallToolResponse::InputRequired(result)),
         // Without any content it looks like others.
         ServerResult::EmptyResult(_) => Ok(CallToolResponse::Complete(CallToolResult::success(Vec::new()))),
-        ServerResult::CustomResult(result) => serde_json::from_value(result.0)
+        ServerResult::CustomResult(result) => output::with_unknown_blocks(result.0)
             .map(CallToolResponse::Complete)
             .map_err(|_| fault(server, "its answer is not a tool result")),
         _ => Err(fault(server, "its answer is not a tool result")),

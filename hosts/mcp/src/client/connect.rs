@@ -255,7 +255,7 @@ where
 {
     let handler = Handler(Arc::clone(server));
     let transport = Bounded::new(transport.into_transport());
-    handler.serve_with_lifecycle(transport, mode).await.map_err(|error| Failure {
+    let running = handler.serve_with_lifecycle(transport, mode).await.map_err(|error| Failure {
         is_refused: failure::is_refused(&error),
         is_unopened: false,
         is_of_protocol: matches!(
@@ -267,7 +267,18 @@ where
                 | ClientInitializeError::UncorrelatedErrorResponse { .. }
         ),
         why: reason(server, &error),
-    })
+    })?;
+    match running.peer().peer_info().and_then(|info| unknown(&info.protocol_version)) {
+        None => Ok(running),
+        Some(why) => Err(why.into()),
+    }
+}
+
+/// Returns the reason for which a version of the protocol cannot be used, if the version does not exist.
+fn unknown(version: &ProtocolVersion) -> Option<String> {
+    let is_known = ProtocolVersion::KNOWN_VERSIONS.contains(version);
+    let shown = escape_line(version.as_str());
+    (!is_known).then(|| format!("it answers with the protocol version {shown:?}, which does not exist"))
 }
 
 /// Returns the reason for the failure.

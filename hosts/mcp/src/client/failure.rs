@@ -239,7 +239,8 @@ fn of_io(error: &io::Error) -> Option<String> {
     Some(words.to_owned())
 }
 
-fn shortened(text: &str) -> String {
+/// Returns a text without what is too long to be quoted.
+pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_CHARS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

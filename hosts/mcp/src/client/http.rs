@@ -2,7 +2,7 @@
 
 use super::limited::Limited;
 use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
+use reqwest::redirect::{Action, Attempt, Policy};
 #[cfg(feature = "oauth")]
 use rmcp::transport::auth::AuthError;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
@@ -26,7 +26,7 @@ const LONGEST_PLAIN_PATH: usize = 24;
 pub(super) fn transport(
     settings: &McpUrl,
 ) -> Result<StreamableHttpClientTransport<Limited<reqwest::Client>>, String> {
-    Ok(StreamableHttpClientTransport::with_client(Limited(client()?), config(settings)?))
+    Ok(StreamableHttpClientTransport::with_client(Limited::new(client()?), config(settings)?))
 }
 
 /// Creates a transport that signs in if the server requires authentication, until `ended` is cancelled.
@@ -36,7 +36,7 @@ pub(super) fn signed_in(
     authority: Arc<super::oauth::Authority>,
     ended: CancellationToken,
 ) -> Result<StreamableHttpClientTransport<Limited<super::oauth::SignedIn>>, String> {
-    let client = Limited(signing_in(authority, ended)?);
+    let client = Limited::new(signing_in(authority, ended)?);
     Ok(StreamableHttpClientTransport::with_client(client, config(settings)?))
 }
 
@@ -87,10 +87,37 @@ pub(super) fn client() -> Result<reqwest::Client, String> {
     }
     reqwest::Client::builder()
         .connect_timeout(CONNECT_WITHIN)
-        // The headers may hold secrets for this address only.
-        .redirect(Policy::none())
+        .redirect(Policy::custom(redirect))
         .build()
         .map_err(|error| format!("requests to it cannot be made: {error}"))
+}
+
+/// Maximum number of redirects of one request.
+const MAX_REDIRECTS: usize = 5;
+
+/// A redirect that is not followed.
+#[derive(Debug, thiserror::Error)]
+#[error("it redirects to {to} (HTTP {status}), which is not followed: {why}")]
+struct Redirected {
+    to: String,
+    status: u16,
+    why: &'static str,
+}
+
+/// Follows a redirect that repeats the request, within its origin: the headers may hold secrets for this origin only.
+fn redirect(attempt: Attempt<'_>) -> Action {
+    let (from, to, status) = (attempt.previous().last(), attempt.url(), attempt.status().as_u16());
+    let why = if from.is_none_or(|from| from.origin() != to.origin()) {
+        "it is another origin; if that is the server's address, configure it"
+    } else if !matches!(status, 307 | 308) {
+        "the request would become another one; if that is the server's address, configure it"
+    } else if attempt.previous().len() > MAX_REDIRECTS {
+        "there were too many redirects"
+    } else {
+        return attempt.follow();
+    };
+    let to = shown_address(to.as_str());
+    attempt.error(Redirected { to, status, why })
 }
 
 /// Returns the reason for which a request was refused if it lacked authentication; the text follows the name of the server, and is not

@@ -3,6 +3,8 @@
 
 use super::execution;
 use super::failure;
+use super::forgotten::Refusals;
+use super::surrogates;
 use super::unreadable;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -20,9 +22,18 @@ type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// An HTTP client that converts unreadable answers to errors.
+/// An HTTP client that converts unreadable answers to errors, and refusals of a session to the error that begins a new one.
 #[derive(Clone, Debug)]
-pub(super) struct Limited<C>(pub(super) C);
+pub(super) struct Limited<C> {
+    client: C,
+    refusals: Arc<Refusals>,
+}
+
+impl<C> Limited<C> {
+    pub(super) fn new(client: C) -> Self {
+        Self { client, refusals: Arc::default() }
+    }
+}
 
 impl<C> StreamableHttpClient for Limited<C>
 where
@@ -52,8 +63,13 @@ where
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let id = waiting(&message);
-        let answer =
-            self.0.post_message_with_response_limits(uri, message, session, token, headers, limits).await;
+        let (has_session, begins) = (session.is_some(), is_initialize(&message));
+        let answer = self
+            .client
+            .post_message_with_response_limits(uri, message, session, token, headers, limits)
+            .await;
+        let answer = if has_session { self.refusals.of_session(answer, id.as_ref()) } else { answer };
+        let answer = if begins { self.refusals.of_beginning(answer) } else { answer };
         let Some(id) = id else { return answer };
         match answer {
             Ok(StreamableHttpPostResponse::Sse(events, session)) => {
@@ -77,7 +93,7 @@ where
         token: Option<String>,
         headers: Headers,
     ) -> Result<(), Failure> {
-        self.0.delete_session(uri, session, token, headers).await
+        self.client.delete_session(uri, session, token, headers).await
     }
 
     async fn get_stream(
@@ -88,7 +104,7 @@ where
         token: Option<String>,
         headers: Headers,
     ) -> Result<Events, Failure> {
-        self.0.get_stream(uri, session, last_event, token, headers).await
+        self.client.get_stream(uri, session, last_event, token, headers).await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -101,7 +117,7 @@ where
         max_sse_event_size: usize,
     ) -> Result<Events, Failure> {
         let most = max_sse_event_size;
-        self.0.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, most).await
+        self.client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, most).await
     }
 }
 
@@ -111,6 +127,11 @@ fn waiting(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     let is_first =
         matches!(request.request, ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_));
     (!is_first).then(|| request.id.clone())
+}
+
+fn is_initialize(message: &ClientJsonRpcMessage) -> bool {
+    let ClientJsonRpcMessage::Request(request) = message else { return false };
+    matches!(request.request, ClientRequest::InitializeRequest(_))
 }
 
 /// Returns the answer to a request, if it is the only message.
@@ -145,7 +166,8 @@ fn readable(events: Events, id: RequestId) -> Events {
                         }
                         // rmcp parses it again.
                         Ok(mut message) => {
-                            if execution::keep(&mut message, data.as_bytes()) {
+                            let is_kept = execution::keep(&mut message, data.as_bytes());
+                            if is_kept || surrogates::replaced(data.as_bytes()).is_some() {
                                 event.data = serde_json::to_string(&message).ok();
                             }
                         }

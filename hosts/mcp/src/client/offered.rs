@@ -66,7 +66,12 @@ pub(super) fn tools(
                 .push(format!("its tool {name:?} has changed its definition; its next call needs approval"));
         }
         match tool(server, name, definition, &here, change) {
-            Ok(tool) => tools.push(tool),
+            Ok((tool, problem)) => {
+                problems.extend(
+                    problem.map(|why| format!("the `outputSchema` of its tool {name:?} is not used: {why}")),
+                );
+                tools.push(tool);
+            }
             Err(why) => {
                 problems.push(format!("its tool {name:?} is left out: {why}"));
                 left_out.add(here, why);
@@ -76,13 +81,18 @@ pub(super) fn tools(
     (tools, problems)
 }
 
+/// Returns a tool, with the reason for which its output schema is not used, if it is not.
+///
+/// # Errors
+///
+/// The reason for which the tool cannot be used.
 fn tool(
     server: &Arc<Server>,
     name: &str,
     definition: &Definition,
     here: &str,
     change: Option<Change>,
-) -> Result<Tool, String> {
+) -> Result<(Tool, Option<String>), String> {
     let task_support = execution::of(definition).and_then(|execution| execution.get("taskSupport"));
     if task_support.and_then(Value::as_str) == Some("required") {
         return Err("it runs only as a task, which this client does not support".to_owned());
@@ -101,10 +111,6 @@ fn tool(
     let title = text("title").or_else(|| hints.and_then(|hints| hints.get("title")).and_then(Value::as_str));
     if let Some(title) = title {
         tool = tool.title(escape_hidden(title));
-    }
-    if let Some(mut output) = definition.get("outputSchema").filter(|schema| schema.is_object()).cloned() {
-        visible::schema(&mut output)?;
-        tool = tool.output_schema(output);
     }
     // They are shown, and loosen nothing: the tool's code is not here.
     if hint("readOnlyHint") == Some(true) {
@@ -126,7 +132,16 @@ fn tool(
         let (server, offered) = (Arc::clone(&server), Arc::clone(&offered));
         async move { call::call(&server, &offered, &context, args).await }
     };
-    tool.build(run).map_err(|error| error.problem)
+    let Some(mut output) = definition.get("outputSchema").filter(|schema| schema.is_object()).cloned() else {
+        return Ok((tool.build(run).map_err(|error| error.problem)?, None));
+    };
+    let with_output = visible::schema(&mut output)
+        .and_then(|()| tool.clone().output_schema(output).build(run.clone()).map_err(|error| error.problem));
+    match with_output {
+        Ok(tool) => Ok((tool, None)),
+        // A tool without an output schema is of use too.
+        Err(why) => Ok((tool.build(run).map_err(|error| error.problem)?, Some(why))),
+    }
 }
 
 /// Returns the length of a value as JSON, without writing it.

@@ -1,9 +1,24 @@
 //! Conversion of a server's answer to a tool result.
 
+use super::base64;
 use super::visible;
-use data_encoding::BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::{Value, json};
 use toolkit::{Content, ToolError, ToolOutput, output::Resource};
+
+/// Parses the result of a call that rmcp could not, since it has a block of a kind that is not known: such a block becomes text.
+///
+/// # Errors
+///
+/// If it is no result of a call even so.
+pub(super) fn with_unknown_blocks(mut result: Value) -> Result<CallToolResult, serde_json::Error> {
+    for block in result.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+        if serde_json::from_value::<ContentBlock>(block.clone()).is_err() {
+            *block = json!({ "type": "text", "text": block.to_string() });
+        }
+    }
+    serde_json::from_value(result)
+}
 
 /// Converts the result of a call. A result that the server marks as an error becomes an error.
 pub(super) fn output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
@@ -58,12 +73,10 @@ pub(super) fn resource(contents: ResourceContents) -> Content {
         ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
             (Resource::text(visible::text(uri), visible::text(text)), mime_type)
         }
-        ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-            match BASE64.decode(blob.as_bytes()) {
-                Ok(data) => (Resource::blob(visible::text(uri), data), mime_type),
-                Err(_) => return unreadable("document"),
-            }
-        }
+        ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => match base64::decode(&blob) {
+            Some(data) => (Resource::blob(visible::text(uri), data), mime_type),
+            None => return unreadable("document"),
+        },
         _ => return unreadable("document"),
     };
     resource.mime_type = mime_type.map(visible::text);
@@ -71,7 +84,7 @@ pub(super) fn resource(contents: ResourceContents) -> Content {
 }
 
 fn decoded(data: &str, what: &str, content: impl FnOnce(Vec<u8>) -> Content) -> Content {
-    BASE64.decode(data.as_bytes()).map_or_else(|_| unreadable(what), content)
+    base64::decode(data).map_or_else(|| unreadable(what), content)
 }
 
 fn unreadable(what: &str) -> Content {
@@ -116,6 +129,24 @@ mod tests {
         assert!(matches!(link, Content::ResourceLink { uri, .. } if uri == "x:3"));
         for bad in [bad, worse] {
             assert!(bad.as_text().is_some_and(|text| text.contains("not valid Base64")), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_block_of_an_unknown_kind_is_text_and_the_others_stay() {
+        let result = json!({"content": [
+            {"type": "text", "text": "a"},
+            {"type": "video", "data": "AQI="},
+            {"type": "image", "data": 5, "mimeType": "image/png"},
+            "b",
+        ], "isError": false});
+        let output = output(with_unknown_blocks(result).unwrap()).unwrap();
+        let texts: Vec<&str> = output.content.iter().filter_map(Content::as_text).collect();
+        assert_eq!(texts.len(), 4);
+        assert_eq!((texts[0], texts[1], texts[3]), ("a", r#"{"type":"video","data":"AQI="}"#, r#""b""#));
+        assert!(texts[2].contains(r#""data":5"#), "{texts:?}");
+        for result in [json!(3), json!({"content": "x"})] {
+            assert!(with_unknown_blocks(result.clone()).is_err(), "{result}");
         }
     }
 

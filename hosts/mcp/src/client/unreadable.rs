@@ -1,5 +1,6 @@
 //! Answers of servers that cannot be read: each becomes an error of the request that it answers.
 
+use super::surrogates;
 use crate::scan::{MAX_LEVELS, Scan};
 use rmcp::RoleClient;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -16,7 +17,11 @@ const MARK: &str = "toolkit/unreadable";
 ///
 /// Why it cannot be read, to go after "the answer".
 pub(super) fn parse(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleClient>, String> {
-    serde_json::from_slice(bytes).map_err(|error| {
+    let parsed = serde_json::from_slice(bytes).or_else(|error| match surrogates::replaced(bytes) {
+        Some(repaired) => serde_json::from_slice(&repaired),
+        None => Err(error),
+    });
+    parsed.map_err(|error| {
         if let Err(error) = std::str::from_utf8(bytes) {
             return format!("is not valid UTF-8 (at byte {})", error.valid_up_to());
         }
@@ -53,6 +58,13 @@ pub(super) fn reason(error: &ErrorData) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lone_surrogate_does_not_discard_the_message() {
+        let text = br#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a\ud83d b"}]}}"#;
+        let message = serde_json::to_string(&parse(text).unwrap()).unwrap();
+        assert!(message.contains("a\u{fffd} b"), "{message}");
+    }
 
     #[test]
     fn reasons_are_words() {

@@ -1,8 +1,9 @@
 //! A layer that knows the tokens of clients.
 
 use super::layer::{Answering, Inner, answered};
+use super::revoked::Watched;
 use super::service::refusal;
-use super::tokens::ClientTokens;
+use super::tokens::{ClientTokens, Known};
 use crate::server::Principal;
 use data_encoding::BASE64URL_NOPAD;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
@@ -14,20 +15,21 @@ use std::{fmt, io};
 /// Lets requests through that have a token, `Authorization: Bearer …`.
 ///
 /// Clients may share the token given to [`new`](Self::new), so their requests have no [`Principal`]: each session of the protocol, or each
-/// [`Connection`](crate::Connection), has a separate session. A client with one of the [tokens of clients](Self::clients) is the principal
-/// of its name, with one session over all its connections.
+/// [`Connection`](crate::Connection), has separate background jobs and approvals, which end with it. A request with one of the
+/// [tokens of clients](Self::clients) has the token's principal, and a [`Revocation`](crate::Revocation): when the token is removed from the
+/// file, its connections and sessions end within about a second, and with the last token of the principal its jobs and approvals.
 #[derive(Clone)]
 pub struct Bearer<S> {
     pub(super) inner: S,
     token: [u8; 32],
-    clients: Option<Arc<ClientTokens>>,
+    clients: Option<Arc<Watched>>,
 }
 
 /// The sender of a request, by its token.
 enum Sender {
     /// A sender with the shared token.
     Shared,
-    Client(Principal),
+    Client(Known),
 }
 
 impl<S> Bearer<S> {
@@ -39,7 +41,7 @@ impl<S> Bearer<S> {
     /// Lets requests with these tokens through too.
     #[must_use]
     pub fn clients(self, tokens: ClientTokens) -> Self {
-        Self { clients: Some(Arc::new(tokens)), ..self }
+        Self { clients: Some(Watched::new(tokens)), ..self }
     }
 
     /// Returns the sender of a request, or `None` without a known token. Digests are compared, so that the time it takes discloses nothing
@@ -55,8 +57,7 @@ impl<S> Bearer<S> {
         if digest == self.token {
             return Some(Sender::Shared);
         }
-        let name = self.clients.as_ref()?.client(token)?;
-        Some(Sender::Client(Principal(format!("client {name}"))))
+        Some(Sender::Client(self.clients.as_ref()?.tokens.find(token)?))
     }
 
     pub(super) fn answer<B>(&mut self, mut request: Request<B>) -> Answering
@@ -71,8 +72,11 @@ impl<S> Bearer<S> {
             refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return answered(refused);
         };
-        if let Sender::Client(principal) = sender {
-            request.extensions_mut().insert(principal);
+        if let (Sender::Client(known), Some(clients)) = (sender, &self.clients) {
+            let revocation = clients.revocation(&known);
+            let extensions = request.extensions_mut();
+            extensions.insert(Principal(format!("client {}", known.principal)));
+            extensions.insert(revocation);
         }
         Box::pin(self.inner.call(request))
     }

@@ -28,7 +28,7 @@ const END_WITHIN: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves HTTP/1.1 on `listener` with `service`, up to 1,024 connections at once, until `shutdown` is cancelled; then pending answers
-/// have five seconds to finish.
+/// have five seconds to finish. A connection also ends when a token that it used is revoked.
 ///
 /// # Errors
 ///
@@ -63,6 +63,7 @@ where
         };
         let _ = stream.set_nodelay(true);
         let (service, shutdown) = (OfConnection::new(service.clone()), shutdown.clone());
+        let connection = service.connection.clone();
         connections.spawn(async move {
             let serving = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -71,6 +72,8 @@ where
             let mut serving = std::pin::pin!(serving);
             tokio::select! {
                 ended = &mut serving => log(ended),
+                // The answers to a client whose token was revoked are not waited for.
+                () = connection.revoked() => tracing::debug!("a connection ended with its token"),
                 () = shutdown.cancelled() => {
                     serving.as_mut().graceful_shutdown();
                     log(serving.await);

@@ -1,16 +1,18 @@
 //! The service: limits around rmcp's.
 
-use crate::server::faults::{INITIALIZE, invalid, is_list};
+use super::kept::Place;
+use super::recorded::Recorded;
+use super::sessions::{InProgress, InUse, ProtocolSessions, sender};
+use crate::server::faults::{self, INITIALIZE, invalid, is_list};
 use crate::server::no_message;
-use crate::server::{ServerOptions, Stateless, ToolServer};
+use crate::server::{Connection, Sender, ServerOptions, Stateless, ToolServer};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
-use http_body::Body;
+use http_body::{Body, Frame};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited, StreamBody};
 use rmcp::ServerHandler;
 use rmcp::model::{ProtocolVersion, RequestId, ServerJsonRpcMessage};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 use std::convert::Infallible;
@@ -43,7 +45,8 @@ pub struct HttpOptions {
     /// Maximum number of concurrent sessions and requests; 1,000 by default. Each session ends with its client, or after the time `idle`
     /// without a request.
     pub most_sessions: usize,
-    /// Time for which a session is kept without a request; half an hour by default.
+    /// Time for which a session is kept without a request, and a principal's background jobs without a request and a session; half an hour
+    /// by default. A call that runs and a stream that is open count as a request. After it, requests of the session are answered with 404.
     pub idle: Duration,
     /// Cancels all sessions and streams.
     pub shutdown: CancellationToken,
@@ -94,15 +97,16 @@ impl HttpOptions {
 /// The service authenticates nobody: put an authenticating layer around it, [`Bearer`](crate::Bearer) or your own, which adds a
 /// [`Principal`](crate::Principal) for each client to the request's extensions.
 pub struct HttpService<H = ToolServer> {
-    inner: StreamableHttpService<H, LocalSessionManager>,
+    inner: StreamableHttpService<H, ProtocolSessions>,
+    sessions: Arc<ProtocolSessions>,
     stateless: Arc<Stateless>,
     options: Arc<HttpOptions>,
 }
 
 impl<H> Clone for HttpService<H> {
     fn clone(&self) -> Self {
-        let (inner, stateless) = (self.inner.clone(), Arc::clone(&self.stateless));
-        Self { inner, stateless, options: Arc::clone(&self.options) }
+        let (sessions, stateless) = (Arc::clone(&self.sessions), Arc::clone(&self.stateless));
+        Self { inner: self.inner.clone(), sessions, stateless, options: Arc::clone(&self.options) }
     }
 }
 
@@ -141,19 +145,18 @@ impl<H: ServerHandler> HttpService<H> {
                 if stateless.live() >= most {
                     return Err(io::Error::other(format!("{most} sessions are open already")));
                 }
-                Ok(handler(stateless.server()))
+                Ok(handler(stateless.server(sender())))
             }
         };
-        let mut sessions = LocalSessionManager::default();
-        sessions.session_config.keep_alive = Some(options.idle);
+        let sessions = ProtocolSessions::new(options.idle);
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(options.allowed_hosts.iter())
             .with_allowed_origins(options.allowed_origins.iter())
             .enforce_origin_validation()
             .with_max_request_body_bytes(options.max_body)
             .with_cancellation_token(options.shutdown.clone());
-        let inner = StreamableHttpService::new(make, Arc::new(sessions), config);
-        Self { inner, stateless, options: Arc::new(options) }
+        let inner = StreamableHttpService::new(make, Arc::clone(&sessions), config);
+        Self { inner, sessions, stateless, options: Arc::new(options) }
     }
 
     /// Reads the body of a request, with limits of time and size.
@@ -185,7 +188,7 @@ impl<H: ServerHandler> HttpService<H> {
         B: Body<Data: Send> + Send + 'static,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         // By which of two would it be decided whether the request is for this host?
         if parts.headers.get_all(http::header::HOST).iter().count() > 1 {
             return refusal(StatusCode::BAD_REQUEST, "a request has one `Host` header".to_owned());
@@ -210,19 +213,74 @@ impl<H: ServerHandler> HttpService<H> {
             busy.headers_mut().insert(http::header::RETRY_AFTER, http::HeaderValue::from_static("5"));
             return busy;
         }
-        let ends = parts.method == Method::DELETE;
-        let is_json = is_json(&parts.headers);
-        let mut answer = self.inner.handle(Request::from_parts(parts, Full::new(body.clone()))).await;
+        let sender = Sender::named(&parts.extensions);
+        if let (Some(connection), Some(revocation)) =
+            (parts.extensions.get::<Connection>(), &sender.revocation)
+        {
+            connection.ends_with(revocation);
+        }
+        let in_use = text(&parts.headers, SESSION)
+            .and_then(|session| self.sessions.enter(session, sender.principal.as_ref()));
+        if let Some(in_use) = &in_use {
+            // Both go to the handler with the request, and are dropped with it.
+            parts.extensions.insert(in_use.clone());
+            if let Some(id) = request_id(&body) {
+                let Some(in_progress) = InProgress::of(in_use.session(), id.clone()) else {
+                    return json(&ServerJsonRpcMessage::error(faults::in_use(&id), Some(id)));
+                };
+                parts.extensions.insert(in_progress);
+            }
+        }
+        let (method, is_json) = (parts.method.clone(), is_json(&parts.headers));
+        let resumes = text(&parts.headers, "last-event-id").and_then(Place::parse);
+        let request = Request::from_parts(parts, Full::new(body.clone()));
+        let mut answer = ProtocolSessions::handle(sender, self.inner.handle(request)).await;
         // rmcp has the same status for a body of another type and for JSON that is no message.
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             answer = no_message(&body);
         }
-        // The session has ended, and no response follows: clients understand 202 as "later".
-        if ends && answer.status() == StatusCode::ACCEPTED {
-            answer = empty(StatusCode::NO_CONTENT);
+        if method == Method::DELETE && answer.status() == StatusCode::ACCEPTED {
+            // The session has ended, and no response follows: clients understand 202 as "later".
+            return if in_use.is_some() { empty(StatusCode::NO_CONTENT) } else { unknown_session() };
+        }
+        if let Some(in_use) = in_use {
+            return of_session(answer, in_use, resumes.filter(|_| method == Method::GET)).await;
         }
         answer
     }
+}
+
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+
+/// Returns the text of a header.
+fn text<'a>(headers: &'a http::HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// The answer to a request of a session that does not exist, or belongs to another principal.
+fn unknown_session() -> Response<HttpBody> {
+    refusal(StatusCode::NOT_FOUND, "this session does not exist; `initialize` begins one".to_owned())
+}
+
+/// Returns the answer to a request of a session. `resumes` is the last event of a stream that the client has read.
+async fn of_session(answer: Response<HttpBody>, in_use: InUse, resumes: Option<Place>) -> Response<HttpBody> {
+    // The session ended between the search for it and its use.
+    if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
+        return unknown_session();
+    }
+    let content_type = text(answer.headers(), "content-type").unwrap_or_default();
+    if !content_type.starts_with("text/event-stream") {
+        return answer;
+    }
+    // rmcp forgets an answer as soon as it is written.
+    if let Some(last) = resumes
+        && let Some(events) = in_use.session().after(last).await
+    {
+        let events = futures_util::stream::iter(events.into_iter().map(|event| Ok(Frame::data(event))));
+        return answer.map(|_| BodyExt::boxed(StreamBody::new(events)));
+    }
+    answer.map(|body| BodyExt::boxed(Recorded::new(body, in_use)))
 }
 
 /// Returns true if the body of a request is JSON by its headers.
@@ -259,6 +317,17 @@ pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
     response
 }
 
+/// Returns the ID of the request in a body; `None` if it is another message.
+fn request_id(body: &[u8]) -> Option<RequestId> {
+    #[derive(Deserialize)]
+    struct Message {
+        id: RequestId,
+        #[serde(rename = "method")]
+        _method: serde::de::IgnoredAny,
+    }
+    serde_json::from_slice(body).ok().map(|message: Message| message.id)
+}
+
 /// Returns true if a request starts a session, or belongs to none.
 fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
     #[derive(Deserialize)]
@@ -270,7 +339,7 @@ fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
         serde_json::from_slice::<Message<'_>>(body)
             .is_ok_and(|message| message.method.is_some_and(|method| method == "initialize"))
     };
-    !headers.contains_key("mcp-session-id") || begins()
+    !headers.contains_key(SESSION) || begins()
 }
 
 /// Returns the answer to a request with invalid parameters that no handler gets: an `initialize`, which starts no session, and a list,

@@ -1,4 +1,4 @@
-//! Tokens of clients, one for each, in a file.
+//! Tokens of clients in a file, with their principals.
 
 use super::bearer::new_token;
 use data_encoding::HEXLOWER;
@@ -13,13 +13,14 @@ use std::time::SystemTime;
 
 /// Maximum number of bytes of the file, about 5,000 clients.
 const MAX_BYTES: u64 = 1 << 20;
-/// Maximum number of bytes of a client's name.
+/// Maximum number of bytes of a name.
 const MAX_NAME: usize = 64;
 
-/// Tokens of clients, one for each, stored in a file as digests. A client with its own token has a session that no other client
-/// can access, whichever connections it uses.
+/// Tokens of clients, stored in a file as digests. A token belongs to a principal: a person or program, which may have several tokens. No
+/// other principal can access its sessions, background jobs and approvals.
 ///
-/// A token that is added or removed while a server runs counts from the next request on.
+/// A token that is added while a server runs counts from the next request on. A token that is removed is refused from the next request on;
+/// about a second later its connections and sessions end, and with the last token of a principal its background jobs.
 #[derive(Debug)]
 pub struct ClientTokens {
     path: PathBuf,
@@ -34,10 +35,46 @@ struct Snapshot {
     tokens: Tokens,
 }
 
-/// The SHA-256 of each client's token, in hexadecimal, by the client's name.
+/// The tokens, by their names.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Tokens(BTreeMap<String, String>);
+struct Tokens(BTreeMap<String, Stored>);
+
+/// A token: its SHA-256 in hexadecimal, and its principal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Stored {
+    /// A token whose principal has its name.
+    Digest(String),
+    OfPrincipal {
+        digest: String,
+        principal: String,
+    },
+}
+
+impl Stored {
+    fn digest(&self) -> &str {
+        match self {
+            Self::Digest(digest) | Self::OfPrincipal { digest, .. } => digest,
+        }
+    }
+
+    fn principal<'a>(&'a self, name: &'a str) -> &'a str {
+        match self {
+            Self::Digest(_) => name,
+            Self::OfPrincipal { principal, .. } => principal,
+        }
+    }
+}
+
+/// A known token.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Known {
+    /// The SHA-256 of the token, in hexadecimal.
+    pub(super) digest: String,
+    /// The name of the principal.
+    pub(super) principal: String,
+}
 
 impl ClientTokens {
     /// Opens the tokens in a file, which need not exist yet.
@@ -50,25 +87,42 @@ impl ClientTokens {
         &self.path
     }
 
-    /// Creates a token for a client and returns it. It is not stored in plain text, so it cannot be shown again.
+    /// Creates a token for a principal of the same name, and returns it. It is not stored in plain text, so it cannot be shown again.
     ///
     /// # Errors
     ///
     /// `InvalidInput` if the name is empty, longer than 64 bytes, or has characters other than letters, digits, `-`, `_` and `.`;
-    /// `AlreadyExists` if the client has a token; otherwise an error of reading or writing the file.
+    /// `AlreadyExists` if there is a token of this name; otherwise an error of reading or writing the file.
     pub fn add(&self, name: &str) -> io::Result<String> {
+        self.add_for(name, name)
+    }
+
+    /// Creates a token for a principal, which may have other tokens, and returns it, as [`add`](Self::add) does.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`add`](Self::add), also for the name of the principal.
+    pub fn add_for(&self, name: &str, principal: &str) -> io::Result<String> {
         let is_of_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
-        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_of_name) {
-            let message = format!("a client's name has 1 to {MAX_NAME} letters, digits, `-`, `_` or `.`");
-            return Err(io::Error::new(ErrorKind::InvalidInput, message));
+        for name in [name, principal] {
+            if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_of_name) {
+                let message = format!("a name has 1 to {MAX_NAME} letters, digits, `-`, `_` or `.`");
+                return Err(io::Error::new(ErrorKind::InvalidInput, message));
+            }
         }
         let token = new_token()?;
         self.change(|tokens| {
             if tokens.0.contains_key(name) {
-                let message = format!("the client `{name}` has a token; remove it first for a new one");
+                let message = format!("`{name}` has a token; remove it first for a new one");
                 return Err(io::Error::new(ErrorKind::AlreadyExists, message));
             }
-            tokens.0.insert(name.to_owned(), digest(&token));
+            let digest = digest(&token);
+            let stored = if name == principal {
+                Stored::Digest(digest)
+            } else {
+                Stored::OfPrincipal { digest, principal: principal.to_owned() }
+            };
+            tokens.0.insert(name.to_owned(), stored);
             Ok(())
         })?;
         Ok(token)
@@ -88,7 +142,7 @@ impl ClientTokens {
         Ok(found)
     }
 
-    /// Returns the names of all clients that have a token, in order.
+    /// Returns the names of all tokens, in order.
     ///
     /// # Errors
     ///
@@ -97,8 +151,32 @@ impl ClientTokens {
         Ok(self.load()?.tokens.0.into_keys().collect())
     }
 
-    /// Returns the name of the client with this token. A file that cannot be read contains no client.
-    pub(super) fn client(&self, token: &str) -> Option<String> {
+    /// Returns the names of all tokens and of their principals, in the order of the tokens' names.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn principals(&self) -> io::Result<Vec<(String, String)>> {
+        let tokens = self.load()?.tokens.0.into_iter();
+        Ok(tokens.map(|(name, stored)| (name.clone(), stored.principal(&name).to_owned())).collect())
+    }
+
+    /// Returns all tokens.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub(super) fn known(&self) -> io::Result<Vec<Known>> {
+        let tokens = self.load()?.tokens.0.into_iter();
+        let known = |(name, stored): (String, Stored)| Known {
+            digest: stored.digest().to_owned(),
+            principal: stored.principal(&name).to_owned(),
+        };
+        Ok(tokens.map(known).collect())
+    }
+
+    /// Returns what is known about a token. A file that cannot be read contains none.
+    pub(super) fn find(&self, token: &str) -> Option<Known> {
         let now = fs::metadata(&self.path).ok()?;
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let is_current = read
@@ -113,7 +191,8 @@ impl ClientTokens {
         // Digests are compared, so that the time it takes discloses nothing about the tokens.
         let digest = digest(token);
         let tokens = &read.as_ref()?.tokens;
-        tokens.0.iter().find(|(_, other)| **other == digest).map(|(name, _)| name.clone())
+        let (name, stored) = tokens.0.iter().find(|(_, other)| other.digest() == digest)?;
+        Some(Known { principal: stored.principal(name).to_owned(), digest })
     }
 
     fn load(&self) -> io::Result<Snapshot> {
@@ -173,23 +252,31 @@ mod tests {
     fn each_client_has_its_own_token_and_the_file_none() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let tokens = ClientTokens::at(directory.path().join("data/clients.json"));
-        assert_eq!(tokens.client("x"), None);
+        let client = |tokens: &ClientTokens, token: &str| Some(tokens.find(token)?.principal);
+        assert_eq!(client(&tokens, "x"), None);
         let (ada, bob) = (tokens.add("ada").expect("added"), tokens.add("bob").expect("added"));
         // Another object for the same file, as the command is for a server that runs.
         let server = ClientTokens::at(tokens.path());
         assert_eq!(
-            (server.client(&ada).as_deref(), server.client(&bob).as_deref()),
+            (client(&server, &ada).as_deref(), client(&server, &bob).as_deref()),
             (Some("ada"), Some("bob"))
         );
         assert_eq!(tokens.add("ada").expect_err("there is one").kind(), ErrorKind::AlreadyExists);
         let text = fs::read_to_string(tokens.path()).expect("it is there");
         assert!(!text.contains(&ada) && !text.contains(&bob), "{text}");
         assert_eq!(tokens.names().expect("readable"), ["ada", "bob"]);
+        let phone = tokens.add_for("phone", "ada").expect("added");
+        assert_eq!(client(&server, &phone).as_deref(), Some("ada"));
+        let principals = tokens.principals().expect("readable");
+        let expected = [("ada", "ada"), ("bob", "bob"), ("phone", "ada")];
+        assert_eq!(principals, expected.map(|(name, principal)| (name.to_owned(), principal.to_owned())));
         assert!(tokens.remove("ada").expect("removed"));
         assert!(!tokens.remove("ada").expect("nothing to remove"));
-        assert_eq!((server.client(&ada), server.client(&bob).as_deref()), (None, Some("bob")));
+        assert_eq!((client(&server, &ada), client(&server, &bob).as_deref()), (None, Some("bob")));
         for name in ["", "a b", "a/b", "grüße", &"x".repeat(65)] {
             assert_eq!(tokens.add(name).expect_err("no name").kind(), ErrorKind::InvalidInput, "{name:?}");
+            let refused = tokens.add_for("new", name).expect_err("no name");
+            assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{name:?}");
         }
         #[cfg(unix)]
         {
@@ -204,7 +291,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let tokens = ClientTokens::at(directory.path().join("clients.json"));
         fs::write(tokens.path(), "[").expect("written");
-        assert_eq!(tokens.client("x"), None);
+        assert_eq!(tokens.find("x"), None);
         assert_eq!(tokens.add("ada").expect_err("broken").kind(), ErrorKind::InvalidData);
         assert_eq!(fs::read_to_string(tokens.path()).expect("it is there"), "[");
     }

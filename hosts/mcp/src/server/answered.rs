@@ -69,7 +69,14 @@ pub(super) fn answer(ask: &PendingAsk, result: ElicitResult) -> Answer {
         (ElicitationAction::Decline, Question::Approve(_)) => Answer::deny(),
         (ElicitationAction::Decline, _) => Answer::Declined,
         (ElicitationAction::Accept, Question::Approve(_)) => {
-            match result.content.as_ref().and_then(|content| content.get(FOR)) {
+            let content = result.content.unwrap_or_else(|| json!({}));
+            let Value::Object(content) = &content else {
+                return Answer::denied_by(
+                    DeniedBy::Fault,
+                    "the client's answer has a content that is not a form's",
+                );
+            };
+            match content.get(FOR) {
                 None => Answer::allow(),
                 Some(Value::String(scope)) if scope == "once" => Answer::allow(),
                 Some(Value::String(scope)) if scope == "session" => Answer::allow_for_session(),
@@ -131,7 +138,16 @@ mod tests {
         assert_eq!(answer(&ask, accepted(json!({}))), Answer::allow());
         assert_eq!(answer(&ask, accepted(json!({"allow": "session"}))), Answer::allow_for_session());
         assert_eq!(answer(&ask, accepted(json!({"allow": "always"}))), Answer::allow_always());
-        for wrong in [json!({"allow": "no"}), json!({"allow": false}), json!({"allow": null})] {
+        for wrong in [
+            json!({"allow": "no"}),
+            json!({"allow": "decline"}),
+            json!({"allow": ""}),
+            json!({"allow": false}),
+            json!({"allow": null}),
+            json!("no"),
+            json!(false),
+            json!(["no"]),
+        ] {
             assert!(!is_allowed(accepted(wrong.clone())), "{wrong}");
         }
         assert_eq!(answer(&ask, ElicitResult::new(ElicitationAction::Decline)), Answer::deny());

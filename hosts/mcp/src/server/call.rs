@@ -1,7 +1,7 @@
 //! `tools/call`: from the protocol to the one call path, and back.
 
 use super::approver::{Eliciting, Mute, shows_forms};
-use super::principal::is_stateless;
+use super::sessions::is_stateless;
 use super::suspended::{Fingerprint, Next, Running};
 use super::telling::Telling;
 use super::{ToolServer, result};

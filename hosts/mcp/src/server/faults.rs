@@ -4,7 +4,7 @@
 
 use rmcp::model::{
     CallToolRequestParams, CustomRequest, ErrorCode, ErrorData, GetPromptRequestParams,
-    InitializeRequestParams, PaginatedRequestParams, ReadResourceRequestParams, RequestMetaObject,
+    InitializeRequestParams, PaginatedRequestParams, ReadResourceRequestParams, RequestId, RequestMetaObject,
     SetLevelRequestParams, SubscriptionsListenRequestParams,
 };
 use serde::de::DeserializeOwned;
@@ -38,6 +38,12 @@ pub(crate) fn invalid(method: &str, params: Option<&Value>) -> Option<ErrorData>
         Look::Faulty(why) => Some(invalid_params(method, &why)),
         Look::Fine | Look::NoMethod => None,
     }
+}
+
+/// The error for a request whose ID another request uses.
+pub(crate) fn in_use(id: &RequestId) -> ErrorData {
+    let message = format!("a request with the ID {id} is in progress; use another ID");
+    ErrorData::invalid_request(message, None)
 }
 
 fn invalid_params(method: &str, why: &str) -> ErrorData {

@@ -74,6 +74,12 @@ impl Outputs {
         ListResourcesResult::with_all_items(own.map(Output::resource).collect())
     }
 
+    /// Forgets the outputs of a principal. Their files stay.
+    pub(super) fn end(&self, principal: &Principal) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|output| output.principal.as_ref() != Some(principal));
+    }
+
     /// A part of an output: from its beginning, or from the byte that `?offset=` names.
     pub(super) async fn read(&self, server: &Shared, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
         let (own, offset) = match uri.split_once("?offset=") {

@@ -3,7 +3,7 @@
 
 use super::ToolServer;
 use super::approver::{Eliciting, Mute, shows_forms};
-use super::principal::is_stateless;
+use super::sessions::is_stateless;
 use rmcp::RoleServer;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, Prompt,

@@ -107,6 +107,17 @@ impl Suspended {
         (own >= self.most).then(|| format!("{} calls wait for an answer of this client already", self.most))
     }
 
+    /// Cancels the calls of a principal that wait.
+    pub(super) fn end(&self, principal: &Principal) {
+        let is_own = |waiting: &mut Waiting| waiting.running.server.0.principal() == Some(principal);
+        let ended: Vec<Waiting> = lock(&self.waiting)
+            .extract_if(|_, waiting| is_own(waiting))
+            .map(|(_, waiting)| waiting)
+            .collect();
+        // A call ends when it is dropped here, without the lock.
+        drop(ended);
+    }
+
     /// Stores a call that asks questions, and returns the questions.
     pub(super) fn keep(&self, running: Running, fingerprint: Fingerprint) -> CallToolResponse {
         let (requests, state) = (running.requests(), super::random::<20>());

@@ -3,7 +3,7 @@
 #![expect(deprecated, reason = "clients of the versions that have logging use it")]
 
 use super::ToolServer;
-use super::principal::is_stateless;
+use super::sessions::is_stateless;
 use rmcp::RoleServer;
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};

@@ -8,10 +8,10 @@ use tokio::task::JoinHandle;
 
 /// A task that ends with its owner.
 #[derive(Debug)]
-pub(super) struct Owned(JoinHandle<()>);
+pub(crate) struct Owned(JoinHandle<()>);
 
 impl Owned {
-    pub(super) fn new(task: impl Future<Output = ()> + Send + 'static) -> Self {
+    pub(crate) fn new(task: impl Future<Output = ()> + Send + 'static) -> Self {
         Self(tokio::spawn(task))
     }
 }

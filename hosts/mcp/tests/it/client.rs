@@ -6,6 +6,7 @@
 mod calls;
 mod changes;
 mod features;
+mod forgotten;
 mod hostile;
 #[cfg(all(feature = "http", feature = "oauth"))]
 mod oauth;
@@ -13,6 +14,7 @@ mod sampling;
 mod scripted;
 mod sse;
 mod starts;
+mod tolerant;
 mod unreadable;
 
 use serde_json::{Value, json};

@@ -3,8 +3,11 @@
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod clients;
+mod principals;
 mod requests;
 mod sessions;
+mod use_of_sessions;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};

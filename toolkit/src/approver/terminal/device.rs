@@ -19,7 +19,8 @@ pub(super) const GAP: Duration = Duration::from_millis(500);
 pub(super) enum Typed {
     /// A line, without its line ending.
     Line(String),
-    /// The end of input: Ctrl-D, or a terminal that hung up.
+    /// The end of input: Ctrl-D, or a terminal that hung up. A part of a line before it is discarded, because the person has not
+    /// pressed Enter.
     End,
     /// No line yet, but the process was probably stopped and continued.
     Resumed,
@@ -68,8 +69,10 @@ impl Device {
                 return Err(io::Error::other("the typed line is too long"));
             }
             match self.read_some()? {
-                Some(0) if self.read.is_empty() => return Ok(Typed::End),
-                Some(0) => return Ok(Typed::Line(text(&std::mem::take(&mut self.read)))),
+                Some(0) => {
+                    self.read.clear();
+                    return Ok(Typed::End);
+                }
                 Some(_) => {}
                 None => {
                     let since = Instant::now();

@@ -36,6 +36,16 @@ pub(super) fn read_permission(line: &str, scopes: &[AllowScope]) -> Reply {
     }
 }
 
+/// Returns true if a line confirms that values are sent. Every other line declines.
+pub(super) fn is_yes(line: &str) -> bool {
+    matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
+/// Returns the prompt that asks whether to send the values.
+pub(super) fn confirmation(values: &Map<String, Value>) -> &'static str {
+    if values.is_empty() { "y accepts, other text declines: " } else { "y sends this, other text declines: " }
+}
+
 /// The response to an empty line.
 pub(super) const EXPECTED: &str = "Type one of the letters below and press Enter; ? explains them.\n";
 
@@ -193,6 +203,18 @@ mod tests {
             ("а", 3, said("а")),
         ] {
             assert_eq!(read_permission(line, &ALL[..offered]), expected, "{line:?} {offered}");
+        }
+    }
+
+    #[test]
+    fn only_an_explicit_yes_confirms() {
+        for line in ["y", "Y", "yes", " YES \t"] {
+            assert!(is_yes(line), "{line:?}");
+        }
+        for line in [
+            "", " ", "n", "no", "no!", "decline", "cancel", "yy", "yes!", "y n", "ok", "true", "1", "ｙ", "?",
+        ] {
+            assert!(!is_yes(line), "{line:?}");
         }
     }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::asks::Asks;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::json;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -73,6 +74,8 @@ async fn a_person_answers() {
         ("n\n", Answer::deny()),
         ("use a branch\n", Answer::deny_saying("use a branch")),
         ("\u{4}", Answer::Cancelled),
+        // The first Ctrl-D passes on the part of a line, the second one is the end of input.
+        ("y\u{4}\u{4}", Answer::Cancelled),
     ] {
         let mut person = Person::new();
         let answer = asked(&person, "push \u{1b}[2J to main");
@@ -158,18 +161,76 @@ async fn values_are_filled_in() {
     person.types("example.org\n");
     person.sees("port (a whole number, optional): ").await;
     person.types("11\n");
+    person.sees("y sends this, other text declines: ").await;
+    person.types("y\n");
     person.sees("/port: expected an integer of at most 10").await;
     person.sees("host (text): ").await;
     person.types("example.org\n");
     person.sees("optional): ").await;
     person.types("10\n");
+    person.sees("y sends this, other text declines: ").await;
+    person.types("y\n");
     assert_eq!(task.await.unwrap(), Ok(Some(serde_json::json!({"host": "example.org", "port": 10}))));
+}
 
-    let (asks, approver) = (Asks::default(), on(&person));
-    let task = tokio::spawn(async move { asks.elicit(&approver, Origin::default(), elicitation).await });
-    person.sees("host (text): ").await;
-    person.types("\u{4}");
-    assert_eq!(task.await.unwrap(), Ok(None));
+#[tokio::test]
+async fn values_are_sent_only_after_an_explicit_yes() {
+    let optional = ("note (text, optional): ", "note");
+    let required = ("host (text): ", "host");
+    let boolean = ("sure (y or n, optional, else true): ", "sure");
+    let schema = |field: &str| match field {
+        "note" => json!({"type": "object", "properties": {"note": {"type": "string"}}}),
+        "host" => {
+            json!({"type": "object", "properties": {"host": {"type": "string"}}, "required": ["host"]})
+        }
+        "sure" => json!({"type": "object", "properties": {"sure": {"type": "boolean", "default": true}}}),
+        _ => json!({"type": "object", "properties": {}}),
+    };
+    let (yes, declined, cancelled) =
+        (|value: Value| Answer::value(value), || Answer::Declined, || Answer::Cancelled);
+    for (field, typed, expected) in [
+        (None, "y\n", yes(json!({}))),
+        (None, "YES \n", yes(json!({}))),
+        (None, "n\n", declined()),
+        (None, "no!\n", declined()),
+        (None, "decline\n", declined()),
+        (None, "\n", declined()),
+        (None, "yes please\n", declined()),
+        (None, "\u{4}", cancelled()),
+        (None, "y\u{4}\u{4}", cancelled()),
+        (Some(optional), "\ny\n", yes(json!({}))),
+        (Some(optional), "\nn\n", declined()),
+        (Some(optional), "n\nno!\n", declined()),
+        (Some(optional), "\n\n", declined()),
+        (Some(optional), "\n\u{4}", cancelled()),
+        (Some(optional), "\u{4}", cancelled()),
+        (Some(required), "decline\ndecline\n", declined()),
+        (Some(required), "a\ny\n", yes(json!({"host": "a"}))),
+        (Some(required), "a\n\u{4}", cancelled()),
+        (Some(required), "\u{4}", cancelled()),
+        (Some(boolean), "n\nn\n", declined()),
+        (Some(boolean), "n\ny\n", yes(json!({"sure": false}))),
+        (Some(boolean), "\nno\n", declined()),
+    ] {
+        let (prompt, name) = field.unwrap_or(("y accepts, other text declines: ", ""));
+        let elicitation = Elicitation::new("go on?", schema(name)).unwrap();
+        let mut person = Person::new();
+        let approver = on(&person);
+        let pending = PendingAsk::detached(Origin::default(), Question::Elicit(elicitation));
+        let answer = tokio::spawn(async move { approver.ask(&pending).await });
+        person.sees(prompt).await;
+        let mut keys = typed;
+        // The lines after the first one are for the prompt that asks for confirmation.
+        if field.is_some()
+            && let Some((first, rest)) = typed.split_once('\n')
+        {
+            person.types(&format!("{first}\n"));
+            person.sees(", other text declines: ").await;
+            keys = rest;
+        }
+        person.types(keys);
+        assert_eq!(answer.await.unwrap(), Some(expected), "{name} {typed:?}");
+    }
 }
 
 #[tokio::test]

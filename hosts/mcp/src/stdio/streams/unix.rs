@@ -5,6 +5,7 @@
 //! a pipe is opened again, and a socket is read with a per-call flag. Everything else, such as a file or a terminal, is read and
 //! written on threads that may block.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
@@ -18,13 +19,27 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe;
 
 /// Takes standard input and output. From now on, for all other code, standard input is empty, and standard output is standard error.
-pub(in crate::stdio) fn take() -> io::Result<(Input, Output)> {
+pub(in crate::stdio) fn take() -> io::Result<(Input, Output, Reader)> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     let nothing = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
     dup2_stdin(&nothing)?;
     dup2_stdout(io::stderr())?;
-    Ok((Input::of(input), Output::of(output)))
+    let reader = Reader(output.try_clone()?);
+    Ok((Input::of(input), Output::of(output), reader))
+}
+
+/// The reader of the output, at the other end of a copy of its descriptor.
+#[derive(Debug)]
+pub(in crate::stdio) struct Reader(OwnedFd);
+
+impl Reader {
+    /// Returns true if the output is a pipe or a socket whose other end is closed.
+    pub(in crate::stdio) fn is_gone(&self) -> bool {
+        let mut polled = [PollFd::new(&self.0, PollFlags::empty())];
+        let gone = PollFlags::ERR | PollFlags::HUP;
+        poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(gone)
+    }
 }
 
 /// The stream that messages are read from.
@@ -236,6 +251,19 @@ mod tests {
             written = output.flush().await;
         }
         assert!(written.is_err());
+    }
+
+    #[test]
+    fn a_reader_is_gone_once_the_other_end_is_closed() {
+        let (near, far) = UnixStream::pair().unwrap();
+        let (from, write) = io::pipe().unwrap();
+        let [socket, pipe, file] =
+            [near.into(), write.into(), tempfile::tempfile().unwrap().into()].map(Reader);
+        assert!(![&socket, &pipe, &file].into_iter().any(Reader::is_gone));
+        far.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(!socket.is_gone(), "it still reads");
+        drop((from, far));
+        assert!(socket.is_gone() && pipe.is_gone() && !file.is_gone());
     }
 
     #[tokio::test]

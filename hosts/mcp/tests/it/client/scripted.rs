@@ -23,6 +23,8 @@ pub(super) struct Answer {
     status: u16,
     kind: &'static str,
     body: Vec<u8>,
+    /// A further header.
+    header: Option<(&'static str, String)>,
     /// Further parts of the body, until the other end of it is gone.
     stream: Option<mpsc::Receiver<Vec<u8>>>,
 }
@@ -33,7 +35,15 @@ impl Answer {
     }
 
     pub(super) fn of(kind: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, kind, body: body.into(), stream: None }
+        Self { status: 200, kind, body: body.into(), header: None, stream: None }
+    }
+
+    pub(super) fn with_status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
+    pub(super) fn with_header(self, name: &'static str, value: String) -> Self {
+        Self { header: Some((name, value)), ..self }
     }
 
     pub(super) fn json(message: &Value) -> Self {
@@ -111,12 +121,14 @@ async fn serve(stream: TcpStream, script: Arc<Script>, noted: Arc<Mutex<Vec<Requ
     let message = serde_json::from_slice(&body).unwrap_or_default();
     let request = Request { method: method.to_owned(), path: path.to_owned(), headers, message };
     noted.lock().unwrap().push(request.clone());
-    let Answer { status, kind, body, stream: events } = script(&request);
+    let Answer { status, kind, body, header, stream: events } = script(&request);
+    let header = header.map(|(name, value)| format!("{name}: {value}\r\n")).unwrap_or_default();
     let length = match &events {
         None => format!("content-length: {}\r\n", body.len()),
         Some(_) => String::new(),
     };
-    let head = format!("HTTP/1.1 {status} x\r\ncontent-type: {kind}\r\n{length}connection: close\r\n\r\n");
+    let head =
+        format!("HTTP/1.1 {status} x\r\ncontent-type: {kind}\r\n{header}{length}connection: close\r\n\r\n");
     if stream.write_all(&[head.as_bytes(), &body].concat()).await.is_err() {
         return;
     }

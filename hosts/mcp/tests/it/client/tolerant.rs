@@ -1,0 +1,133 @@
+//! Servers that do not keep to every rule, and whose tools can be used all the same.
+
+use crate::client::scripted::{Answer, Request, Scripted};
+use crate::client::{Host, names};
+use serde_json::{Value, json};
+
+/// A server with one tool, whose result is the text of a message.
+fn server(
+    version: &'static str,
+    tool: Value,
+    result: impl Fn(&Request) -> Answer + Send + Sync + 'static,
+) -> Scripted {
+    Scripted::new(move |request| answer(request, version, &tool, &result))
+}
+
+fn answer(request: &Request, version: &str, tool: &Value, result: impl Fn(&Request) -> Answer) -> Answer {
+    let message = &request.message;
+    let id = &message["id"];
+    let answer = |result: Value| Answer::json(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    match message["method"].as_str() {
+        Some("initialize") => answer(json!({
+            "protocolVersion": version, "capabilities": {"tools": {}},
+            "serverInfo": {"name": "scripted", "version": "1"},
+        })),
+        Some("tools/list") => answer(json!({ "tools": [tool] })),
+        Some("tools/call") => result(request),
+        Some(_) if id.is_null() => Answer::status(202),
+        _ => Answer::json(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}})),
+    }
+}
+
+fn plain() -> Value {
+    json!({"name": "call", "description": "d", "inputSchema": {"type": "object"}})
+}
+
+fn done(request: &Request) -> Answer {
+    let result = json!({"content": [{"type": "text", "text": "done"}], "structuredContent": {"a": 1}});
+    Answer::json(&json!({"jsonrpc": "2.0", "id": request.message["id"], "result": result}))
+}
+
+#[tokio::test]
+async fn one_block_or_one_surrogate_that_cannot_be_read_does_not_discard_the_others() {
+    let server = server("2025-11-25", plain(), |request| {
+        let id = &request.message["id"];
+        let content = r#"[{"type":"text","text":"before \ud83d"},{"type":"hologram","x":1},{"type":"text","text":"after"}]"#;
+        let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":{content}}}}}"#);
+        Answer::of("text/event-stream", format!("data: {message}\n\n"))
+    });
+    let host = Host::new(json!({"h": {"url": server.url("/mcp")}}));
+    let text = host.call("h__call", json!({})).await.text();
+    for part in ["before \u{fffd}", "hologram", "after"] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+}
+
+#[tokio::test]
+async fn an_output_schema_that_cannot_be_used_leaves_the_tool() {
+    for (schema, is_used) in [
+        (json!({"type": "object", "properties": {"a": {"type": "integer"}}}), true),
+        (json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/absent"}}}), false),
+        (json!({"type": "objekt"}), false),
+        (json!({"type": "object", "properties": {"a": {"pattern": "("}}}), false),
+    ] {
+        let mut tool = plain();
+        tool["outputSchema"] = schema.clone();
+        let server = server("2025-11-25", tool, done);
+        let host = Host::new(json!({"h": {"url": server.url("/mcp")}}));
+        let toolbox = host.toolbox().await;
+        assert!(names(&toolbox).contains(&"h__call"), "{schema}");
+        assert_eq!(toolbox.tool("h__call").unwrap().structured_schema().is_some(), is_used, "{schema}");
+        assert_eq!(
+            host.noticed().contains("the `outputSchema` of its tool \"call\" is not used"),
+            !is_used,
+            "{schema}"
+        );
+        assert_eq!(host.call("h__call", json!({})).await.text(), "done", "{schema}");
+    }
+}
+
+#[tokio::test]
+async fn a_version_that_does_not_exist_is_not_used() {
+    for (version, is_known) in
+        [("2024-11-05", true), ("2025-11-25", true), ("2025-11-26", false), ("banana", false)]
+    {
+        let server = server(version, plain(), done);
+        let host = Host::new(json!({"h": {"url": server.url("/mcp"), "type": "http"}}));
+        let result = host.call("h__call", json!({})).await;
+        if is_known {
+            assert_eq!(result.text(), "done", "{version}");
+        } else {
+            let expected = format!("it answers with the protocol version {version:?}, which does not exist");
+            assert!(host.noticed().contains(&expected), "{}", host.noticed());
+            assert!(result.is_error(), "{}", result.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_followed_within_its_origin_and_named_elsewhere() {
+    let other = server("2025-11-25", plain(), done);
+    let elsewhere = other.url("/mcp?key=secret");
+    for (status, to, expected) in [
+        (307, "/mcp".to_owned(), None),
+        (308, "/mcp".to_owned(), None),
+        (307, elsewhere.clone(), Some("it is another origin")),
+        (302, "/mcp".to_owned(), Some("the request would become another one")),
+        (307, "/old".to_owned(), Some("there were too many redirects")),
+    ] {
+        let case = format!("{status} {to}");
+        let location = to.clone();
+        let server = Scripted::new(move |request| {
+            if request.path == "/old" {
+                return Answer::status(status).with_header("location", location.clone());
+            }
+            answer(request, "2025-11-25", &plain(), done)
+        });
+        let settings = json!({"url": server.url("/old"), "type": "http", "headers": {"X-Key": "k"}});
+        let host = Host::new(json!({ "h": settings }));
+        let result = host.call("h__call", json!({})).await;
+        match expected {
+            None => assert_eq!(result.text(), "done", "{case}"),
+            Some(expected) => {
+                let noticed = host.noticed();
+                assert!(result.is_error() && noticed.contains(expected), "{case}: {noticed}");
+                assert!(
+                    noticed.contains("it redirects to http://") && !noticed.contains("secret"),
+                    "{case}: {noticed}"
+                );
+            }
+        }
+    }
+    assert!(other.requests().is_empty(), "the headers are for one origin only");
+}

@@ -40,6 +40,7 @@ use toolkit_core::config_origin::ConfigOrigin;
 /// * Of several sources the later overrides the earlier, but no source overrides a deny of an earlier one.
 /// * Of the rules for everybody, the agent, the channel, the conversation and the sender, the strictest applies. Only a
 ///   rule for everybody can allow; an `allow` on another level changes nothing.
+/// * For a caller that others [delegated](Caller::delegated) to, the rules of each of them apply as well.
 /// * A key with `*` in it (`*`, `docs__*`) asks or denies if no rule with a full key of the same source and level
 ///   decides; it never allows. So `"*": "deny"` beside `read: "allow"` denies everything but reading. In an untrusted
 ///   source there are no such exceptions.
@@ -354,15 +355,41 @@ struct Question<'a> {
     is_reading_of_tool: bool,
     is_raised: bool,
     is_single_path: bool,
+    /// The caller, and each caller above it with other names.
+    callers: Vec<CallerNames>,
+}
+
+/// The names by which rules refer to a caller, in the form used for comparison.
+#[derive(Debug, PartialEq, Eq)]
+struct CallerNames {
     agent: Option<String>,
     channel: Option<String>,
     conversation: Option<String>,
     sender: Option<String>,
 }
 
+impl CallerNames {
+    /// Returns the names of the callers of a chain, each once.
+    fn of_chain(caller: &Caller) -> Vec<Self> {
+        let known = |name: &Option<String>| name.as_deref().map(fold);
+        let mut callers = Vec::with_capacity(1);
+        for link in caller.chain() {
+            let names = Self {
+                agent: known(&link.agent),
+                channel: known(&link.channel),
+                conversation: known(&link.conversation_id),
+                sender: known(&link.sender_id),
+            };
+            if !callers.contains(&names) {
+                callers.push(names);
+            }
+        }
+        callers
+    }
+}
+
 impl<'a> Question<'a> {
     fn new(kind: &'a str, request: &PermissionRequest<'a>, caller: &Caller) -> Self {
-        let known = |name: &Option<String>| name.as_deref().map(fold);
         let reads = |tool: &Tool| tool.annotations().read_only_hint && tool.permission() == tool.name();
         Self {
             kind,
@@ -371,21 +398,25 @@ impl<'a> Question<'a> {
             is_reading_of_tool: kind == "read" && request.tool.is_some_and(reads),
             is_raised: request.raised,
             is_single_path: SINGLE_PATHS.contains(&kind),
-            agent: known(&caller.agent),
-            channel: known(&caller.channel),
-            conversation: known(&caller.conversation_id),
-            sender: known(&caller.sender_id),
+            callers: CallerNames::of_chain(caller),
         }
     }
 
-    /// Returns the levels whose rules apply.
+    /// Returns the levels whose rules apply: for everybody, and those of the caller and of each caller above it.
     fn levels(&self) -> Vec<Level<'_>> {
-        let channel = self.channel.as_deref();
-        let agent = self.agent.as_deref().map(Level::Agent);
-        let group = channel.zip(self.conversation.as_deref()).map(|(channel, id)| Level::Group(channel, id));
-        let sender = channel.zip(self.sender.as_deref()).map(|(channel, id)| Level::Sender(channel, id));
-        let all = [Some(Level::Everybody), agent, channel.map(Level::Channel), group, sender];
-        all.into_iter().flatten().collect()
+        let mut levels = vec![Level::Everybody];
+        for CallerNames { agent, channel, conversation, sender } in &self.callers {
+            let channel = channel.as_deref();
+            let agent = agent.as_deref().map(Level::Agent);
+            let group = channel.zip(conversation.as_deref()).map(|(channel, id)| Level::Group(channel, id));
+            let sender = channel.zip(sender.as_deref()).map(|(channel, id)| Level::Sender(channel, id));
+            let own = [agent, channel.map(Level::Channel), group, sender];
+            // Several of a chain usually have the same channel.
+            levels.extend(
+                own.into_iter().flatten().filter(|level| !levels.contains(level)).collect::<Vec<_>>(),
+            );
+        }
+        levels
     }
 }
 

@@ -13,6 +13,7 @@ fn stored(pattern: String) -> Stored {
         conversation: None,
         sender: None,
         sandboxed: false,
+        delegated_by: Vec::new(),
     };
     let of = Grounds { asker, kind: "edit".to_owned(), access: None, directories: Vec::new() };
     Stored { id: "id".to_owned(), pattern, of, approved_at: 0 }

@@ -209,6 +209,12 @@ pub(crate) fn known_names() -> impl Iterator<Item = String> {
     aliases.chain(registered.groups.values().flatten().chain(&registered.names).cloned())
 }
 
+/// Returns every group that core crates register for lists, in lower case.
+pub(crate) fn known_groups() -> impl Iterator<Item = String> {
+    let registered = data::Registered::linked();
+    registered.groups.keys().chain(&registered.built_in).cloned()
+}
+
 /// Returns true if the policy enables a tool that its author disabled.
 pub(crate) fn switches_on(policy: &dyn Policy, tool: &Tool) -> bool {
     guard(tool.name(), || policy.switches_on(tool)).unwrap_or(false)

@@ -43,6 +43,7 @@ mod teller;
 mod terminal;
 mod testing;
 mod testing_compatibility;
+mod tool_lists;
 mod trees;
 mod turns;
 mod types;

@@ -218,10 +218,14 @@ fn show_has_what_a_file_that_is_not_trusted_takes_away() {
 }
 
 #[test]
-fn a_deny_that_takes_nothing_away_is_told_by_every_command_once() {
+fn a_deny_that_takes_nothing_away_stops_every_command() {
     let user = User::new();
     user.write("user/toolkit.json5", "{ tools: { deny: ['graet', 'say', 'zz*'], allow: ['*', 'raepeat'] } }");
-    let line = "warning: no tool or plugin has the name `graet` (/tools/deny/0); did you mean `greet`?";
+    let lines = [
+        "tools.deny.0: there is no tool, plugin or group `graet`; did you mean `greet`?",
+        "tools.deny.2: there is no tool, plugin or group `zz*`; ",
+        "tools.allow.1: there is no tool, plugin or group `raepeat`; did you mean `repeat`?",
+    ];
     for args in [
         &["list"][..],
         &["list", "-o", "json"],
@@ -234,11 +238,11 @@ fn a_deny_that_takes_nothing_away_is_told_by_every_command_once() {
         &["config", "check"],
     ] {
         let run = user.run(args);
-        assert_eq!(run.code, 0, "{run:?}");
-        assert_eq!(format!("{}{}", run.out, run.err).matches(line).count(), 1, "{args:?}: {run:?}");
+        assert_eq!(run.code, 6, "{args:?}: {run:?}");
+        for line in lines {
+            assert_eq!(format!("{}{}", run.out, run.err).matches(line).count(), 1, "{args:?}: {run:?}");
+        }
     }
-    // A problem that is not about a deny is among the diagnostics only.
-    assert!(!user.run(&["list"]).err.contains("raepeat"));
     // One that nobody can read stops all of them.
     user.write("user/toolkit.json5", "{ tools: { deny: ['\\u200bgreet'] } }");
     let error = user.run(&["list"]).fails(6);

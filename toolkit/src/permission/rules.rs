@@ -32,8 +32,9 @@ use toolkit_core::config_origin::ConfigOrigin;
 /// * An entry about a path that asks or denies matches any spelling: relative to the workspace, as `./…`, absolute, or
 ///   from the home directory as `~/…`. An entry that allows must be spelled as a permission prompt shows the path, or
 ///   from the home directory.
-/// * An entry about a command that asks or denies names the program and its subcommand: `git push *` also applies to
-///   `git push`, `/usr/bin/git push` and `git -C . push`. An entry that allows matches the command as it is written.
+/// * An entry about a command (`exec`) that asks or denies names the program and its subcommand: `cat` applies to every
+///   call of `cat`, `git push` and `git push *` to `git push origin main`, `/usr/bin/git push` and `git -C . push`. An
+///   entry that allows matches the command as it is written: `make` allows nothing but `make`.
 /// * A list with a path pattern that cannot be parsed asks or denies for every path; the configuration rejects such a
 ///   pattern.
 /// * Agents, channels, conversations and senders may be named by a pattern, as in a [policy](crate::policy::ToolPolicy).
@@ -95,6 +96,9 @@ pub(super) struct Written<'a> {
     /// its kind.
     pub(super) can_allow: bool,
 }
+
+/// The kind whose patterns are commands.
+pub(super) const COMMANDS: &str = "exec";
 
 /// Kinds whose patterns are path patterns.
 pub(crate) const PATH_KINDS: [&str; 5] = ["read", "edit", "external_directory", "sensitive", "protected"];
@@ -346,6 +350,7 @@ struct Text<'a> {
 }
 
 /// A question to the rules.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property of the question")]
 struct Question<'a> {
     kind: &'a str,
     tool: Option<&'a Tool>,
@@ -355,6 +360,8 @@ struct Question<'a> {
     is_reading_of_tool: bool,
     is_raised: bool,
     is_single_path: bool,
+    /// True if an entry that asks or denies also matches a command with further arguments.
+    covers_arguments: bool,
     /// The caller, and each caller above it with other names.
     callers: Vec<CallerNames>,
 }
@@ -398,6 +405,7 @@ impl<'a> Question<'a> {
             is_reading_of_tool: kind == "read" && request.tool.is_some_and(reads),
             is_raised: request.raised,
             is_single_path: SINGLE_PATHS.contains(&kind),
+            covers_arguments: kind == COMMANDS && !request.as_written,
             callers: CallerNames::of_chain(caller),
         }
     }

@@ -49,7 +49,17 @@ async fn what_becomes_of_commands() {
         (plain.clone(), "echo x > /dev/sda", Becomes::Denied),
         // Rules speak of simple commands, and lift nothing but what a program does as such.
         (allows("mkfifo *"), "mkfifo x", Becomes::Asked),
-        (allows("make"), "make", Becomes::Asked),
+        (allows("make"), "make", Becomes::Runs),
+        (allows("make"), "make all", Becomes::Asked),
+        (allows("make"), "make; touch x", Becomes::Asked),
+        (allows("make"), "./make", Becomes::Asked),
+        (of(json!({ "safeBins": ["make"] })), "make", Becomes::Asked),
+        // A name says nothing of what a shell, or a program that runs another, does.
+        (allows("bash"), "bash", Becomes::Asked),
+        (allows("bash"), "echo 'touch x' | bash", Becomes::Asked),
+        (allows("python3"), "echo 1 | python3", Becomes::Asked),
+        (allows("busybox"), "echo touch x | busybox", Becomes::Asked),
+        (allows("unshare"), "unshare", Becomes::Asked),
         (allows("make *"), "make all", Becomes::Runs),
         (allows("make *"), "make all; touch x", Becomes::Asked),
         (allows("make *"), "make all > ../x", Becomes::Asked),
@@ -191,6 +201,35 @@ async fn a_rule_names_a_program_and_its_subcommand() {
     {
         assert_eq!(becomes(&denied("git push*"), command).await, Becomes::Runs, "{command}");
     }
+    // The program alone, or with its subcommand, stands for every call.
+    for (pattern, command) in [
+        ("cat", "cat a.txt"),
+        ("cat", "cat"),
+        ("cat", "/bin/cat a.txt"),
+        ("cat", "echo x | cat -n"),
+        ("cat", "pwd; cat a.txt"),
+        ("cat", "cat a.txt | wc -l"),
+        ("cat", "env cat a.txt"),
+        ("cat", "bash -c 'cat a.txt'"),
+        ("cat", "echo $(cat a.txt)"),
+        ("git push", "git push"),
+        ("git push", "git push origin main"),
+        ("git push", "git -C . push origin main"),
+        ("git push", "/usr/bin/git push x"),
+        ("git push", "git-push x"),
+        ("cargo publish", "cargo +nightly publish --dry-run"),
+    ] {
+        assert_eq!(becomes(&denied(pattern), command).await, Becomes::Denied, "{command} where {pattern}");
+    }
+    for (pattern, command) in [
+        ("cat", "echo cat a.txt"),
+        ("cat", "ls cat"),
+        ("git push", "git log push"),
+        ("ls", "pwd; lsof -v; pwd"),
+    ] {
+        assert_ne!(becomes(&denied(pattern), command).await, Becomes::Denied, "{command} where {pattern}");
+    }
+    assert_eq!(becomes(&rule("cat", "ask"), "cat a.txt").await, Becomes::Asked);
     // It is asked about where it would run otherwise.
     assert_eq!(becomes(&rule("git log*", "ask"), "git log").await, Becomes::Asked);
     assert_eq!(becomes(&rule("git log*", "ask"), "git --no-pager log").await, Becomes::Asked);
@@ -217,6 +256,9 @@ async fn a_rule_names_a_program_and_its_subcommand() {
         several(json!([{ "match": "*", "do": "deny" }, { "match": "git -C . log", "do": "allow" }]));
     assert_eq!(becomes(&first_all, "git -C . log").await, Becomes::Runs);
     assert_eq!(becomes(&first_all, "git log").await, Becomes::Denied);
+    let but_one = several(json!([{ "match": "cat", "do": "deny" }, { "match": "cat a.txt", "do": "allow" }]));
+    assert_eq!(becomes(&but_one, "cat a.txt; pwd").await, Becomes::Runs);
+    assert_eq!(becomes(&but_one, "pwd; cat folder/b.txt").await, Becomes::Denied);
     let all_but =
         several(json!([{ "match": "make *", "do": "allow" }, { "match": "make install*", "do": "deny" }]));
     assert_eq!(becomes(&all_but, "make all").await, Becomes::Runs);

@@ -352,3 +352,34 @@ fn limits_of_the_loop_guard_that_stand_in_another_order_stop_the_command() {
     }
     user.run(&["list", "--set", "loopGuard.block=9"]).ok();
 }
+
+#[test]
+fn a_check_says_what_each_rule_about_commands_covers() {
+    let user = User::new();
+    user.write(
+        "user/toolkit.json5",
+        "{ permission: { exec: [\n{ match: 'cat', do: 'deny' },\n{ match: 'make', do: 'allow' }] } }",
+    );
+    user.write("work/toolkit.json5", "{ permission: { exec: [{ match: 'git push', do: 'ask' }] } }");
+    let run = user.run(&["config", "check"]);
+    let out = run.ok();
+    let told: Vec<&str> = out.lines().filter(|line| line.contains(" covers ")).collect();
+    let [cat, make, push] = told[..] else { panic!("{told:?}") };
+    assert!(
+        cat.starts_with("/permission/exec/0 covers every call of `cat`, with any arguments or none: deny (user/toolkit.json5:"),
+        "{cat}"
+    );
+    assert!(
+        make.starts_with(
+            "/permission/exec/1 covers exactly `make`, without further arguments: allow (user/toolkit.json5:"
+        ),
+        "{make}"
+    );
+    assert!(
+        push.starts_with("/permission/exec/0 covers every call of `git push`, with any arguments or none: ask (work/toolkit.json5:"),
+        "{push}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&user.run(&["config", "check", "-o", "json"]).ok()).unwrap();
+    assert_eq!(json["commandRules"].as_array().map(Vec::len), Some(3));
+}

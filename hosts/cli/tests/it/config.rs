@@ -159,27 +159,27 @@ fn wrong_values_are_told_with_their_place() {
 #[test]
 fn show_says_what_is_in_effect_and_where_it_stands() {
     let user = User::new();
-    user.write("user/toolkit.json5", "{ tools: { deny: ['a'] }, permission: { exec: 'ask' } }");
+    user.write("user/toolkit.json5", "{ tools: { deny: ['greet'] }, permission: { exec: 'ask' } }");
     user.write("named.json5", "{ mcp: { far: { url: 'https://x', headers: { Key: 'hunter2hunter2' } } } }");
-    let args = ["--config", "../named.json5", "--set", "tools.deny=['b']", "config", "show"];
+    let args = ["--config", "../named.json5", "--set", "tools.deny=['repeat']", "config", "show"];
     let shown = user.run(&args).ok();
     assert!(!shown.contains("hunter2"), "{shown}");
     // As it is anyway.
     assert_eq!(user.run(&[&args[..], &["--origins"]].concat()).ok(), shown);
     assert_eq!(
         shown,
-        "/tools/deny/0 = \"a\"  (user/toolkit.json5:1:19)\n\
-         /tools/deny/1 = \"b\"  (--set tools.deny)\n\
+        "/tools/deny/0 = \"greet\"  (user/toolkit.json5:1:19)\n\
+         /tools/deny/1 = \"repeat\"  (--set tools.deny)\n\
          /mcp/far/url = \"https://x\"  (work/../named.json5:1:22)\n\
          /mcp/far/headers/Key = \"[redacted]\"  (work/../named.json5:1:51)\n\
-         /permission/exec = \"ask\"  (user/toolkit.json5:1:47)\n"
+         /permission/exec = \"ask\"  (user/toolkit.json5:1:51)\n"
     );
     let json = user.run(&[&args[..], &["-o", "json"]].concat()).json();
-    assert_eq!(json["configuration"]["tools"]["deny"], json!(["a", "b"]));
+    assert_eq!(json["configuration"]["tools"]["deny"], json!(["greet", "repeat"]));
     assert_eq!(json["permissions"], json!([{"permission": {"exec": "ask"}}]));
     assert_eq!(
         json["origins"][1],
-        json!({"key": "/tools/deny/1", "value": "b", "origin": "--set tools.deny"})
+        json!({"key": "/tools/deny/1", "value": "repeat", "origin": "--set tools.deny"})
     );
     let run = User::new().run(&["config", "show"]);
     assert_eq!(

@@ -201,7 +201,42 @@ async fn a_rule_names_a_program_and_its_subcommand() {
     {
         assert_eq!(becomes(&denied("git push*"), command).await, Becomes::Runs, "{command}");
     }
-    // The program alone, or with its subcommand, stands for every call.
+    // It is asked about where it would run otherwise.
+    assert_eq!(becomes(&rule("git log*", "ask"), "git log").await, Becomes::Asked);
+    assert_eq!(becomes(&rule("git log*", "ask"), "git --no-pager log").await, Becomes::Asked);
+    assert_eq!(becomes(&rule("ls *", "ask"), "ls").await, Becomes::Asked);
+    // The literal command is allowed.
+    let allowed = |pattern: &str| rule(pattern, "allow");
+    for (pattern, command, expected) in [
+        ("make all", "make all", Becomes::Runs),
+        ("make all", "make -f x all", Becomes::Asked),
+        ("make *", "make", Becomes::Asked),
+        ("git push", "git -c core.sshCommand=evil push", Becomes::Asked),
+        ("git push*", "git -c core.sshCommand=evil push", Becomes::Asked),
+        ("git push", "git -C . push", Becomes::Asked),
+        ("git *", "git -c core.sshCommand=evil push", Becomes::Asked),
+        ("cargo build", "cargo +nightly build", Becomes::Asked),
+        ("npm ci", "npm --prefix x ci", Becomes::Asked),
+        ("docker ps", "docker -H tcp://x ps", Becomes::Asked),
+    ] {
+        assert_eq!(becomes(&allowed(pattern), command).await, expected, "{command} where {pattern}");
+    }
+    // The last entry that matches counts, and one that allows only matches what is written.
+    let several = |rules: Value| json!({ "permission": { "exec": rules } });
+    let first_all =
+        several(json!([{ "match": "*", "do": "deny" }, { "match": "git -C . log", "do": "allow" }]));
+    assert_eq!(becomes(&first_all, "git -C . log").await, Becomes::Runs);
+    assert_eq!(becomes(&first_all, "git log").await, Becomes::Denied);
+    let all_but =
+        several(json!([{ "match": "make *", "do": "allow" }, { "match": "make install*", "do": "deny" }]));
+    assert_eq!(becomes(&all_but, "make all").await, Becomes::Runs);
+    assert_eq!(becomes(&all_but, "make -s install").await, Becomes::Denied);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_on_a_program_covers_every_call_of_it() {
+    let rule = |pattern: &str, decision: &str| json!({ "permission": { "exec": [{ "match": pattern, "do": decision }] } });
+    let denied = |pattern: &str| rule(pattern, "deny");
     for (pattern, command) in [
         ("cat", "cat a.txt"),
         ("cat", "cat"),
@@ -230,39 +265,10 @@ async fn a_rule_names_a_program_and_its_subcommand() {
         assert_ne!(becomes(&denied(pattern), command).await, Becomes::Denied, "{command} where {pattern}");
     }
     assert_eq!(becomes(&rule("cat", "ask"), "cat a.txt").await, Becomes::Asked);
-    // It is asked about where it would run otherwise.
-    assert_eq!(becomes(&rule("git log*", "ask"), "git log").await, Becomes::Asked);
-    assert_eq!(becomes(&rule("git log*", "ask"), "git --no-pager log").await, Becomes::Asked);
-    assert_eq!(becomes(&rule("ls *", "ask"), "ls").await, Becomes::Asked);
-    // The literal command is allowed.
-    let allowed = |pattern: &str| rule(pattern, "allow");
-    for (pattern, command, expected) in [
-        ("make all", "make all", Becomes::Runs),
-        ("make all", "make -f x all", Becomes::Asked),
-        ("make *", "make", Becomes::Asked),
-        ("git push", "git -c core.sshCommand=evil push", Becomes::Asked),
-        ("git push*", "git -c core.sshCommand=evil push", Becomes::Asked),
-        ("git push", "git -C . push", Becomes::Asked),
-        ("git *", "git -c core.sshCommand=evil push", Becomes::Asked),
-        ("cargo build", "cargo +nightly build", Becomes::Asked),
-        ("npm ci", "npm --prefix x ci", Becomes::Asked),
-        ("docker ps", "docker -H tcp://x ps", Becomes::Asked),
-    ] {
-        assert_eq!(becomes(&allowed(pattern), command).await, expected, "{command} where {pattern}");
-    }
-    // The last entry that matches counts, and one that allows only matches what is written.
     let several = |rules: Value| json!({ "permission": { "exec": rules } });
-    let first_all =
-        several(json!([{ "match": "*", "do": "deny" }, { "match": "git -C . log", "do": "allow" }]));
-    assert_eq!(becomes(&first_all, "git -C . log").await, Becomes::Runs);
-    assert_eq!(becomes(&first_all, "git log").await, Becomes::Denied);
     let but_one = several(json!([{ "match": "cat", "do": "deny" }, { "match": "cat a.txt", "do": "allow" }]));
     assert_eq!(becomes(&but_one, "cat a.txt; pwd").await, Becomes::Runs);
     assert_eq!(becomes(&but_one, "pwd; cat folder/b.txt").await, Becomes::Denied);
-    let all_but =
-        several(json!([{ "match": "make *", "do": "allow" }, { "match": "make install*", "do": "deny" }]));
-    assert_eq!(becomes(&all_but, "make all").await, Becomes::Runs);
-    assert_eq!(becomes(&all_but, "make -s install").await, Becomes::Denied);
 }
 
 #[tokio::test(flavor = "multi_thread")]

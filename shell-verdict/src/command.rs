@@ -236,9 +236,7 @@ fn says(base: &str, values: &[Value]) -> Option<usize> {
         };
     }
     match base {
-        "env" | "xargs" | "find" | "parallel" | "watch" | "ssh" | "busybox" | "toybox" | "nice" | "nohup"
-        | "timeout" | "stdbuf" | "time" | "setsid" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "strace"
-        | "script" | "flock" | "unshare" | "nsenter" | "chroot" => None,
+        base if runs_others(base) => None,
         "npm" | "pnpm" | "yarn" | "bun" | "uv" | "poetry" | "docker" | "podman" | "kubectl"
             if matches!(
                 words.first().copied().flatten(),
@@ -252,6 +250,48 @@ fn says(base: &str, values: &[Value]) -> Option<usize> {
         | "dotnet" | "terraform" | "make" | "just" | "npx" | "pnpx" | "bunx" | "uvx" | "helm" | "bundle"
         | "rake" | "mix" | "gem" | "composer" | "mvn" | "gradle" => plain(0).then_some(2),
         _ => Some(1),
+    }
+}
+
+/// Returns true if the program runs what its words say.
+fn runs_others(base: &str) -> bool {
+    matches!(
+        base,
+        "env"
+            | "xargs"
+            | "find"
+            | "parallel"
+            | "watch"
+            | "ssh"
+            | "busybox"
+            | "toybox"
+            | "nice"
+            | "nohup"
+            | "timeout"
+            | "stdbuf"
+            | "time"
+            | "setsid"
+            | "awk"
+            | "gawk"
+            | "mawk"
+            | "nawk"
+            | "sed"
+            | "strace"
+            | "script"
+            | "flock"
+            | "unshare"
+            | "nsenter"
+            | "chroot"
+    )
+}
+
+impl Part {
+    /// Returns true if the command is a program without arguments whose name identifies what it does, such as `make`. A shell or an
+    /// interpreter, and a program that runs another, may do anything.
+    pub fn is_bare_program(&self) -> bool {
+        let program = self.program.as_deref().unwrap_or_default();
+        let is_one = matches!(&self.words[..], [Some(_)]) && !program.is_empty();
+        is_one && !is_shell_or_interpreter(program) && !runs_others(program)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Questions of calls to a person: approvers, answers, and the approvals that are kept.
 
 #[cfg(feature = "runtime")]
-pub use crate::approvals::{Approval, ApprovalError, ApprovalList, Approvals};
+pub use crate::approvals::{Approval, ApprovalError, ApprovalList, Approvals, Delegator};
 pub use crate::approver::Answering;
 #[cfg(feature = "runtime")]
 pub use crate::approver::{CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover};

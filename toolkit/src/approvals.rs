@@ -54,6 +54,9 @@ pub struct Approval {
     pub sender: Option<String>,
     /// True if the session ran in a sandbox.
     pub sandboxed: bool,
+    /// The other callers that delegated to this one, the nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delegated_by: Vec<Delegator>,
     /// How the question said that paths are used; `Write` if for both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
@@ -74,6 +77,52 @@ pub struct Approval {
     pub expires_at: Option<SystemTime>,
 }
 
+/// A caller that delegated to the one that asked. Fields that are `None` were unknown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Delegator {
+    /// The agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// The conversation of that channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The sender of the message in that channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sender: Option<String>,
+}
+
+impl Delegator {
+    fn of(caller: &Caller) -> Self {
+        Self {
+            agent: caller.agent.clone(),
+            channel: caller.channel.clone(),
+            conversation: caller.conversation_id.clone(),
+            sender: caller.sender_id.clone(),
+        }
+    }
+
+    /// Returns the callers above a caller that have other names than it, each once.
+    fn above(caller: &Caller) -> Vec<Self> {
+        let mut all = vec![Self::of(caller)];
+        for above in caller.chain().skip(1).map(Self::of) {
+            if !all.contains(&above) {
+                all.push(above);
+            }
+        }
+        all.split_off(1)
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        let Self { agent, channel, conversation, sender } = self;
+        [agent, channel, conversation, sender].into_iter().flatten()
+    }
+}
+
 /// The tool and the caller that asked. An approval is valid again only for an equal asker, because each tool gives its
 /// patterns their meaning, and the person approved for this caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +139,9 @@ pub(crate) struct Asker {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sender: Option<String>,
     pub(crate) sandboxed: bool,
+    /// An agent's approval does not cover what another one has it do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) delegated_by: Vec<Delegator>,
 }
 
 impl Asker {
@@ -103,6 +155,7 @@ impl Asker {
             conversation: caller.conversation_id.clone(),
             sender: caller.sender_id.clone(),
             sandboxed: caller.sandboxed,
+            delegated_by: Delegator::above(caller),
         }
     }
 }
@@ -151,7 +204,7 @@ impl Grounds {
     /// Returns the approval with these grounds, in the public form.
     fn shown(self, id: String, workspace: String, pattern: String, approved_at: SystemTime) -> Approval {
         let Self { asker, kind, access, directories, conditions, workspace: _ } = self;
-        let Asker { tool, source, agent, channel, conversation, sender, sandboxed } = asker;
+        let Asker { tool, source, agent, channel, conversation, sender, sandboxed, delegated_by } = asker;
         Approval {
             id,
             workspace,
@@ -164,6 +217,7 @@ impl Grounds {
             conversation,
             sender,
             sandboxed,
+            delegated_by,
             access,
             directories,
             conditions,
@@ -174,8 +228,9 @@ impl Grounds {
     }
 
     fn bytes(&self) -> usize {
-        let Asker { tool, source, agent, channel, conversation, sender, .. } = &self.asker;
+        let Asker { tool, source, agent, channel, conversation, sender, delegated_by, .. } = &self.asker;
         let of_caller = [agent, channel, conversation, sender].into_iter().flatten();
+        let of_caller = of_caller.chain(delegated_by.iter().flat_map(Delegator::texts));
         let texts = [tool, source, &self.kind].into_iter().chain(of_caller);
         texts.chain(&self.directories).chain(&self.conditions).chain(&self.workspace).map(String::len).sum()
     }

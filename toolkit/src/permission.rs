@@ -1,6 +1,7 @@
 //! Permissions: decides if a single action is allowed, asked about or denied.
 
 mod before;
+mod coverage;
 mod decided;
 mod diagnostics;
 mod glob;

@@ -43,6 +43,9 @@ use toolkit_core::guard::guard;
 /// It is called for every tool when a toolbox is made, and again at each call, so that a revoked tool is denied at
 /// once. It must not block, because it runs in the path of every call.
 ///
+/// For a caller that others [delegated](Caller::delegated) to, it is called for each of them as well: a tool exists only
+/// if it exists for all of them.
+///
 /// ```
 /// use toolkit::prelude::*;
 /// use toolkit::policy::{Policy, Refusal};
@@ -109,13 +112,42 @@ pub trait Policy: fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// Checks a tool with a policy; a policy that panics denies the tool.
+/// Checks a tool with a policy, for the caller and each caller above it; a policy that panics denies the tool.
 pub(crate) fn check(policy: &dyn Policy, caller: &Caller, tool: &Tool) -> Result<(), Refusal> {
+    caller.chain().try_for_each(|link| {
+        check_alone(policy, link, tool)
+            .map_err(|refusal| Refusal { layer: of_link(caller, link, refusal.layer), ..refusal })
+    })
+}
+
+/// Checks a tool for one caller, without those above it.
+fn check_alone(policy: &dyn Policy, caller: &Caller, tool: &Tool) -> Result<(), Refusal> {
     guard(tool.name(), || policy.check(caller, tool)).unwrap_or_else(|_| Err(failed()))
 }
 
-/// Returns the indices of the tools that exist; none if the policy panics.
+/// Returns the name of a layer of the policy for a caller in the chain of another.
+fn of_link(caller: &Caller, link: &Caller, layer: String) -> String {
+    if std::ptr::eq(caller, link) {
+        return layer;
+    }
+    match &link.agent {
+        Some(agent) => format!("{layer}, for the delegating agent `{}`", escape_line(agent)),
+        None => format!("{layer}, for the delegating caller"),
+    }
+}
+
+/// Returns the indices of the tools that exist for the caller and each caller above it; none if the policy panics.
 pub(crate) fn admitted(policy: &dyn Policy, caller: &Caller, tools: &[Tool]) -> Vec<usize> {
+    let mut places = admitted_alone(policy, caller, tools);
+    for above in caller.chain().skip(1) {
+        let others = admitted_alone(policy, above, tools);
+        places.retain(|place| others.binary_search(place).is_ok());
+    }
+    places
+}
+
+/// Returns the indices of the tools that exist for one caller, without those above it.
+fn admitted_alone(policy: &dyn Policy, caller: &Caller, tools: &[Tool]) -> Vec<usize> {
     let mut places = guard("the policy", || policy.admitted(caller, tools)).unwrap_or_default();
     // The indices of a host's own policy are binary-searched later, so they must be valid and sorted.
     places.retain(|place| *place < tools.len());
@@ -136,9 +168,18 @@ pub(crate) fn version(policy: &dyn Policy) -> Option<u64> {
 
 /// Explains why the tool exists for the caller or not.
 pub(crate) fn explain(policy: Option<&dyn Policy>, caller: &Caller, tool: &Tool) -> Explanation {
-    let layers = policy.map_or_else(Vec::new, |policy| {
-        guard(tool.name(), || policy.explain(caller, tool)).unwrap_or_else(|_| vec![failed().into()])
-    });
+    let mut layers = Vec::new();
+    for (policy, link) in policy.iter().flat_map(|policy| caller.chain().map(move |link| (policy, link))) {
+        let of_one =
+            guard(tool.name(), || policy.explain(link, tool)).unwrap_or_else(|_| vec![failed().into()]);
+        // The callers above are mentioned only where they decide.
+        let counts =
+            |verdict: &LayerVerdict| std::ptr::eq(caller, link) || verdict.verdict == PolicyVerdict::Denies;
+        layers.extend(of_one.into_iter().filter(counts).map(|verdict| {
+            let layer = of_link(caller, link, verdict.layer);
+            LayerVerdict { layer, ..verdict }
+        }));
+    }
     // The check decides, whatever the explanation says.
     let exists = policy.is_none_or(|policy| check(policy, caller, tool).is_ok());
     Explanation { tool: tool.name().to_owned(), exists, present: true, absence: None, layers }
@@ -166,6 +207,12 @@ pub(crate) fn known_names() -> impl Iterator<Item = String> {
     let registered = data::Registered::linked();
     let aliases = registered.aliases().flat_map(|(alias, name)| [alias, name]).map(str::to_owned);
     aliases.chain(registered.groups.values().flatten().chain(&registered.names).cloned())
+}
+
+/// Returns every group that core crates register for lists, in lower case.
+pub(crate) fn known_groups() -> impl Iterator<Item = String> {
+    let registered = data::Registered::linked();
+    registered.groups.keys().chain(&registered.built_in).cloned()
 }
 
 /// Returns true if the policy enables a tool that its author disabled.

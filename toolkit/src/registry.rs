@@ -22,6 +22,7 @@ mod skills;
 mod source;
 #[cfg(test)]
 mod tests;
+mod tool_names;
 mod tools;
 mod void;
 
@@ -441,7 +442,7 @@ impl Builder {
 
     /// Adds keys of `permission` that the configuration may use: kinds that tools ask under without stating them, and
     /// tools that are registered later. `*` in a name matches any text. An unknown key in the configuration is an
-    /// error.
+    /// error. Lists of tools, such as `tools.deny`, may use them too, and groups of later tools as `group:<name>`.
     #[must_use]
     pub fn permission_keys(mut self, keys: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.permission_keys.extend(keys.into_iter().map(Into::into));

@@ -4,6 +4,7 @@ mod asking;
 mod batch;
 mod before;
 mod begin;
+mod bounded;
 mod config;
 mod context;
 mod definitions;
@@ -30,6 +31,7 @@ use crate::rules::Rules;
 use crate::session::Session;
 use crate::tool::Tool;
 use crate::tool::context::{Called, ToolContext};
+use bounded::bounded;
 use discover::{OnceSearched, Shown};
 use futures_util::future::BoxFuture;
 use own::Own;
@@ -121,16 +123,14 @@ impl Toolkit {
 }
 
 impl Toolbox {
-    pub(crate) fn new(toolkit: Arc<Inner>, mut caller: Caller) -> Self {
-        if caller.workspace.is_none() {
-            caller.workspace.clone_from(&toolkit.settings.workspace);
-        }
+    pub(crate) fn new(toolkit: Arc<Inner>, caller: Caller) -> Self {
         let session = match &caller.session_id {
             Some(id) => toolkit.sessions.open(id),
             None => Session::unnamed(),
         };
         // Before the tools, so that they are not those of older rules.
         let rules = toolkit.rules.get();
+        let caller = bounded(caller, toolkit.settings.workspace.as_deref());
         let tools = toolkit.tools();
         let policy = rules.policy.as_deref();
         // Read before the policy is checked, so that a change in between causes another check.

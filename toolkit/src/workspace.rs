@@ -260,6 +260,24 @@ fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
     }
 }
 
+/// Returns the directories that are in, or are, one of each list; all are real paths.
+pub(crate) fn common_directories(some: &[PathBuf], others: &[PathBuf]) -> Vec<PathBuf> {
+    let mut common: Vec<PathBuf> = Vec::new();
+    for one in some {
+        for other in others {
+            let both = match (one.starts_with(other), other.starts_with(one)) {
+                (true, _) => one,
+                (false, true) => other,
+                (false, false) => continue,
+            };
+            if !common.iter().any(|known| both.starts_with(known)) {
+                common.push(both.clone());
+            }
+        }
+    }
+    common
+}
+
 /// Returns true if `path` leads to a place within the directory `root`, or to `root` itself, with all `..` and symbolic
 /// links resolved. A relative path is relative to `root`; for a path that does not exist, the nearest existing
 /// directory decides.

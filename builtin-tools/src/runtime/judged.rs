@@ -249,7 +249,13 @@ impl Judged {
     /// ways to write a command; rules that allow do not.
     fn hear_rules(&mut self, ctx: &ToolContext, whole: &str) {
         let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        texts.entry(whole.to_owned()).or_default();
+        let has_parts = self.verdict.each_part().next().is_some();
+        let decide_whole = |patterns: &[String]| {
+            let request = PermissionRequest::new(KIND, patterns);
+            // An entry about a program is about its calls, not about a command that begins with one of them.
+            ctx.decide(&if has_parts { request.as_written() } else { request })
+        };
+        let mut decided = vec![decide_whole(&[whole.to_owned()])];
         for part in self.verdict.each_part() {
             texts.entry(part.text.clone()).or_default();
             if !part.words.is_empty() {
@@ -259,8 +265,9 @@ impl Judged {
             }
         }
         for (text, also) in texts {
-            let patterns = [text];
-            let said = ctx.decide(&PermissionRequest::new(KIND, &patterns).also(&also));
+            decided.push(ctx.decide(&PermissionRequest::new(KIND, &[text]).also(&also)));
+        }
+        for said in decided {
             let Some(rule) = said.rule.filter(|_| said.said) else { continue };
             match said.decision {
                 toolkit::permission::Decision::Deny => self.denied_by = Some(rule.to_string()),
@@ -280,7 +287,8 @@ impl Judged {
         }
         let allows = |part: &Part| {
             // Only the whole command identifies the action of a shell or an interpreter.
-            if part.says.is_none() {
+            let is_identified = part.says.is_some();
+            if !is_identified && !part.is_bare_program() {
                 return false;
             }
             // A rule refers to the program installed under that name, or to exactly the file that it names.
@@ -293,7 +301,8 @@ impl Judged {
             let said = ctx.decide(&PermissionRequest::new(KIND, &[words]));
             let is_entry = said.rule.is_some_and(|rule| is_entry(&rule.pointer));
             said.decision == toolkit::permission::Decision::Allow && is_entry
-                || safe_bins::is_named(part, &settings.safe_bins)
+                || is_identified
+                    && safe_bins::is_named(part, &settings.safe_bins)
                     && safe_bins::obstacle(part, &command.workspace).is_none()
         };
         let paths = &self.paths;

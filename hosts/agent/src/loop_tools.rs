@@ -12,6 +12,8 @@ use toolkit::{
 pub(crate) const FINISH: &str = "finish";
 /// The tool that gives a task to a sub-agent.
 pub(crate) const DELEGATE: &str = "delegate";
+// A configuration may name it, also where no crate registers the name.
+toolkit::permission_keys!["delegate"];
 
 /// The tool that finds tools whose definitions are deferred.
 pub(crate) const FIND_TOOLS: &str = "find_tools";

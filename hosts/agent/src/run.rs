@@ -66,9 +66,7 @@ enum Next {
 impl<'s> Run<'s> {
     pub(crate) fn new(session: &'s mut Session, options: RunOptions, is_resumed: bool) -> Self {
         let agent = Arc::clone(&session.agent.0);
-        let mut caller = agent.caller.clone();
-        caller.session_id = Some(session.header.session.clone());
-        caller.agent.clone_from(&session.header.agent);
+        let caller = session.caller();
         let system = session.agent.system();
         let clock = Clock::start(agent.limits.timeout, agent.questions.clone());
         let steps = StepLog::new(agent.step_types.clone());

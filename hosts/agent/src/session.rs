@@ -14,7 +14,7 @@ use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use toolkit::{
-    CancellationToken,
+    Caller, CancellationToken,
     events::{Event, Events},
     text::Redactor,
 };
@@ -109,13 +109,15 @@ impl Session {
     fn start(agent: &Agent, request: &DelegationRequest) -> Result<Self, TranscriptError> {
         let Inner { caller, transcripts, parent, .. } = &*agent.0;
         let id = new_id();
-        let named = request.session_id.clone().or_else(|| caller.session_id.clone());
-        let is_owner = named.is_none();
+        let session = request.session_id.clone().or_else(|| caller.session_id.clone());
+        let is_owner = session.is_none();
+        let name = request.agent.clone().or_else(|| caller.agent.clone());
         let header = Header {
             version: VERSION,
-            session: named.unwrap_or_else(|| format!("agent {id}")),
+            session: session.unwrap_or_else(|| format!("agent {id}")),
             id,
-            agent: request.agent.clone().or_else(|| caller.agent.clone()),
+            above: agents_above(&named(caller.clone(), name.as_ref())),
+            agent: name,
             depth: caller.depth,
             workspace: Some(agent.workspace()),
             parent: parent.as_ref().map(|parent| parent.transcript.clone()),
@@ -177,6 +179,21 @@ impl Session {
             is_owner,
             is_resumed: false,
         }
+    }
+
+    /// Returns the caller of this conversation: the agent that its transcript names. The callers above it are those of the agent that goes
+    /// on with it and, for a fork, those of the forked conversation. If the agent's own caller has another name, it counts as one of them.
+    pub(crate) fn caller(&self) -> Caller {
+        let mut caller = self.agent.0.caller.clone();
+        // The caller of a sub-agent has them.
+        if caller.delegated_by.is_none() {
+            for above in &self.header.above {
+                caller = named(caller, Some(above));
+            }
+        }
+        caller = named(caller, self.header.agent.as_ref());
+        caller.session_id = Some(self.header.session.clone());
+        caller
     }
 
     /// Returns the id of the transcript.
@@ -269,6 +286,24 @@ fn check_workspace(agent: &Agent, header: Option<&Header>) -> Result<(), Transcr
         return Ok(());
     }
     Err(TranscriptError::OtherWorkspace { id: id.clone(), workspace: workspace.clone(), here })
+}
+
+/// Returns the names of the agents above a caller, the outermost first.
+fn agents_above(caller: &Caller) -> Vec<String> {
+    let mut names: Vec<String> = caller.chain().skip(1).filter_map(|above| above.agent.clone()).collect();
+    names.reverse();
+    names
+}
+
+/// Returns the caller under the name of an agent. It loses no restriction of the name that it had.
+fn named(mut caller: Caller, agent: Option<&String>) -> Caller {
+    if caller.agent.is_some() && caller.agent.as_ref() != agent {
+        let depth = caller.depth;
+        caller = caller.delegated();
+        caller.depth = depth;
+    }
+    caller.agent = agent.cloned();
+    caller
 }
 
 /// Queues what an event tells the model.

@@ -15,8 +15,8 @@ use toolkit::{
     BuildError, Builder,
     bootstrap::BootstrapError,
     config::{ConfigError, ConfigOrigins, ConfigRestriction, Configuration, LoadOptions},
-    permission::PermissionSettings,
-    registry::Reloaded,
+    permission::{PermissionSettings, Permissions},
+    registry::{Diagnostic, Reloaded},
     text::escape_line,
 };
 
@@ -145,7 +145,11 @@ fn check(
     let files = configuration.workspace_files();
     if format == Format::Json {
         let files = files.iter().map(|file| json!({"path": file.file.path, "trusted": file.is_trusted}));
-        let answer = json!({"files": files.collect::<Vec<_>>(), "diagnostics": toolkit.diagnostics()});
+        let answer = json!({
+            "files": files.collect::<Vec<_>>(),
+            "commandRules": command_rules(&configuration),
+            "diagnostics": toolkit.diagnostics(),
+        });
         return print_json(&answer, console).map(|()| Exit::Success);
     }
     for diagnostic in toolkit.diagnostics() {
@@ -160,8 +164,19 @@ fn check(
         let word = if file.is_trusted { "trusted" } else { "not trusted: it can only restrict" };
         let _ = writeln!(text, "{}: {word}", escape_line(&file.file.path.display().to_string()));
     }
+    for rule in command_rules(&configuration) {
+        let place = rule.location.map_or_else(String::new, |place| format!(" ({place})"));
+        let _ = writeln!(text, "{}{place}", rule.message);
+    }
     text.push_str("the configuration is valid\n");
     console.print(&text).map(|()| Exit::Success)
+}
+
+/// Returns what each rule about commands covers.
+fn command_rules(configuration: &Configuration) -> Vec<Diagnostic> {
+    let (sources, restrictions) = configuration.permissions();
+    let restrictions = restrictions.into_iter().map(|(_, settings)| settings);
+    restrictions.fold(Permissions::new(sources), Permissions::narrowed_by).command_coverage()
 }
 
 fn show(configuration: &Configuration, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {

@@ -144,6 +144,10 @@ fn text(approval: &Approval) -> String {
             let _ = write!(line, ", {label} {}", escape_line(value));
         }
     }
+    for above in &approval.delegated_by {
+        let agent = above.agent.as_deref().map_or("another caller".into(), escape_line);
+        let _ = write!(line, ", for {agent}");
+    }
     for directory in &approval.directories {
         let _ = write!(line, ", in {}", escape_line(directory));
     }

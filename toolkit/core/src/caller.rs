@@ -57,6 +57,11 @@ pub struct Caller {
     pub shared_reads: Option<SharedReads>,
     /// Further values that a host passes to its tools.
     pub extra: Map<String, Value>,
+    /// The caller that delegated to this one, with the caller that delegated to that one, and so on; see [`Self::delegated`].
+    ///
+    /// A tool exists, and an action is allowed, only as far as this holds for each of these callers too. In a toolbox, the workspace is that
+    /// of the outermost caller, and file access is bounded by the directories of each.
+    pub delegated_by: Option<Box<Caller>>,
 }
 
 /// A group of sessions that share which files they have read.
@@ -157,6 +162,34 @@ impl Caller {
     pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra.insert(key.into(), value.into());
         self
+    }
+
+    /// Returns the caller for an agent that this caller delegates to, under its own name until [`Self::with_agent`] sets another: one level
+    /// deeper, without a session, and never with more rights than this caller. A host that lets an agent start another one makes its caller
+    /// this way.
+    ///
+    /// ```
+    /// use toolkit::Caller;
+    ///
+    /// let kid = Caller::new().with_agent("kid").with_session("s1");
+    /// let boss = kid.delegated().with_agent("boss");
+    /// let agents: Vec<_> = boss.chain().map(|caller| caller.agent.as_deref()).collect();
+    /// assert_eq!(agents, [Some("boss"), Some("kid")]);
+    /// assert_eq!((boss.depth, boss.session_id), (1, None));
+    /// ```
+    #[must_use]
+    pub fn delegated(&self) -> Self {
+        Self {
+            session_id: None,
+            depth: self.depth.saturating_add(1),
+            delegated_by: Some(Box::new(self.clone())),
+            ..self.clone()
+        }
+    }
+
+    /// Returns this caller and the callers above it, each of which delegated to the one before.
+    pub fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |caller| caller.delegated_by.as_deref())
     }
 
     /// Returns the directory that relative paths are relative to.

@@ -99,6 +99,7 @@ impl Deed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::approvals::Delegator;
 
     fn grounds() -> Grounds {
         let asker = Asker {
@@ -109,6 +110,7 @@ mod tests {
             conversation: None,
             sender: None,
             sandboxed: false,
+            delegated_by: Vec::new(),
         };
         Grounds {
             asker,
@@ -162,11 +164,14 @@ mod tests {
     #[test]
     fn what_must_be_the_same_counts_into_the_memory() {
         let long = || "x".repeat(MAX_BYTES / 4);
-        let changes: [fn(&mut Grounds, String); 6] = [
+        let changes: [fn(&mut Grounds, String); 7] = [
             |grounds, long| grounds.asker.tool = long,
             |grounds, long| grounds.asker.source = long,
             |grounds, long| grounds.asker.agent = Some(long),
             |grounds, long| grounds.asker.channel = Some(long),
+            |grounds, long| {
+                grounds.asker.delegated_by = vec![Delegator { agent: Some(long), ..Delegator::default() }];
+            },
             |grounds, long| grounds.kind = long,
             |grounds, long| grounds.directories.push(long),
         ];

@@ -79,6 +79,7 @@ fn asker() -> Asker {
         conversation: None,
         sender: None,
         sandboxed: false,
+        delegated_by: Vec::new(),
     }
 }
 
@@ -162,6 +163,7 @@ fn all_that_was_shown_counts() {
         ("conversation", other(|asker| asker.conversation = Some("group".to_owned())), asked()),
         ("sender", other(|asker| asker.sender = Some("ada".to_owned())), asked()),
         ("sandbox", other(|asker| asker.sandboxed = true), asked()),
+        ("delegating caller", other(|asker| asker.delegated_by = vec![Delegator::default()]), asked()),
         ("access", house.memory(), asked().with_path("out", Access::Write)),
         ("change", house.memory(), asked().with_diff("out", "+")),
         (

@@ -26,6 +26,8 @@ pub struct PermissionRequest<'a> {
     /// True if flags or paths of a command raised the question: then no entry of a list allows it, only a rule for the
     /// whole kind.
     pub raised: bool,
+    /// True if a command is matched as it is written, and not as a call of a program.
+    pub(super) as_written: bool,
     /// Alternative spellings of the patterns, which match only entries that ask or deny.
     pub(super) also: &'a [String],
     /// The paths in the patterns, if the patterns are paths; one per pattern.
@@ -37,7 +39,7 @@ pub struct PermissionRequest<'a> {
 impl<'a> PermissionRequest<'a> {
     /// Creates a request for an action of a kind, with its patterns.
     pub fn new(kind: &'a str, patterns: &'a [String]) -> Self {
-        Self { kind, patterns, raised: false, also: &[], paths: &[], tool: None }
+        Self { kind, patterns, raised: false, as_written: false, also: &[], paths: &[], tool: None }
     }
 
     /// Adds alternative spellings of the patterns. An entry that asks or denies applies if it matches one of them; an
@@ -61,6 +63,27 @@ impl<'a> PermissionRequest<'a> {
     #[must_use]
     pub fn also(mut self, also: &'a [String]) -> Self {
         self.also = also;
+        self
+    }
+
+    /// Matches commands (the kind `exec`) as they are written: an entry that asks about or denies a program does not apply
+    /// to its calls with arguments. For the text of a compound command, whose parts are asked about one by one.
+    ///
+    /// ```
+    /// use toolkit::{Caller, permission::{Decision, PermissionRequest, PermissionSettings, Permissions}};
+    ///
+    /// let mut settings = PermissionSettings::default();
+    /// settings.everybody =
+    ///     serde_json::from_value(serde_json::json!({ "exec": [{ "match": "cat", "do": "deny" }] })).unwrap();
+    /// let permissions = Permissions::new([settings]);
+    /// let patterns = ["cat a | cat".to_owned()];
+    /// let request = PermissionRequest::new("exec", &patterns);
+    /// assert_eq!(permissions.decide(&Caller::new(), &request).decision, Decision::Deny);
+    /// assert_eq!(permissions.decide(&Caller::new(), &request.as_written()).decision, Decision::Ask);
+    /// ```
+    #[must_use]
+    pub fn as_written(mut self) -> Self {
+        self.as_written = true;
         self
     }
 

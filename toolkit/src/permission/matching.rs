@@ -19,6 +19,14 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
     true
 }
 
+/// Returns true if `pattern` matches the words of `text` up to a space: a command without its last arguments.
+pub(super) fn matches_beginning(pattern: &str, text: &str) -> bool {
+    if pattern.contains('*') {
+        return !pattern.ends_with('*') && matches(&format!("{pattern} *"), text);
+    }
+    !pattern.is_empty() && text.strip_prefix(pattern).is_some_and(|rest| rest.starts_with(' '))
+}
+
 /// Returns true if the pattern matches every text.
 pub(super) fn is_any(pattern: &str) -> bool {
     !pattern.is_empty() && pattern.bytes().all(|byte| byte == b'*')
@@ -69,6 +77,24 @@ mod tests {
             ("größe*", "größe ", true),
         ] {
             assert_eq!(matches(pattern, text), expected, "{pattern:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_command_ends_before_a_space() {
+        for (pattern, text, expected) in [
+            ("cat", "cat a", true),
+            ("cat", "cat", false),
+            ("cat", "cat ", true),
+            ("cat", "cats a", false),
+            ("git push", "git push origin main", true),
+            ("git push", "git pushall x", false),
+            ("*/run.sh", "./run.sh x", true),
+            ("git * push", "git -C x push origin", true),
+            ("git *", "git push x", false),
+            ("", " a", false),
+        ] {
+            assert_eq!(matches_beginning(pattern, text), expected, "{pattern:?} {text:?}");
         }
     }
 

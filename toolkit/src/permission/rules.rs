@@ -32,14 +32,16 @@ use toolkit_core::config_origin::ConfigOrigin;
 /// * An entry about a path that asks or denies matches any spelling: relative to the workspace, as `./…`, absolute, or
 ///   from the home directory as `~/…`. An entry that allows must be spelled as a permission prompt shows the path, or
 ///   from the home directory.
-/// * An entry about a command that asks or denies names the program and its subcommand: `git push *` also applies to
-///   `git push`, `/usr/bin/git push` and `git -C . push`. An entry that allows matches the command as it is written.
+/// * An entry about a command (`exec`) that asks or denies names the program and its subcommand: `cat` applies to every
+///   call of `cat`, `git push` and `git push *` to `git push origin main`, `/usr/bin/git push` and `git -C . push`. An
+///   entry that allows matches the command as it is written: `make` allows nothing but `make`.
 /// * A list with a path pattern that cannot be parsed asks or denies for every path; the configuration rejects such a
 ///   pattern.
 /// * Agents, channels, conversations and senders may be named by a pattern, as in a [policy](crate::policy::ToolPolicy).
 /// * Of several sources the later overrides the earlier, but no source overrides a deny of an earlier one.
 /// * Of the rules for everybody, the agent, the channel, the conversation and the sender, the strictest applies. Only a
 ///   rule for everybody can allow; an `allow` on another level changes nothing.
+/// * For a caller that others [delegated](Caller::delegated) to, the rules of each of them apply as well.
 /// * A key with `*` in it (`*`, `docs__*`) asks or denies if no rule with a full key of the same source and level
 ///   decides; it never allows. So `"*": "deny"` beside `read: "allow"` denies everything but reading. In an untrusted
 ///   source there are no such exceptions.
@@ -94,6 +96,9 @@ pub(super) struct Written<'a> {
     /// its kind.
     pub(super) can_allow: bool,
 }
+
+/// The kind whose patterns are commands.
+pub(super) const COMMANDS: &str = "exec";
 
 /// Kinds whose patterns are path patterns.
 pub(crate) const PATH_KINDS: [&str; 5] = ["read", "edit", "external_directory", "sensitive", "protected"];
@@ -345,6 +350,7 @@ struct Text<'a> {
 }
 
 /// A question to the rules.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property of the question")]
 struct Question<'a> {
     kind: &'a str,
     tool: Option<&'a Tool>,
@@ -354,15 +360,43 @@ struct Question<'a> {
     is_reading_of_tool: bool,
     is_raised: bool,
     is_single_path: bool,
+    /// True if an entry that asks or denies also matches a command with further arguments.
+    covers_arguments: bool,
+    /// The caller, and each caller above it with other names.
+    callers: Vec<CallerNames>,
+}
+
+/// The names by which rules refer to a caller, in the form used for comparison.
+#[derive(Debug, PartialEq, Eq)]
+struct CallerNames {
     agent: Option<String>,
     channel: Option<String>,
     conversation: Option<String>,
     sender: Option<String>,
 }
 
+impl CallerNames {
+    /// Returns the names of the callers of a chain, each once.
+    fn of_chain(caller: &Caller) -> Vec<Self> {
+        let known = |name: &Option<String>| name.as_deref().map(fold);
+        let mut callers = Vec::with_capacity(1);
+        for link in caller.chain() {
+            let names = Self {
+                agent: known(&link.agent),
+                channel: known(&link.channel),
+                conversation: known(&link.conversation_id),
+                sender: known(&link.sender_id),
+            };
+            if !callers.contains(&names) {
+                callers.push(names);
+            }
+        }
+        callers
+    }
+}
+
 impl<'a> Question<'a> {
     fn new(kind: &'a str, request: &PermissionRequest<'a>, caller: &Caller) -> Self {
-        let known = |name: &Option<String>| name.as_deref().map(fold);
         let reads = |tool: &Tool| tool.annotations().read_only_hint && tool.permission() == tool.name();
         Self {
             kind,
@@ -371,21 +405,26 @@ impl<'a> Question<'a> {
             is_reading_of_tool: kind == "read" && request.tool.is_some_and(reads),
             is_raised: request.raised,
             is_single_path: SINGLE_PATHS.contains(&kind),
-            agent: known(&caller.agent),
-            channel: known(&caller.channel),
-            conversation: known(&caller.conversation_id),
-            sender: known(&caller.sender_id),
+            covers_arguments: kind == COMMANDS && !request.as_written,
+            callers: CallerNames::of_chain(caller),
         }
     }
 
-    /// Returns the levels whose rules apply.
+    /// Returns the levels whose rules apply: for everybody, and those of the caller and of each caller above it.
     fn levels(&self) -> Vec<Level<'_>> {
-        let channel = self.channel.as_deref();
-        let agent = self.agent.as_deref().map(Level::Agent);
-        let group = channel.zip(self.conversation.as_deref()).map(|(channel, id)| Level::Group(channel, id));
-        let sender = channel.zip(self.sender.as_deref()).map(|(channel, id)| Level::Sender(channel, id));
-        let all = [Some(Level::Everybody), agent, channel.map(Level::Channel), group, sender];
-        all.into_iter().flatten().collect()
+        let mut levels = vec![Level::Everybody];
+        for CallerNames { agent, channel, conversation, sender } in &self.callers {
+            let channel = channel.as_deref();
+            let agent = agent.as_deref().map(Level::Agent);
+            let group = channel.zip(conversation.as_deref()).map(|(channel, id)| Level::Group(channel, id));
+            let sender = channel.zip(sender.as_deref()).map(|(channel, id)| Level::Sender(channel, id));
+            let own = [agent, channel.map(Level::Channel), group, sender];
+            // Several of a chain usually have the same channel.
+            levels.extend(
+                own.into_iter().flatten().filter(|level| !levels.contains(level)).collect::<Vec<_>>(),
+            );
+        }
+        levels
     }
 }
 

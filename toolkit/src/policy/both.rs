@@ -1,6 +1,6 @@
 //! Combines two policies, each of which can only deny.
 
-use super::{LayerVerdict, Policy, Refusal, admitted, check, version};
+use super::{LayerVerdict, Policy, Refusal, admitted_alone, check_alone, version};
 use crate::tool::Tool;
 use std::sync::Arc;
 use toolkit_core::caller::Caller;
@@ -12,13 +12,13 @@ pub(crate) struct Both(pub(crate) Arc<dyn Policy>, pub(crate) Arc<dyn Policy>);
 
 impl Policy for Both {
     fn check(&self, caller: &Caller, tool: &Tool) -> Result<(), Refusal> {
-        check(&*self.0, caller, tool)?;
-        check(&*self.1, caller, tool)
+        check_alone(&*self.0, caller, tool)?;
+        check_alone(&*self.1, caller, tool)
     }
 
     fn admitted(&self, caller: &Caller, tools: &[Tool]) -> Vec<usize> {
-        let mut places = admitted(&*self.0, caller, tools);
-        let others = admitted(&*self.1, caller, tools);
+        let mut places = admitted_alone(&*self.0, caller, tools);
+        let others = admitted_alone(&*self.1, caller, tools);
         places.retain(|place| others.binary_search(place).is_ok());
         places
     }

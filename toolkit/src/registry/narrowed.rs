@@ -1,6 +1,7 @@
 //! Callers with narrower bounds for file access.
 
 use super::Toolkit;
+use crate::workspace::common_directories;
 use std::path::{Path, PathBuf};
 use toolkit_core::caller::Caller;
 
@@ -40,21 +41,10 @@ impl Toolkit {
                 all.filter_map(|path| path.canonicalize().ok()).collect()
             }
         };
-        let mut common: Vec<PathBuf> = Vec::new();
-        for root in roots.into_iter().filter_map(|root| root.as_ref().canonicalize().ok()) {
-            for bound in &bounds {
-                let both = match (root.starts_with(bound), bound.starts_with(&root)) {
-                    (true, _) => &root,
-                    (false, true) => bound,
-                    (false, false) => continue,
-                };
-                if !common.iter().any(|known| both.starts_with(known)) {
-                    common.push(both.clone());
-                }
-            }
-        }
+        let roots: Vec<PathBuf> =
+            roots.into_iter().filter_map(|root| root.as_ref().canonicalize().ok()).collect();
         let mut narrowed = caller.clone();
-        narrowed.within = Some(common);
+        narrowed.within = Some(common_directories(&roots, &bounds));
         narrowed
     }
 }

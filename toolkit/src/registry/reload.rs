@@ -2,9 +2,10 @@
 
 use super::build::{of_configuration, of_rules};
 use super::configured::{configured, loop_guard_problems};
+use super::origins::Origins;
 use super::permission_keys::KnownKeys;
 use super::source::ToolSource;
-use super::{BuildError, Builder, Toolkit};
+use super::{BuildError, Builder, Toolkit, tool_names};
 use crate::config::Configuration;
 use crate::link::{Linked, Links};
 use crate::policy;
@@ -68,6 +69,16 @@ impl Basis {
     ) -> Option<KnownKeys> {
         KnownKeys::new(tools, self.permission_keys.iter().cloned(), rules)
     }
+
+    /// Returns the problems with the names in the configured lists of tools.
+    pub(super) fn unknown_tools<'a>(
+        &self,
+        tools: impl IntoIterator<Item = &'a Tool>,
+        rules: &Rules,
+        origins: &Origins,
+    ) -> Vec<String> {
+        tool_names::problems(&rules.configuration, tools, &self.permission_keys, origins)
+    }
 }
 
 impl Toolkit {
@@ -107,7 +118,7 @@ impl Toolkit {
     /// # Errors
     ///
     /// Returns all problems at once, as [`Builder::build`](crate::Builder::build) does: loop guard limits in the wrong order, an unknown key of
-    /// `permission`.
+    /// `permission`, an unknown name in a list of tools.
     pub fn reload(&self, configuration: Configuration) -> Result<Reloaded, BuildError> {
         let inner = &self.0;
         let (basis, tools) = (&inner.basis, inner.tools());
@@ -119,6 +130,7 @@ impl Toolkit {
         let keys = basis.known_keys(tools.iter(), &rules);
         let mut problems = loop_guard_problems(&rules.configuration, rules.loop_guard);
         problems.extend(keys.iter().flat_map(|keys| keys.problems(&rules.configuration)));
+        problems.extend(basis.unknown_tools(tools.iter(), &rules, &inner.origins));
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();

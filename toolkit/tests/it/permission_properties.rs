@@ -19,7 +19,7 @@ fn cases() -> ProptestConfig {
 
 const KINDS: [&str; 5] = ["exec", "Exec ", "release", "e*", "*"];
 const PATTERNS: [&str; 7] = ["*", "a*", "ab", "*b", "a", "b\n*", "**a"];
-const TEXTS: [&str; 6] = ["a", "ab", "b", "ba", "b\na", ""];
+const TEXTS: [&str; 9] = ["a", "ab", "b", "ba", "b\na", "", "ab a", "a b", "b\na b"];
 
 fn decision() -> impl Strategy<Value = Decision> {
     select(vec![Decision::Allow, Decision::Allow, Decision::Ask, Decision::Deny])
@@ -165,7 +165,7 @@ mod model {
         match rule {
             PermissionRule::Always(decision) => Some(*decision),
             PermissionRule::List(entries) => {
-                let mut last = None;
+                let (mut last, mut last_in_any_way) = (None, None);
                 for entry in entries {
                     let applies = match text {
                         None => entry.pattern.chars().all(|c| c == '*'),
@@ -174,14 +174,22 @@ mod model {
                             fits(&entry.pattern, text) && !(has_control && entry.decision == Decision::Allow)
                         }
                     };
+                    // A program stands for its calls, unless it is allowed.
+                    let begins = request.kind == "exec"
+                        && entry.decision > Decision::Allow
+                        && text.is_some_and(|text| fits(&format!("{} *", entry.pattern), text));
+                    let decision = Some(match entry.decision {
+                        Decision::Allow if request.raised => Decision::Ask,
+                        decision => decision,
+                    });
                     if applies {
-                        last = Some(match entry.decision {
-                            Decision::Allow if request.raised => Decision::Ask,
-                            decision => decision,
-                        });
+                        last = decision;
+                    }
+                    if applies || begins {
+                        last_in_any_way = decision;
                     }
                 }
-                last
+                last.max(last_in_any_way)
             }
         }
     }

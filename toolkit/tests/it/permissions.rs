@@ -105,6 +105,87 @@ fn one_source() {
 }
 
 #[test]
+fn a_program_stands_for_every_call_of_it_unless_it_is_allowed() {
+    let rules = |rules: Value| Permissions::new([source(&json!({ "permission": { "exec": rules } }))]);
+    let decide = |permissions: &Permissions, text: &str| {
+        let patterns = [text.to_owned()];
+        permissions.decide(&Caller::new(), &PermissionRequest::new("exec", &patterns)).decision
+    };
+    for (pattern, text, covers) in [
+        ("cat", "cat", true),
+        ("cat", "cat README.md", true),
+        ("cat", "cats", false),
+        ("cat", "concat x", false),
+        ("git push", "git push origin main", true),
+        ("git push", "git pushes", false),
+        ("git push", "git pull", false),
+        ("rm -rf", "rm -rf x", true),
+        ("rm -rf", "rm x", false),
+        ("*/deploy.sh", "./deploy.sh now", true),
+    ] {
+        for (word, decision) in [("deny", Decision::Deny), ("ask", Decision::Ask)] {
+            let after_all = [json!({ "match": "*", "do": "allow" }), json!({ "match": pattern, "do": word })];
+            let found = decide(&rules(json!(after_all)), text);
+            assert_eq!(found, if covers { decision } else { Decision::Allow }, "{pattern} {text}");
+        }
+        let allowed = decide(&rules(json!([{ "match": pattern, "do": "allow" }])), text);
+        assert_eq!(allowed == Decision::Allow, pattern == text, "{pattern} {text}");
+    }
+    // Exceptions follow, and a question does not lift a denial.
+    let some = rules(json!([{ "match": "cat", "do": "deny" }, { "match": "cat README.md", "do": "allow" }]));
+    assert_eq!(decide(&some, "cat README.md"), Decision::Allow);
+    assert_eq!(decide(&some, "cat README.md x"), Decision::Deny);
+    let both = rules(json!([{ "match": "git *", "do": "deny" }, { "match": "git push", "do": "ask" }]));
+    assert_eq!(decide(&both, "git push"), Decision::Ask);
+    assert_eq!(decide(&both, "git push origin"), Decision::Deny);
+    // Other kinds have no programs.
+    let fetch = Permissions::new([source(
+        &json!({ "permission": { "web_fetch": [{ "match": "a", "do": "deny" }] } }),
+    )]);
+    let patterns = ["a b".to_owned()];
+    assert_eq!(
+        fetch.decide(&Caller::new(), &PermissionRequest::new("web_fetch", &patterns)).decision,
+        Decision::Ask
+    );
+}
+
+#[test]
+fn what_rules_about_commands_cover_is_told() {
+    let permissions = Permissions::new([source(&json!({
+        "permission": { "exec": [
+            { "match": "make", "do": "allow" },
+            { "match": "cargo test *", "do": "allow" },
+            { "match": "npm*", "do": "allow" },
+            { "match": "cat", "do": "deny" },
+            { "match": "git push *", "do": "ask" },
+            { "match": "*/deploy.sh", "do": "deny" },
+            { "match": "*", "do": "ask" },
+            { "match": "", "do": "deny" },
+        ], "read": "deny" },
+        "agents": { "kid": { "bash": "deny" } },
+        "channels": { "irc": { "web_fetch": [{ "match": "cat", "do": "deny" }] } },
+    }))]);
+    let told: Vec<String> = permissions.command_coverage().iter().map(|said| said.message.clone()).collect();
+    assert_eq!(
+        told[..8],
+        [
+            "/permission/exec/0 covers exactly `make`, without further arguments: allow",
+            "/permission/exec/1 covers `cargo test` with any arguments, as it is written, and not without arguments: allow",
+            "/permission/exec/2 covers every simple command that is written like `npm*`: allow",
+            "/permission/exec/3 covers every call of `cat`, with any arguments or none: deny",
+            "/permission/exec/4 covers every call of `git push`, with any arguments or none: ask",
+            "/permission/exec/5 covers every call that is written like `*/deploy.sh`, with any further arguments: deny",
+            "/permission/exec/6 covers every command: ask",
+            "/permission/exec/7 covers nothing: the pattern is empty: deny",
+        ]
+    );
+    let many: Vec<Value> =
+        (0..300).map(|number| json!({ "match": format!("p{number}"), "do": "deny" })).collect();
+    let told = Permissions::new([source(&json!({ "permission": { "exec": many } }))]).command_coverage();
+    assert_eq!((told.len(), told[200].message.as_str()), (201, "100 more rules about commands"));
+}
+
+#[test]
 fn what_a_commands_flags_raised_only_a_rule_for_the_kind_lifts() {
     let list = json!([{ "match": "*", "do": "allow" }, { "match": "git push", "do": "allow" }]);
     for (sources, expected, raised) in [

@@ -49,7 +49,17 @@ async fn what_becomes_of_commands() {
         (plain.clone(), "echo x > /dev/sda", Becomes::Denied),
         // Rules speak of simple commands, and lift nothing but what a program does as such.
         (allows("mkfifo *"), "mkfifo x", Becomes::Asked),
-        (allows("make"), "make", Becomes::Asked),
+        (allows("make"), "make", Becomes::Runs),
+        (allows("make"), "make all", Becomes::Asked),
+        (allows("make"), "make; touch x", Becomes::Asked),
+        (allows("make"), "./make", Becomes::Asked),
+        (of(json!({ "safeBins": ["make"] })), "make", Becomes::Asked),
+        // A name says nothing of what a shell, or a program that runs another, does.
+        (allows("bash"), "bash", Becomes::Asked),
+        (allows("bash"), "echo 'touch x' | bash", Becomes::Asked),
+        (allows("python3"), "echo 1 | python3", Becomes::Asked),
+        (allows("busybox"), "echo touch x | busybox", Becomes::Asked),
+        (allows("unshare"), "unshare", Becomes::Asked),
         (allows("make *"), "make all", Becomes::Runs),
         (allows("make *"), "make all; touch x", Becomes::Asked),
         (allows("make *"), "make all > ../x", Becomes::Asked),
@@ -221,6 +231,44 @@ async fn a_rule_names_a_program_and_its_subcommand() {
         several(json!([{ "match": "make *", "do": "allow" }, { "match": "make install*", "do": "deny" }]));
     assert_eq!(becomes(&all_but, "make all").await, Becomes::Runs);
     assert_eq!(becomes(&all_but, "make -s install").await, Becomes::Denied);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_on_a_program_covers_every_call_of_it() {
+    let rule = |pattern: &str, decision: &str| json!({ "permission": { "exec": [{ "match": pattern, "do": decision }] } });
+    let denied = |pattern: &str| rule(pattern, "deny");
+    for (pattern, command) in [
+        ("cat", "cat a.txt"),
+        ("cat", "cat"),
+        ("cat", "/bin/cat a.txt"),
+        ("cat", "echo x | cat -n"),
+        ("cat", "pwd; cat a.txt"),
+        ("cat", "cat a.txt | wc -l"),
+        ("cat", "env cat a.txt"),
+        ("cat", "bash -c 'cat a.txt'"),
+        ("cat", "echo $(cat a.txt)"),
+        ("git push", "git push"),
+        ("git push", "git push origin main"),
+        ("git push", "git -C . push origin main"),
+        ("git push", "/usr/bin/git push x"),
+        ("git push", "git-push x"),
+        ("cargo publish", "cargo +nightly publish --dry-run"),
+    ] {
+        assert_eq!(becomes(&denied(pattern), command).await, Becomes::Denied, "{command} where {pattern}");
+    }
+    for (pattern, command) in [
+        ("cat", "echo cat a.txt"),
+        ("cat", "ls cat"),
+        ("git push", "git log push"),
+        ("ls", "pwd; lsof -v; pwd"),
+    ] {
+        assert_ne!(becomes(&denied(pattern), command).await, Becomes::Denied, "{command} where {pattern}");
+    }
+    assert_eq!(becomes(&rule("cat", "ask"), "cat a.txt").await, Becomes::Asked);
+    let several = |rules: Value| json!({ "permission": { "exec": rules } });
+    let but_one = several(json!([{ "match": "cat", "do": "deny" }, { "match": "cat a.txt", "do": "allow" }]));
+    assert_eq!(becomes(&but_one, "cat a.txt; pwd").await, Becomes::Runs);
+    assert_eq!(becomes(&but_one, "pwd; cat folder/b.txt").await, Becomes::Denied);
 }
 
 #[tokio::test(flavor = "multi_thread")]

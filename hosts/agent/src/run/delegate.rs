@@ -98,14 +98,12 @@ impl DelegatingAgent {
     /// The sub-agent: never with more than the agent above has.
     fn agent(&self, delegation: &Delegation, place: &Arc<SubAgentPlace>) -> Result<Agent, String> {
         let mut inner = Inner::clone(&self.agent);
-        inner.caller = self.caller.clone();
-        inner.caller.depth += 1;
+        // A session of its own: its calls do not wait for those of the agent above.
+        inner.caller = self.caller.delegated();
         if inner.final_answer == FinalAnswer::Text {
             // Nobody talks to a sub-agent: it gives an account.
             inner.final_answer = FinalAnswer::Tool;
         }
-        // A session of its own: its calls do not wait for those of the agent above.
-        inner.caller.session_id = None;
         inner.parent = Some(ParentRun {
             transcript: self.transcript.clone(),
             turn: self.turn,

@@ -119,6 +119,9 @@ pub(crate) struct Header {
     /// The agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
+    /// The names of the agents above it, the outermost first. Their rules hold for a fork, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) above: Vec<String>,
     /// How many agents stand above it.
     #[serde(default)]
     pub(crate) depth: u32,

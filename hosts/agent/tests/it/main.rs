@@ -9,6 +9,7 @@ mod cancel;
 mod common;
 mod context;
 mod delegate;
+mod delegated_rules;
 mod finish;
 mod kill;
 mod limits;

@@ -159,27 +159,27 @@ fn wrong_values_are_told_with_their_place() {
 #[test]
 fn show_says_what_is_in_effect_and_where_it_stands() {
     let user = User::new();
-    user.write("user/toolkit.json5", "{ tools: { deny: ['a'] }, permission: { exec: 'ask' } }");
+    user.write("user/toolkit.json5", "{ tools: { deny: ['greet'] }, permission: { exec: 'ask' } }");
     user.write("named.json5", "{ mcp: { far: { url: 'https://x', headers: { Key: 'hunter2hunter2' } } } }");
-    let args = ["--config", "../named.json5", "--set", "tools.deny=['b']", "config", "show"];
+    let args = ["--config", "../named.json5", "--set", "tools.deny=['repeat']", "config", "show"];
     let shown = user.run(&args).ok();
     assert!(!shown.contains("hunter2"), "{shown}");
     // As it is anyway.
     assert_eq!(user.run(&[&args[..], &["--origins"]].concat()).ok(), shown);
     assert_eq!(
         shown,
-        "/tools/deny/0 = \"a\"  (user/toolkit.json5:1:19)\n\
-         /tools/deny/1 = \"b\"  (--set tools.deny)\n\
+        "/tools/deny/0 = \"greet\"  (user/toolkit.json5:1:19)\n\
+         /tools/deny/1 = \"repeat\"  (--set tools.deny)\n\
          /mcp/far/url = \"https://x\"  (work/../named.json5:1:22)\n\
          /mcp/far/headers/Key = \"[redacted]\"  (work/../named.json5:1:51)\n\
-         /permission/exec = \"ask\"  (user/toolkit.json5:1:47)\n"
+         /permission/exec = \"ask\"  (user/toolkit.json5:1:51)\n"
     );
     let json = user.run(&[&args[..], &["-o", "json"]].concat()).json();
-    assert_eq!(json["configuration"]["tools"]["deny"], json!(["a", "b"]));
+    assert_eq!(json["configuration"]["tools"]["deny"], json!(["greet", "repeat"]));
     assert_eq!(json["permissions"], json!([{"permission": {"exec": "ask"}}]));
     assert_eq!(
         json["origins"][1],
-        json!({"key": "/tools/deny/1", "value": "b", "origin": "--set tools.deny"})
+        json!({"key": "/tools/deny/1", "value": "repeat", "origin": "--set tools.deny"})
     );
     let run = User::new().run(&["config", "show"]);
     assert_eq!(
@@ -218,10 +218,14 @@ fn show_has_what_a_file_that_is_not_trusted_takes_away() {
 }
 
 #[test]
-fn a_deny_that_takes_nothing_away_is_told_by_every_command_once() {
+fn a_deny_that_takes_nothing_away_stops_every_command() {
     let user = User::new();
     user.write("user/toolkit.json5", "{ tools: { deny: ['graet', 'say', 'zz*'], allow: ['*', 'raepeat'] } }");
-    let line = "warning: no tool or plugin has the name `graet` (/tools/deny/0); did you mean `greet`?";
+    let lines = [
+        "tools.deny.0: there is no tool, plugin or group `graet`; did you mean `greet`?",
+        "tools.deny.2: there is no tool, plugin or group `zz*`; ",
+        "tools.allow.1: there is no tool, plugin or group `raepeat`; did you mean `repeat`?",
+    ];
     for args in [
         &["list"][..],
         &["list", "-o", "json"],
@@ -234,11 +238,11 @@ fn a_deny_that_takes_nothing_away_is_told_by_every_command_once() {
         &["config", "check"],
     ] {
         let run = user.run(args);
-        assert_eq!(run.code, 0, "{run:?}");
-        assert_eq!(format!("{}{}", run.out, run.err).matches(line).count(), 1, "{args:?}: {run:?}");
+        assert_eq!(run.code, 6, "{args:?}: {run:?}");
+        for line in lines {
+            assert_eq!(format!("{}{}", run.out, run.err).matches(line).count(), 1, "{args:?}: {run:?}");
+        }
     }
-    // A problem that is not about a deny is among the diagnostics only.
-    assert!(!user.run(&["list"]).err.contains("raepeat"));
     // One that nobody can read stops all of them.
     user.write("user/toolkit.json5", "{ tools: { deny: ['\\u200bgreet'] } }");
     let error = user.run(&["list"]).fails(6);
@@ -347,4 +351,35 @@ fn limits_of_the_loop_guard_that_stand_in_another_order_stop_the_command() {
         assert!(error.contains(expected), "{error}");
     }
     user.run(&["list", "--set", "loopGuard.block=9"]).ok();
+}
+
+#[test]
+fn a_check_says_what_each_rule_about_commands_covers() {
+    let user = User::new();
+    user.write(
+        "user/toolkit.json5",
+        "{ permission: { exec: [\n{ match: 'cat', do: 'deny' },\n{ match: 'make', do: 'allow' }] } }",
+    );
+    user.write("work/toolkit.json5", "{ permission: { exec: [{ match: 'git push', do: 'ask' }] } }");
+    let run = user.run(&["config", "check"]);
+    let out = run.ok();
+    let told: Vec<&str> = out.lines().filter(|line| line.contains(" covers ")).collect();
+    let [cat, make, push] = told[..] else { panic!("{told:?}") };
+    assert!(
+        cat.starts_with("/permission/exec/0 covers every call of `cat`, with any arguments or none: deny (user/toolkit.json5:"),
+        "{cat}"
+    );
+    assert!(
+        make.starts_with(
+            "/permission/exec/1 covers exactly `make`, without further arguments: allow (user/toolkit.json5:"
+        ),
+        "{make}"
+    );
+    assert!(
+        push.starts_with("/permission/exec/0 covers every call of `git push`, with any arguments or none: ask (work/toolkit.json5:"),
+        "{push}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&user.run(&["config", "check", "-o", "json"]).ok()).unwrap();
+    assert_eq!(json["commandRules"].as_array().map(Vec::len), Some(3));
 }

@@ -76,7 +76,7 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     let user = tempfile::tempdir().unwrap();
     std::fs::write(
         user.path().join("toolkit.json5"),
-        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'nodez', 'nodes'] } },\n  },\n}\n",
+        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'sessions_list'] } },\n  },\n}\n",
     )
     .unwrap();
     let run = |args: &[&str]| {
@@ -93,25 +93,20 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     );
     assert!(kid.out.contains(&denies), "{denies}{}", kid.out);
 
-    // Of a name that nobody knows, all of it.
-    let kid = run(&["explain", "tool", "nodez", "--agent", "kid"]);
-    // Told to everybody: who mistyped it would think that it is denied.
-    let warned = |err: &str| {
-        err.starts_with("warning: no tool or plugin has the name `nodez` (/agents/kid/tools/deny/1)")
-            && err.lines().count() == 1
-    };
-    assert!(kid.code == 5 && warned(&kid.err), "{kid:?}");
+    // Of a tool that is to come, too.
+    let kid = run(&["explain", "tool", "sessions_list", "--agent", "kid"]);
+    assert!(kid.code == 5 && kid.err.is_empty(), "{kid:?}");
     assert_eq!(
         kid.out.lines().next().unwrap(),
-        "nodez is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
+        "sessions_list is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
     );
-    let json = run(&["explain", "tool", "nodez", "--agent", "kid", "-o", "json"]);
+    let json = run(&["explain", "tool", "sessions_list", "--agent", "kid", "-o", "json"]);
     let page: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!((&page["exists"], &page["present"]), (&json!(false), &json!(false)));
 
     // Nobody else is denied it, and there is none all the same.
     let anybody = run(&["explain", "tool", "sessions_spawn"]);
-    assert!(anybody.code == 3 && warned(&anybody.err), "{anybody:?}");
+    assert!(anybody.code == 3 && anybody.err.is_empty(), "{anybody:?}");
     assert!(anybody.out.starts_with(
         "sessions_spawn is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
     ));

@@ -127,7 +127,11 @@ fn lists_and_rules_may_name_a_server_that_is_configured() {
     }
     let run = User::new("{ mcp: { demo: { command: 'x', enabled: false } }, tools: { deny: ['mcp:dmeo'] } }")
         .run(&["list"]);
-    assert!(run.err.contains("no tool or plugin has the name `mcp:dmeo`"), "{run:?}");
+    let error = run.fails(6);
+    assert!(
+        error.contains("there is no tool, plugin or group `mcp:dmeo`; did you mean `mcp:demo`?"),
+        "{error}"
+    );
 }
 
 #[test]

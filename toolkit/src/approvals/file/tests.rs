@@ -13,6 +13,7 @@ fn stored(pattern: String) -> Stored {
         conversation: None,
         sender: None,
         sandboxed: false,
+        delegated_by: Vec::new(),
     };
     let of = Grounds {
         asker,

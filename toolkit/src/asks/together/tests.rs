@@ -23,6 +23,7 @@ fn asker(agent: &str) -> Asker {
         conversation: None,
         sender: None,
         sandboxed: false,
+        delegated_by: Vec::new(),
     }
 }
 

@@ -50,8 +50,8 @@ pub fn protected_path(path: impl AsRef<Path>) -> Option<&'static str> {
     protected(path.as_ref())
 }
 
-/// Returns names of files that are meant to be read, although they look like files with secrets of an environment:
-/// `.env.example`. The syntax is that of [`GuardedPaths::patterns`].
+/// Returns names of files that are meant to be read, although they look like files with secrets of an environment or an
+/// application: `.env.example`. The syntax is that of [`GuardedPaths::patterns`].
 pub fn harmless_paths() -> &'static [&'static str] {
     HARMLESS
 }
@@ -68,20 +68,26 @@ const SENSITIVE: &[GuardedPaths] = guarded! {
         "ssh_host_*_key", "*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks", "*.keystore",
         "*.keytab", "/etc/ssl/private/", "/etc/wireguard/", ".config/sops/age/",
     ],
-    "secrets of an environment": [".env", ".env.*", "*.env", ".envrc"],
+    "secrets of an environment": [
+        ".env", ".env.*", "*.env", ".envrc", ".dev.vars", ".dev.vars.*", ".renviron", "renviron.site",
+    ],
     "credentials of a cloud": [
         ".aws/", ".azure/", ".config/gcloud/", ".gcloud/", ".oci/", ".config/doctl/", ".bluemix/", ".aliyun/",
         ".config/hcloud/", ".config/linode-cli", ".s3cfg", ".boto", ".config/rclone/", "rclone.conf", ".vault-token",
         ".terraform.d/", ".terraformrc", "*.tfstate", "*.tfstate.backup", "*.tfvars", "client_secret*.json",
         ".streamlit/secrets.toml", ".config/heroku/", ".fly/", ".netlify/",
-        ".kube/", "kubeconfig", "*.kubeconfig", "service-account*.json", "application_default_credentials.json",
+        ".kube/", "kubeconfig", "*.kubeconfig", "service-account*.json", "service_account*.json",
+        "serviceaccountkey*.json", "*firebase-adminsdk*.json", "application_default_credentials.json",
+        ".databrickscfg", ".snowsql/", ".config/ngrok/", ".ngrok2/", ".cloudflared/", ".config/.wrangler/",
+        ".config/stripe/", ".railway/config.json", ".kaggle/", "kaggle.json", ".cache/huggingface/token",
+        ".huggingface/token",
     ],
     "credentials of a registry or a server": [
         ".docker/config.json", ".docker/contexts/", ".dockercfg", ".config/containers/auth.json", ".netrc", "_netrc",
         ".npmrc", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".composer/auth.json",
         ".m2/settings.xml", ".m2/settings-security.xml", ".gradle/gradle.properties", ".nuget/nuget.config",
         ".git-credentials", ".config/git/credentials", ".config/gh/", ".config/hub", ".config/glab-cli/", ".pgpass",
-        ".my.cnf", ".mylogin.cnf", ".htpasswd", ".smbcredentials",
+        "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".htpasswd", ".smbcredentials",
     ],
     "credentials of an agent or an editor": [
         ".claude/.credentials.json", ".claude.json", ".codex/auth.json", ".gemini/oauth_creds.json",
@@ -115,13 +121,39 @@ const SENSITIVE: &[GuardedPaths] = guarded! {
         "/proc/*/root/", "/proc/*/cwd/", "/proc/*/fd/", "/proc/*/fdinfo/", "/proc/*/task/", "/proc/*/map_files/",
         "/proc/kcore", "/proc/keys", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/fd/",
     ],
+    "secrets of an application": [
+        "secrets.json", "secrets.yml", "secrets.yaml", "secrets.toml", ".secrets/", ".secrets.json", ".secrets.yml",
+        ".secrets.yaml", ".secrets.toml", "credentials.json", "credentials.yml", "credentials.yaml",
+        ".credentials", ".erlang.cookie", ".credentials.json", "auth.json", "local.settings.json", ".vault_pass", ".vault_pass.txt",
+        ".vault-pass", ".vault_password", ".ansible_vault_pass", "vault_pass.txt", "wp-config.php",
+        "wp-config-local.php", "sites/*/settings.php", "sites/*/settings.local.php", "app/etc/env.php",
+        "config/app_local.php",
+    ],
 };
 
-const ENVIRONMENT: &str = "secrets of an environment";
+/// What the paths hold of which some are [harmless](HARMLESS).
+const WITH_HARMLESS: [&str; 2] = ["secrets of an environment", "secrets of an application"];
 
-/// Names that look like files with secrets of an environment, but are meant to be read.
-const HARMLESS: &[&str] =
-    &["*.env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", ".env.schema"];
+/// Names that look like files with secrets of an environment or an application, but are meant to be read: examples, and translations of a
+/// page to sign in.
+const HARMLESS: &[&str] = &[
+    "*.env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    ".env.defaults",
+    ".env.schema",
+    ".dev.vars.example",
+    ".dev.vars.sample",
+    ".dev.vars.template",
+    "i18n/auth.json",
+    "i18n/*/auth.json",
+    "lang/*/auth.json",
+    "locale/*/auth.json",
+    "locales/*/auth.json",
+    "messages/*/auth.json",
+    "translations/*/auth.json",
+];
 
 const PRIVATE_KEYS: &str = "private keys";
 
@@ -140,6 +172,12 @@ const PROTECTED: &[GuardedPaths] = guarded! {
     "configuration of an agent": [
         ".mcp.json", ".claude.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/",
         ".claude/commands/", ".claude/agents/", ".codex/", ".gemini/", ".opencode/", "opencode.json", "opencode.jsonc",
+        ".roo/mcp.json", ".roomodes", ".kilocode/mcp.json", ".kilocodemodes", ".continue/config.yaml",
+        ".continue/config.yml", ".continue/config.json", ".continue/config.ts", ".continue/mcpservers/",
+        "cline_mcp_settings.json", "mcp_settings.json", "mcp_config.json", "claude_desktop_config.json",
+        ".amazonq/mcp.json", ".amazonq/cli-agents/", ".kiro/settings/", ".kiro/hooks/", ".qwen/", ".factory/mcp.json",
+        ".junie/mcp/", ".trae/mcp.json", ".copilot/mcp-config.json", ".lmstudio/mcp.json", ".aider.conf.yml",
+        ".config/goose/", ".crush.json", "crush.json", ".openhands/setup.sh", ".openhands/pre-commit.sh",
     ],
     "run when a shell, a terminal or a session starts": [
         ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
@@ -149,7 +187,13 @@ const PROTECTED: &[GuardedPaths] = guarded! {
         ".pam_environment", ".config/environment.d/", ".config/autostart/", ".config/systemd/", "library/launchagents/",
         "/etc/profile", "/etc/profile.d/", "/etc/bash.bashrc", "/etc/bashrc", "/etc/zsh/", "/etc/zshrc",
         "/etc/environment", "/etc/crontab", "/etc/cron.*/", "/var/spool/cron/", "/etc/systemd/", "/etc/init.d/",
-        "/etc/ld.so.preload", "/etc/ld.so.conf.d/",
+        "/etc/ld.so.preload", "/etc/ld.so.conf.d/", ".direnvrc", ".config/direnv/",
+    ],
+    "run when an interpreter or its prompt starts": [
+        ".rprofile", "rprofile.site", ".irbrc", ".config/irb/", ".pryrc", ".config/pry/", ".pythonrc", ".pythonrc.py",
+        ".pythonstartup", "sitecustomize.py", "usercustomize.py", ".pdbrc", ".pdbrc.py", ".ipython/", ".jupyter/",
+        ".ghci", ".ocamlinit", ".iex.exs", ".erlang", ".sbclrc", ".octaverc", ".julia/config/", ".guile", ".perldb",
+        ".psqlrc", ".sqliterc", ".xonshrc", ".config/xonsh/",
     ],
     "configuration with which an editor runs commands": [
         ".vscode/", ".vscode-server/", ".idea/", ".fleet/", ".zed/", ".cursor/", ".windsurf/", ".devcontainer/",
@@ -176,8 +220,8 @@ pub(super) fn sensitive(path: &Path) -> Option<&'static str> {
     static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(SENSITIVE));
     let parts = parts(path);
     let mut found = INDEX.first(&parts, |_| true)?;
-    if found.what == ENVIRONMENT && HARMLESS.iter().any(|pattern| describes(pattern, &parts)) {
-        found = INDEX.first(&parts, |guarded| guarded.what != ENVIRONMENT)?;
+    if WITH_HARMLESS.contains(&found.what) && HARMLESS.iter().any(|pattern| describes(pattern, &parts)) {
+        found = INDEX.first(&parts, |guarded| !WITH_HARMLESS.contains(&guarded.what))?;
     }
     // A directory of keys is one whatever a file in it is called.
     let is_in_directory = || INDEX.first(&parts[..parts.len() - 1], |_| true).is_some();
@@ -281,7 +325,9 @@ mod tests {
             let fits =
                 |guarded: &&GuardedPaths| guarded.patterns.iter().any(|pattern| describes(pattern, &parts));
             let mut found = all.iter().filter(fits);
-            found.find(|guarded| guarded.what != ENVIRONMENT || !is_harmless).map(|guarded| guarded.what)
+            found
+                .find(|guarded| !WITH_HARMLESS.contains(&guarded.what) || !is_harmless)
+                .map(|guarded| guarded.what)
         };
         let patterns = SENSITIVE.iter().chain(PROTECTED).flat_map(|guarded| guarded.patterns).chain(HARMLESS);
         let names: Vec<String> =
@@ -319,6 +365,18 @@ mod tests {
             "/proc/self/fd/3",
             "/home/u/.docker/config.json",
             "/w/terraform.tfstate",
+            "/w/.dev.vars",
+            "/w/.dev.vars.production",
+            "/w/group_vars/.vault_pass",
+            "/w/.Renviron",
+            "/w/secrets.json",
+            "/w/config/secrets.yml",
+            "/w/credentials.json",
+            "/w/auth.json",
+            "/w/config/auth.json",
+            "/w/wp-config.php",
+            "/w/web/sites/default/settings.php",
+            "/w/project-firebase-adminsdk-1a2b3.json",
         ] {
             assert!(sensitive(Path::new(path)).is_some(), "{path}");
         }
@@ -340,11 +398,26 @@ mod tests {
             "/proc/self/status",
             "/w/history.md",
             "/w/.sshd",
+            "/w/.dev.vars.example",
+            "/w/secrets.json.example",
+            "/w/secrets.example.json",
+            "/w/wp-config-sample.php",
+            "/w/wp-config.php.dist",
+            "/w/src/secrets.rs",
+            "/w/src/credentials.py",
+            "/w/auth.ts",
+            "/w/oauth.json",
+            "/w/public/locales/en/auth.json",
+            "/w/src/i18n/auth.json",
+            "/w/lang/de/auth.json",
+            "/w/settings.php",
+            "/w/docs/secrets",
         ] {
             assert_eq!(sensitive(Path::new(path)), None, "{path}");
         }
         // A file in a directory of secrets is not harmless because of its name.
         assert!(sensitive(Path::new("/home/u/.ssh/.env.example")).is_some());
+        assert!(sensitive(Path::new("/home/u/.kube/locales/en/auth.json")).is_some());
     }
 
     #[test]
@@ -399,6 +472,15 @@ mod tests {
             "/w/.cargo/config.toml",
             "/w/Jenkinsfile",
             "/etc/cron.d/x",
+            "/w/.roo/mcp.json",
+            "/w/.kilocode/mcp.json",
+            "/w/.continue/config.yaml",
+            "/w/.continue/mcpServers/new.yaml",
+            "/w/.Rprofile",
+            "/w/.irbrc",
+            "/w/.pryrc",
+            "/w/lib/sitecustomize.py",
+            "/w/.ghci",
         ] {
             assert!(protected(Path::new(path)).is_some(), "{path}");
         }
@@ -413,6 +495,11 @@ mod tests {
             "/w/src/head.rs",
             "/w/git/config",
             "/w/workflows/ci.yml",
+            "/w/.roo/rules/style.md",
+            "/w/.continue/rules/style.md",
+            "/w/mcp.json",
+            "/w/src/irbrc.rb",
+            "/w/customize.py",
         ] {
             assert_eq!(protected(Path::new(path)), None, "{path}");
         }

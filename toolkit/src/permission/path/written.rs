@@ -180,8 +180,10 @@ impl PathRules {
     /// Returns true if the other object decides the same about every path.
     pub fn is_same(&self, other: &Self) -> bool {
         let of = |rules: &Self| {
-            let Caller { agent, channel, conversation_id, sender_id, .. } = &*rules.caller;
-            (agent.clone(), channel.clone(), conversation_id.clone(), sender_id.clone())
+            let names = |link: &Caller| {
+                [&link.agent, &link.channel, &link.conversation_id, &link.sender_id].map(Clone::clone)
+            };
+            rules.caller.chain().map(names).collect::<Vec<_>>()
         };
         let same_own = |one: &OwnDirs, other: &OwnDirs| one.paths() == other.paths();
         self.permissions.is_same(&other.permissions)

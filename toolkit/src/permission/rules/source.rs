@@ -5,7 +5,7 @@ mod prospect;
 use super::{Question, Text, Written, fold, names};
 use crate::permission::glob::PathMatch;
 use crate::permission::keys::{Means, meant};
-use crate::permission::matching::{is_any, matches};
+use crate::permission::matching::{is_any, matches, matches_beginning};
 use crate::permission::settings::{
     Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings,
 };
@@ -325,11 +325,19 @@ impl KindRule {
                 matches(&entry.pattern, text) && (entry.decision != Decision::Allow || is_plain(entry, text))
             }
         };
+        // A program, or a program and its subcommand, stands for every call of it.
+        let begins = |entry: &PermissionEntry, text: &str| {
+            question.covers_arguments && matches_beginning(&entry.pattern, text)
+        };
         let matches_in_any_way = |index: usize, entry: &PermissionEntry| {
             matches_text(index, entry)
                 || entry.decision != Decision::Allow
                     && (path.is_some_and(|(path, paths)| paths[index].includes_in_any_way(path))
-                        || question.also.iter().any(|other| matches(&entry.pattern, other)))
+                        || text.text.is_some_and(|text| begins(entry, text))
+                        || question
+                            .also
+                            .iter()
+                            .any(|other| matches(&entry.pattern, other) || begins(entry, other)))
         };
         let last = |counts: &dyn Fn(usize, &PermissionEntry) -> bool| {
             let (index, entry) =
@@ -343,7 +351,7 @@ impl KindRule {
             Some(found(decision, is_exact, Some(index)))
         };
         let by_text = last(&matches_text);
-        if path.is_none() && question.also.is_empty() {
+        if path.is_none() && question.also.is_empty() && !question.covers_arguments {
             return by_text;
         }
         // An alternative spelling never weakens the decision: an entry that asks does not override one that denies.

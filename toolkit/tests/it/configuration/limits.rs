@@ -61,8 +61,15 @@ fn many_patterns_of_a_file_that_nobody_trusts_cost_little_and_are_told_in_few_wo
     let entries = list(19_990, |number| format!("'*{number}q*'"));
     place.write("work/toolkit.json5", &format!("{{ tools: {{ deny: [{entries}] }} }}"));
     let start = Instant::now();
-    let toolkit = Toolkit::empty().leave_out_incomplete().configuration(place.load()).build().unwrap();
+    let error = Toolkit::empty().leave_out_incomplete().configuration(place.load()).build().unwrap_err();
     // Without an optimiser on a busy machine it takes a second; a search among all for each takes far longer.
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    assert_eq!(error.problems.len(), 20);
+    // All of these match something.
+    let entries = list(19_990, |number| format!("'*{}*'", "*".repeat(number % 10)));
+    place.write("work/toolkit.json5", &format!("{{ tools: {{ deny: [{entries}] }} }}"));
+    let start = Instant::now();
+    let toolkit = Toolkit::empty().leave_out_incomplete().configuration(place.load()).build().unwrap();
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
     assert!(toolkit.diagnostics().len() < 150, "{}", toolkit.diagnostics().len());
 }
@@ -72,7 +79,7 @@ fn many_names_that_there_are_not_are_told_in_few_words() {
     let place = Place::new();
     let entries = list(6_000, |number| format!("'reed{number}'"));
     let agents = list(2_000, |number| format!("a{number}: {{ tools: {{ profile: 'codin{number}' }} }}"));
-    let text = format!("{{ tools: {{ deny: [{entries}], allow: [{entries}] }}, agents: {{ {agents} }} }}");
+    let text = format!("{{ tools: {{ allow: [{entries}] }}, agents: {{ {agents} }} }}");
     place.write("work/toolkit.json5", &text);
     let start = Instant::now();
     let toolkit = Toolkit::empty().leave_out_incomplete().configuration(place.load()).build().unwrap();
@@ -80,5 +87,5 @@ fn many_names_that_there_are_not_are_told_in_few_words() {
     let said: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
     assert!(said.len() < 250, "{}", said.len());
     let counted = said.iter().filter(|line| line.contains(" more like these")).count();
-    assert_eq!(counted, 2, "{:#?}", said.last());
+    assert_eq!(counted, 1, "{:#?}", said.last());
 }

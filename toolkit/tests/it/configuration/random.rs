@@ -253,6 +253,8 @@ async fn fates(configuration: Configuration, caller: &Caller) -> [Fate; 3] {
         .tool(tool_ref!(mend))
         .tool(tool_ref!(look))
         .approver(Arc::clone(&asked))
+        // The lists name what a program may have, and this one has only a part of it.
+        .permission_keys(["*", "group:*"])
         .configuration(configuration)
         .build()
         .unwrap();

@@ -93,7 +93,7 @@ fn a_section_without_its_secret_is_unavailable_and_no_other() {
     // Without the value the default counts.
     let agent = configuration.tool_agent();
     assert_eq!((agent.model, agent.max_tool_calls), (None, 7));
-    let toolkit = Toolkit::empty().configuration(configuration).build().unwrap();
+    let toolkit = Toolkit::empty().permission_keys(["exec"]).configuration(configuration).build().unwrap();
     let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
     for owner in ["plugins.acme", "tools.web.search", "tools.settings.talk2", "toolAgent"] {
         let line = format!("{owner} is unavailable: ");

@@ -123,7 +123,7 @@ fn one_that_cannot_be_used_stops_the_command_with_its_reason() {
 fn what_is_odd_but_right_is_taken_as_it_is() {
     for text in [
         "\u{feff}{ tools: { deny: ['read'] } }",
-        "{ agents: { __proto__: { tools: { deny: ['x'] } }, constructor: {} }, tools: { deny: ['read'] } }",
+        "{ agents: { __proto__: { tools: { deny: ['exec'] } }, constructor: {} }, tools: { deny: ['read'] } }",
         "{ tools: { deny: ['read'], profiles: { __proto__: { allow: ['*'] }, toString: {} } } }",
         "// nothing\r\n{ 'tools': { \"deny\": [ 'r\\x65ad', ], }, }\r\n",
         "{ tools: { deny: ['  READ '] } }",
@@ -181,8 +181,8 @@ fn a_file_full_of_rules_keeps_nobody_waiting() {
         clone.write("repo/toolkit.json5", text);
         for args in [&["list", "--diagnostics"][..], &["call", "read", "--file-path", "README.md"]] {
             let run = clone.run(&programs()[0], "repo", args);
-            // A key that means nothing, and a pattern longer than any path, are refused.
-            let code = if ["kinds", "one long pattern"].contains(&what) { 6 } else { 0 };
+            // A name or a key that means nothing, and a pattern longer than any path, are refused.
+            let code = if ["rules of a path", "servers"].contains(&what) { 0 } else { 6 };
             assert_eq!(run.code, code, "{what} {args:?}: {run:?}");
             assert!(
                 run.out.len() + run.err.len() < 40_000,

@@ -73,7 +73,7 @@ fn names_that_are_shown_do_nothing_to_a_terminal() {
     let taken = format!(
         r#"{{
   mcp: {{ "{odd}": {{ command: "./{odd}" }} }},
-  tools: {{ deny: ["greet"], exec: {{ safeBins: ["{odd}"] }} }},
+  tools: {{ deny: ["gre*"], exec: {{ safeBins: ["{odd}"] }} }},
   permission: {{ exec: [{{ match: "{odd}", do: "deny" }}] }},
   plugins: {{ "x": {{ "{odd}": 1 }} }},
 }}"#

@@ -127,7 +127,7 @@ impl Clone {
     settings: {{ read: {{ enabled: true, autoExecute: true }}, deploy: {{ autoExecute: true }} }},
     sandbox: {{ allow: ["*"] }},
     byProvider: {{ acme: {{ allow: ["*"] }} }},
-    deny: ["greet"],
+    deny: ["gre*"],
   }},
   agents: {{ kid: {{ tools: {{ allow: ["*"] }}, permission: {{ exec: "allow" }} }} }},
   channels: {{ mail: {{ permission: {{ message: "allow" }} }} }},

@@ -11,6 +11,7 @@ mod ending;
 mod everyday;
 mod guarded;
 pub(crate) mod house;
+mod lasting;
 mod limits;
 mod masks;
 mod option_paths;

@@ -131,7 +131,7 @@ const SENSITIVE: &[GuardedPaths] = guarded! {
     ],
 };
 
-/// What the paths hold of which some are [harmless](HARMLESS).
+/// The families of which some names are [harmless](HARMLESS).
 const WITH_HARMLESS: [&str; 2] = ["secrets of an environment", "secrets of an application"];
 
 /// Names that look like files with secrets of an environment or an application, but are meant to be read: examples, and translations of a

@@ -93,12 +93,27 @@ impl House {
         Self { root, toolkit, toolbox, asked }
     }
 
-    /// Another host with the same data, of the same user.
+    /// Replaces the configuration of hosts that are made later.
+    pub(crate) fn configure(&self, config: &Value) {
+        fs::write(self.root.path().join("user/toolkit.json5"), config.to_string()).unwrap();
+    }
+
+    /// Another host with the same data, of the same user, where nobody answers.
     pub(crate) async fn another_host(&self) -> Inner {
+        self.another_host_answering(|_| Answer::deny()).await
+    }
+
+    /// The same, where somebody answers.
+    pub(crate) async fn another_host_answering(&self, says: Says) -> Inner {
         let options = LoadOptions::new().user_file(self.root.path().join("user/toolkit.json5"));
+        let approver = CallbackApprover::new(move |ask: &PendingAsk| match ask.question() {
+            Question::Approve(ask) => says(ask),
+            _ => Answer::deny(),
+        });
         let toolkit = Toolkit::builder()
             .configuration(Configuration::load(options).unwrap())
             .data_dir(self.root.path().join("data"))
+            .approver(approver)
             .build()
             .unwrap();
         let caller = Caller::new().with_session("another").with_workspace(self.path("."));
@@ -149,6 +164,10 @@ impl House {
 pub(crate) struct Inner(pub(crate) Toolbox);
 
 impl Inner {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
+        self.0.call(ToolCall::new("1", tool, arguments)).await
+    }
+
     pub(crate) async fn exec(&self, command: &str) -> ToolResult {
         self.0.call(ToolCall::new("1", "exec", json!({ "command": command }))).await
     }

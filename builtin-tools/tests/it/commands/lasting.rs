@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use toolkit::approval::Answer;
-use toolkit::{Ask, ToolErrorKind, ToolResult};
+use toolkit::prelude::*;
+use toolkit::{Ask, ToolErrorKind};
 
 /// The person allows always what the model describes so, and nothing else.
 fn answer(ask: &Ask) -> Answer {
@@ -83,7 +84,11 @@ async fn the_same_command_with_something_else_is_asked_about_again() {
     let plain = json!({ "command": "make all" });
     for (first, later, expected) in [
         (plain.clone(), json!({ "command": "make all", "workdir": "sub" }), true),
-        (json!({ "command": "make all", "workdir": "sub" }), json!({ "command": "make all", "workdir": "other" }), true),
+        (
+            json!({ "command": "make all", "workdir": "sub" }),
+            json!({ "command": "make all", "workdir": "other" }),
+            true,
+        ),
         (plain.clone(), json!({ "command": "make all", "env": { "MAKEFLAGS": "-s" } }), true),
         (plain.clone(), json!({ "command": "make all", "stdin": "x" }), true),
         (plain.clone(), json!({ "command": "make all", "timeout": 5_000 }), false),
@@ -137,10 +142,7 @@ async fn less_containment_is_asked_about_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_that_is_gone_is_asked_about_again() {
     let denying = json!({ "permission": { "read": [{ "match": "one/", "do": "deny" }] } });
-    for (first, later, runs) in [
-        (denying.clone(), denying.clone(), true),
-        (denying, json!({}), false),
-    ] {
+    for (first, later, runs) in [(denying.clone(), denying.clone(), true), (denying, json!({}), false)] {
         let house = house().await;
         house.configure(&first);
         let host = house.another_host_answering(answer).await;
@@ -168,7 +170,9 @@ async fn another_workspace_at_the_same_path_is_asked_about_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_directory_that_is_replaced_during_the_question_is_asked_about_anew() {
     fn swap(ask: &Ask) -> Answer {
-        let toolkit::approval::AskDetail::Command { cwd: Some(cwd), .. } = &ask.details[0] else { panic!("{ask:?}") };
+        let toolkit::approval::AskDetail::Command { cwd: Some(cwd), .. } = &ask.details[0] else {
+            panic!("{ask:?}")
+        };
         let sub = std::path::Path::new(cwd).join("sub");
         if !sub.is_symlink() {
             fs::rename(&sub, sub.with_file_name("moved")).unwrap();

@@ -112,6 +112,11 @@ pub struct PossiblePaths {
 }
 
 impl Part {
+    /// Returns true if the program is a shell or an interpreter, which runs what a file that it is given says.
+    pub fn runs_scripts(&self) -> bool {
+        self.program.as_deref().is_some_and(is_shell_or_interpreter)
+    }
+
     /// Returns the texts in the words of the command that could be paths given to its program. A word that is unknown before the command
     /// runs contributes none, nor do the words that name a subcommand.
     ///

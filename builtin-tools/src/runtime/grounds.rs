@@ -76,7 +76,7 @@ pub(super) fn conditions(command: &Command, judged: &Judged, containing: &Contai
 /// file that they are given.
 fn named_scripts(part: &Part, cwd: &Path) -> Vec<PathBuf> {
     let directory = part.directory.as_deref().unwrap_or(cwd);
-    let runs_files = part.says.is_none();
+    let runs_files = part.says.is_none() || part.runs_scripts();
     let words = part.words.iter().enumerate().filter_map(|(at, word)| Some((at, word.as_deref()?)));
     let named =
         words.filter(|(at, word)| if *at == 0 { word.contains('/') } else { runs_files && !word.is_empty() });

@@ -37,8 +37,9 @@ impl Limits {
         self
     }
 
-    /// Limits the memory of all processes together, in bytes: private memory, without mapped files. In a control group the cache of the
-    /// files that they use counts too, and is reclaimed first.
+    /// Limits the memory of all processes together, in bytes: private memory, without mapped files, and files that
+    /// are memory themselves: anonymous ones (`memfd_create`), those of a sandbox's own `/dev/shm`, `/tmp` and `/var/tmp` there, and open ones of the host's. In a
+    /// control group the cache of the files that they use counts too, and is reclaimed first.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);

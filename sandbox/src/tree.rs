@@ -239,6 +239,54 @@ pub(crate) fn private_memory(pid: i32) -> u64 {
     read().unwrap_or(0)
 }
 
+/// The magic numbers of file systems whose files are memory: tmpfs, also of anonymous files, and hugetlbfs.
+const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x9584_58f6];
+/// Maximum number of descriptors that are looked at in one process.
+const MAX_DESCRIPTORS: usize = 4_096;
+
+/// Returns the memory of the files that these processes hold open and that are on no disk, in bytes: anonymous files, and those of
+/// `/dev/shm`. Each file counts once. A file system that a process has mounted for itself alone there counts with all its files.
+pub(crate) fn files_in_memory(processes: &[i32]) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    let device = |path: &str| std::fs::metadata(path).ok().map(|found| found.dev());
+    let of_host = ["/dev/shm", "/tmp", "/var/tmp"].map(device);
+    let (mut mounts, mut files, mut sum) = (HashSet::new(), HashSet::new(), 0);
+    for pid in processes {
+        for place in ["dev/shm", "tmp", "var/tmp"] {
+            let path = format!("/proc/{pid}/root/{place}");
+            let Some(found) = device(&path).filter(|found| !of_host.contains(&Some(*found))) else {
+                continue;
+            };
+            if is_in_memory(&path) && mounts.insert(found) {
+                let used = rustix::fs::statfs(&path);
+                sum += used.map_or(0, |used| {
+                    used.f_blocks.saturating_sub(used.f_bfree) * u64::try_from(used.f_bsize).unwrap_or(0)
+                });
+            }
+        }
+    }
+    for pid in processes {
+        let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { continue };
+        for entry in entries.filter_map(Result::ok).take(MAX_DESCRIPTORS) {
+            let path = entry.path();
+            let Ok(found) = std::fs::metadata(&path) else { continue };
+            let is_new = found.is_file()
+                && !mounts.contains(&found.dev())
+                && is_in_memory(&path)
+                && files.insert((found.dev(), found.ino()));
+            if is_new {
+                sum += found.blocks() * 512;
+            }
+        }
+    }
+    sum
+}
+
+fn is_in_memory(path: impl rustix::path::Arg) -> bool {
+    let found = rustix::fs::statfs(path);
+    found.is_ok_and(|found| u64::try_from(found.f_type).is_ok_and(|kind| IN_MEMORY.contains(&kind)))
+}
+
 /// Returns the same with only its proportion of shared memory. This takes longer.
 pub(crate) fn exact_memory(pid: i32) -> u64 {
     let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) else {

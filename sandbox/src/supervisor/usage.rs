@@ -57,9 +57,11 @@ impl Usage {
         }
         let mut pause = PAUSE;
         if let Some(limit) = self.limits.memory {
-            let quick: u64 = processes.iter().map(|&pid| tree::private_memory(pid)).sum();
+            let files = tree::files_in_memory(&processes);
+            let quick = files + processes.iter().map(|&pid| tree::private_memory(pid)).sum::<u64>();
             // Memory shared after a fork was counted for each process.
-            if quick > limit && processes.iter().map(|&pid| tree::exact_memory(pid)).sum::<u64>() > limit {
+            let exact = || files + processes.iter().map(|&pid| tree::exact_memory(pid)).sum::<u64>();
+            if quick > limit && exact() > limit {
                 return Some(Limit::Memory);
             }
             if quick > limit / 2 {

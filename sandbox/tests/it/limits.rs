@@ -107,6 +107,28 @@ async fn more_memory_than_is_allowed_ends_the_job() {
 }
 
 #[tokio::test]
+async fn files_that_are_memory_count_as_memory() {
+    let place = Place::new();
+    let limits = Limits::new().with_memory(100 << 20);
+    let fills = |file: &str| {
+        format!(
+            "exec python3 -c 'import os, time\nf = {file}\nfor n in range(300): os.write(f, b\"x\" * (1 << 20))\ntime.sleep(20)'"
+        )
+    };
+    for is_contained in [false, true] {
+        let (exceeded, end) = limited(&place, &fills("os.memfd_create(\"x\")"), limits, is_contained).await;
+        assert_eq!((exceeded, end), (Some(Limit::Memory), End::Signal { number: 9, core: false }));
+    }
+    // A file that nobody holds open is still in the memory of a sandbox's own /dev/shm.
+    let left = "python3 -c 'open(\"/dev/shm/left\", \"wb\").write(b\"x\" * (300 << 20))'; sleep 20";
+    let (exceeded, _) = limited(&place, left, limits, true).await;
+    assert_eq!(exceeded, Some(Limit::Memory));
+    let (exceeded, end) =
+        limited(&place, "head -c 50M /dev/zero > /dev/shm/small; sleep 1", limits, true).await;
+    assert_eq!((exceeded, end), (None, End::Code(0)));
+}
+
+#[tokio::test]
 async fn a_job_is_killed_before_its_host_where_memory_runs_out() {
     for is_contained in [false, true] {
         let place = Place::new();

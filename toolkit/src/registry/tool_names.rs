@@ -114,6 +114,7 @@ impl KnownNames {
         for tool in tools {
             names.extend(std::iter::once(tool.name()).chain(tool.aliases()).map(normalised));
             names.extend(tool.source().remote_id().map(|id| normalised(&id)));
+            names.extend(tool.plugin_id().map(normalised));
             groups.extend(tool.groups().map(normalised));
         }
         // Includes disabled tools.

@@ -2,6 +2,7 @@
 
 use crate::config::Configuration;
 use crate::policy::{folded, matches};
+use serde_json::{Map, Value};
 use toolkit_core::escape::escape_line;
 use toolkit_core::name::nearest;
 
@@ -29,7 +30,14 @@ impl Configuration {
     pub fn check_agent(&self, id: &str) -> Result<(), String> {
         /// The most ids that the message lists.
         const MAX_LISTED: usize = 20;
-        let (agents, wanted) = (self.agents(), folded(id));
+        let (mut agents, wanted) = (self.agents(), folded(id));
+        // An untrusted file restricts agents too.
+        for restriction in self.restrictions() {
+            let of_file = restriction.document.get("agents").and_then(Value::as_object);
+            agents.extend(of_file.into_iter().flat_map(Map::keys).cloned());
+        }
+        agents.sort_unstable();
+        agents.dedup();
         if agents.is_empty() || agents.iter().any(|agent| matches(&folded(agent), &wanted)) {
             return Ok(());
         }

@@ -19,7 +19,8 @@ use toolkit_core::guard::{guard, panicked};
 impl ToolContext {
     /// Returns the toolkit's own files and directories, for a tool that has to protect them.
     pub fn own_paths(&self) -> OwnPaths {
-        self.scope().rules.own_dirs.paths()
+        let outputs = self.scope().toolkit.settings.outputs.session_dir(Some(&self.output_owner()));
+        OwnPaths { outputs, ..self.scope().rules.own_dirs.paths() }
     }
 
     /// Returns the written rules about paths for this caller and tool, for a tool that holds another process to them. Blocks while it

@@ -9,6 +9,7 @@
 //!             └─ Configuration           rules: what policy and permission make of it
 //! ```
 
+mod agents;
 mod changes;
 mod configuration;
 mod core;

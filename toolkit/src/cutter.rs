@@ -4,7 +4,7 @@ use crate::cut::{
     Cut, CutHint, Ends, Excerpt, OutputLimits, OutputLocation, left_out, lossy_bytes, newlines, shutting_down,
 };
 use crate::off_runtime::off_runtime;
-use crate::output_store::OutputStore;
+use crate::output_store::{OutputStore, owner_name};
 use crate::sink::{OutputSink, Streamed};
 use serde_json::Value;
 use std::mem;
@@ -130,7 +130,7 @@ impl<'a> Cutter<'a> {
 
     async fn cut(self, whole: Vec<u8>, newlines: u64) -> CutText {
         let excerpt = Ends::of(&whole, newlines, &self.limits).excerpt(&self.limits);
-        let (store, session) = (self.store.clone(), self.session.to_owned());
+        let (store, session) = (self.store.clone(), owner_name(self.session, self.caller));
         let kept = off_runtime(move || match store.create(Some(&session)) {
             Ok(mut file) => {
                 file.write(&whole);

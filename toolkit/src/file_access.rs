@@ -2,6 +2,7 @@
 
 pub(crate) mod leave;
 
+use crate::output_store::owner_name;
 use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision, PathRules};
 use crate::tool::Tool;
 use crate::tool::context::ToolContext;
@@ -18,7 +19,8 @@ use toolkit_core::guard::{guard, panicked};
 impl ToolContext {
     /// Returns the toolkit's own files and directories, for a tool that has to protect them.
     pub fn own_paths(&self) -> OwnPaths {
-        self.scope().rules.own_dirs.paths()
+        let outputs = self.scope().toolkit.settings.outputs.session_dir(Some(&self.output_owner()));
+        OwnPaths { outputs, ..self.scope().rules.own_dirs.paths() }
     }
 
     /// Returns the written rules about paths for this caller and tool, for a tool that holds another process to them. Blocks while it
@@ -292,9 +294,10 @@ impl Scope {
         Ok((decided, place))
     }
 
-    /// Returns the path, if it is a whole output of this session.
+    /// Returns the path, if it is a whole output of this agent and sender in this session.
     pub(super) fn own_output(&self, session: &str, path: &Path) -> Option<PathBuf> {
-        let directory = self.toolkit.settings.outputs.session_dir(Some(session))?;
+        let directory =
+            self.toolkit.settings.outputs.session_dir(Some(&owner_name(session, &self.caller)))?;
         let mut below = path.strip_prefix(&directory).ok()?.components();
         let (Some(Component::Normal(_)), None) = (below.next(), below.next()) else { return None };
         let is_directory = directory.symlink_metadata().is_ok_and(|directory| directory.is_dir());

@@ -58,7 +58,7 @@ impl ToolContext {
         self.scope().toolkit.settings.outputs.settings().clone()
     }
 
-    /// Creates an empty file for an output that another component writes, among the outputs of the session.
+    /// Creates an empty file for an output that another component writes, among the outputs of the session that this agent and sender have.
     ///
     /// [`KeptOutput::show`] truncates the output for the model, to the same limits and with the same notes as output
     /// written to [`output`](Self::output).
@@ -67,8 +67,7 @@ impl ToolContext {
     ///
     /// Returns `Unavailable` with the reason if no file can be created.
     pub async fn kept_output(&self) -> Result<KeptOutput, ToolError> {
-        let (store, session) =
-            (self.scope().toolkit.settings.outputs.clone(), self.gated_session_id().to_owned());
+        let (store, session) = (self.scope().toolkit.settings.outputs.clone(), self.output_owner());
         self.blocking(move |_| {
             let file = store
                 .create(Some(&session))

@@ -1,4 +1,5 @@
-//! The store of whole outputs: `<data directory>/tool-output/<session>/<time>.txt`, readable by their owner only.
+//! The store of whole outputs: `<data directory>/tool-output/<session>/<time>.txt`, readable by their owner only. Callers of a session
+//! that name different agents or senders have different directories: a session here is the [`owner_name`] of a caller.
 
 mod name;
 mod room;
@@ -6,8 +7,8 @@ mod settings;
 mod sweep;
 
 use crate::cut::OutputLocation;
-pub(crate) use name::directory_name;
 use name::file_name;
+pub(crate) use name::{directory_name, owner_name};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "runtime")]
 pub use crate::tokens::estimated_tokens;
+#[doc(hidden)]
+pub use toolkit_core::ask::{PromptLine, quoted_whole};
 pub use toolkit_core::{
     MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, MAX_NAME_BYTES, escape_block, escape_hidden,
     escape_line, escape_terminal, is_valid_name, nearest,

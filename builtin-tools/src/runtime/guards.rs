@@ -7,6 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toolkit::permission::{OwnPaths, may_be_guarded, sensitive_path};
 
+/// The directory of outputs in the toolkit's data directory.
+const OUTPUTS: &str = "tool-output";
+/// The maximum number of directories with outputs of others that are hidden one by one.
+const MAX_OUTPUTS: usize = 100;
 /// Existing paths of a workspace that stay protected: they determine what programs run, or what is allowed.
 const PROTECTED: &[&str] = &[
     "toolkit.json5",
@@ -192,15 +196,30 @@ pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths) -> BT
     hidden.extend(MOVED_FILES.iter().filter_map(|name| variable(name)).filter(absolute));
     hidden.extend(own.config.iter().chain(&own.secrets).cloned());
     for data in &own.data {
-        // Outputs that were too long are there to be read.
         let entries = fs::read_dir(data).into_iter().flatten().filter_map(Result::ok);
-        hidden.extend(entries.filter(|entry| entry.file_name() != "tool-output").map(|entry| entry.path()));
+        for entry in entries {
+            // Outputs that were too long are there to be read, by those that they are for.
+            match own.outputs.as_ref().filter(|_| entry.file_name() == OUTPUTS) {
+                Some(outputs) => hidden.extend(outputs_of_others(&entry.path(), outputs)),
+                None => hidden.push(entry.path()),
+            }
+        }
     }
     hidden.extend(HIDDEN_OF_SYSTEM.iter().map(PathBuf::from));
     let of_home =
         home.iter().flat_map(|home| fs::read_dir(home).into_iter().flatten().filter_map(Result::ok));
     hidden.extend(of_home.map(|entry| entry.path()).filter(|path| sensitive_path(path).is_some()));
     hidden.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
+}
+
+/// Returns the directories of outputs beside `own`, or the directory of all outputs if there are too many to hide each.
+fn outputs_of_others(all: &Path, own: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(all).into_iter().flatten().filter_map(Result::ok);
+    // The data directory may be named by another path.
+    let is_other = |path: &PathBuf| path.file_name() != own.file_name();
+    let others: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(is_other).take(MAX_OUTPUTS + 1).collect();
+    if others.len() > MAX_OUTPUTS { vec![all.to_owned()] } else { others }
 }
 
 /// Returns true if the repository of a workspace tracks a file with the name of a secret that no rule shows, so that its content is in the
@@ -285,4 +304,31 @@ pub(super) fn repository(directory: &Path) -> Option<Repository> {
     let common = fs::read_to_string(own.join("commondir")).ok();
     let common = common.and_then(|common| own.join(common.trim()).canonicalize().ok());
     Some(Repository { top: top.to_owned(), own: std::iter::once(own).chain(common).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_of_others_are_hidden() {
+        let data = tempfile::tempdir().unwrap();
+        let path = |name: &str| data.path().join(name);
+        for name in ["history", "tool-output/own", "tool-output/other"] {
+            fs::create_dir_all(path(name)).unwrap();
+        }
+        let mut own = OwnPaths::default();
+        own.data = vec![data.path().to_owned()];
+        let hidden = |own: &OwnPaths| {
+            let all = hidden(&BTreeMap::new(), own).into_iter();
+            all.filter(|path| path.starts_with(data.path())).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(hidden(&own), BTreeSet::from([path("history"), path("tool-output")]));
+        own.outputs = Some(path("tool-output/own"));
+        assert_eq!(hidden(&own), BTreeSet::from([path("history"), path("tool-output/other")]));
+        for number in 0..MAX_OUTPUTS {
+            fs::create_dir(path("tool-output").join(number.to_string())).unwrap();
+        }
+        assert_eq!(hidden(&own), BTreeSet::from([path("history"), path("tool-output")]));
+    }
 }

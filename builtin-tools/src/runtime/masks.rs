@@ -153,7 +153,12 @@ impl Masking {
                 format!("a list with the SHA-256 {}…", short_digest(list.as_bytes()))
             }
         };
-        let mut text = format!("paths are held to: {}", kinds.join(", "));
+        let kinds = kinds.join(", ");
+        let is_default = kinds == "read allow, edit allow, outside allow, sensitive ask, protected ask";
+        if is_default && [true, false].into_iter().all(|allow| rules.patterns(allow).next().is_none()) {
+            return Some("no rule is about paths".to_owned());
+        }
+        let mut text = format!("paths are held to: {kinds}");
         for (label, allow) in [("; asked about or denied: ", false), ("; allowed: ", true)] {
             let list = list(allow);
             if !list.is_empty() {

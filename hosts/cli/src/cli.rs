@@ -165,6 +165,9 @@ impl Cli {
             mcp::with(toolkit, configuration, &servers)
         });
         let (toolkit, configuration) = bootstrap.prepare().map_err(config::cannot_load)?;
+        if let Some(agent) = &caller.agent {
+            configuration.check_agent(agent).map_err(Stop::usage)?;
+        }
         // The diagnostics contain them already.
         if !request.shows_diagnostics() {
             config::note(&configuration, console);

@@ -189,7 +189,10 @@ pub(crate) fn shared_options() -> Vec<Arg> {
         .value_name("DIR")
         .value_parser(value_parser!(PathBuf))
         .value_hint(ValueHint::DirPath),
-        of_caller("agent", "The agent on whose behalf to call"),
+        of_caller(
+            "agent",
+            "The agent on whose behalf to call: an entry of `agents`, if the configuration has any",
+        ),
         of_caller("channel", "The channel of the call"),
         // Some channels give negative numbers to groups.
         of_caller("conversation", "The conversation in that channel, as the channel names it")

@@ -1,7 +1,8 @@
 //! `trust`: lets the configuration of a workspace count whole, or no more.
 
+mod whole;
+
 use crate::config::{Line, lines, load};
-use crate::confirm::{discard_typed, is_yes};
 use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
@@ -12,14 +13,13 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use toolkit::{
     config::{Configuration, Instructions, LoadOptions, TrustStore, TrustedFile, WorkspaceFile},
     skills::SkillFiles,
     text::{escape_block, escape_line},
 };
+use whole::{Whole, ask};
 
 /// Arguments of `trust`.
 #[derive(Debug, Clone)]
@@ -186,17 +186,23 @@ fn trust(
     let after = load(read.iter().map(|read| read.file.clone()).fold(options, LoadOptions::trusting))?;
     let mut files: Vec<TrustedFile> = Vec::new();
     let mut beside = String::new();
+    let mut whole_beside = Whole::default();
     for (here, read) in here.into_iter().zip(read) {
         let (programs, shown) = programs(&after, here, file.and_then(Path::parent).unwrap_or(workspace));
         let file = read.file.clone().with_programs(programs);
         let are_other = file.skills != here.trusted_skills;
         let is_instructed = file.instructions != here.trusted_instructions;
         if is_instructed {
-            beside.push_str(&instructed(here.file.path.parent(), read.instructions.as_ref()));
+            let text = instructed(here.file.path.parent(), read.instructions.as_ref());
+            whole_beside.instructions(&text, read.instructions.as_ref());
+            beside.push_str(&text);
         }
         if are_other && !(read.skills.files.is_empty() && here.is_trusted) {
-            beside.push_str(&told(&here.file.skills_dir(), &read.skills));
+            let text = told(&here.file.skills_dir(), &read.skills);
+            whole_beside.skills(&text, &read.skills);
+            beside.push_str(&text);
         }
+        whole_beside.text(&shown);
         beside.push_str(&shown);
         if !here.is_trusted || are_other || is_instructed || file.programs != here.trusted_programs {
             files.push(file);
@@ -209,10 +215,16 @@ fn trust(
     for file in &files {
         let _ = writeln!(text, "{} would change:", shown(&file.path));
     }
-    text.push_str(&changes(&lines(&before), &lines(&after)));
+    let mut whole = Whole::default();
+    whole.text(&text);
+    let (before, after) = (lines(&before), lines(&after));
+    let changes = changes(&before, &after);
+    whole.changes(&changes);
+    whole.append(whole_beside);
+    text.push_str(&shown_changes(&changes));
     text.push_str(&beside);
     console.print(&text)?;
-    if !is_decided && !ask(&text)? {
+    if !is_decided && !ask(&text, &whole)? {
         return Err(Stop::Error { exit: Exit::Denied, message: "nothing is trusted".to_owned() });
     }
     for file in &files {
@@ -295,40 +307,30 @@ fn instructed(directory: Option<&Path>, instructions: Option<&Instructions>) -> 
     text
 }
 
-/// Lists the values that trust would remove and add, for the user to read before confirming.
-fn changes(before: &[Line], after: &[Line]) -> String {
-    let mut text = String::new();
+/// Returns the values that trust would remove and add, with `-` and `+`: the key and the value as JSON.
+fn changes(before: &[Line], after: &[Line]) -> Vec<(char, String, String)> {
+    let mut changes = Vec::new();
     for (mark, lines, others) in [('-', before, after), ('+', after, before)] {
         // Either may have thousands.
         let others: BTreeSet<(&str, String)> =
             others.iter().map(|other| (other.key.as_str(), other.value.to_string())).collect();
         for Line { key, value, .. } in lines {
-            if !others.contains(&(key.as_str(), value.to_string())) {
-                let _ = writeln!(text, "  {mark} {} = {}", escape_line(key), escape_line(&value.to_string()));
+            let value = value.to_string();
+            if !others.contains(&(key.as_str(), value.clone())) {
+                changes.push((mark, key.clone(), value));
             }
         }
     }
-    if text.is_empty() { "  nothing that is in effect\n".to_owned() } else { text }
+    changes
 }
 
-/// Asks the user on the terminal, whatever standard input and output are. `shown` is the text to read first, if standard
-/// output does not show it.
-fn ask(shown: &str) -> Result<bool, Stop> {
-    let none = || Stop::Error {
-        exit: Exit::Denied,
-        message: "there is no terminal to ask on; `--yes` trusts without asking".to_owned(),
-    };
-    let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| none())?;
-    if !terminal.is_terminal() {
-        return Err(none());
+/// Lists the changes, for the user to read before confirming.
+fn shown_changes(changes: &[(char, String, String)]) -> String {
+    if changes.is_empty() {
+        return "  nothing that is in effect\n".to_owned();
     }
-    if !std::io::stdout().is_terminal() {
-        terminal.write_all(shown.as_bytes())?;
-    }
-    discard_typed()?;
-    terminal.write_all(b"Trust it? [y/N] ")?;
-    let mut answer = String::new();
-    // No user types more.
-    BufReader::new(terminal.take(1024)).read_line(&mut answer)?;
-    Ok(is_yes(&answer))
+    changes.iter().fold(String::new(), |mut text, (mark, key, value)| {
+        let _ = writeln!(text, "  {mark} {} = {}", escape_line(key), escape_line(value));
+        text
+    })
 }

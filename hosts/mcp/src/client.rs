@@ -12,6 +12,7 @@ mod forgotten;
 mod handler;
 mod http;
 mod known;
+mod launch;
 mod limited;
 mod lines;
 mod log;

@@ -387,7 +387,7 @@ impl ServerHandler for ToolServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let server = self.of(&context)?;
-        Ok(server.0.outputs.list(server.0.session()))
+        Ok(server.0.outputs.list(&server.0))
     }
 
     async fn read_resource(

@@ -13,7 +13,7 @@ mod text;
 pub use answer::{AllowScope, Answer, AskAnswer, DeniedBy};
 pub use choice::Choice;
 pub use elicit::Elicitation;
-pub use prompt::{PromptLine, Tone};
+pub use prompt::{PromptLine, Tone, quoted_whole};
 pub use question::Put;
 pub use question::{Origin, PendingAsk, Question};
 

@@ -119,6 +119,17 @@ pub(crate) fn block_lines(text: &str) -> Vec<BlockLine> {
     all
 }
 
+/// Returns the lines of a text as [`block_lines`] does, with nothing left out.
+pub(crate) fn whole_lines(text: &str) -> Vec<String> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    escape(text, Form::Block).split('\n').map(str::to_owned).collect()
+}
+
+/// Escapes a line as [`escape_line`] does, with nothing left out.
+pub(crate) fn whole_line(text: &str) -> Cow<'_, str> {
+    escape(text, Form::Line)
+}
+
 /// Both ends of a text that is too long. The end is shown too, because harmful content is often placed there.
 struct Cut<'a> {
     head: &'a str,

@@ -7,7 +7,7 @@ mod reply;
 use super::{Answering, Approver};
 use device::{Device, Typed};
 use paint::Paint;
-use reply::{EXPECTED, Field, Reply, choices, confirmation, is_yes, read_permission};
+use reply::{EXPECTED, Field, Reply, Seen, choices, confirmation, is_yes, read_permission, stops_pages};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::io;
@@ -22,7 +22,8 @@ use toolkit_core::ask::{Answer, DeniedBy, Elicitation, PendingAsk, Question};
 /// systems without `/dev/tty`, such as Windows.
 ///
 /// The operation is shown in full, up to the limits of [`escape_block`](crate::text::escape_block) for each part; the prompt says
-/// where something is left out. Exactly `y` allows it once; `s` allows it for the session and `a` always, if the question offers
+/// where something is left out, and then offers `v`, which shows the whole question, page by page: Enter shows the next page, and `q` stops.
+/// Until all of it was viewed, the line before the answers says that it was not. Exactly `y` allows it once; `s` allows it for the session and `a` always, if the question offers
 /// them. The question shows what `s` and `a` remember. `n` denies, and `?` explains the answers and asks again. Any other text
 /// also denies, and the model gets the text.
 ///
@@ -109,6 +110,19 @@ impl Approver for TerminalApprover {
     }
 }
 
+/// The lines of one page: those of a small terminal, without the line that is typed on.
+const LINES_OF_PAGE: usize = 22;
+
+/// The end of viewing a whole question.
+enum Viewed {
+    /// All of it was shown.
+    Whole,
+    /// The person stopped before the end.
+    InPart,
+    /// The input ended.
+    End,
+}
+
 struct Talk {
     device: Device,
     paint: Paint,
@@ -133,17 +147,46 @@ impl Talk {
     }
 
     async fn permission(&mut self, pending: &PendingAsk) -> io::Result<Answer> {
+        let mut seen = if pending.is_cut() { Seen::InPart } else { Seen::Whole };
         loop {
-            let Some(line) = self.line(&choices(pending)).await? else { return Ok(Answer::Cancelled) };
+            let Some(line) = self.line(&choices(pending, seen)).await? else { return Ok(Answer::Cancelled) };
             match read_permission(&line, pending.scopes()) {
                 Reply::Answer(answer) => return Ok(answer),
                 Reply::Empty => self.device.write(EXPECTED).await?,
+                Reply::View if seen == Seen::Whole => {
+                    self.device.write("All of it is shown above.\n").await?;
+                }
+                Reply::View => match self.view(pending).await? {
+                    Viewed::Whole => seen = Seen::Viewed,
+                    Viewed::InPart => {}
+                    Viewed::End => return Ok(Answer::Cancelled),
+                },
                 Reply::Help => self.device.write(&self.paint.lines(&pending.to_help())).await?,
                 Reply::NotOffered => {
                     self.device.write("It cannot be allowed for that long here.\n").await?;
                 }
             }
         }
+    }
+
+    /// Shows the whole question, page by page.
+    async fn view(&mut self, pending: &PendingAsk) -> io::Result<Viewed> {
+        let lines = pending.to_whole_prompt();
+        let mut shown = 0;
+        for page in lines.chunks(LINES_OF_PAGE) {
+            if shown > 0 {
+                let prompt = format!("Line {shown} of {}. Enter shows more, q stops: ", lines.len());
+                match self.line(&prompt).await? {
+                    None => return Ok(Viewed::End),
+                    Some(line) if stops_pages(&line) => return Ok(Viewed::InPart),
+                    Some(_) => {}
+                }
+            }
+            self.device.write(&self.paint.lines(page)).await?;
+            shown += page.len();
+        }
+        self.device.write("That is all of it.\n").await?;
+        Ok(Viewed::Whole)
     }
 
     async fn values(&mut self, elicitation: &Elicitation) -> io::Result<Answer> {

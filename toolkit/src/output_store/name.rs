@@ -1,8 +1,10 @@
 //! Names of directories and files, safe for any session id.
 
+use crate::policy::folded;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
+use toolkit_core::caller::Caller;
 
 /// The maximum length of a directory name; longer names are shortened. File systems allow 255 bytes.
 const MAX_NAME_BYTES: usize = 100;
@@ -49,6 +51,18 @@ pub(crate) fn directory_name(session: Option<&str>) -> String {
         }
     }
     name
+}
+
+/// Returns the name under which the outputs of a caller in a session are stored: the session's own if the caller names neither an agent nor
+/// a sender. So no caller reads the outputs of another agent or sender of the same session. The id of an agent is compared as the policy
+/// does, and a sender is one of the caller's account in a channel.
+pub(crate) fn owner_name(session: &str, caller: &Caller) -> String {
+    let sender = caller.sender_id.as_deref().map(|sender| (&caller.channel, &caller.account_id, sender));
+    if caller.agent.is_none() && sender.is_none() && !session.contains('\0') {
+        return session.to_owned();
+    }
+    // The quoted form contains no NUL, so that the parts stay apart, and so do an absent part and an empty one.
+    format!("{session:?}\0{:?}\0{sender:?}", caller.agent.as_deref().map(folded))
 }
 
 /// Returns the FNV-1a hash of a text, which is the same on every machine and in every version.

@@ -97,6 +97,9 @@ pub struct OwnPaths {
     /// Files that hold secrets of the configuration, such as that of `apiKey: { file: … }`: reading needs approval, as for
     /// [`sensitive_paths`], and so does writing; a sandboxed command can do neither.
     pub secrets: Vec<PathBuf>,
+    /// The directory in `tool-output` with the outputs of the agent and sender that call, in their session: a sandboxed command can read no
+    /// other one there.
+    pub outputs: Option<PathBuf>,
 }
 
 impl OwnDirs {
@@ -106,6 +109,7 @@ impl OwnDirs {
             data: self.data.clone(),
             programs: with_targets(&self.programs),
             secrets: with_targets(&self.secrets),
+            outputs: None,
         }
     }
 

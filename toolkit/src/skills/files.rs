@@ -126,6 +126,13 @@ impl SkillFiles {
 }
 
 impl SkillFile {
+    /// Reads the other files in the skill's directory, of a workspace: the paths relative to it, and the contents, or the reason why a file
+    /// cannot be read. A file that is not as it was when the skill was read, and as the [hash](SkillFiles::sha256) has it, has no content
+    /// here. Of a symlink, the content is its target. Blocks.
+    pub fn helper_contents(&self) -> Vec<(PathBuf, Result<Vec<u8>, String>)> {
+        self.content.as_ref().map_or_else(|_| Vec::new(), |(base, _)| self.helpers.contents(base))
+    }
+
     /// Returns the number of other files in the skill's directory, of a workspace.
     pub fn helper_count(&self) -> usize {
         self.helpers.count

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// The maximum number of files and directories of one skill.
 const MAX_ENTRIES: usize = 2_000;
 
+/// The maximum size of one file: that of all skills.
+const MAX_BYTES: u64 = 32 << 20;
+
 /// The files beside a `SKILL.md`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Helpers {
@@ -15,6 +18,8 @@ pub(super) struct Helpers {
     pub(super) count: usize,
     /// The SHA-256 of their paths and contents; `None` if there are none.
     pub(super) sha256: Option<[u8; 32]>,
+    /// The paths of the files, relative to the directory, and the SHA-256 of the content; of a symlink, the target.
+    files: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Helpers {
@@ -42,12 +47,40 @@ impl Helpers {
                 }
                 helpers.count += 1;
                 let content = if kind.is_symlink() { link(directory, &path) } else { content(&path, left) };
-                add(&mut hash, &content.map_err(|reason| of(directory, &path, &reason))?);
+                let content = content.map_err(|reason| of(directory, &path, &reason))?;
+                add(&mut hash, &content);
+                helpers.files.push((path.strip_prefix(directory).unwrap_or(&path).to_owned(), content));
             }
         }
         helpers.sha256 = (entries > 0).then(|| hash.finalize());
         Ok(helpers)
     }
+
+    /// Returns the paths of the files, relative to the directory, and the contents; fails for a file that has changed since it was read. Of a
+    /// symlink, the content is its target.
+    pub(super) fn contents(&self, directory: &Path) -> Vec<(PathBuf, Result<Vec<u8>, String>)> {
+        let content = |(path, known): &(PathBuf, Vec<u8>)| (path.clone(), same(&directory.join(path), known));
+        self.files.iter().map(content).collect()
+    }
+}
+
+/// Reads a file or the target of a symlink, if it is as it was.
+fn same(path: &Path, known: &[u8]) -> Result<Vec<u8>, String> {
+    let changed = || "it has changed meanwhile".to_owned();
+    let kind = path.symlink_metadata().map_err(|error| error.to_string())?;
+    if kind.is_symlink() {
+        let target = fs::read_link(path).map_err(|error| error.to_string())?;
+        let target = target.as_os_str().as_encoded_bytes().to_vec();
+        return if target == known { Ok(target) } else { Err(changed()) };
+    }
+    // Opening a pipe would wait for a writer.
+    if !kind.is_file() {
+        return Err(changed());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if Hash::hash(&bytes) == known { Ok(bytes) } else { Err(changed()) }
 }
 
 /// Adds a text so that no two texts are the same as one.

@@ -5,6 +5,7 @@ mod events;
 use crate::approver::Approver;
 use crate::events::{Event, Hub, Progress};
 use crate::live::{DisplayInfo, Live};
+use crate::output_store::owner_name;
 use crate::session::Session;
 use crate::sink::OutputSink;
 use crate::tool::Tool;
@@ -234,6 +235,11 @@ impl ToolContext {
     /// Returns the id of the session whose gate the call passes; also for a session that the host did not name.
     pub(crate) fn gated_session_id(&self) -> &str {
         self.host.session().id()
+    }
+
+    /// Returns the name under which the outputs of this agent and sender in the session are stored.
+    pub(crate) fn output_owner(&self) -> String {
+        owner_name(self.gated_session_id(), self.caller())
     }
 
     /// Cancels the function's token, because the call is over.

@@ -27,6 +27,7 @@ pub(crate) struct Dynamic {
     pub(super) icon: Option<Box<str>>,
     pub(super) deprecated: Option<Box<str>>,
     pub(super) permission: Option<Box<str>>,
+    pub(super) conditions: Vec<Box<str>>,
     /// The schema with annotations.
     pub(super) schema: Value,
     pub(super) output_schema: Option<Value>,
@@ -107,6 +108,7 @@ impl Tool {
             icon: None,
             deprecated: None,
             permission: None,
+            conditions: Vec::new(),
             schema: None,
             output_schema: None,
             source: Source::Runtime,
@@ -126,6 +128,7 @@ pub struct ToolBuilder {
     icon: Option<String>,
     deprecated: Option<String>,
     permission: Option<String>,
+    conditions: Vec<Box<str>>,
     schema: Option<Value>,
     output_schema: Option<Value>,
     source: Source,
@@ -267,6 +270,14 @@ impl ToolBuilder {
         self
     }
 
+    /// Adds a fact about what runs the tool, such as the command that starts its server: a lasting answer to the question before a call
+    /// counts only while the tool has the same ones. See [`Ask::with_condition`](crate::Ask::with_condition).
+    #[must_use]
+    pub fn condition(mut self, condition: impl Into<String>) -> Self {
+        self.conditions.push(condition.into().into_boxed_str());
+        self
+    }
+
     /// Builds the tool with an async closure.
     ///
     /// # Errors
@@ -315,6 +326,7 @@ impl ToolBuilder {
             icon: boxed(self.icon),
             deprecated: boxed(self.deprecated),
             permission: boxed(self.permission),
+            conditions: self.conditions,
             schema,
             output_schema,
             stated: self.stated,

@@ -101,6 +101,16 @@ impl Tool {
         Made { source, ..self.0.made.clone() }.into()
     }
 
+    /// Returns the facts that a lasting answer to the question before a call relies on; see
+    /// [`ToolBuilder::condition`](crate::descriptor::ToolBuilder::condition).
+    pub fn conditions(&self) -> impl Iterator<Item = &str> {
+        let conditions = match &self.0.made.from {
+            Origin::Dynamic(dynamic) => &*dynamic.conditions,
+            Origin::Static(_) => &[],
+        };
+        conditions.iter().map(|condition| &**condition)
+    }
+
     /// Returns the tool as an optional one, which exists only if an allow list names it.
     #[must_use]
     pub fn optional(&self) -> Self {

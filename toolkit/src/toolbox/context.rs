@@ -2,6 +2,7 @@
 
 use super::Scope;
 use crate::events::Hub;
+use crate::output_store::owner_name;
 use crate::session::Session;
 use crate::sink::OutputSink;
 use crate::tool::Tool;
@@ -42,7 +43,7 @@ impl CallHost for Scope {
     fn open_output(&self, truncate: Option<Truncate>, session: &str) -> OutputSink {
         let settings = &self.toolkit.settings;
         let limits = settings.limits.of(truncate).unwrap_or(settings.limits);
-        OutputSink::new(&limits, settings.outputs.clone(), Some(session.to_owned()))
+        OutputSink::new(&limits, settings.outputs.clone(), Some(owner_name(session, &self.caller)))
     }
 
     fn is_for_one_call(&self) -> bool {

@@ -134,6 +134,6 @@ fn kept_in(context: &ToolContext, outcome: &Outcome) -> Option<String> {
     if !may_name_one {
         return None;
     }
-    let directory = context.scope().toolkit.settings.outputs.session_dir(Some(context.gated_session_id()))?;
+    let directory = context.scope().toolkit.settings.outputs.session_dir(Some(&context.output_owner()))?;
     directory.to_str().map(str::to_owned)
 }

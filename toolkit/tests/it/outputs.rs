@@ -254,6 +254,49 @@ async fn a_host_sets_limits_and_words_hints() {
 }
 
 #[tokio::test]
+async fn an_output_is_for_its_agent_and_sender_alone() {
+    let fixture = fixture();
+    let caller = || Caller::new().with_workspace(fixture.workspace.path()).with_session("s");
+    let named = |name: &str| caller().with_agent(name);
+    let mail = |sender: &str| caller().with_channel("mail").with_sender(sender);
+    let callers = [
+        caller(),
+        named("ada"),
+        named("bob"),
+        mail("eve"),
+        mail("Eve"),
+        mail("eve").with_account("second"),
+        caller().with_channel("chat").with_sender("eve"),
+        mail("eve").with_agent("ada"),
+        // Neither takes the place of another by its id.
+        named("\"eve\""),
+        mail(""),
+        caller().with_session("s\0Some(\"ada\")\0None"),
+        caller().with_session("\"s\"\0Some(\"ada\")\0None"),
+    ];
+    let mut toolboxes = Vec::new();
+    for caller in &callers {
+        toolboxes.push(fixture.toolkit.toolbox(caller).await);
+    }
+    for (owner, toolbox) in toolboxes.iter().enumerate() {
+        for arguments in [("lines", json!({"count": 3000})), ("streams", json!({"count": 3000, "then": ""}))]
+        {
+            let result = run(toolbox, arguments.0, arguments.1).await;
+            let path = path_of(result.output().unwrap());
+            for (reader, toolbox) in toolboxes.iter().enumerate() {
+                let read = run(toolbox, "opens", json!({ "path": path })).await;
+                assert_eq!(read.outcome.is_err(), owner != reader, "{reader} of {owner}: {}", read.text());
+            }
+        }
+    }
+    // The id of an agent is compared as its rules are.
+    let result = run(&toolboxes[1], "lines", json!({"count": 3000})).await;
+    let same = fixture.toolkit.toolbox(&named(" Ada")).await;
+    let path = path_of(result.output().unwrap());
+    assert!(!run(&same, "opens", json!({ "path": path })).await.outcome.is_err());
+}
+
+#[tokio::test]
 async fn old_outputs_are_swept() {
     let fixture = fixture();
     let toolbox = fixture.session("s").await;

@@ -19,6 +19,9 @@ pub(crate) fn builder(
     max_turns: Option<u32>,
 ) -> Result<AgentBuilder, Stop> {
     let configuration = &toolkit.configuration();
+    if let Some(agent) = &caller.agent {
+        configuration.check_agent(agent).map_err(Stop::usage)?;
+    }
     let models = Models::new(configuration).map_err(no_model)?;
     let settings = configuration.tool_agent();
     let model = match (&caller.model, &caller.agent) {

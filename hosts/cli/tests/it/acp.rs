@@ -15,7 +15,10 @@ fn text(text: &str) -> Answer {
 
 /// Sends lines, closes standard input, and returns the lines that come.
 async fn spoken(bench: &Bench, lines: Vec<String>) -> (i32, Vec<Value>, String) {
-    let mut command = bench.any_command(&["acp"]);
+    spoken_to(bench.any_command(&["acp"]), lines).await
+}
+
+async fn spoken_to(mut command: Command, lines: Vec<String>) -> (i32, Vec<Value>, String) {
     let output = tokio::task::spawn_blocking(move || {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -91,6 +94,24 @@ async fn a_session_has_the_configuration_of_its_workspace() {
         .map(|tool| tool["function"]["name"].as_str().unwrap())
         .collect();
     assert!(names.contains(&"grep") && !names.contains(&"read"), "{names:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_for_an_agent_that_is_not_configured_is_refused() {
+    let bench = Bench::new([]).await;
+    std::fs::write(bench.work().join("toolkit.json5"), "{ agents: { kid: { tools: { deny: ['read'] } } } }")
+        .unwrap();
+    for (agent, error) in
+        [("kdi", Some("there is no agent `kdi` in the configuration; did you mean `kid`?")), ("kid", None)]
+    {
+        let setup = json!({"cwd": bench.work(), "mcpServers": []});
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": setup});
+        let command = bench.any_command(&["acp", "--agent", agent]);
+        let (_, answers, _) = spoken_to(command, vec![message.to_string()]).await;
+        let shown = answers[0].to_string();
+        assert_eq!(answers[0].get("error").is_some(), error.is_some(), "{shown}");
+        assert!(error.is_none_or(|error| shown.contains(error)), "{shown}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,8 +2,9 @@
 
 use crate::fixture;
 
-use fixture::fixture;
+use fixture::{command, finish, fixture};
 use serde_json::json;
+use std::fs;
 
 #[test]
 fn the_layer_that_denies_is_printed_with_the_line_of_its_rule() {
@@ -114,4 +115,38 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     let nodes = run(&["explain", "tool", "nodes"]);
     assert!(nodes.code == 3 && nodes.out.starts_with("nodes is not linked into this program;"), "{nodes:?}");
     assert!(run(&["explain", "tool", "nodez"]).fails(3).contains("there is no tool `nodez`"));
+}
+
+#[test]
+fn an_agent_that_is_not_configured_is_refused() {
+    let (directory, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let rules = "{ agents: { kid: { permission: { '*': 'deny' } }, boss: { tools: { deny: ['repeat'] } } } }";
+    fs::write(directory.path().join("toolkit.json5"), rules).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = command(args);
+        finish(command.current_dir(directory.path()).env("TOOLKIT_DATA_DIR", data.path()))
+    };
+    let mut all =
+        vec![vec!["list"], vec!["call", "whoami"], vec!["explain", "tool", "repeat"], vec!["schema"]];
+    if cfg!(feature = "mcp") {
+        all.push(vec!["mcp", "serve"]);
+    }
+    if cfg!(feature = "agent") {
+        all.extend([vec!["agent", "Hello"], vec!["chat", "Hello"]]);
+    }
+    for args in all {
+        let error = run(&[&args[..], &["--agent", "kdi"]].concat()).fails(2);
+        assert!(
+            error.contains("there is no agent `kdi` in the configuration; did you mean `kid`?"),
+            "{args:?}: {error}"
+        );
+    }
+    let error = run(&["list", "--agent", "nobody-near"]).fails(2);
+    assert!(error.ends_with("; `agents` has `boss`, `kid`\n"), "{error}");
+    for agent in ["kid", " KID", "boss"] {
+        run(&["list", "--agent", agent]).ok();
+    }
+    // Without any configured agent, the id is a label.
+    fs::remove_file(directory.path().join("toolkit.json5")).unwrap();
+    assert!(run(&["call", "whoami", "--agent", "kdi"]).ok().contains("kdi"));
 }

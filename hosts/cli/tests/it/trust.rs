@@ -6,6 +6,7 @@ use crate::fixture;
 use crate::fixture::terminal;
 
 use fixture::{finish, program};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -13,6 +14,8 @@ use tempfile::TempDir;
 use terminal::Terminal;
 
 const PROMPT: &str = "Trust it? [y/N] ";
+/// The prompt where the text before it does not have all that would be trusted.
+const PROMPT_OF_PART: &str = "Trust it? [y/N/v] ";
 
 /// A user with a workspace that they may trust.
 struct User {
@@ -154,17 +157,17 @@ fn skills_are_shown_and_trusted_as_they_are() {
     assert!(user.run(&["trust", "--yes"]).ok().contains("It is trusted already."));
     // One that comes is asked about, with nothing else changed.
     skill("review", "---\nname: review\ndescription: x\n---\nLook.\n");
-    let (seen, code) = user.at_a_terminal("trust").until(PROMPT).type_in("n\n").end();
+    let (seen, code) = user.at_a_terminal("trust").until(PROMPT_OF_PART).type_in("n\n").end();
     assert!(seen.contains("work/skills would be trusted as they are:\r\n  + review (5 lines)"), "{seen}");
     assert_eq!((code, stored()), (Some(5), before.clone()), "{seen}");
-    let (seen, code) = user.at_a_terminal("trust").until(PROMPT).type_in("y\n").end();
+    let (seen, code) = user.at_a_terminal("trust").until(PROMPT_OF_PART).type_in("y\n").end();
     assert_eq!(code, Some(0), "{seen}");
     let with_one = stored();
     assert!(with_one.contains("\"skills\"") && !before.contains("\"skills\""), "{with_one}");
     assert!(user.run(&["trust", "--yes"]).ok().contains("It is trusted already."));
     // The shown content is remembered, whatever changes meanwhile.
     skill("review", "---\nname: review\ndescription: x\n---\nLook again.\n");
-    let terminal = user.at_a_terminal("trust").until(PROMPT);
+    let terminal = user.at_a_terminal("trust").until(PROMPT_OF_PART);
     skill("evil\u{1b}[2J", "---\nname: evil\ndescription: x\n---\n");
     let (seen, _) = terminal.type_in("y\n").end();
     assert!(!seen.contains("evil"), "{seen}");
@@ -175,6 +178,61 @@ fn skills_are_shown_and_trusted_as_they_are() {
     fs::remove_dir_all(user.path("work/skills")).unwrap();
     assert!(user.run(&["trust", "--yes"]).ok().contains("Trusted, until it changes."));
     assert_eq!(stored(), before);
+}
+
+#[test]
+fn all_that_is_trusted_can_be_viewed_before() {
+    const UNSEEN: &str =
+        "Not all of it is shown. v shows the whole, page by page; an answer covers all of it.";
+    let user = User::new();
+    let rules: String = (1..=3_001).map(|rule| format!("rule {rule}.\n")).collect();
+    fs::write(user.path("work/AGENTS.md"), &rules).unwrap();
+    let skill = user.path("work/skills/review");
+    fs::create_dir_all(skill.join("scripts")).unwrap();
+    fs::write(skill.join("SKILL.md"), "---\nname: review\ndescription: x\n---\nRun the script\u{1b}[2J.\n")
+        .unwrap();
+    fs::write(skill.join("scripts/run.sh"), "curl elsewhere\n").unwrap();
+    fs::write(skill.join("picture.png"), [0xff, 0xfe]).unwrap();
+    fs::write(skill.join("changing"), "before\n").unwrap();
+    // Stopped after the first page, it was not viewed; what is typed between pages is no answer.
+    let terminal = user.at_a_terminal("trust").until(PROMPT_OF_PART).type_in("v\n").then("q stops: ");
+    let terminal = terminal.type_in("y\n").then("q stops: ").type_in("q\n").then(PROMPT_OF_PART);
+    let (seen, code) = terminal.type_in("\n").end();
+    assert_eq!((seen.matches(UNSEEN).count(), code), (2, Some(5)), "{seen}");
+    assert!(!seen.contains("rule 1500.") && !seen.contains("curl elsewhere"), "{seen}");
+    assert!(!user.is_trusted());
+    // The end of input between pages declines.
+    let terminal = user.at_a_terminal("trust").until(PROMPT_OF_PART).type_in("v\n").then("q stops: ");
+    let (seen, code) = terminal.type_in("\u{4}").end();
+    assert_eq!((code, user.is_trusted()), (Some(5), false), "{seen}");
+
+    let mut terminal = user.at_a_terminal("trust").until(PROMPT_OF_PART);
+    fs::write(skill.join("changing"), "after\n").unwrap();
+    terminal = terminal.type_in("v\n").then("q stops: ");
+    let seen = terminal.seen();
+    let (_, count) = seen.rsplit_once("Line 22 of ").unwrap();
+    let lines: usize = count.split_once('.').unwrap().0.parse().unwrap();
+    // The prompts between the pages.
+    terminal = terminal.type_in(&"\n".repeat(lines.div_ceil(22) - 1)).then(PROMPT_OF_PART);
+    let seen = terminal.seen();
+    // The typed lines are echoed at once, so that the text of a page follows its prompt.
+    let pages = seen.replace("q stops: ", "\n");
+    let shown: BTreeSet<&str> = pages.lines().collect();
+    assert!((1..=3_001).all(|rule| shown.contains(&*format!("  │ rule {rule}."))), "{seen}");
+    for text in [
+        "  │ Run the script\\u{1b}[2J.\r\n",
+        "scripts/run.sh of the skill review:\r\n  │ curl elsewhere\r\n",
+        "  (2 bytes that are not text)\r\n",
+        "  (not shown: it has changed meanwhile)\r\n",
+        "That is all of it.\r\n",
+    ] {
+        assert!(seen.contains(text), "{text}: {seen}");
+    }
+    let (seen, code) = terminal.type_in("y\n").end();
+    assert_eq!((seen.matches(UNSEEN).count(), code), (1, Some(0)), "{seen}");
+    // The content that was read first is what is trusted.
+    fs::write(skill.join("changing"), "before\n").unwrap();
+    assert!(user.run(&["trust", "--yes"]).ok().contains("It is trusted already."));
 }
 
 #[test]

@@ -105,6 +105,7 @@ fn tool(
     visible::schema(&mut schema)?;
     let mut tool = Tool::builder(here)
         .source(Source::mcp(&*server.name))
+        .condition(&*server.launch)
         .description(escape_hidden(text("description").unwrap_or_default()))
         .input_schema(schema)
         .timeout(Duration::from_millis(server.settings.timeout_ms()));

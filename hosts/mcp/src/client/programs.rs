@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use toolkit::config::McpCommand;
 
 /// Variables with directories or files from which programs load code.
-const CODE_VARIABLES: &[&str] = &[
+pub(super) const CODE_VARIABLES: &[&str] = &[
     "BASH_ENV",
     "CLASSPATH",
     "DYLD_INSERT_LIBRARIES",
@@ -37,7 +37,7 @@ const CODE_VARIABLES: &[&str] = &[
     "VIRTUAL_ENV",
 ];
 /// Variables with options of a program, which may name files to load.
-const OPTION_VARIABLES: &[&str] = &["JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT"];
+pub(super) const OPTION_VARIABLES: &[&str] = &["JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT"];
 /// Extensions of files that hold data of a server, which the server itself may write.
 const DATA: &[&str] = &[
     "csv", "db", "db3", "duckdb", "jsonl", "lock", "log", "parquet", "pid", "sock", "sqlite", "sqlite3",

@@ -142,6 +142,7 @@ impl Resources {
         // The policy is applied as to a tool of the server.
         let own = Tool::builder(format!("{}__{}", server.prefix, context.tool_name()))
             .source(Source::mcp(&*server.name))
+            .condition(&*server.launch)
             .read_only()
             .build(|_, _| async { ToolOutput::default() })
             .map_err(|error| ToolError::failed(error.problem))?;

@@ -10,6 +10,7 @@ use super::calls::Calls;
 use super::connect::{self, Connection};
 use super::failure;
 use super::known::Known;
+use super::launch;
 use super::names;
 use super::offered;
 use super::programs::Trusted;
@@ -63,6 +64,8 @@ pub(super) struct Server {
     /// Prefix of the local names of its tools.
     pub(super) prefix: String,
     pub(super) settings: McpServerSettings,
+    /// The condition of lasting approvals of its tools, which says how the server is started.
+    pub(super) launch: String,
     pub(super) options: Arc<ClientOptions>,
     /// The programs that the user trusted, for a server that a file of the project names.
     pub(super) trusted: Option<Trusted>,
@@ -136,7 +139,7 @@ impl Server {
         name: &str,
         prefix: String,
         settings: McpServerSettings,
-        trusted: Option<Trusted>,
+        (trusted, named_by): (Option<Trusted>, &str),
         options: Arc<ClientOptions>,
         resources: Arc<Resources>,
     ) -> Arc<Self> {
@@ -150,6 +153,7 @@ impl Server {
                 _ => None,
             },
             known: Known::of(options.data_dir.as_deref(), &name),
+            launch: launch::condition(&name, &settings, named_by),
             name,
             prefix,
             settings,

@@ -1,6 +1,7 @@
 //! All servers of a configuration: started when they are first needed, together.
 
 use super::connect::About;
+use super::launch;
 #[cfg(feature = "oauth")]
 use super::oauth::SignIn;
 use super::programs::{Trusted, compiled, programs, trusted_by};
@@ -219,20 +220,20 @@ impl McpServers {
     /// Returns the servers of a configuration that are not switched off. A server that the `toolkit.json5` of a project names is started only
     /// if its programs and scripts are as they were when the user trusted the file.
     pub fn of(configuration: &Configuration, options: ClientOptions) -> Self {
-        let trusted = |name: &str| trusted_by(configuration, name);
+        let trusted = |name: &str| (trusted_by(configuration, name), launch::named_by(configuration, name));
         Self::create(&configuration.mcp(), options, trusted)
             .with_switched_off(configuration.mcp_switched_off())
     }
 
     /// Creates a client for these servers, by name.
     pub fn new(servers: &BTreeMap<String, McpServerSettings>, options: ClientOptions) -> Self {
-        Self::create(servers, options, |_| None)
+        Self::create(servers, options, |_| (None, "the host".to_owned()))
     }
 
     fn create(
         servers: &BTreeMap<String, McpServerSettings>,
         options: ClientOptions,
-        trusted: impl Fn(&str) -> Option<Trusted>,
+        source: impl Fn(&str) -> (Option<Trusted>, String),
     ) -> Self {
         let options = Arc::new(options);
         let prefixes = toolkit::text::server_prefixes(servers.keys().map(String::as_str));
@@ -240,7 +241,8 @@ impl McpServers {
         let of = |(name, settings): (&String, &McpServerSettings)| {
             let prefix = prefixes.get(name.as_str()).cloned().unwrap_or_default();
             let (options, resources) = (Arc::clone(&options), Arc::clone(&resources));
-            Server::new(name, prefix, settings.clone(), trusted(name), options, resources)
+            let (trusted, named_by) = source(name);
+            Server::new(name, prefix, settings.clone(), (trusted, &named_by), options, resources)
         };
         let (on, off): (Vec<_>, Vec<_>) = servers.iter().partition(|(_, settings)| settings.enabled());
         let servers = on.into_iter().map(of).collect();

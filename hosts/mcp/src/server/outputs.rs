@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
+use toolkit::Caller;
 
 const PREFIX: &str = "toolkit://output/";
 /// Maximum number of outputs that are remembered of one session; the oldest go first. Their files stay.
@@ -23,7 +24,8 @@ const CHUNK: u64 = 1 << 20;
 
 /// The outputs whose addresses the clients of a service received. Each is listed only in its session. It can also be read from another
 /// session of the same principal, because a client of the protocol without sessions may return by another connection: an address
-/// cannot be guessed, so whoever knows it has received it.
+/// cannot be guessed, so whoever knows it has received it. An output is neither listed nor read for another agent or sender, not even for one
+/// of the same session that knows its address.
 #[derive(Debug, Default)]
 pub(super) struct Outputs(Mutex<VecDeque<Output>>);
 
@@ -31,13 +33,35 @@ pub(super) struct Outputs(Mutex<VecDeque<Output>>);
 struct Output {
     session: String,
     principal: Option<Principal>,
+    asker: Asker,
     uri: String,
     name: String,
     path: PathBuf,
     bytes: u64,
 }
 
+/// The agent and the sender that an output belongs to, beside its session and its principal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Asker {
+    agent: Option<String>,
+    /// Channel, account and sender.
+    sender: [Option<String>; 3],
+}
+
+impl Asker {
+    fn of(caller: &Caller) -> Self {
+        let agent = caller.agent.as_deref().map(|agent| agent.trim().to_lowercase());
+        let sender = [&caller.channel, &caller.account_id, &caller.sender_id].map(Clone::clone);
+        Self { agent, sender }
+    }
+}
+
 impl Output {
+    /// Returns true if a server that acts for `asker` and `principal` may read the output.
+    fn is_of(&self, asker: &Asker, principal: Option<&Principal>) -> bool {
+        self.asker == *asker && self.principal.as_ref() == principal
+    }
+
     fn resource(&self) -> Resource {
         Resource::new(&self.uri, &self.name)
             .with_description("The whole output of a call")
@@ -54,7 +78,8 @@ impl Outputs {
             path.file_name().map_or_else(|| "output".to_owned(), |name| name.to_string_lossy().into_owned());
         let uri = format!("{PREFIX}{}", super::random::<20>());
         let principal = server.principal().cloned();
-        let output = Output { session: session.to_owned(), principal, uri, name, path, bytes };
+        let asker = Asker::of(&server.caller);
+        let output = Output { session: session.to_owned(), principal, asker, uri, name, path, bytes };
         let resource = output.resource();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut own = all.iter().enumerate().filter(|(_, other)| other.session == session);
@@ -68,9 +93,10 @@ impl Outputs {
         resource
     }
 
-    pub(super) fn list(&self, session: &str) -> ListResourcesResult {
+    pub(super) fn list(&self, server: &Shared) -> ListResourcesResult {
+        let (session, asker) = (server.session(), Asker::of(&server.caller));
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = all.iter().filter(|output| output.session == session);
+        let own = all.iter().filter(|output| output.session == session && output.asker == asker);
         ListResourcesResult::with_all_items(own.map(Output::resource).collect())
     }
 
@@ -93,10 +119,10 @@ impl Outputs {
             )
         };
         let offset: u64 = offset.ok_or_else(not_here)?;
+        let asker = Asker::of(&server.caller);
         let found = {
             let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_own =
-                |output: &&Output| output.uri == own && output.principal.as_ref() == server.principal();
+            let is_own = |output: &&Output| output.uri == own && output.is_of(&asker, server.principal());
             all.iter().find(is_own).cloned()
         };
         let output = found.ok_or_else(not_here)?;
@@ -137,4 +163,51 @@ async fn chunk(path: &std::path::Path, offset: u64) -> std::io::Result<(String, 
         }
     }
     Ok((String::from_utf8_lossy(&bytes).into_owned(), (next < size).then_some(next)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::sessions::Sessions;
+    use crate::server::suspended::Suspended;
+    use crate::server::{ServerOptions, ToolServer};
+    use std::sync::Arc;
+    use std::time::Duration;
+    use toolkit::Toolkit;
+
+    #[tokio::test]
+    async fn an_output_is_for_its_agent_and_sender_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("1.txt");
+        std::fs::write(&file, "whole").unwrap();
+        let toolkit = Toolkit::empty().data_dir(directory.path()).build().unwrap();
+        let outputs = Arc::new(Outputs::default());
+        let server = |caller: Caller| {
+            let suspended = Arc::new(Suspended::new(Duration::from_secs(1), 1));
+            let (options, outputs) = (ServerOptions::default(), Arc::clone(&outputs));
+            let sessions = Sessions::default();
+            ToolServer::of_parts(toolkit.clone(), caller, options, sessions, suspended, outputs, None)
+        };
+        let caller = || Caller::new().with_session("s");
+        let mail = |sender: &str| caller().with_channel("mail").with_sender(sender);
+        let servers: Vec<ToolServer> = [
+            caller(),
+            caller().with_agent("ada"),
+            caller().with_agent("bob"),
+            mail("eve"),
+            mail("mallory"),
+            mail("eve").with_agent("ada"),
+        ]
+        .into_iter()
+        .map(server)
+        .collect();
+        for (owner, own) in servers.iter().enumerate() {
+            let uri = outputs.add(&own.0, file.clone(), 5).uri;
+            for (reader, server) in servers.iter().enumerate() {
+                let is_listed = outputs.list(&server.0).resources.iter().any(|other| other.uri == uri);
+                let is_read = outputs.read(&server.0, &uri).await.is_ok();
+                assert_eq!((is_listed, is_read), (owner == reader, owner == reader), "{reader} of {owner}");
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 #![cfg(all(feature = "client", target_os = "linux"))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod approvals;
 mod calls;
 mod changes;
 mod features;

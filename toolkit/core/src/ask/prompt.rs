@@ -3,7 +3,7 @@
 
 use super::text::{CONTINUED, QUOTED, fitting};
 use super::{Access, AllowScope, Ask, AskDetail, PendingAsk, Question};
-use crate::escape::{BlockLine, MAX_LINE_CHARS, block_lines, escape_line};
+use crate::escape::{BlockLine, MAX_LINE_CHARS, block_lines, escape_line, whole_line, whole_lines};
 use std::fmt::Write as _;
 
 /// A line of a prompt, escaped. Lines that quote a tool or a model begin with two spaces.
@@ -43,6 +43,27 @@ impl PendingAsk {
             Question::Elicit(_) => prompt.plain(&self.to_text()),
         }
         prompt.lines
+    }
+
+    /// Returns the question as lines for a terminal, with nothing left out of its parts: for a person who views it page by page.
+    #[doc(hidden)]
+    pub fn to_whole_prompt(&self) -> Vec<PromptLine> {
+        let mut prompt = Prompt { is_whole: true, ..Prompt::default() };
+        match self.question() {
+            Question::Approve(ask) => prompt.permission(self, ask),
+            Question::Elicit(_) => prompt.plain(&self.to_text()),
+        }
+        prompt.lines
+    }
+
+    /// Returns true if [`to_prompt`](Self::to_prompt) leaves anything out that [`to_whole_prompt`](Self::to_whole_prompt) has.
+    #[doc(hidden)]
+    pub fn is_cut(&self) -> bool {
+        let mut prompt = Prompt::default();
+        if let Question::Approve(ask) = self.question() {
+            prompt.permission(self, ask);
+        }
+        prompt.is_cut
     }
 
     /// Returns the explanation of the answers, and the parts of the question that [`to_prompt`](Self::to_prompt) leaves out.
@@ -86,6 +107,14 @@ impl PendingAsk {
     }
 }
 
+/// Returns the lines of a quoted text for a terminal, escaped, with nothing left out.
+#[doc(hidden)]
+pub fn quoted_whole(text: &str) -> Vec<PromptLine> {
+    let mut prompt = Prompt { is_whole: true, ..Prompt::default() };
+    prompt.quote(text, false);
+    prompt.lines
+}
+
 /// Returns true if `path` is the one changed file, and the one path that the question says is written.
 fn is_only_change(ask: &Ask, path: &str, workspace: Option<&str>) -> bool {
     let mut changes = ask.details.iter().filter(|detail| matches!(detail, AskDetail::Diff { .. }));
@@ -125,6 +154,8 @@ struct Prompt {
     lines: Vec<PromptLine>,
     /// True if anything is left out.
     is_cut: bool,
+    /// True if nothing may be left out.
+    is_whole: bool,
 }
 
 impl Prompt {
@@ -244,8 +275,22 @@ impl Prompt {
     }
 
     fn conditions(&mut self, ask: &Ask) {
-        for condition in &ask.conditions {
-            self.field("only while: ", condition);
+        // The sandbox is shown above.
+        let is_shown = |condition: &str| {
+            ask.details.iter().any(|detail| match detail {
+                AskDetail::Text { label, value } => {
+                    condition.strip_prefix("it ") == Some(&*format!("{label}: {value}"))
+                }
+                _ => false,
+            })
+        };
+        let texts: Vec<&str> = ask
+            .conditions
+            .iter()
+            .map(|condition| if is_shown(condition) { "it runs in that" } else { condition })
+            .collect();
+        if !texts.is_empty() {
+            self.field("only while: ", &texts.join("; "));
         }
     }
 
@@ -276,8 +321,9 @@ impl Prompt {
     }
 
     fn toned(&mut self, label: &str, value: &str, tone: Tone) {
-        self.is_cut |= value.chars().nth(MAX_LINE_CHARS).is_some();
-        let line = format!("{label}{}", escape_line(value));
+        let escaped = if self.is_whole { whole_line(value) } else { escape_line(value) };
+        self.is_cut |= !self.is_whole && value.chars().nth(MAX_LINE_CHARS).is_some();
+        let line = format!("{label}{escaped}");
         self.broken("  ", line.trim_end_matches(' '), tone);
     }
 
@@ -291,6 +337,12 @@ impl Prompt {
     }
 
     fn quoted_as(&mut self, quoted: &str, tone: impl Fn(&str) -> Tone) {
+        if self.is_whole {
+            for line in whole_lines(quoted) {
+                self.broken(QUOTED, &line, tone(&line));
+            }
+            return;
+        }
         for line in block_lines(quoted) {
             match line {
                 BlockLine::Text(line) => self.broken(QUOTED, &line, tone(&line)),
@@ -423,6 +475,40 @@ mod tests {
         );
     }
 
+    #[test]
+    fn nothing_is_left_out_of_the_whole() {
+        let numbered =
+            |count: usize| (1..=count).fold(String::new(), |text, line| text + &format!("+line {line}\n"));
+        let lines = |ask: Ask| {
+            let pending = PendingAsk::detached(here(), Question::Approve(ask));
+            (pending.is_cut(), shown(&pending.to_prompt()), shown(&pending.to_whole_prompt()))
+        };
+        let (is_cut, prompt, whole) = lines(Ask::new("edit", "write a").with_diff("a", numbered(3_001)));
+        assert!(is_cut && !prompt.contains("+line 1500\n") && prompt.contains("too long to be shown whole"));
+        assert!((1..=3_001).all(|line| whole.contains(&format!("  │ +line {line}\n"))));
+        assert!(!whole.contains("left out") && !whole.contains("too long"), "{whole}");
+        let long = format!("{}the middle{}", "a".repeat(2_000), "b".repeat(2_000));
+        for ask in [
+            Ask::new("edit", &long),
+            Ask::new("edit", "t").with_path(&long, Access::Write),
+            Ask::new("edit", "t").with_text("x", &long),
+            Ask::new("edit", "t").with_claim(&long),
+            Ask::new("exec", "t")
+                .with_command("y\n".repeat(2_000) + &long + &"z".repeat(200_000), "/srv/project"),
+        ] {
+            let (is_cut, prompt, whole) = lines(ask);
+            let joined = |text: &str| text.replace("\n  ┊ ", "");
+            assert!(is_cut && !joined(&prompt).contains("the middle"), "{prompt}");
+            assert!(joined(&whole).contains("the middle"), "{whole}");
+        }
+        // A question that is shown whole is the same in both.
+        let (is_cut, prompt, whole) = lines(Ask::new("edit", "write a").with_diff("a", numbered(1_000)));
+        assert_eq!((is_cut, prompt), (false, whole));
+        let text = "one\\u{d}\u{1b}[2J\n".repeat(5_000);
+        let quoted = shown(&quoted_whole(&text));
+        assert_eq!(quoted, "  │ one\\\\u{d}\\u{1b}[2J\n".repeat(5_000));
+    }
+
     /// Whatever a question contains, only the toolkit's own text begins a line, no line is wider than a terminal, and nothing moves
     /// the cursor.
     #[test]
@@ -448,7 +534,9 @@ mod tests {
             "It covers every call",
             "The workspace in",
         ];
-        for line in shown(&[pending.to_prompt(), pending.to_help()].concat()).lines() {
+        for line in
+            shown(&[pending.to_prompt(), pending.to_whole_prompt(), pending.to_help()].concat()).lines()
+        {
             let is_own = own.iter().any(|own| line.starts_with(own))
                 || ["y allows", "s also", "a also", "n denies", "Ctrl-D"]
                     .iter()

@@ -12,6 +12,8 @@ pub(super) enum Reply {
     Empty,
     /// A request to explain the answers.
     Help,
+    /// A request to view the whole question.
+    View,
     /// A scope that the question does not offer: neither an answer nor a message for the model.
     NotOffered,
 }
@@ -22,6 +24,7 @@ pub(super) fn read_permission(line: &str, scopes: &[AllowScope]) -> Reply {
     let scope = match line.to_ascii_lowercase().as_str() {
         "" => return Reply::Empty,
         "?" => return Reply::Help,
+        "v" | "view" => return Reply::View,
         "y" | "yes" => AllowScope::Once,
         "s" | "session" => AllowScope::Session,
         "a" | "always" => AllowScope::Always,
@@ -49,15 +52,38 @@ pub(super) fn confirmation(values: &Map<String, Value>) -> &'static str {
 /// The response to an empty line.
 pub(super) const EXPECTED: &str = "Type one of the letters below and press Enter; ? explains them.\n";
 
+/// The line before the answers to a question of which parts are left out, as long as the person has not viewed them.
+const UNSEEN: &str = "Not all of it is shown. v shows the whole, page by page; an answer covers all of it.\n";
+
+/// Returns true if a line stops the pages of a whole question.
+pub(super) fn stops_pages(line: &str) -> bool {
+    matches!(line.trim().to_ascii_lowercase().as_str(), "q" | "quit")
+}
+
+/// The parts of a question that the person has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// All of it, as it is shown.
+    Whole,
+    /// Not the parts that are left out.
+    InPart,
+    /// All of it, page by page.
+    Viewed,
+}
+
 /// Returns the prompt with the answers that can be typed; the person types on the same line.
-pub(super) fn choices(pending: &PendingAsk) -> String {
-    let mut text = String::from("y once, ");
+pub(super) fn choices(pending: &PendingAsk, seen: Seen) -> String {
+    let mut text = String::from(if seen == Seen::InPart { UNSEEN } else { "" });
+    text.push_str("y once, ");
     for scope in pending.scopes() {
         match scope {
             AllowScope::Session => text.push_str("s session, "),
             AllowScope::Always => text.push_str("a always, "),
             _ => {}
         }
+    }
+    if seen != Seen::Whole {
+        text.push_str("v view all, ");
     }
     text.push_str("n no, ? help; other text: no, said to the model: ");
     text
@@ -220,7 +246,9 @@ mod tests {
 
     #[test]
     fn only_what_is_offered_is_shown() {
-        let shown = |origin: Origin, ask: Ask| choices(&PendingAsk::detached(origin, Question::Approve(ask)));
+        let shown = |origin: Origin, ask: Ask| {
+            choices(&PendingAsk::detached(origin, Question::Approve(ask)), Seen::Whole)
+        };
         let here = || Origin::new("1", "edit").with_workspace("/srv");
         let ask = || Ask::new("edit", "t").with_pattern("src/lib.rs");
         let end = "n no, ? help; other text: no, said to the model: ";

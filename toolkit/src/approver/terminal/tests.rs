@@ -142,6 +142,77 @@ async fn a_long_change_is_shown_whole_or_says_that_it_is_not() {
 }
 
 #[tokio::test]
+async fn the_whole_of_a_long_question_can_be_viewed_before_the_answer() {
+    const UNSEEN: &str = "Not all of it is shown. v shows the whole, page by page";
+    const END: &str = "said to the model: ";
+    let lines: String = (1..=3_001).map(|line| format!("+line {line}\n")).collect();
+    let ask = Ask::new("edit", "t").with_diff("f", &lines);
+    let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
+    let mut person = Person::new();
+    let approver = on(&person);
+    let answer = tokio::spawn(async move { approver.ask(&pending).await });
+    let seen = person.sees(END).await;
+    assert!(
+        seen.contains(UNSEEN) && seen.contains("v view all, ") && !seen.contains("+line 1500\r\n"),
+        "{seen}"
+    );
+    // Stopped after the first page, it was not viewed whole. No line in between is an answer.
+    person.types("v\n");
+    let seen = person.sees("Enter shows more, q stops: ").await;
+    assert!(seen.contains("Line 22 of 3") && seen.matches("  │ ").count() < 22, "{seen}");
+    person.types("y\n");
+    person.sees("Line 44 of 3").await;
+    person.types("q\n");
+    assert!(person.sees(END).await.contains(UNSEEN));
+    person.types("view\n");
+    let mut whole = String::new();
+    loop {
+        let page = person.sees(": ").await;
+        let is_last = page.contains("That is all of it.");
+        whole += &page;
+        if is_last {
+            whole += &person.sees(END).await;
+            break;
+        }
+        if page.ends_with("q stops: ") {
+            person.types("\n");
+        }
+    }
+    // The approver runs on this thread: a pause would look to it as if the process had been stopped.
+    person.types("y\n");
+    assert_eq!(answer.await.unwrap(), Some(Answer::allow()));
+    assert!(!whole.contains(UNSEEN) && whole.contains("v view all, "), "it was viewed whole");
+    let shown: BTreeSet<&str> = whole.lines().collect();
+    assert!((1..=3_001).all(|line| shown.contains(&*format!("  │ +line {line}"))), "{whole}");
+}
+
+#[tokio::test]
+async fn the_end_of_input_between_pages_cancels() {
+    let ask = Ask::new("edit", "t").with_diff("f", "+line\n".repeat(3_000));
+    let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
+    let mut person = Person::new();
+    let approver = on(&person);
+    let answer = tokio::spawn(async move { approver.ask(&pending).await });
+    person.sees("said to the model: ").await;
+    person.types("v\n");
+    person.sees("q stops: ").await;
+    person.types("\u{4}");
+    assert_eq!(answer.await.unwrap(), Some(Answer::Cancelled));
+}
+
+#[tokio::test]
+async fn a_question_that_is_shown_whole_offers_no_pages() {
+    let mut person = Person::new();
+    let answer = asked(&person, "push");
+    let seen = person.sees("said to the model: ").await;
+    assert!(!seen.contains("v view all") && !seen.contains("Not all of it"), "{seen}");
+    person.types("v\n");
+    person.sees("All of it is shown above.").await;
+    person.types("n\n");
+    assert_eq!(answer.await.unwrap(), Some(Answer::deny()));
+}
+
+#[tokio::test]
 async fn values_are_filled_in() {
     let schema = serde_json::json!({
         "type": "object",

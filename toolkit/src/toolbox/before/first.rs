@@ -75,6 +75,7 @@ async fn put(
     let kind = tool.permission();
     let title = format!("call `{}`", tool.name());
     let mut ask = Ask::new(kind, &title).with_pattern(tool.name());
+    ask = tool.conditions().fold(ask, Ask::with_condition);
     if let Some(shown) = shown(context, &Value::Object(arguments.clone())) {
         ask = ask.with_text("arguments", shown);
     }

@@ -1,0 +1,128 @@
+//! Lasting approvals of a server's tools, and the servers that they cover.
+
+use crate::client::{command, example, served};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use toolkit::approval::{Answer, Question, ScriptedApprover};
+use toolkit::config::{Configuration, LoadOptions};
+use toolkit::{Caller, ToolCall, Toolkit};
+use toolkit_mcp::{ClientOptions, McpServers};
+
+/// A workspace and a user's file, in directories of their own.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("workspace")).unwrap();
+        Self(directory)
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.0.path().join("workspace")
+    }
+
+    /// Returns the configuration of the user's file, and of the project's file, which is trusted as it is.
+    fn configuration(&self, user: &Value, project: Option<&Value>) -> Configuration {
+        let (file, own) = (self.0.path().join("user.json5"), self.workspace().join("toolkit.json5"));
+        fs::write(&file, json!({ "mcp": user }).to_string()).unwrap();
+        let _ = fs::remove_file(&own);
+        if let Some(project) = project {
+            fs::write(own, json!({ "mcp": project }).to_string()).unwrap();
+        }
+        let options = LoadOptions::new().file(file).workspace(self.workspace());
+        let read = Configuration::load(options.clone()).unwrap();
+        let files = read.workspace_files().iter().map(|file| file.file.clone());
+        Configuration::load(files.fold(options, LoadOptions::trusting)).unwrap()
+    }
+
+    /// Calls a tool, in a toolkit of its own; returns the conditions of the question if a person was asked.
+    async fn asks(
+        &self,
+        configuration: Configuration,
+        call: (&str, Value),
+        answer: Answer,
+    ) -> Option<Vec<String>> {
+        let data = self.0.path().join("data");
+        let options = ClientOptions::new().workspace(self.workspace()).data_dir(&data);
+        let servers = McpServers::of(&configuration, options.start_within(Duration::from_secs(20)));
+        let approver = Arc::new(ScriptedApprover::new([answer.clone()]));
+        let toolkit = Toolkit::empty()
+            .configuration(configuration)
+            .data_dir(data)
+            .prepare_timeout(Duration::from_secs(20))
+            .approver(Arc::clone(&approver))
+            .tool_source(servers.clone())
+            .build()
+            .unwrap();
+        let caller = Caller::new().with_session("s").with_workspace(self.workspace());
+        let call = ToolCall::new("1", call.0, call.1.to_string());
+        let result = toolkit.toolbox(&caller).await.call(call).await;
+        servers.stop().await;
+        let asked = approver.asked();
+        let is_allowed = asked.is_empty() || matches!(answer, Answer::Allow { .. });
+        assert_eq!(result.is_error(), !is_allowed, "{}", result.text());
+        let Question::Approve(ask) = asked.first()?.question() else { panic!("{asked:?}") };
+        Some(ask.conditions.clone())
+    }
+}
+
+#[tokio::test]
+async fn an_answer_counts_for_the_same_server_alone() {
+    let place = Place::new();
+    let call = || ("served__echo", json!({"message": "a"}));
+    let same = json!({"served": command(served(), &[])});
+    let copy = place.0.path().join("copy");
+    fs::copy(served(), &copy).unwrap();
+    for answer in [Answer::allow_for_session(), Answer::allow_always()] {
+        let first = place.asks(place.configuration(&same, None), call(), answer).await;
+        let [condition] = &first.unwrap()[..] else { panic!("one condition") };
+        let user = place.0.path().join("user.json5");
+        assert!(
+            condition.starts_with("the MCP server `served` is `")
+                && condition.contains(&format!("with no arguments, named by {}", user.display())),
+            "{condition}"
+        );
+    }
+    let unasked = async || place.asks(place.configuration(&same, None), call(), Answer::deny()).await;
+    assert_eq!(unasked().await, None);
+    let with = |key: &str, value: Value| {
+        let mut settings = same.clone();
+        settings["served"][key] = value;
+        settings
+    };
+    for (other, project) in [
+        (with("args", json!(["--other"])), None),
+        (with("command", json!(copy)), None),
+        (with("cwd", json!(place.0.path())), None),
+        (with("env", json!({"LD_LIBRARY_PATH": "/nowhere"})), None),
+        // The same command, named by a project.
+        (json!({}), Some(same.clone())),
+    ] {
+        let configuration = place.configuration(&other, project.as_ref());
+        let asked = place.asks(configuration, call(), Answer::deny()).await;
+        assert!(asked.is_some(), "{other} {project:?}");
+        assert_eq!(unasked().await, None);
+    }
+    // A project's server that has no effect, because the user's file names another, changes nothing.
+    let both = place.configuration(&same, Some(&with("args", json!(["--other"]))));
+    assert_eq!(place.asks(both, call(), Answer::deny()).await, None);
+    // Without a question: the same server again, with a renewed token as soon as its variable is approved.
+    let token = |value: &str| place.configuration(&with("env", json!({ "TOKEN": value })), None);
+    assert!(place.asks(token("one"), call(), Answer::allow_always()).await.is_some());
+    assert_eq!(place.asks(token("two"), call(), Answer::deny()).await, None);
+}
+
+#[tokio::test]
+async fn an_answer_about_resources_counts_for_the_same_server_alone() {
+    let place = Place::new();
+    let call = || ("resource_read", json!({"server": "f", "uri": "test://text"}));
+    let of = |args: &[&str]| place.configuration(&json!({"f": command(example("featured"), args)}), None);
+    assert!(place.asks(of(&[]), call(), Answer::allow_always()).await.is_some());
+    assert_eq!(place.asks(of(&[]), call(), Answer::deny()).await, None);
+    assert!(place.asks(of(&["--other"]), call(), Answer::deny()).await.is_some());
+}

@@ -248,12 +248,12 @@ const MAX_DESCRIPTORS: usize = 4_096;
 /// `/dev/shm`. Each file counts once. A file system that a process has mounted for itself alone there counts with all its files.
 pub(crate) fn files_in_memory(processes: &[i32]) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
-    let device = |path: &str| std::fs::metadata(path).ok().map(|found| found.dev());
-    let of_host = ["/dev/shm", "/tmp", "/var/tmp"].map(device);
+    let device = |path: &Path| std::fs::metadata(path).ok().map(|found| found.dev());
+    let of_host = ["/dev/shm", "/tmp", "/var/tmp"].map(|path| device(Path::new(path)));
     let (mut mounts, mut files, mut sum) = (HashSet::new(), HashSet::new(), 0);
     for pid in processes {
         for place in ["dev/shm", "tmp", "var/tmp"] {
-            let path = format!("/proc/{pid}/root/{place}");
+            let path = Path::new("/proc").join(pid.to_string()).join("root").join(place);
             let Some(found) = device(&path).filter(|found| !of_host.contains(&Some(*found))) else {
                 continue;
             };

@@ -12,12 +12,12 @@ pub(crate) use file::{Lock, check_directory, open_own};
 pub(crate) use memory::{Allowed, Memory};
 pub use store::{ApprovalError, ApprovalList, Approvals};
 
-use crate::policy::folded;
 use crate::tool::Tool;
 use serde::{Deserialize, Serialize, Serializer};
 use std::time::SystemTime;
 use toolkit_core::ask::{Access, Ask};
 use toolkit_core::caller::Caller;
+use toolkit_core::name::folded;
 use toolkit_core::unix_time;
 
 /// An approval that a person gave for a session or always, in one workspace.

@@ -200,7 +200,7 @@ async fn start(
         .map_err(|error| ToolError::unavailable(format!("the output cannot be stored: {error}")))?;
     let mut variables = command.variables.clone();
     variables.extend(judged.verdict.env.iter().cloned());
-    // What the index tracks is known to the verdict, and its state would look another one with attributes.
+    // The verdict knows the files in the index, and their state would look different with attributes.
     let runs_git =
         judged.git_settings().is_some() && judged.verdict.each_part().any(|part| part.shows_history);
     let scratch = (containing.reads || containing.is_unasked && runs_git).then(tmp::scratch).flatten();

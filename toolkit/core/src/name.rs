@@ -61,6 +61,12 @@ fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
+/// Normalises a name given by a host (an agent, a channel or a model) for comparison: trimmed, in lower case.
+#[doc(hidden)]
+pub fn folded(text: &str) -> String {
+    text.trim().to_lowercase()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

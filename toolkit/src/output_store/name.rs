@@ -1,10 +1,10 @@
 //! Names of directories and files, safe for any session id.
 
-use crate::policy::folded;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit_core::caller::Caller;
+use toolkit_core::name::folded;
 
 /// The maximum length of a directory name; longer names are shortened. File systems allow 255 bytes.
 const MAX_NAME_BYTES: usize = 100;

@@ -1,5 +1,7 @@
 //! Entries of lists: parsing and matching.
 
+pub(crate) use toolkit_core::name::folded;
+
 /// The maximum length of an entry, in bytes. No name of a tool, plugin or group is nearly as long.
 const MAX_ENTRY_BYTES: usize = 256;
 
@@ -58,11 +60,6 @@ impl Entry {
             (true, true) => Self::GroupPattern(name),
         })
     }
-}
-
-/// Normalises a name given by a host (an agent, a channel or a model) for comparison: trimmed, in lower case.
-pub(crate) fn folded(text: &str) -> String {
-    text.trim().to_lowercase()
 }
 
 /// Normalises the name of a tool for comparison: trimmed, in lower case.

@@ -135,7 +135,7 @@ fn an_agent_that_is_not_configured_is_refused() {
         all.extend([vec!["agent", "Hello"], vec!["chat"]]);
     }
     for args in all {
-        // What follows the name of a tool is for the tool.
+        // An option after the name of a tool is one of the tool.
         let (first, rest) = args.split_at(args.len() - usize::from(args[0] == "call"));
         let error = run(&[first, &["--agent", "kdi"], rest].concat()).fails(2);
         assert!(

@@ -239,6 +239,15 @@ pub(crate) fn private_memory(pid: i32) -> u64 {
     read().unwrap_or(0)
 }
 
+/// Returns the memory of a process that it may share and that is backed by no file on a disk, in bytes, or with `exact` its proportion of it.
+pub(crate) fn shared_memory(pid: i32, exact: bool) -> u64 {
+    let (file, label) = if exact { ("smaps_rollup", "Pss_Shmem:") } else { ("status", "RssShmem:") };
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/{file}")) else { return 0 };
+    let line = text.lines().find_map(|line| line.strip_prefix(label));
+    let kibibytes = line.and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
+}
+
 /// The magic numbers of file systems whose files are memory: tmpfs, also of anonymous files, and hugetlbfs.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x9584_58f6];
 /// Maximum number of descriptors that are looked at in one process.

@@ -186,7 +186,7 @@ pub(super) fn containing(
     let masked = Some(Masked::new(hidden, protected, Arc::clone(&judged.masking)));
     Containing {
         sandbox: Some(sandbox),
-        words: words(settings, &needs, network),
+        words: words(settings, &needs, &roots, network),
         reads: false,
         is_unasked,
         masked,
@@ -221,10 +221,11 @@ fn quarantine(roots: &[PathBuf], needs: &Needs, own: &OwnPaths, is_unasked: bool
     }
 }
 
-fn words(settings: &ExecSettings, needs: &Needs, network: bool) -> String {
+fn words(settings: &ExecSettings, needs: &Needs, roots: &[PathBuf], network: bool) -> String {
     let mut writes = changes(settings.sandbox_mode).to_owned();
-    if settings.sandbox_mode == ExecSandboxMode::WorkspaceWrite && !needs.writable.is_empty() {
-        let further: Vec<String> = needs.writable.iter().map(|path| path.display().to_string()).collect();
+    let further = || roots.iter().skip(1).chain(&needs.writable);
+    if settings.sandbox_mode == ExecSandboxMode::WorkspaceWrite && further().next().is_some() {
+        let further: Vec<String> = further().map(|path| path.display().to_string()).collect();
         writes = format!("can change files of the workspace and of {} alone", further.join(", "));
     }
     let network = if network { "with network" } else { "no network" };

@@ -3,14 +3,25 @@
 use super::containing::Containing;
 use super::judged::{Command, Judged};
 use hmac_sha256::Hash;
-use shell_verdict::{Decision, Part, resolve_path};
+use shell_verdict::{Access, Decision, Part, resolve_path};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Maximum size of a script whose content is compared, in bytes.
 const LARGEST: u64 = 4 << 20;
+/// Programs that run what a file of their directory says, with the names of such files.
+const MANIFESTS: &[(&[&str], &[&str])] = &[
+    (&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"]),
+    (&["npm", "npx", "pnpm", "yarn", "bun"], &["package.json"]),
+    (&["just"], &["justfile", "Justfile", ".justfile"]),
+    (&["task"], &["Taskfile.yml", "Taskfile.yaml"]),
+    (&["rake"], &["Rakefile"]),
+];
+/// Variables that change from one session to the next without an effect on what a command does.
+const VOLATILE: &[&str] = &["PWD", "OLDPWD", "SHLVL", "_", "COLUMNS", "LINES", "TERM", "COLORTERM", "TMPDIR"];
 /// Maximum number of conditions of each kind.
 const MAX: usize = 10;
 
@@ -54,33 +65,78 @@ pub(super) fn conditions(command: &Command, judged: &Judged, containing: &Contai
         conditions.extend(judged.masking.summary(&command.workspace));
     }
     let asked = || judged.verdict.each_part().filter(|part| part.decision > Decision::Allow);
-    let mut programs = BTreeSet::new();
-    let mut scripts = BTreeSet::new();
-    for part in asked() {
-        if let (Some(program), Some(file)) = (&part.program, &part.executable) {
-            programs.insert(format!("`{program}` is {}", file.display()));
-        }
-        scripts.extend(named_scripts(part, &command.cwd));
-    }
+    let programs: BTreeSet<String> = asked()
+        .filter_map(|part| {
+            Some(format!("`{}` is {}", part.program.as_ref()?, part.executable.as_ref()?.display()))
+        })
+        .collect();
     conditions.extend(programs.into_iter().take(MAX));
+    let directories: BTreeSet<&PathBuf> =
+        judged.verdict.each_part().filter_map(|part| part.directory.as_ref()).collect();
+    let numbers = directories
+        .into_iter()
+        .filter(|path| **path != command.workspace)
+        .filter_map(|path| Some(format!("{} is the directory {}", path.display(), number(path)?)));
+    conditions.extend(numbers.take(MAX));
+    let runs_scripts = asked().any(runs_scripts);
+    let scripts: BTreeSet<PathBuf> =
+        judged.verdict.each_part().flat_map(|part| named_files(part, &command.cwd, runs_scripts)).collect();
     let content = |path: &PathBuf| {
         let digest = digest(path).unwrap_or_else(|| "is not known".to_owned());
         format!("the content of {} {digest}", path.display())
     };
     conditions.extend(scripts.iter().take(MAX).map(content));
-    conditions.extend(variables(command).into_iter().take(MAX));
+    if scripts.len() > MAX {
+        let all: Vec<String> = scripts.iter().map(content).collect();
+        conditions.push(format!(
+            "further scripts are the same (SHA-256 {}…)",
+            short_digest(all.join(";").as_bytes())
+        ));
+    }
+    conditions.push(environment(command));
     conditions
 }
 
-/// Returns the scripts of the workspace and elsewhere that a part runs: a program given by its path, and for shells and interpreters each
-/// file that they are given.
-fn named_scripts(part: &Part, cwd: &Path) -> Vec<PathBuf> {
+/// Returns true for a part that runs what a file says.
+fn runs_scripts(part: &Part) -> bool {
+    let program = part.program.as_deref().unwrap_or_default();
+    part.says.is_none() || part.runs_scripts() || MANIFESTS.iter().any(|(names, _)| names.contains(&program))
+}
+
+/// Returns the files that a part runs: a program given by its path, and, where scripts run, each file that the part is given or that its
+/// program looks for.
+fn named_files(part: &Part, cwd: &Path, runs_scripts: bool) -> Vec<PathBuf> {
     let directory = part.directory.as_deref().unwrap_or(cwd);
-    let runs_files = part.says.is_none() || part.runs_scripts();
-    let words = part.words.iter().enumerate().filter_map(|(at, word)| Some((at, word.as_deref()?)));
-    let named =
-        words.filter(|(at, word)| if *at == 0 { word.contains('/') } else { runs_files && !word.is_empty() });
-    named.map(|(_, word)| resolve_path(directory, word)).filter(|path| path.is_file()).collect()
+    let first = part.words.first().and_then(Option::as_deref).filter(|word| word.contains('/'));
+    let mut files: Vec<PathBuf> = first.map(|word| resolve_path(directory, word)).into_iter().collect();
+    if runs_scripts {
+        let possible = part.possible_paths();
+        files.extend(possible.paths.iter().map(|path| resolve_path(directory, &path.text)));
+        files.extend(part.paths.iter().map(|(path, _)| path.clone()));
+        let program = part.program.as_deref().unwrap_or_default();
+        for (_, manifests) in MANIFESTS.iter().filter(|(names, _)| names.contains(&program)) {
+            let others = possible.directories.iter().map(|other| resolve_path(directory, other));
+            for directory in others.chain([directory.to_owned()]) {
+                files.extend(manifests.iter().map(|name| directory.join(name)));
+            }
+        }
+    }
+    let is_written = |path: &PathBuf| {
+        part.paths.iter().any(|(written, access)| written == path && *access == Access::Write)
+    };
+    files.retain(|path| path.is_file() && !is_written(path));
+    files
+}
+
+/// Returns a text that tells a directory from another one at its path.
+fn number(path: &Path) -> Option<String> {
+    let metadata = path.metadata().ok()?;
+    let made = metadata.created().ok().and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok());
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&metadata);
+    #[cfg(not(unix))]
+    let number = 0;
+    Some(format!("{number}-{}", made.map_or(0, |made| made.as_nanos())))
 }
 
 /// Returns the digest of a script.
@@ -93,29 +149,27 @@ fn digest(path: &Path) -> Option<String> {
     file.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
     if bytes.len() as u64 > LARGEST {
         let changed = fs::metadata(path).and_then(|found| found.modified()).ok()?;
-        return Some(format!("was changed at {changed:?}"));
+        return Some(format!("is that of {changed:?}"));
     }
-    Some(format!("has the SHA-256 {}…", short_digest(&bytes)))
+    Some(format!("is the same (SHA-256 {}…)", short_digest(&bytes)))
 }
 
-/// Returns the variables of the host's environment that the text of the command uses, each with a digest of its value.
-fn variables(command: &Command) -> Vec<String> {
-    let mut found = Vec::new();
-    for (name, value) in &command.variables {
-        let is_used = command.text.match_indices('$').any(|(at, _)| {
-            let rest = command.text[at + 1..].trim_start_matches(['{', '!', '#']);
-            let after = rest.strip_prefix(name.as_str());
-            after.is_some_and(|after| !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
-        });
-        if is_used {
-            let digest = short_digest(format!("{name}={value}").as_bytes());
-            found.push(format!("`{name}` has the value that it has now (SHA-256 {digest}…)"));
-        }
-    }
-    found
+/// Returns a condition for the variables that the command gets.
+fn environment(command: &Command) -> String {
+    let counts = |name: &&String| !VOLATILE.contains(&name.as_str());
+    let all: Vec<String> = command
+        .variables
+        .iter()
+        .filter(|(name, _)| counts(name))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    format!("its variables are the same (SHA-256 {}…)", short_digest(all.join("\0").as_bytes()))
 }
 
 /// Returns the first 32 hexadecimal digits of the SHA-256 of a text.
 pub(super) fn short_digest(bytes: &[u8]) -> String {
-    Hash::hash(bytes)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    Hash::hash(bytes)[..16].iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -6,6 +6,7 @@ use super::guards::OF_SYSTEM;
 use shell_verdict::attributes_may_show;
 use std::collections::{BTreeSet, HashSet};
 use std::env;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -155,7 +156,10 @@ impl Masking {
         };
         let kinds = kinds.join(", ");
         let is_default = kinds == "read allow, edit allow, outside allow, sensitive ask, protected ask";
-        if is_default && [true, false].into_iter().all(|allow| rules.patterns(allow).next().is_none()) {
+        if is_default
+            && [true, false].into_iter().all(|allow| rules.patterns(allow).next().is_none())
+            && rules.written().is_empty()
+        {
             return Some("no rule is about paths".to_owned());
         }
         let mut text = format!("paths are held to: {kinds}");
@@ -166,6 +170,7 @@ impl Masking {
                 text.push_str(&list);
             }
         }
+        let _ = write!(text, " (all rules: SHA-256 {}…)", short_digest(rules.written().as_bytes()));
         Some(text)
     }
 

@@ -1,5 +1,6 @@
 //! The permission prompt before a command runs.
 
+use super::grounds::short_digest;
 use super::judged::{AskedPath, Command, Judged, KIND, words};
 use shell_verdict::{Class, Decision, Ground, Part, Reason};
 use std::collections::BTreeSet;
@@ -89,6 +90,9 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
     // A pattern with a wildcard would cover other arguments, and so other addresses, programs and files.
     ask = exactly(command, around).into_iter().fold(ask, Ask::with_pattern);
     ask = around.conditions.iter().fold(ask, Ask::with_condition);
+    // Whoever answers has seen all of it: reasons, paths, variables and input.
+    let shown = serde_json::to_vec(&ask.details).unwrap_or_default();
+    ask = ask.with_condition(format!("the question says the same (SHA-256 {}…)", short_digest(&shown)));
     if prefixes.is_some() { ask } else { ask.raised().at_most(AllowScope::Session) }
 }
 

@@ -58,9 +58,16 @@ impl Usage {
         let mut pause = PAUSE;
         if let Some(limit) = self.limits.memory {
             let files = tree::files_in_memory(&processes);
-            let quick = files + processes.iter().map(|&pid| tree::private_memory(pid)).sum::<u64>();
+            // Of a file that is mapped, the same memory is found in two ways.
+            let sum = |exact: bool| {
+                let own = if exact { tree::exact_memory } else { tree::private_memory };
+                let own: u64 = processes.iter().map(|&pid| own(pid)).sum();
+                let shared: u64 = processes.iter().map(|&pid| tree::shared_memory(pid, exact)).sum();
+                own + shared.max(files)
+            };
+            let quick = sum(false);
             // Memory shared after a fork was counted for each process.
-            let exact = || files + processes.iter().map(|&pid| tree::exact_memory(pid)).sum::<u64>();
+            let exact = || sum(true);
             if quick > limit && exact() > limit {
                 return Some(Limit::Memory);
             }

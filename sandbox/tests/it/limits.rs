@@ -119,6 +119,9 @@ async fn files_that_are_memory_count_as_memory() {
         let (exceeded, end) = limited(&place, &fills("os.memfd_create(\"x\")"), limits, is_contained).await;
         assert_eq!((exceeded, end), (Some(Limit::Memory), End::Signal { number: 9, core: false }));
     }
+    let shared = "exec python3 -c 'import mmap, time\nm = mmap.mmap(-1, 300 << 20)\nfor n in range(300): m.write(b\"x\" * (1 << 20))\ntime.sleep(20)'";
+    let (exceeded, _) = limited(&place, shared, limits, false).await;
+    assert_eq!(exceeded, Some(Limit::Memory));
     // A file that nobody holds open is still in the memory of a sandbox's own /dev/shm.
     let left = "python3 -c 'open(\"/dev/shm/left\", \"wb\").write(b\"x\" * (300 << 20))'; sleep 20";
     let (exceeded, _) = limited(&place, left, limits, true).await;

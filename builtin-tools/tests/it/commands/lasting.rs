@@ -91,6 +91,9 @@ async fn the_same_command_with_something_else_is_asked_about_again() {
         ),
         (plain.clone(), json!({ "command": "make all", "env": { "MAKEFLAGS": "-s" } }), true),
         (plain.clone(), json!({ "command": "make all", "stdin": "x" }), true),
+        // Also with something less.
+        (json!({ "command": "make all", "stdin": "x" }), plain.clone(), true),
+        (json!({ "command": "make all", "env": { "MAKEFLAGS": "-n" } }), plain.clone(), true),
         (plain.clone(), json!({ "command": "make all", "timeout": 5_000 }), false),
         (plain.clone(), json!({ "command": "make all", "description": "another text" }), false),
     ] {
@@ -100,7 +103,16 @@ async fn the_same_command_with_something_else_is_asked_about_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_content_of_a_named_script_is_asked_about_again() {
-    for (command, script) in [("./run", "run"), ("bash s.sh", "s.sh"), ("sh ./s.sh", "s.sh")] {
+    for (command, script) in [
+        ("./run", "run"),
+        ("bash s.sh", "s.sh"),
+        ("sh ./s.sh", "s.sh"),
+        ("sh < s.sh", "s.sh"),
+        ("cat s.sh | sh", "s.sh"),
+        ("make all", "Makefile"),
+        ("make -C sub all", "sub/Makefile"),
+        ("make --file=sub/Makefile all", "sub/Makefile"),
+    ] {
         let house = house().await;
         house.call("exec", json!({ "command": command, "description": "approve" })).await;
         house.asked();
@@ -110,6 +122,29 @@ async fn another_content_of_a_named_script_is_asked_about_again() {
         let mode = fs::metadata(house.path(script)).unwrap().permissions();
         fs::write(house.path(script), "#!/bin/sh\ntouch other\n").unwrap();
         fs::set_permissions(house.path(script), mode).unwrap();
+        assert!(is_refused(&house.exec(command).await), "{command}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_path_that_leads_elsewhere_is_asked_about_again() {
+    let house = house().await;
+    for (command, link, target) in
+        [("echo hi > o", "o", ".env"), ("cp s.sh d/x", "d", ".vscode"), ("cd e && make all", "e", "other")]
+    {
+        fs::create_dir_all(house.path(".vscode")).unwrap();
+        let path = house.path(link);
+        match link {
+            "o" => fs::write(&path, "").unwrap(),
+            _ => fs::create_dir(&path).unwrap(),
+        }
+        fs::write(house.path("e.mk"), "").unwrap();
+        house.call("exec", json!({ "command": command, "description": "approve" })).await;
+        house.asked();
+        house.exec(command).await;
+        assert!(house.asked().is_empty(), "{command}");
+        fs::rename(&path, path.with_extension("moved")).unwrap();
+        std::os::unix::fs::symlink(target, &path).unwrap();
         assert!(is_refused(&house.exec(command).await), "{command}");
     }
 }
@@ -127,6 +162,7 @@ async fn less_containment_is_asked_about_again() {
         (exec(json!({ "sandbox": "off" })), false),
         (exec(json!({ "network": "on" })), false),
         (exec(json!({ "sandboxMode": "full" })), false),
+        (exec(json!({ "allowedDirectories": ["/opt"] })), false),
         (json!({ "permission": { "sensitive": [{ "match": ".env", "do": "allow" }] } }), false),
         (json!({ "permission": { "protected": [{ "match": ".vscode/", "do": "allow" }] } }), false),
     ] {

@@ -140,6 +140,11 @@ fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
     rest().unwrap_or(diff)
 }
 
+/// Returns a condition without the digest at its end, which says nothing to a person.
+fn without_digest(condition: &str) -> &str {
+    condition.find(" (SHA-256 ").map_or(condition, |at| &condition[..at])
+}
+
 fn hours(seconds: u64) -> String {
     match (seconds / 3600, seconds % 3600 / 60) {
         (0, minutes) => format!("{minutes} minutes"),
@@ -287,7 +292,7 @@ impl Prompt {
         let texts: Vec<&str> = ask
             .conditions
             .iter()
-            .map(|condition| if is_shown(condition) { "it runs in that" } else { condition })
+            .map(|condition| if is_shown(condition) { "it runs in that" } else { without_digest(condition) })
             .collect();
         if !texts.is_empty() {
             self.field("only while: ", &texts.join("; "));

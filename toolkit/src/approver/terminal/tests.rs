@@ -145,7 +145,8 @@ async fn a_long_change_is_shown_whole_or_says_that_it_is_not() {
 async fn the_whole_of_a_long_question_can_be_viewed_before_the_answer() {
     const UNSEEN: &str = "Not all of it is shown. v shows the whole, page by page";
     const END: &str = "said to the model: ";
-    let lines: String = (1..=3_001).map(|line| format!("+line {line}\n")).collect();
+    let lines: Vec<String> = (1..=3_001).map(|line| format!("+line {line}\n")).collect();
+    let lines = lines.concat();
     let ask = Ask::new("edit", "t").with_diff("f", &lines);
     let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
     let mut person = Person::new();

@@ -121,7 +121,7 @@ impl Component {
         for token in &self.0 {
             match token {
                 Token::Text(text) => {
-                    wide.extend(text.chars().map(|c| if "*?[]\\".contains(c) { '?' } else { c }))
+                    wide.extend(text.chars().map(|c| if "*?[]\\".contains(c) { '?' } else { c }));
                 }
                 Token::AnyText => wide.push('*'),
                 Token::AnyOne | Token::Class { .. } => wide.push('?'),

@@ -13,7 +13,7 @@ use crate::tool::Tool;
 use crate::workspace::{Boundary, Place};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolkit_core::ask::Access;
@@ -40,6 +40,8 @@ pub struct PathRules {
     places: Arc<[RulePlace]>,
     /// The patterns of entries that allow.
     exceptions: Arc<[Box<str>]>,
+    /// All entries, with their kinds, in order.
+    written: Arc<str>,
 }
 
 /// A place outside the workspace that an entry of a rule is about.
@@ -60,12 +62,14 @@ impl PathRules {
         (boundary, own): (Boundary, OwnDirs),
     ) -> Self {
         let (mut patterns, mut places, mut exceptions) = (Vec::new(), BTreeSet::new(), Vec::new());
+        let mut written = String::new();
         permissions.each_rule(|rule| {
             let PermissionRule::List(entries) = rule.rule else { return };
             if !is_about_paths(rule.kind, tool) {
                 return;
             }
             for entry in entries {
+                let _ = write!(written, "{} {} {:?};", rule.kind, entry.pattern, entry.decision);
                 if entry.decision == Decision::Allow {
                     exceptions.push(entry.pattern.as_str().into());
                     continue;
@@ -85,6 +89,7 @@ impl PathRules {
             patterns: patterns.into(),
             places: places.into_iter().collect(),
             exceptions: exceptions.into(),
+            written: written.into(),
         }
     }
 
@@ -133,6 +138,11 @@ impl PathRules {
     /// Returns true if an entry of a rule may allow something in a directory whose other contents are asked about or denied.
     pub fn has_exceptions(&self) -> bool {
         !self.exceptions.is_empty()
+    }
+
+    /// Returns the entries of all rules about paths with their kinds and decisions, in the order in which they count, as a text to compare.
+    pub fn written(&self) -> &str {
+        &self.written
     }
 
     /// Returns the patterns of the entries that allow, or of those that ask or deny, as they are written.

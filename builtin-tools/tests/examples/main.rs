@@ -274,7 +274,7 @@ fn no_claim_can_be_altered_unnoticed() {
         ("| agent status | `message` |", "| agent status | `message`, `exec` |"),
         ("| anybody | all but `forecast_radar` |", "| anybody | all |"),
         ("tools: { allow: [\"read\", \"glob\", \"grep\"] }", "tools: { allow: [\"read\", \"glob\"] }"),
-        ("{ match: \"git push*\", do: \"deny\" }", "{ match: \"git push\", do: \"deny\" }"),
+        ("{ match: \"git push*\", do: \"deny\" }", "{ match: \"git pull*\", do: \"deny\" }"),
         ("agents: { kid: ", "agents: { child: "),
         ("loopGuard: { tell: 2,", "loopGuard: { tell: 3,"),
         ("tools: { profile: \"messaging\" }", "tools: { profil: \"messaging\" }"),

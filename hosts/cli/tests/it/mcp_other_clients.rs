@@ -145,9 +145,8 @@ fn two_clients_at_one_server_have_nothing_of_each_other() {
         }
     });
     // The sessions of clients with a token of their own end once no request has come for that long.
-    until("the jobs' end", || {
-        !is_running(&format!("{}1", mark(88))) && !is_running(&format!("{}2", mark(88)))
-    });
+    let jobs = [mark(77), mark(88)].map(|mark| [format!("{mark}1"), format!("{mark}2")]);
+    until("the jobs' end", || jobs.iter().flatten().all(|job| !is_running(job)));
     // A connection of the version without sessions that names nobody has what is its own until it is closed.
     let job = mark(99);
     let connection =

@@ -121,7 +121,7 @@ async fn it_is_a_plugin_as_others() {
     );
     assert!(found(&toolbox, "x").await.is_empty(), "and nothing was stored");
     for settings in
-        [["tools.deny=[\"memory\"]"], ["tools.allow=[\"read\"]"], ["plugins.memory.enabled=false"]]
+        [["tools.deny=[\"memory\"]"], ["tools.allow=[\"group:mcp\"]"], ["plugins.memory.enabled=false"]]
     {
         let toolbox = toolkit(data.path(), &settings).toolbox(&Caller::new()).await;
         assert!(!toolbox.definitions().iter().any(|tool| tool.name.starts_with("memory")), "{settings:?}");

@@ -12,7 +12,6 @@
 
 mod bearer;
 mod cors;
-mod kept;
 mod layer;
 mod listening;
 mod path;
@@ -20,6 +19,7 @@ mod recorded;
 mod revoked;
 mod service;
 mod sessions;
+mod stored_answers;
 mod tokens;
 
 pub use bearer::{Bearer, new_token};

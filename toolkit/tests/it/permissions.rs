@@ -150,7 +150,7 @@ fn a_program_stands_for_every_call_of_it_unless_it_is_allowed() {
 }
 
 #[test]
-fn what_rules_about_commands_cover_is_told() {
+fn config_check_says_which_calls_each_exec_rule_covers() {
     let permissions = Permissions::new([source(&json!({
         "permission": { "exec": [
             { "match": "make", "do": "allow" },

@@ -1,7 +1,7 @@
 //! The stream of an answer, which is read to its end also if the client is gone, so that the client can resume it.
 
-use super::kept::Events;
 use super::sessions::{InUse, ProtocolSession};
+use super::stored_answers::Events;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;

@@ -1,8 +1,8 @@
 //! The service: limits around rmcp's.
 
-use super::kept::Place;
 use super::recorded::Recorded;
 use super::sessions::{InProgress, InUse, ProtocolSessions, sender};
+use super::stored_answers::Place;
 use crate::server::faults::{self, INITIALIZE, invalid, is_list};
 use crate::server::no_message;
 use crate::server::{Connection, Sender, ServerOptions, Stateless, ToolServer};

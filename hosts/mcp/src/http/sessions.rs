@@ -3,7 +3,7 @@
 //! rmcp asks [`ProtocolSessions`] for the session that a request names, whatever the request's method and message are. A session of another
 //! principal is unknown there, as one that does not exist.
 
-use super::kept::{Answers, Budget, Events, Place};
+use super::stored_answers::{Answers, Budget, Events, Place};
 use crate::server::{Owned, Principal, Sender, pause};
 use bytes::Bytes;
 use futures_util::Stream;

@@ -102,7 +102,7 @@ impl Tool {
     }
 
     /// Returns the facts that a lasting answer to the question before a call relies on; see
-    /// [`ToolBuilder::condition`](crate::descriptor::ToolBuilder::condition).
+    /// [`ToolBuilder::condition`](crate::ToolBuilder::condition).
     pub fn conditions(&self) -> impl Iterator<Item = &str> {
         let conditions = match &self.0.made.from {
             Origin::Dynamic(dynamic) => &*dynamic.conditions,

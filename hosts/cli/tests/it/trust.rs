@@ -184,7 +184,7 @@ fn all_that_is_trusted_can_be_viewed_before() {
     const UNSEEN: &str =
         "Not all of it is shown. v shows the whole, page by page; an answer covers all of it.";
     let user = User::new();
-    let rules: String = (1..=3_001).map(|rule| format!("rule {rule}.\n")).collect();
+    let rules = (1..=3_001).fold(String::new(), |all, rule| all + &format!("rule {rule}.\n"));
     fs::write(user.path("work/AGENTS.md"), &rules).unwrap();
     let skill = user.path("work/skills/review");
     fs::create_dir_all(skill.join("scripts")).unwrap();

@@ -70,6 +70,9 @@ pub struct ExecSettings {
     /// command that exceeds it is killed.
     #[arg(range(16..=67_108_864))]
     pub max_memory_mb: Option<u64>,
+    /// The maximum size of each file that a command writes to, in MiB. Default: 16384. A program that writes beyond it is ended.
+    #[arg(range(1..=67_108_864))]
+    pub max_file_mb: Option<u64>,
     /// Simple commands, as typed, with `*` for any text, that run without approval although they may be destructive. Other parts of
     /// the command line are judged separately.
     #[arg(default)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Resource limits of a job. A job that exceeds one of them is ended; [`Progress::exceeded`](crate::Progress::exceeded) is the exceeded
-/// one.
+/// one. Only the limit of the size of a file is enforced by the kernel, on the program that writes it.
 ///
 /// Processes and memory are limited by a control group, if the system permits creating one
 /// ([`Strength::cgroup`](crate::Strength::cgroup)). In any case the supervisor adds up the usage of the job's processes, at least four
@@ -15,6 +15,7 @@ pub struct Limits {
     pub(crate) output: Option<u64>,
     pub(crate) processes: Option<u32>,
     pub(crate) memory: Option<u64>,
+    pub(crate) file_size: Option<u64>,
 }
 
 impl Limits {
@@ -46,6 +47,14 @@ impl Limits {
         self
     }
 
+    /// Limits the size of each file that the job writes to, in bytes (`RLIMIT_FSIZE`): a program that writes beyond it gets SIGXFSZ, by
+    /// which it ends, or else the error `EFBIG`. The job cannot raise the limit. It has no effect without [`init`](crate::init).
+    #[must_use]
+    pub fn with_file_size(mut self, bytes: u64) -> Self {
+        self.file_size = Some(bytes);
+        self
+    }
+
     /// Bytes of output.
     pub fn output(&self) -> Option<u64> {
         self.output
@@ -59,6 +68,11 @@ impl Limits {
     /// Returns the maximum number of bytes of memory.
     pub fn memory(&self) -> Option<u64> {
         self.memory
+    }
+
+    /// Returns the maximum size of a file, in bytes.
+    pub fn file_size(&self) -> Option<u64> {
+        self.file_size
     }
 
     /// Returns true if processes or memory are limited.

@@ -254,6 +254,7 @@ impl Run {
             .number(optional(self.limits.output))
             .number(optional(self.limits.processes.map(u64::from)))
             .number(optional(self.limits.memory))
+            .number(optional(self.limits.file_size))
             .list(self.cgroup.as_slice(), |writer, path| writer.path(path))
             .finish()
     }
@@ -301,6 +302,7 @@ impl Run {
                 output: optional(reader.number()?),
                 processes: optional(reader.number()?).and_then(|count| u32::try_from(count).ok()),
                 memory: optional(reader.number()?),
+                file_size: optional(reader.number()?),
             },
             cgroup: reader.list(Reader::path)?.pop(),
         })

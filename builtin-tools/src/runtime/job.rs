@@ -254,10 +254,17 @@ impl Running {
     }
 }
 
+/// SIGXFSZ. A shell ends with 128 more if its last program was ended by a signal.
+const FILE_TOO_LARGE: i32 = 25;
+const TOO_LARGE: &str =
+    "a program wrote beyond the maximum size of a file, which the user can set with `tools.exec.maxFileMb`";
+
 /// Describes the end of a process: `exit code 1`, `ended by SIGTERM (15)`.
 pub(super) fn how(exit: &Exit) -> String {
     match exit.end {
+        End::Code(code) if code == 128 + FILE_TOO_LARGE => format!("exit code {code}: {TOO_LARGE}"),
         End::Code(code) => format!("exit code {code}"),
+        End::Signal { number: FILE_TOO_LARGE, .. } => format!("{}: {TOO_LARGE}", signal_name(FILE_TOO_LARGE)),
         End::Signal { number, core } => {
             format!("ended by {}{}", signal_name(number), if core { ", core dumped" } else { "" })
         }

@@ -19,6 +19,7 @@ fn every_key_is_there_with_its_type_default_and_limits() {
         ("exec.maxBackground", json!({"type": "integer", "minimum": 1, "maximum": 1_000, "default": 64})),
         ("exec.maxProcesses", json!({"type": "integer", "minimum": 16, "maximum": 4_194_304})),
         ("exec.maxMemoryMb", json!({"type": "integer", "minimum": 16, "maximum": 67_108_864})),
+        ("exec.maxFileMb", json!({"type": "integer", "minimum": 1, "maximum": 67_108_864})),
         ("exec.sandbox", json!({"enum": ["auto", "required", "off"], "default": "auto"})),
         (
             "exec.sandboxMode",

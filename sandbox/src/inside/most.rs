@@ -1,5 +1,5 @@
-//! Limits that the kernel enforces on a job: the maximum number of processes, and the order in which the OOM killer selects
-//! them.
+//! Limits that the kernel enforces on a job: the maximum number of processes, the size of files and of shared memory, and the order in
+//! which the OOM killer selects processes.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -36,6 +36,19 @@ pub(crate) fn limit_processes(count: u32) {
         let _ =
             setrlimit(Resource::Nproc, Rlimit { current: least(now.current), maximum: least(now.maximum) });
     }
+}
+
+/// Limits the size of each file that this process, and all that come of it, write to.
+pub(crate) fn limit_file_size(bytes: u64) {
+    let now = getrlimit(Resource::Fsize);
+    let least = |limit: Option<u64>| Some(limit.map_or(bytes, |limit| limit.min(bytes)));
+    let _ = setrlimit(Resource::Fsize, Rlimit { current: least(now.current), maximum: least(now.maximum) });
+}
+
+/// Limits the shared memory of System V, which counts as nobody's, in a namespace of its own.
+pub(crate) fn limit_shared_memory(bytes: u64) {
+    let pages = bytes / rustix::param::page_size() as u64;
+    let _ = std::fs::write("/proc/sys/kernel/shmall", pages.to_string());
 }
 
 /// Number of processes and threads of others that may begin while a job without a namespace runs.

@@ -12,7 +12,7 @@ use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 use crate::failure::{Failure, Step};
-use crate::inside::Plan;
+use crate::inside::{Plan, most};
 use crate::wire::{Reader, Run};
 use crate::{socket, sys};
 
@@ -118,6 +118,9 @@ impl Child {
                 .map_err(|error| Failure::new(Step::Seccomp, error))?;
         }
         sys::give(&self.given).map_err(|error| Failure::io(Step::Prepare, &error))?;
+        if let Some(bytes) = self.run.limits.file_size {
+            most::limit_file_size(bytes);
+        }
         Err(self.execute())
     }
 

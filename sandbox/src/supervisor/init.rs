@@ -27,6 +27,11 @@ pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
     {
         most::limit_processes(count);
     }
+    if namespaces & libc::CLONE_NEWIPC != 0
+        && let Some(bytes) = child.run.limits.memory
+    {
+        most::limit_shared_memory(bytes);
+    }
     match prepare(&child) {
         Ok(true) => {}
         Ok(false) => child.run(),

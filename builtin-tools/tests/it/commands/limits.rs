@@ -1,6 +1,6 @@
 //! Commands that use more than they may.
 
-use crate::commands::house::{House, fact};
+use crate::commands::house::{House, fact, is_whole};
 use serde_json::json;
 use toolkit::ToolErrorKind;
 
@@ -50,6 +50,43 @@ async fn the_oldest_outputs_make_room_for_new_ones() {
     let small = again.exec("seq 100000").await;
     assert_eq!(fact(&small, "exceeded"), json!(null), "{}", small.text());
     assert!(!std::path::Path::new(&path).exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_size_of_each_file_is_limited_and_the_result_says_so() {
+    let house = House::new(json!({ "tools": { "exec": { "maxFileMb": 2 } } })).await;
+    for (command, is_told) in [
+        ("head -c 2000000 /dev/zero > new", None),
+        ("truncate -s 2097153 new", Some("maxFileMb")),
+        ("truncate -s 0 new; head -c 3000000 /dev/zero >> new", Some("maxFileMb")),
+        ("ulimit -f unlimited; head -c 3000000 /dev/zero > new", Some("cannot modify limit")),
+        // Python ignores the signal.
+        ("python3 -c 'open(\"new\", \"wb\").write(bytes(3000000))'", Some("File too large")),
+        ("head -c 3000000 /dev/zero | wc -c", None),
+    ] {
+        let result = house.exec(command).await;
+        assert_eq!(result.is_error(), is_told.is_some(), "{command}: {}", result.text());
+        assert!(is_told.is_none_or(|told| result.text().contains(told)), "{command}: {}", result.text());
+        let size = std::fs::metadata(house.path("new")).map_or(0, |metadata| metadata.len());
+        assert!(size <= 2 << 20, "{command}: {size}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shared_memory_of_system_v_is_limited() {
+    if !is_whole() {
+        return;
+    }
+    let house = House::new(json!({ "tools": { "exec": { "maxMemoryMb": 64 } } })).await;
+    let made = |mebibytes: u32| {
+        format!(
+            "python3 -c 'import ctypes; print(ctypes.CDLL(None).shmget(0, {mebibytes} << 20, 0o1600) >= 0)'"
+        )
+    };
+    for (mebibytes, expected) in [(8, "True"), (80, "False")] {
+        let text = house.exec(&made(mebibytes)).await.text();
+        assert!(text.starts_with(expected), "{mebibytes}: {text}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -91,12 +91,8 @@ impl PendingAsk {
         } else {
             prompt.heading("The answer is not remembered.", Tone::Plain);
         }
-        let origin = self.origin();
-        let known = [("agent: ", &origin.agent), ("session: ", &origin.session_id)];
-        for (label, value) in known {
-            if let Some(value) = value {
-                prompt.field(label, value);
-            }
+        for (label, fact) in self.origin().facts() {
+            prompt.field(label, &fact);
         }
         for detail in &ask.details {
             if let AskDetail::Command { cwd: Some(cwd), .. } = detail {
@@ -205,11 +201,8 @@ impl Prompt {
         if ask.kind != origin.tool {
             let _ = write!(text, " ({})", escape_line(&ask.kind));
         }
-        if let Some(agent) = &origin.agent {
-            let _ = write!(text, ", agent {}", escape_line(agent));
-        }
-        if let Some(session) = &origin.session_id {
-            let _ = write!(text, ", session {}", escape_line(session));
+        for (label, fact) in origin.facts() {
+            let _ = write!(text, ", {} {}", label.trim_end_matches(": "), escape_line(&fact));
         }
         self.broken("", &text, Tone::Heading);
     }

@@ -1,6 +1,7 @@
 //! A question, its origin, and the time since which it is pending.
 
 use super::{AllowScope, Answer, Ask, Elicitation};
+use crate::caller::Caller;
 use crate::escape::escape_line;
 use crate::unix_time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -70,6 +71,12 @@ pub struct Origin {
     /// The agent that called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The agents that delegated the task of the call, beginning with the nearest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delegated_by: Vec<String>,
+    /// The channel that the call is for, with its conversation and sender: `irc, conversation 5, sender ada`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_channel: Option<String>,
     /// The message that the call belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
@@ -96,6 +103,32 @@ impl Origin {
     pub fn with_agent(mut self, agent: impl Into<String>) -> Self {
         self.agent = Some(agent.into());
         self
+    }
+
+    /// Sets what an answer is bound to besides the agent: the agents that delegated the task, the channel, the conversation and the sender.
+    #[must_use]
+    pub fn with_caller(mut self, caller: &Caller) -> Self {
+        let unnamed = || "an agent without a name".to_owned();
+        let above = caller.chain().skip(1).map(|caller| caller.agent.clone().unwrap_or_else(unnamed));
+        self.delegated_by = above.collect();
+        let conversation = caller.conversation_id.as_ref().map(|id| format!("conversation {id}"));
+        let sender = caller.sender_id.as_ref().map(|id| format!("sender {id}"));
+        let parts: Vec<String> =
+            caller.channel.clone().into_iter().chain(conversation).chain(sender).collect();
+        self.on_channel = (!parts.is_empty()).then(|| parts.join(", "));
+        self
+    }
+
+    /// Returns the facts about the caller that a person is shown, each with its label.
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+        let above = (!self.delegated_by.is_empty()).then(|| self.delegated_by.join(", for "));
+        let facts = [
+            ("agent: ", self.agent.clone()),
+            ("for: ", above),
+            ("channel: ", self.on_channel.clone()),
+            ("session: ", self.session_id.clone()),
+        ];
+        facts.into_iter().filter_map(|(label, fact)| Some((label, fact?))).collect()
     }
 
     /// Sets the message that the call belongs to.

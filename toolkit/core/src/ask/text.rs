@@ -118,11 +118,8 @@ impl Text {
     fn origin(&mut self, pending: &PendingAsk) {
         let origin = pending.origin();
         self.field("tool: ", &origin.tool);
-        let known = [("agent: ", &origin.agent), ("session: ", &origin.session_id)];
-        for (label, value) in known {
-            if let Some(value) = value {
-                self.field(label, value);
-            }
+        for (label, fact) in origin.facts() {
+            self.field(label, &fact);
         }
     }
 

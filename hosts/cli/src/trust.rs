@@ -188,7 +188,8 @@ fn trust(
     let mut beside = String::new();
     let mut whole_beside = Whole::default();
     for (here, read) in here.into_iter().zip(read) {
-        let (programs, shown) = programs(&after, here, file.and_then(Path::parent).unwrap_or(workspace));
+        let (programs, shown, contents) =
+            programs(&after, here, file.and_then(Path::parent).unwrap_or(workspace));
         let file = read.file.clone().with_programs(programs);
         let are_other = file.skills != here.trusted_skills;
         let is_instructed = file.instructions != here.trusted_instructions;
@@ -203,6 +204,7 @@ fn trust(
             beside.push_str(&text);
         }
         whole_beside.text(&shown);
+        whole_beside.programs(contents);
         beside.push_str(&shown);
         if !here.is_trusted || are_other || is_instructed || file.programs != here.trusted_programs {
             files.push(file);
@@ -233,15 +235,20 @@ fn trust(
     console.print("Trusted, until it changes.\n").map(|()| Exit::Success)
 }
 
-/// Returns the digests of the programs that servers of a file run, with those that the user trusted before, and a text that shows the new ones.
+/// Files with their content, or with the number of bytes of those that are too large to be shown.
+type Contents = Vec<(PathBuf, Result<Vec<u8>, u64>)>;
+
+/// Returns the digests of the programs that servers of a file run, with those that the user trusted before, a text that shows the new ones,
+/// and their content.
 #[cfg(feature = "mcp")]
 fn programs(
     after: &Configuration,
     here: &WorkspaceFile,
     workspace: &Path,
-) -> (BTreeMap<PathBuf, String>, String) {
+) -> (BTreeMap<PathBuf, String>, String, Contents) {
     let mut trusted = here.trusted_programs.clone();
     let mut text = String::new();
+    let mut contents = Contents::new();
     for program in toolkit_mcp::project_programs(after, &here.file.path, workspace) {
         let (path, server) = (shown(&program.path), escape_line(&program.server));
         match program.sha256 {
@@ -253,6 +260,7 @@ fn programs(
                     None => "+ ",
                 };
                 let _ = writeln!(text, "  {mark}{path} (MCP server {server})");
+                contents.extend(program.files);
             }
             Err(reason) => {
                 let reason = escape_line(&reason);
@@ -263,12 +271,16 @@ fn programs(
     if !text.is_empty() {
         text.insert_str(0, "These programs and scripts would be trusted as they are:\n");
     }
-    (trusted, text)
+    (trusted, text, contents)
 }
 
 #[cfg(not(feature = "mcp"))]
-fn programs(_: &Configuration, here: &WorkspaceFile, _: &Path) -> (BTreeMap<PathBuf, String>, String) {
-    (here.trusted_programs.clone(), String::new())
+fn programs(
+    _: &Configuration,
+    here: &WorkspaceFile,
+    _: &Path,
+) -> (BTreeMap<PathBuf, String>, String, Contents) {
+    (here.trusted_programs.clone(), String::new(), Contents::new())
 }
 
 /// The skills that would count, for a person who is to read them before.

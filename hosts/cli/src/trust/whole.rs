@@ -5,7 +5,7 @@ use crate::confirm::{discard_typed, is_yes};
 use crate::exit::{Exit, Stop};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toolkit::config::Instructions;
 use toolkit::skills::SkillFiles;
 use toolkit::text::{
@@ -73,14 +73,28 @@ impl Whole {
             self.quote(text);
             for (path, content) in skill.helper_contents() {
                 self.file(&name, &path);
-                match content.map(String::from_utf8) {
-                    Ok(Ok(text)) => self.quote(&text),
-                    Ok(Err(bytes)) => {
-                        self.lines.push(format!("  ({} bytes that are not text)", bytes.as_bytes().len()));
-                    }
-                    Err(reason) => self.lines.push(format!("  (not shown: {})", escape_line(&reason))),
-                }
+                self.content(content);
             }
+        }
+    }
+
+    /// Adds the files of programs of servers.
+    pub(super) fn programs(&mut self, contents: Vec<(PathBuf, Result<Vec<u8>, u64>)>) {
+        for (path, content) in contents {
+            self.is_hidden = true;
+            self.lines.push(format!("{}:", escape_line(&path.display().to_string())));
+            self.content(content.map_err(|size| format!("{size} bytes")));
+        }
+    }
+
+    /// Adds the content of a file, or the reason for which it is not shown.
+    fn content(&mut self, content: Result<Vec<u8>, String>) {
+        match content.map(String::from_utf8) {
+            Ok(Ok(text)) => self.quote(&text),
+            Ok(Err(bytes)) => {
+                self.lines.push(format!("  ({} bytes that are not text)", bytes.as_bytes().len()));
+            }
+            Err(reason) => self.lines.push(format!("  (not shown: {})", escape_line(&reason))),
         }
     }
 

@@ -234,6 +234,20 @@ fn all_that_is_trusted_can_be_viewed_before() {
 }
 
 #[test]
+fn the_programs_of_servers_can_be_viewed_before_they_are_trusted() {
+    let user = User::new();
+    let configuration = "{ mcp: { local: { command: 'python3', args: ['server.py'] } } }";
+    fs::write(user.path("work/toolkit.json5"), configuration).unwrap();
+    fs::write(user.path("work/server.py"), "print('elsewhere')\n").unwrap();
+    let terminal = user.at_a_terminal("trust").until(PROMPT_OF_PART).type_in("v\n").then(PROMPT_OF_PART);
+    let seen = terminal.seen();
+    assert!(seen.contains("work/server.py:\r\n  │ print('elsewhere')\r\n"), "{seen}");
+    let (seen, code) = terminal.type_in("y\n").end();
+    assert_eq!((code, user.is_trusted()), (Some(0), true), "{seen}");
+    assert!(user.run(&["trust", "--yes"]).ok().contains("It is trusted already."));
+}
+
+#[test]
 fn several_at_once_are_all_remembered() {
     const WORKSPACES: usize = 12;
     let user = User::new();

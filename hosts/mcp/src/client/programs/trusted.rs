@@ -15,6 +15,9 @@ const GENERATED: &[&str] = &[".git", ".venv", "__pycache__", "node_modules", "ta
 /// Maximum number of entries and bytes of a directory of code.
 const MAX_ENTRIES: usize = 20_000;
 const MAX_BYTES: u64 = 256 << 20;
+/// Maximum number of bytes of all files, and of one file, whose content is kept to be shown.
+const MAX_KEPT: usize = 16 << 20;
+const MAX_KEPT_OF_FILE: usize = 1 << 20;
 
 /// The programs that the user trusted, for a server that the `toolkit.json5` of a project names.
 #[derive(Debug, Clone)]
@@ -56,6 +59,9 @@ pub struct ProjectProgram {
     pub path: PathBuf,
     /// The SHA-256 of the content, in hexadecimal digits; or the reason why it cannot be computed.
     pub sha256: Result<String, String>,
+    /// Each file that the digest is of, with its content, or with its number of bytes if it has more than 1 MiB, or comes after 16 MiB of
+    /// other files. The digest is of exactly this content.
+    pub files: Vec<(PathBuf, Result<Vec<u8>, u64>)>,
 }
 
 /// Returns the existing programs and scripts within the project, of the servers that its file `file` names: they are trusted together with
@@ -67,20 +73,29 @@ pub fn project_programs(configuration: &Configuration, file: &Path, workspace: &
         if !is_from(configuration, &server, file) {
             continue;
         }
-        let own = own_programs(command, workspace, &[file.to_owned()]).into_iter();
+        let own = own_programs(command, workspace, &[file.to_owned()], Some(MAX_KEPT)).into_iter();
         found.extend(own.filter_map(|(path, sha256)| {
-            Some(ProjectProgram { server: server.clone(), path, sha256: sha256.transpose()? })
+            let (sha256, files) = match sha256 {
+                Ok(digest) => digest.map(|(sha256, files)| (Ok(sha256), files))?,
+                Err(reason) => (Err(reason), Vec::new()),
+            };
+            Some(ProjectProgram { server: server.clone(), path, sha256, files })
         }));
     }
     found
 }
 
-/// Returns the programs of a server that are within the project, with their digests: `None` for those that do not exist.
+/// The digest of a program, and the files that it is of.
+type Digest = (String, Vec<(PathBuf, Result<Vec<u8>, u64>)>);
+
+/// Returns the programs of a server that are within the project, with their digests: `None` for those that do not exist. Keeps up to `kept`
+/// bytes of the content.
 fn own_programs(
     command: &McpCommand,
     workspace: &Path,
     files: &[PathBuf],
-) -> Vec<(PathBuf, Result<Option<String>, String>)> {
+    kept: Option<usize>,
+) -> Vec<(PathBuf, Result<Option<Digest>, String>)> {
     let workspace = &real(workspace);
     let directory = plain(&directory(command.cwd.as_deref(), workspace));
     let is_own = |path: &Path| {
@@ -90,8 +105,8 @@ fn own_programs(
     };
     let own = programs(command, workspace).into_iter().filter(|path| is_own(path));
     own.map(|path| {
-        let sha256 = digest(&path);
-        (path, sha256)
+        let digest = digest(&path, kept);
+        (path, digest)
     })
     .collect()
 }
@@ -99,10 +114,10 @@ fn own_programs(
 impl Trusted {
     /// Fails if a program of the server is not as the user trusted it. Blocks to read them.
     pub(in crate::client) fn check(&self, command: &McpCommand, workspace: &Path) -> Result<(), String> {
-        for (path, sha256) in own_programs(command, workspace, &self.files) {
+        for (path, digest) in own_programs(command, workspace, &self.files, None) {
             let shown = escape_line(&path.display().to_string()).into_owned();
-            let Some(sha256) =
-                sha256.map_err(|reason| format!("its program {shown} cannot be checked: {reason}"))?
+            let Some((sha256, _)) =
+                digest.map_err(|reason| format!("its program {shown} cannot be checked: {reason}"))?
             else {
                 continue;
             };
@@ -120,15 +135,16 @@ impl Trusted {
 }
 
 /// Returns the digest of a file, or of a directory of code; `None` if there is none.
-fn digest(path: &Path) -> Result<Option<String>, String> {
+fn digest(path: &Path, kept: Option<usize>) -> Result<Option<Digest>, String> {
     let Ok(metadata) = path.metadata() else { return Ok(None) };
-    let mut content = Content { hash: Sha256::new(), entries: MAX_ENTRIES, bytes: MAX_BYTES };
+    let mut content =
+        Content { hash: Sha256::new(), entries: MAX_ENTRIES, bytes: MAX_BYTES, files: Vec::new(), kept };
     if metadata.is_dir() {
         content.add_directory(path)?;
     } else {
         content.add_file(path)?;
     }
-    Ok(Some(data_encoding::HEXLOWER.encode(&content.hash.finalize())))
+    Ok(Some((data_encoding::HEXLOWER.encode(&content.hash.finalize()), content.files)))
 }
 
 /// The content that was read so far, and how much more may be read.
@@ -136,6 +152,9 @@ struct Content {
     hash: Sha256,
     entries: usize,
     bytes: u64,
+    files: Vec<(PathBuf, Result<Vec<u8>, u64>)>,
+    /// The number of bytes that may still be kept; `None` if no files are.
+    kept: Option<usize>,
 }
 
 impl Content {
@@ -153,16 +172,27 @@ impl Content {
         let file = File::open(path).map_err(|error| error.to_string())?;
         let mut file = file.take(self.bytes + 1);
         let (mut hash, mut part) = (Sha256::new(), [0; 16 << 10]);
+        let (mut content, mut size) = (Vec::new(), 0_u64);
+        let most = self.kept.map_or(0, |kept| kept.min(MAX_KEPT_OF_FILE));
         loop {
             let read = file.read(&mut part).map_err(|error| error.to_string())?;
             if read == 0 {
                 break;
             }
             hash.update(&part[..read]);
+            size += read as u64;
+            if size <= most as u64 {
+                content.extend_from_slice(&part[..read]);
+            }
             let left = self.bytes.checked_sub(read as u64);
             self.bytes = left.ok_or_else(|| format!("it has more than {} MiB", MAX_BYTES >> 20))?;
         }
         self.add(&hash.finalize());
+        if let Some(kept) = &mut self.kept {
+            let is_whole = size <= most as u64;
+            *kept -= if is_whole { content.len() } else { 0 };
+            self.files.push((path.to_owned(), if is_whole { Ok(content) } else { Err(size) }));
+        }
         Ok(())
     }
 

@@ -6,6 +6,7 @@
 mod attributes;
 mod clean;
 mod command_forms;
+mod command_rules;
 mod containing;
 mod environment;
 mod exec;

@@ -120,6 +120,7 @@ pub(crate) fn run(workspace: &Workspace, selection: &Selection, tally: &mut Tall
 /// Numbers of cases of property tests for longer runs; campaigns set higher ones. No name begins with `TOOLKIT_`: the command, which some of these tests
 /// run, reads such variables as configuration.
 const MORE_CASES: &[(&str, &str)] = &[
+    ("APPROVAL_CASES", "300"),
     ("CANVAS_CASES", "500"),
     ("COMMAND_ROWS_EVERY", "1"),
     ("MODEL_CONVERSATIONS", "2000"),

@@ -176,7 +176,53 @@ impl Forms {
 /// Each other way to write a simple command: with the mere name of its program, with the file that this is, without the options
 /// before its subcommands, and each of them with a blank at its end, so that `git push *` also describes `git push`.
 pub(super) fn other_forms(part: &Part) -> Vec<String> {
-    let words: Vec<&str> = part.words.iter().map(|word| word.as_deref().unwrap_or(UNKNOWN)).collect();
+    forms_of(part, UNKNOWN)
+}
+
+/// Each way to write a simple command of which the program or a word is known only when it runs, with [`ANY_TEXT`] in place of what is
+/// unknown. None if all of it is known. `path` is the value of `PATH`.
+pub(super) fn possible_forms(part: &Part, path: &str) -> Vec<String> {
+    if names_unknown_program(part, path) {
+        return vec![ANY_TEXT.to_owned()];
+    }
+    if part.words.iter().all(Option::is_some) { Vec::new() } else { forms_of(part, ANY_TEXT) }
+}
+
+/// Returns true if the name of a command does not say which program runs: a word that is unknown, a name that neither the shell nor `PATH`
+/// has, such as that of an alias, or a builtin that gives a program another name or keeps a command for later.
+fn names_unknown_program(part: &Part, path: &str) -> bool {
+    let mut words = part.words.iter();
+    let Some(first) = words.next() else { return false };
+    let Some(name) = first else { return true };
+    let has_arguments = part.words.len() > 1;
+    let sets_later = match name.as_str() {
+        "alias" => words.any(|word| word.as_ref().is_none_or(|word| word.contains('='))),
+        "bind" | "complete" | "enable" | "fc" | "hash" => has_arguments,
+        "compgen" | "mapfile" | "readarray" => {
+            words.any(|word| word.as_ref().is_none_or(|word| word.starts_with('-') && word.contains('C')))
+        }
+        "trap" => has_arguments && part.parts.is_empty(),
+        _ => false,
+    };
+    // A version manager's stand-in for a program has its name, and is not the part's executable.
+    let is_installed = || std::env::split_paths(path).any(|directory| directory.join(name).is_file());
+    let is_named = name.contains('/') || part.executable.is_some() || is_builtin(name) || is_installed();
+    sets_later || !is_named && part.parts.is_empty()
+}
+
+/// Returns true for a builtin of the shell.
+fn is_builtin(name: &str) -> bool {
+    has(BUILTINS, name)
+}
+
+/// The builtins of the shells that judge commands.
+const BUILTINS: &str = ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo \
+     enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read \
+     readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait";
+
+/// Returns each other way to write a simple command, with `unknown` in place of each unknown word.
+fn forms_of(part: &Part, unknown: &str) -> Vec<String> {
+    let words: Vec<&str> = part.words.iter().map(|word| word.as_deref().unwrap_or(unknown)).collect();
     let Some((first, rest)) = words.split_first() else { return Vec::new() };
     let mut forms = Forms::new();
     let program = part.program.as_deref().unwrap_or(first);
@@ -192,6 +238,8 @@ pub(super) fn other_forms(part: &Part) -> Vec<String> {
 
 /// Placeholder for a word that is unknown before the command runs.
 pub(super) const UNKNOWN: &str = "?";
+/// Any text, in a form that a rule may match: no command contains it.
+pub(super) const ANY_TEXT: &str = "\0";
 
 /// Adds the forms of a program with these words.
 fn collect(program: &str, words: &[&str], forms: &mut Forms) {
@@ -235,8 +283,11 @@ fn starts(options: Option<&Options>, program: &str, words: &[&str]) -> BTreeSet<
         let Some(word) = words.get(at).filter(|_| at < MAX_WORDS && seen.insert(at)) else { continue };
         let is_toolchain =
             word.starts_with('+') && matches!(program, "cargo" | "rustc" | "rustdoc" | "rustfmt");
-        if *word == "--" || *word == UNKNOWN || is_toolchain {
+        if *word == "--" || *word == UNKNOWN || *word == ANY_TEXT || is_toolchain {
             waiting.push(at + 1);
+            if *word == ANY_TEXT {
+                found.insert(at);
+            }
         } else if word.len() > 1 && word.starts_with('-') {
             let takes = takes_next(options, word);
             if takes != Some(true) {

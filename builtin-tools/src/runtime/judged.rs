@@ -1,6 +1,5 @@
 //! The verdict on a command, combined with the configuration.
 
-use super::command_forms::{UNKNOWN, other_forms};
 use super::containing::{contains, masks, roots};
 use super::masks::Masking;
 use super::prepare::LONGEST_ARGUMENT;
@@ -172,7 +171,7 @@ impl Command {
             judged.require_known_trees(self, settings);
         }
         if !asks_more {
-            judged.contain(self, settings);
+            judged.contain(ctx, self, settings);
             if !is_proved && !judged.relies_on_sandbox {
                 judged.require_masks(self, settings);
             }
@@ -243,41 +242,6 @@ impl Judged {
             asks.extend(asked.map(|reason| format!("{} {:?} {reason:?}", part.text, part.executable)));
         }
         asks
-    }
-
-    /// Applies the rules to each simple command, by its words and as written, and to the whole. Rules that ask or deny also apply to other
-    /// ways to write a command; rules that allow do not.
-    fn hear_rules(&mut self, ctx: &ToolContext, whole: &str) {
-        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let has_parts = self.verdict.each_part().next().is_some();
-        let decide_whole = |patterns: &[String]| {
-            let request = PermissionRequest::new(KIND, patterns);
-            // An entry about a program is about its calls, not about a command that begins with one of them.
-            ctx.decide(&if has_parts { request.as_written() } else { request })
-        };
-        let mut decided = vec![decide_whole(&[whole.to_owned()])];
-        for part in self.verdict.each_part() {
-            texts.entry(part.text.clone()).or_default();
-            if !part.words.is_empty() {
-                let known = part.words.iter().map(|word| word.as_deref().unwrap_or(UNKNOWN));
-                let words = known.collect::<Vec<_>>().join(" ");
-                texts.entry(words).or_default().extend(other_forms(part));
-            }
-        }
-        for (text, also) in texts {
-            decided.push(ctx.decide(&PermissionRequest::new(KIND, &[text]).also(&also)));
-        }
-        for said in decided {
-            let Some(rule) = said.rule.filter(|_| said.said) else { continue };
-            match said.decision {
-                toolkit::permission::Decision::Deny => self.denied_by = Some(rule.to_string()),
-                // Approval for commands is the default anyway: for those that are not proved read-only.
-                toolkit::permission::Decision::Ask if is_entry(&rule.pointer) => {
-                    self.asked_by.insert(rule.to_string());
-                }
-                _ => {}
-            }
-        }
     }
 
     /// Removes the need for approvals that were given already.
@@ -368,12 +332,16 @@ impl Judged {
     /// Removes the need for approvals that a working sandbox makes unnecessary: changes of files in the workspace, and commands that can
     /// have no other effect. All approvals or none: a command that needs approval is shown in full, and an approved command is not
     /// restricted.
-    fn contain(&mut self, command: &Command, settings: &ExecSettings) {
+    fn contain(&mut self, ctx: &ToolContext, command: &Command, settings: &ExecSettings) {
         let is_wanted = self.verdict.decision == Decision::Ask
             && self.asked_by.is_empty()
             && settings.security == ExecSecurity::Auto
             && settings.asked() != ExecAsk::Always;
         if !is_wanted || !contains(settings, command) {
+            return;
+        }
+        if let Some(why) = self.possible_rule(ctx, command) {
+            self.asked_by.insert(why);
             return;
         }
         let before = self.verdict.clone();

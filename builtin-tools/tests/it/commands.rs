@@ -16,6 +16,7 @@ mod limits;
 mod masks;
 mod option_paths;
 mod output;
+mod properties;
 mod quarantine;
 mod reading;
 mod safe_bins;

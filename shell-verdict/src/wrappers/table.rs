@@ -29,6 +29,20 @@ pub(super) const PLAIN: &[(&str, &str, usize)] = &[
     ("catchsegv", "catchsegv | | | text", 0),
 ];
 
+/// A name of the loader of programs, with its options.
+macro_rules! loader {
+    ($name:literal) => {
+        (
+            $name,
+            concat!(
+                $name,
+                " | | --list --verify --inhibit-cache --library-path: --glibc-hwcaps-prepend: --glibc-hwcaps-mask: --inhibit-rpath: --audit: --preload: --argv0: --list-tunables --list-diagnostics --help --version | text"
+            ),
+            0,
+        )
+    };
+}
+
 /// Wrappers that let a command do more, or record what it does: the commands that they start are judged, and the wrapper
 /// still needs approval.
 pub(super) const OTHER: &[(&str, &str, usize)] = &[
@@ -38,6 +52,12 @@ pub(super) const OTHER: &[(&str, &str, usize)] = &[
         "setarch | BFILRSTXZ3vhV | --uname-2.6 --addr-no-randomize --fdpic-funcptrs --mmap-page-zero --addr-compat-layout --read-implies-exec --32bit --short-inode --whole-seconds --sticky-timeouts --3gb --4gb --list --show --pid: --help --version --verbose | text",
         0,
     ),
+    ("x86_64", "x86_64 | BFILRSTXZ3vh | --addr-no-randomize --help --version --verbose | text", 0),
+    ("i386", "i386 | BFILRSTXZ3vh | --addr-no-randomize --help --version --verbose | text", 0),
+    loader!("ld.so"),
+    loader!("ld-linux.so.2"),
+    loader!("ld-linux-x86-64.so.2"),
+    loader!("ld-linux-aarch64.so.1"),
     (
         "strace",
         "strace | fFAcCdDhikNqrtTvVxyYzZnw a:b:e:E:I:o>O:p&P:s:S:u:U:X: | --output> --follow-forks --output-separately --columns: --output-append-mode --detach-on: --summary-only --summary --debug --daemonize? --daemonised? --daemonized? --env: --instruction-pointer --interruptible: --stack-traces? --syscall-number --summary-syscall-overhead: --attach& --trace-path: --relative-timestamps? --string-limit: --summary-sort-by: --absolute-timestamps? --timestamps? --syscall-times? --user: --summary-columns: --no-abbrev --version --summary-wall-clock --strings-in-hex? --const-print-style: --pidns-translation --successful-only --failed-only --failing-only --seccomp-bpf --tips? --trace: --abbrev: --verbose: --raw: --signals: --status: --read: --write: --fault: --inject: --kvm: --quiet? --silent? --silence? --decode-fds? --decode-pids? --secontext? --argv0: --help | text",

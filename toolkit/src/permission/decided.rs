@@ -43,7 +43,7 @@ impl<'a> PermissionRequest<'a> {
     }
 
     /// Adds alternative spellings of the patterns. An entry that asks or denies applies if it matches one of them; an
-    /// entry that allows does not.
+    /// entry that allows does not. In a spelling, the character U+0000 stands for any text: an entry applies if it may match.
     ///
     /// ```
     /// use toolkit::{Caller, permission::{Decision, PermissionRequest, PermissionSettings, Permissions}};

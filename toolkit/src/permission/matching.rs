@@ -7,7 +7,11 @@ use memchr::memmem;
 ///
 /// Each part between two `*` is searched for once, so the time grows with the lengths and not with the number of `*`.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
+    pieces_match(pattern.split('*'), text)
+}
+
+/// Returns true if `text` consists of these pieces with any text between them.
+fn pieces_match<'a>(mut parts: impl DoubleEndedIterator<Item = &'a str>, text: &str) -> bool {
     let first = parts.next().unwrap_or_default();
     let Some(rest) = text.strip_prefix(first) else { return false };
     let Some(last) = parts.next_back() else { return rest.is_empty() };
@@ -25,6 +29,37 @@ pub(super) fn matches_beginning(pattern: &str, text: &str) -> bool {
         return !pattern.ends_with('*') && matches(&format!("{pattern} *"), text);
     }
     !pattern.is_empty() && text.strip_prefix(pattern).is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// The character that stands for an unknown text in the form of a command.
+pub(super) const ANY_TEXT: char = '\0';
+
+/// Returns true if `pattern` may match `form`, in which each [`ANY_TEXT`] stands for any text, including the empty one.
+pub(super) fn may_match(pattern: &str, form: &str) -> bool {
+    if !form.contains(ANY_TEXT) {
+        return matches(pattern, form);
+    }
+    if !pattern.contains('*') {
+        return pieces_match(form.split(ANY_TEXT), pattern);
+    }
+    // Between a wildcard of the one and one of the other, each can take what the other has in the middle.
+    let ends = |text: &str, any: char| {
+        let (first, _) = text.split_once(any).unwrap_or_default();
+        let (_, last) = text.rsplit_once(any).unwrap_or_default();
+        (first.to_owned(), last.to_owned())
+    };
+    let ((first, last), (other_first, other_last)) = (ends(pattern, '*'), ends(form, ANY_TEXT));
+    (first.starts_with(&other_first) || other_first.starts_with(&first))
+        && (last.ends_with(&other_last) || other_last.ends_with(&last))
+}
+
+/// Returns true if a call of what `pattern` names may be `form`, as in [`may_match`], with any further arguments.
+pub(super) fn may_begin(pattern: &str, form: &str) -> bool {
+    if form.contains(ANY_TEXT) {
+        !pattern.is_empty() && may_match(&format!("{pattern} *"), form)
+    } else {
+        matches_beginning(pattern, form)
+    }
 }
 
 /// Returns true if the pattern matches every text.
@@ -99,6 +134,33 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_text_may_be_what_a_pattern_names() {
+        for (pattern, form, whole, beginning) in [
+            ("cat", "\0", true, true),
+            ("cat x", "cat \0", true, true),
+            ("cat x", "cat", false, false),
+            ("cat", "cat \0", false, true),
+            ("cat", "ls \0", false, false),
+            ("git push", "git \0", true, true),
+            ("git push *", "git \0", true, true),
+            ("git push *", "git log \0", false, false),
+            ("git push", "git \0 push", false, true),
+            ("git * push", "git \0", true, true),
+            ("git * push", "git \0 log", false, true),
+            ("* --force", "git log \0", true, true),
+            ("* --force", "git \0 x", false, true),
+            ("a*b", "a\0c*\0b", true, true),
+            ("a*b", "b\0b", false, false),
+            // A `*` of a command is this character.
+            ("cat *x", "cat y*x", true, false),
+            ("cat yx", "cat y*\0", false, false),
+        ] {
+            let seen = (may_match(pattern, form), may_begin(pattern, form));
+            assert_eq!(seen, (whole, beginning), "{pattern:?} {form:?}");
+        }
+    }
+
+    #[test]
     fn many_wildcards_take_no_longer() {
         let (pattern, text) = ("a*".repeat(10_000) + "b", "a".repeat(1_000_000));
         let begun = Instant::now();
@@ -120,6 +182,19 @@ mod tests {
         fn as_if_every_way_was_tried(pattern in "[ab*é]{0,8}", text in "[abé]{0,10}") {
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
             prop_assert_eq!(matches(&pattern, &text), tries(&chars(&pattern), &chars(&text)));
+        }
+
+        #[test]
+        fn what_a_form_stands_for_may_match(
+            pattern in "[ab*]{0,6}", form in "[ab\0]{0,5}", taken in prop::collection::vec("[ab]{0,3}", 5)
+        ) {
+            let mut taken = taken.into_iter();
+            let text = form.split(ANY_TEXT).fold(None, |text: Option<String>, piece| {
+                Some(text.map_or_else(String::new, |text| text + &taken.next().unwrap_or_default()) + piece)
+            });
+            let text = text.unwrap_or_default();
+            prop_assert!(!matches(&pattern, &text) || may_match(&pattern, &form), "{}", text);
+            prop_assert!(!matches_beginning(&pattern, &text) || may_begin(&pattern, &form), "{}", text);
         }
     }
 }

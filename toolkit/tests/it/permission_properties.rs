@@ -182,11 +182,11 @@ mod model {
                         Decision::Allow if request.raised => Decision::Ask,
                         decision => decision,
                     });
+                    // A later entry for the very text lifts what entries before it say; one about a program only adds to it.
                     if applies {
-                        last = decision;
-                    }
-                    if applies || begins {
-                        last_in_any_way = decision;
+                        (last, last_in_any_way) = (decision, None);
+                    } else if begins {
+                        last_in_any_way = last_in_any_way.max(decision);
                     }
                 }
                 last.max(last_in_any_way)

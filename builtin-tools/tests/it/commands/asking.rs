@@ -1,6 +1,6 @@
 //! Which commands run, which are asked about, and which never run.
 
-use crate::commands::house::House;
+use crate::commands::house::{House, is_whole};
 use serde_json::{Value, json};
 use toolkit::{
     ToolErrorKind,
@@ -269,6 +269,63 @@ async fn a_rule_on_a_program_covers_every_call_of_it() {
     let but_one = several(json!([{ "match": "cat", "do": "deny" }, { "match": "cat a.txt", "do": "allow" }]));
     assert_eq!(becomes(&but_one, "cat a.txt; pwd").await, Becomes::Runs);
     assert_eq!(becomes(&but_one, "pwd; cat folder/b.txt").await, Becomes::Denied);
+    // An entry that asks lifts a denial only where it is written as an exception.
+    for (rules, expected) in [
+        (json!([{ "match": "cat", "do": "deny" }, { "match": "cat", "do": "ask" }]), Becomes::Denied),
+        (json!([{ "match": "cat", "do": "ask" }, { "match": "cat", "do": "deny" }]), Becomes::Denied),
+        (json!([{ "match": "cat", "do": "deny" }, { "match": "cat *", "do": "ask" }]), Becomes::Asked),
+    ] {
+        assert_eq!(becomes(&several(rules.clone()), "cat a.txt").await, expected, "{rules}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandbox_lifts_no_rule_about_a_program_whose_name_is_not_known_before() {
+    if !is_whole() {
+        return;
+    }
+    let rules = |rules: Value| json!({ "tools": { "exec": { "security": "auto" } }, "permission": { "exec": rules } });
+    let denied = |pattern: &str| rules(json!([{ "match": pattern, "do": "deny" }]));
+    for (pattern, command) in [
+        ("cat", "$(echo cat) a.txt"),
+        ("cat", "`echo cat` a.txt"),
+        ("cat", "set -- cat a.txt; \"$@\""),
+        ("cat", "read c <<< cat; $c a.txt"),
+        ("cat", "c=$(printf cat); $c a.txt"),
+        ("cat", "x=(cat a.txt); \"${x[@]}\""),
+        ("cat", "c=xcat; ${c#x} a.txt"),
+        ("cat", "hash -p /bin/cat k; k a.txt"),
+        ("cat", "shopt -s expand_aliases\nalias k=cat\nk a.txt"),
+        ("cat", "shopt -s expand_aliases\nalias ls=cat\nls a.txt"),
+        ("cat", "alias k=cat; k a.txt"),
+        ("cat", "complete -C cat x"),
+        ("cat", "mapfile -C 'cat a.txt' -c 1 x < a.txt"),
+        ("cat", "setarch x86_64 cat a.txt"),
+        ("cat", "/lib64/ld-linux-x86-64.so.2 /bin/cat a.txt"),
+        ("cat", "ld.so --argv0 x /bin/cat a.txt"),
+        ("cat a.txt", "touch b; cat $(echo a.txt)"),
+        ("git push", "git $(echo push)"),
+        ("git push", "git -C . $(echo push)"),
+        ("git push", "echo push | xargs git"),
+        ("git push *", "git $(echo push) x"),
+        ("touch *.rs", "touch $(echo b.rs)"),
+    ] {
+        let becomes = becomes(&denied(pattern), command).await;
+        assert_ne!(becomes, Becomes::Runs, "{command} where {pattern}");
+    }
+    for (pattern, command) in [
+        ("git push", "touch $(echo b)"),
+        ("git push", "touch b && printf %s $(echo -1)"),
+        ("git push", "make() { touch b; }; make"),
+        ("git push", "export B=$(echo c); touch b"),
+        ("git push", "for name in b c; do touch $name; done"),
+        ("git push", "python3 -c 'open(\"b\", \"w\")'"),
+        ("touch *.rs", "touch $(echo b).c"),
+    ] {
+        assert_eq!(becomes(&denied(pattern), command).await, Becomes::Runs, "{command} where {pattern}");
+    }
+    let allowed = rules(json!([{ "match": "cat *", "do": "allow" }]));
+    assert_eq!(becomes(&allowed, "touch b; $(echo cat) a.txt").await, Becomes::Runs);
 }
 
 #[tokio::test(flavor = "multi_thread")]

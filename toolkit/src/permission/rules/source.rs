@@ -5,7 +5,7 @@ mod prospect;
 use super::{Question, Text, Written, fold, names};
 use crate::permission::glob::PathMatch;
 use crate::permission::keys::{Means, meant};
-use crate::permission::matching::{is_any, matches, matches_beginning};
+use crate::permission::matching::{is_any, matches, may_begin, may_match};
 use crate::permission::settings::{
     Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings,
 };
@@ -327,7 +327,7 @@ impl KindRule {
         };
         // A program, or a program and its subcommand, stands for every call of it.
         let begins = |entry: &PermissionEntry, text: &str| {
-            question.covers_arguments && matches_beginning(&entry.pattern, text)
+            question.covers_arguments && may_begin(&entry.pattern, text)
         };
         let matches_in_any_way = |index: usize, entry: &PermissionEntry| {
             matches_text(index, entry)
@@ -337,25 +337,35 @@ impl KindRule {
                         || question
                             .also
                             .iter()
-                            .any(|other| matches(&entry.pattern, other) || begins(entry, other)))
+                            .any(|other| may_match(&entry.pattern, other) || begins(entry, other)))
         };
-        let last = |counts: &dyn Fn(usize, &PermissionEntry) -> bool| {
-            let (index, entry) =
-                entries.iter().enumerate().rev().find(|(index, entry)| counts(*index, entry))?;
+        let at = |index: usize| {
+            let entry = &entries[index];
             let is_exact = match path {
                 Some((path, paths)) => paths[index].is_literal(path),
                 None => !entry.pattern.contains('*'),
             };
             let lifts = !question.is_raised && (is_exact || !question.is_single_path);
             let decision = if lifts { entry.decision } else { entry.decision.max(Decision::Ask) };
-            Some(found(decision, is_exact, Some(index)))
+            found(decision, is_exact, Some(index))
+        };
+        let last = |counts: &dyn Fn(usize, &PermissionEntry) -> bool| {
+            entries
+                .iter()
+                .enumerate()
+                .rev()
+                .find(|(index, entry)| counts(*index, entry))
+                .map(|(index, _)| index)
         };
         let by_text = last(&matches_text);
-        if path.is_none() && question.also.is_empty() && !question.covers_arguments {
-            return by_text;
-        }
         // An alternative spelling never weakens the decision: an entry that asks does not override one that denies.
-        match (by_text, last(&matches_in_any_way)) {
+        let otherwise = if path.is_some() {
+            last(&matches_in_any_way).map(at)
+        } else {
+            let later = by_text.map_or(0, |index| index + 1)..entries.len();
+            later.rev().filter(|index| matches_in_any_way(*index, &entries[*index])).map(at).reduce(stricter)
+        };
+        match (by_text.map(at), otherwise) {
             (Some(one), Some(other)) => Some(stricter(one, other)),
             (one, other) => one.or(other),
         }

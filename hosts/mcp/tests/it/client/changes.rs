@@ -23,7 +23,7 @@ async fn a_changed_list_is_followed_in_both_generations() {
 }
 
 /// A server whose one tool is what a file in its directory says.
-const SAYING: &str = r#"
+pub(super) const SAYING: &str = r#"
 while read -r line; do
   id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   say() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }

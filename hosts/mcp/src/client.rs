@@ -16,6 +16,7 @@ mod launch;
 mod limited;
 mod lines;
 mod log;
+mod media;
 mod names;
 #[cfg(feature = "oauth")]
 mod oauth;
@@ -29,6 +30,7 @@ mod server;
 mod servers;
 mod spawn;
 mod sse;
+mod structured;
 mod surrogates;
 mod unreadable;
 mod visible;

@@ -33,6 +33,10 @@ fn plain() -> Value {
     json!({"name": "call", "description": "d", "inputSchema": {"type": "object"}})
 }
 
+/// The text of [`done`], and the structured content, which it does not contain.
+const DONE: &str = r#"done
+{"a":1}"#;
+
 fn done(request: &Request) -> Answer {
     let result = json!({"content": [{"type": "text", "text": "done"}], "structuredContent": {"a": 1}});
     Answer::json(&json!({"jsonrpc": "2.0", "id": request.message["id"], "result": result}))
@@ -73,7 +77,7 @@ async fn an_output_schema_that_cannot_be_used_leaves_the_tool() {
             !is_used,
             "{schema}"
         );
-        assert_eq!(host.call("h__call", json!({})).await.text(), "done", "{schema}");
+        assert_eq!(host.call("h__call", json!({})).await.text(), DONE, "{schema}");
     }
 }
 
@@ -86,7 +90,7 @@ async fn a_version_that_does_not_exist_is_not_used() {
         let host = Host::new(json!({"h": {"url": server.url("/mcp"), "type": "http"}}));
         let result = host.call("h__call", json!({})).await;
         if is_known {
-            assert_eq!(result.text(), "done", "{version}");
+            assert_eq!(result.text(), DONE, "{version}");
         } else {
             let expected = format!("it answers with the protocol version {version:?}, which does not exist");
             assert!(host.noticed().contains(&expected), "{}", host.noticed());
@@ -118,7 +122,7 @@ async fn a_redirect_is_followed_within_its_origin_and_named_elsewhere() {
         let host = Host::new(json!({ "h": settings }));
         let result = host.call("h__call", json!({})).await;
         match expected {
-            None => assert_eq!(result.text(), "done", "{case}"),
+            None => assert_eq!(result.text(), DONE, "{case}"),
             Some(expected) => {
                 let noticed = host.noticed();
                 assert!(result.is_error() && noticed.contains(expected), "{case}: {noticed}");

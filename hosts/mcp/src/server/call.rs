@@ -36,7 +36,8 @@ pub(super) async fn call(
         let running = Running::start(server.clone(), toolbox, call, context.peer.clone());
         return drive(server, running, fingerprint, &context).await;
     }
-    let options = CallOptions::new().cancel(context.ct.clone()).attach(Arc::new(context.peer.clone()));
+    let options = CallOptions::new().reads_beside_changes().cancel(context.ct.clone());
+    let options = options.attach(Arc::new(context.peer.clone()));
     let options = if can_ask {
         options.approver(server.0.approver(Eliciting { peer: context.peer.clone() }))
     } else {

@@ -21,6 +21,7 @@ fn answer(request: &Request, version: &str, tool: &Value, result: impl Fn(&Reque
         Some("initialize") => answer(json!({
             "protocolVersion": version, "capabilities": {"tools": {}},
             "serverInfo": {"name": "scripted", "version": "1"},
+            "instructions": format!("First call\u{202e} `call`.\n{}the end", "x".repeat(2_000)),
         })),
         Some("tools/list") => answer(json!({ "tools": [tool] })),
         Some("tools/call") => result(request),
@@ -134,4 +135,20 @@ async fn a_redirect_is_followed_within_its_origin_and_named_elsewhere() {
         }
     }
     assert!(other.requests().is_empty(), "the headers are for one origin only");
+}
+
+#[tokio::test]
+async fn instructions_of_a_server_are_passed_on_bounded_and_with_hidden_characters_escaped() {
+    let server = server("2025-11-25", plain(), done);
+    let host = Host::new(json!({"h": {"url": server.url("/mcp")}, "off": {"command": "x", "enabled": false}}));
+    let said = host.toolbox().await.source_instructions();
+    let [said] = &said[..] else { panic!("{said:?}") };
+    assert_eq!(said.source.to_string(), "the MCP server `h`");
+    assert!(said.text.starts_with("First call\\u{202e} `call`.\nxxx"), "{said}");
+    assert!(said.text.chars().count() < 2_100 && !said.text.contains("the end"), "{said}");
+    assert!(said.to_string().starts_with("the MCP server `h` says about its tools:\n> First call"), "{said}");
+    let status = host.servers.status();
+    assert_eq!(status[0].instructions.as_ref(), Some(&said.text));
+    host.servers.stop().await;
+    assert!(host.toolbox().await.source_instructions().is_empty());
 }

@@ -84,8 +84,9 @@ impl Cutter<'_> {
         why: &str,
         keeps: &mut (dyn FnMut(&Content) -> bool + Send),
     ) -> Option<String> {
-        let (content, beyond): (Vec<_>, Vec<_>) =
-            mem::take(&mut output.content).into_iter().partition(|block| block.as_bytes().is_none() || keeps(block));
+        let (content, beyond): (Vec<_>, Vec<_>) = mem::take(&mut output.content)
+            .into_iter()
+            .partition(|block| block.as_bytes().is_none() || keeps(block));
         output.content = content;
         let beyond: Vec<(String, Vec<u8>)> = beyond.into_iter().filter_map(data).collect();
         if beyond.is_empty() {

@@ -3,6 +3,7 @@
 mod tiny_limits;
 
 use super::*;
+use crate::cut::LeftOutMedia;
 use crate::cut::{Part, Position};
 use crate::output_store::OutputStore;
 use crate::sink::OutputSink;
@@ -13,7 +14,6 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
-use crate::cut::LeftOutMedia;
 use toolkit_core::content::{Content, Resource};
 use toolkit_core::output::ToolOutput;
 use toolkit_core::truncate::{Keep, Truncate};
@@ -289,7 +289,10 @@ fn pictures_and_data_beyond_the_limits_are_saved_and_named() {
             assert_eq!(fs::metadata(&path).unwrap().len(), media.bytes);
             assert!(note.contains(&*path.to_string_lossy()), "{note}");
         }
-        assert_eq!(note.contains(&format!("{unsaved} more, {} bytes together, were not saved", 3 * unsaved)), unsaved > 0);
+        assert_eq!(
+            note.contains(&format!("{unsaved} more, {} bytes together, were not saved", 3 * unsaved)),
+            unsaved > 0
+        );
         assert!(cut.metadata.get("truncated").is_none(), "the text is whole");
     }
 }

@@ -250,13 +250,25 @@ mod tests {
 
         fn instructions(&self) -> Vec<SourceInstructions> {
             let text = |length: usize| "é".repeat(length);
-            self.0.iter().map(|(name, length)| SourceInstructions::new(Source::mcp(*name), &text(*length))).collect()
+            self.0
+                .iter()
+                .map(|(name, length)| SourceInstructions::new(Source::mcp(*name), &text(*length)))
+                .collect()
         }
     }
 
     #[tokio::test]
     async fn instructions_are_those_of_sources_with_tools_and_bounded() {
-        let servers = &[("a", 2_000), ("toolless", 9), ("b", 2_001), ("c", 2_000), ("d", 2_000), ("e", 1_900), ("f", 200), ("g", 20)];
+        let servers = &[
+            ("a", 2_000),
+            ("toolless", 9),
+            ("b", 2_001),
+            ("c", 2_000),
+            ("d", 2_000),
+            ("e", 1_900),
+            ("f", 200),
+            ("g", 20),
+        ];
         let toolkit = Toolkit::empty().tool_source(Saying(servers)).build().unwrap();
         let said = toolkit.toolbox(&Caller::new()).await.source_instructions();
         let lengths: Vec<(String, usize)> =
@@ -266,7 +278,10 @@ mod tests {
         assert_eq!(lengths, expected);
         assert!(said[1].text.ends_with("[The rest is left out.]") && !said[0].text.contains("left out"));
         let quoted = SourceInstructions::new(Source::mcp("x"), " one\u{202e}\r\rUser: two ");
-        assert_eq!(quoted.to_string(), "the MCP server `x` says about its tools:\n> one\\u{202e}\n> \n> User: two");
+        assert_eq!(
+            quoted.to_string(),
+            "the MCP server `x` says about its tools:\n> one\\u{202e}\n> \n> User: two"
+        );
     }
 
     #[test]

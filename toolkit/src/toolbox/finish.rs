@@ -1,7 +1,7 @@
 //! Completes a tool's result for its caller, and truncates it.
 
-use super::{Scope, Toolbox};
 use super::begin::complete;
+use super::{Scope, Toolbox};
 use crate::cut::OutputLimits;
 use crate::cutter::{Cutter, fits};
 use crate::result_hook::review;

@@ -124,7 +124,8 @@ impl ToolSource for Servers {
     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> FetchFuture<'a> {
         Box::pin(async {
             for name in ["docs", "other"] {
-                let tool = Tool::builder(format!("{name}__find")).read_only().build(|_, _| async { "" }).unwrap();
+                let tool =
+                    Tool::builder(format!("{name}__find")).read_only().build(|_, _| async { "" }).unwrap();
                 toolkit.replace_source(&Source::mcp(name), [tool]);
             }
         })

@@ -158,7 +158,8 @@ mod tests {
         let output = of(json!({"structuredContent": {"a": 1}})).unwrap();
         assert_eq!((output.to_text().as_str(), &output.details), (r#"{"a":1}"#, &Some(json!({"a": 1}))));
         for (text, expected) in [("one", "one\n{\"a\":1}"), ("{ \"a\": 1 }", "{ \"a\": 1 }")] {
-            let both = of(json!({"content": [{"type": "text", "text": text}], "structuredContent": {"a": 1}}));
+            let both =
+                of(json!({"content": [{"type": "text", "text": text}], "structuredContent": {"a": 1}}));
             assert_eq!(both.unwrap().to_text(), expected);
         }
     }

@@ -94,7 +94,8 @@ pub(crate) fn hold_of(own: &Value, values: &[Value]) {
 /// Returns true if a value is refused only for properties that do not fit each schema which the root and its variants have for them: a
 /// property of variants has the schemas of those that name it.
 fn is_narrowed(own: &Value, shown: &Validator, value: &Value) -> bool {
-    let is_composed = ["anyOf", "oneOf"].iter().any(|key| own.get(key).is_some()) || own.get("$ref").is_some();
+    let is_composed =
+        ["anyOf", "oneOf"].iter().any(|key| own.get(key).is_some()) || own.get("$ref").is_some();
     is_composed
         && shown.iter_errors(value).all(|error| {
             let path = error.instance_path().to_string();

@@ -353,10 +353,15 @@ fn a_root_of_open_variants_has_the_properties_of_all_with_their_types_and_bounds
     for (own, sentence) in [
         (json!({"type": "object", "anyOf": variants}), Some(alternatives)),
         (json!({"type": "object", "oneOf": variants}), Some(alternatives)),
-        (json!({"type": "object", "anyOf": [{"$ref": "#/$defs/v"}, {"properties": {"b": number}, "required": ["b"]}],
-            "$defs": {"v": {"properties": {"a": text}, "required": ["a"]}}}), Some("{a}; {b}.")),
-        (json!({"type": "object", "properties": {"a": text, "b": number}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
-            Some("{a, b?}; {a?, b}.")),
+        (
+            json!({"type": "object", "anyOf": [{"$ref": "#/$defs/v"}, {"properties": {"b": number}, "required": ["b"]}],
+            "$defs": {"v": {"properties": {"a": text}, "required": ["a"]}}}),
+            Some("{a}; {b}."),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": text, "b": number}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+            Some("{a, b?}; {a?, b}."),
+        ),
         (json!({"type": "object", "allOf": all}), None),
     ] {
         for dialect in Dialect::ALL.iter().filter(|dialect| **dialect != Dialect::Mcp) {
@@ -364,9 +369,16 @@ fn a_root_of_open_variants_has_the_properties_of_all_with_their_types_and_bounds
             for (name, expected) in [("a", &text), ("b", &number)] {
                 let property = &schema["properties"][name];
                 let described = property["description"].as_str().unwrap_or_default();
-                assert!(described.starts_with(expected["description"].as_str().unwrap()), "{dialect} {schema}");
+                assert!(
+                    described.starts_with(expected["description"].as_str().unwrap()),
+                    "{dialect} {schema}"
+                );
                 assert_eq!(property["type"], expected["type"], "{dialect} {schema}");
-                for (bound, words) in [("maxLength", "At most 5 characters."), ("minimum", "At least 1."), ("maximum", "At most 9.")] {
+                for (bound, words) in [
+                    ("maxLength", "At most 5 characters."),
+                    ("minimum", "At least 1."),
+                    ("maximum", "At most 9."),
+                ] {
                     let is_said = property.get(bound) == expected.get(bound) || described.contains(words);
                     assert!(is_said || expected.get(bound).is_none(), "{dialect} {bound} {schema}");
                 }

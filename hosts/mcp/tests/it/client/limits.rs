@@ -27,7 +27,9 @@ fn server(result: Value, contents: Value) -> Scripted {
             Some("tools/call") => answer(result.clone()),
             Some("resources/read") => answer(json!({"contents": contents})),
             Some(_) if id.is_null() => Answer::status(202),
-            _ => Answer::json(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}})),
+            _ => {
+                Answer::json(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}))
+            }
         }
     })
 }
@@ -67,7 +69,10 @@ async fn no_kind_of_text_in_a_result_exceeds_the_limit_and_all_of_it_is_kept() {
         ("description", json!({"content": [link("description")]})),
         ("media type", json!({"content": [link("mimeType")]})),
         ("links", json!({ "content": many })),
-        ("structured content", json!({"content": [{"type": "text", "text": "1 item"}], "structuredContent": {"a": long}})),
+        (
+            "structured content",
+            json!({"content": [{"type": "text", "text": "1 item"}], "structuredContent": {"a": long}}),
+        ),
     ] {
         let server = server(result, json!([]));
         let host = Host::new(json!({"h": {"url": server.url("/mcp")}}));
@@ -110,9 +115,9 @@ async fn data_that_is_no_picture_and_too_many_pictures_are_saved_and_named() {
             assert_eq!(std::fs::metadata(path).unwrap().len(), media.bytes, "{case}");
             assert!(result.text().contains(&*path.to_string_lossy()), "{case}: {}", result.text());
         }
-        let is_png = output.content.iter().all(|block| {
-            !matches!(block, toolkit::Content::Image { mime_type, .. } if mime_type != "image/png")
-        });
+        let is_png = output.content.iter().all(
+            |block| !matches!(block, toolkit::Content::Image { mime_type, .. } if mime_type != "image/png"),
+        );
         assert!(is_png, "{case}");
     }
 }
@@ -130,6 +135,10 @@ async fn a_resource_has_the_limits_of_a_result() {
         let arguments = json!({"server": "h", "uri": "x:1"});
         let result = toolbox.call(ToolCall::new("1", "resource_read", arguments)).await;
         let length = request_of(&host, &result).await;
-        assert!(length < 120_000 && result.text().contains("tool-output"), "{length}: {:.500}", result.text());
+        assert!(
+            length < 120_000 && result.text().contains("tool-output"),
+            "{length}: {:.500}",
+            result.text()
+        );
     }
 }

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 async fn read(client: &mut Client, uri: &str) -> Vec<u8> {
     let (mut whole, mut next, mut pieces) = (Vec::new(), Some(uri.to_owned()), 0);
     while let Some(uri) = next {
-        let message = json!({"jsonrpc": "2.0", "id": 50 + pieces, "method": "resources/read", "params": {"uri": uri}});
+        let message =
+            json!({"jsonrpc": "2.0", "id": 50 + pieces, "method": "resources/read", "params": {"uri": uri}});
         let answered = client.post(message).await;
         assert!(answered.text.len() < 1 << 20, "{} bytes", answered.text.len());
         let contents = answered.message()["result"]["contents"][0].take();

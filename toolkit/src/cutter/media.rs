@@ -13,8 +13,8 @@ use toolkit_core::output::ToolOutput;
 pub(super) const MAX_PARTS: usize = 20;
 /// Maximum number of their bytes together.
 pub(super) const MAX_BYTES: usize = 8 << 20;
-/// Maximum number of bytes of one picture: 5 MB in Base64, the limit of some providers.
-pub(super) const MAX_PICTURE_BYTES: usize = 3_750_000;
+/// Maximum number of bytes of one picture, about the limit of some providers; the builtin tool `read` returns none that is larger.
+pub(super) const MAX_PICTURE_BYTES: usize = 5_000_000;
 /// Maximum number of them that are saved when they are left out.
 pub(super) const MAX_SAVED: usize = 50;
 /// The key of [`LeftOutMedia`] in the metadata of a result.

@@ -260,6 +260,17 @@ pub(crate) fn tokens_of_answer(message: &AssistantMessage) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolkit_models::UserMessage;
+
+    #[test]
+    fn links_and_text_documents_count_as_the_text_that_a_model_reads() {
+        let long = "word ".repeat(10_000);
+        let tokens = |part: Part| tokens_of(&Message::User(UserMessage { content: vec![part] }));
+        let document = toolkit::output::Resource::text("x:1", &*long);
+        assert!(tokens(Part::Resource { resource: document }) >= tokens(Part::text(&*long)));
+        let picture = Part::image(vec![0; 100_000], "image/png");
+        assert_eq!(tokens(picture), MEDIA_TOKENS + MESSAGE_TOKENS);
+    }
 
     #[test]
     fn a_text_is_cut_once() {

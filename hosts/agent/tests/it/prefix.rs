@@ -126,7 +126,7 @@ impl ToolSource for Servers {
             for name in ["docs", "other"] {
                 let tool =
                     Tool::builder(format!("{name}__find")).read_only().build(|_, _| async { "" }).unwrap();
-                toolkit.replace_source(&Source::mcp(name), [tool]);
+                assert!(toolkit.replace_source(&Source::mcp(name), [tool]).is_empty());
             }
         })
     }

@@ -189,6 +189,20 @@ pub enum OutputLocation {
     },
 }
 
+/// A picture, a sound or a binary document that an output had beyond the limits: a result has a list of them in its metadata, under
+/// `leftOut`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LeftOutMedia {
+    /// Its media type, as the tool states it.
+    pub mime_type: String,
+    /// The number of bytes.
+    pub bytes: u64,
+    /// The place of its data.
+    pub kept: OutputLocation,
+}
+
 fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }

@@ -1,5 +1,7 @@
 //! Truncates an output for the model, and keeps the whole in a file.
 
+mod media;
+
 use crate::cut::{
     Cut, CutHint, Ends, Excerpt, OutputLimits, OutputLocation, left_out, lossy_bytes, newlines, shutting_down,
 };
@@ -31,40 +33,46 @@ pub(crate) struct Cutter<'a> {
     pub(crate) hint: Option<&'a CutHint>,
 }
 
-/// Returns true if an output needs no truncation: its text is within the limits, or it declares that it is truncated already.
+/// Returns true if an output needs no truncation: its text is within the limits, or it declares that it is truncated already; and so are
+/// its pictures, sounds and binary documents.
 pub(crate) fn fits(output: &ToolOutput, limits: &OutputLimits) -> bool {
-    let (mut blocks, mut bytes, mut last) = (0_u64, 0_u64, "");
-    for text in output.content.iter().filter_map(Content::as_text) {
-        (blocks, bytes, last) = (blocks + 1, bytes + text.len() as u64, text);
+    media::fit(output) && text_fits(output, limits)
+}
+
+/// Returns true if the text of an output needs no truncation. Links and documents that are text count as the text that a model reads.
+fn text_fits(output: &ToolOutput, limits: &OutputLimits) -> bool {
+    let (mut blocks, mut bytes, mut feeds, mut is_unended) = (0_u64, 0_u64, 0_u64, false);
+    for text in output.content.iter().filter_map(Content::to_model_text) {
+        (blocks, bytes) = (blocks + 1, bytes + text.len() as u64);
+        // Each line has at least one byte, so that lines need no count while all bytes are within the limit.
+        if bytes <= limits.max_bytes {
+            feeds += newlines(text.as_bytes());
+        }
+        is_unended = !text.is_empty() && !text.ends_with('\n');
     }
-    // `to_text` joins the blocks with a line feed.
+    // `take_text` joins the blocks with a line feed.
     let joints = blocks.saturating_sub(1);
-    bytes += joints;
-    if bytes <= limits.max_bytes {
-        // Each line has at least one byte.
-        if bytes <= limits.max_lines {
-            return true;
-        }
-        let texts = output.content.iter().filter_map(Content::as_text);
-        let feeds: u64 = texts.map(|text| newlines(text.as_bytes())).sum();
-        let unended = !last.is_empty() && !last.ends_with('\n');
-        if feeds + joints + u64::from(unended) <= limits.max_lines {
-            return true;
-        }
-    }
-    output.metadata.get("truncated") == Some(&Value::Bool(true))
+    let is_within =
+        bytes + joints <= limits.max_bytes && feeds + joints + u64::from(is_unended) <= limits.max_lines;
+    is_within || output.metadata.get("truncated") == Some(&Value::Bool(true))
 }
 
 impl<'a> Cutter<'a> {
-    /// Truncates the text of an output: all its text blocks become one, at the place of the first. Everything else is unchanged.
+    /// Truncates an output. If its text is beyond the limits, all its texts, links and text documents become one text, at the place of the
+    /// first. Pictures, sounds and binary documents beyond their limits are left out, and a last text names their files. Everything else
+    /// is unchanged.
     pub(crate) fn output(self, mut output: ToolOutput) -> Cutting<'a, ToolOutput> {
         if fits(&output, &self.limits) {
             return Box::pin(std::future::ready(output));
         }
         Box::pin(async move {
-            let (at, text) = take_text(&mut output);
-            let (text, cut) = self.text(text).await;
-            put_text(&mut output, at, text, cut);
+            let note = self.leave_out_beyond(&mut output).await;
+            if !text_fits(&output, &self.limits) {
+                let (at, text) = take_text(&mut output);
+                let (text, cut) = self.text(text).await;
+                put_text(&mut output, at, text, cut);
+            }
+            output.content.extend(note.map(Content::from));
             output
         })
     }
@@ -90,10 +98,12 @@ impl<'a> Cutter<'a> {
         let (_, returned) = take_text(&mut output);
         let streamed = self.streamed(sink, returned);
         Box::pin(async move {
+            let note = self.leave_out_beyond(&mut output).await;
             let (text, cut) = streamed.await;
             if !text.is_empty() {
                 put_text(&mut output, 0, text, cut);
             }
+            output.content.extend(note.map(Content::from));
             output
         })
     }
@@ -191,15 +201,19 @@ fn end_line(text: &mut String) {
     }
 }
 
-/// Takes the text out of an output: returns the index of its first text block, and the text of all of them.
+/// Takes the text out of an output, also that of links and text documents: returns the index of the first such block, and the text of all
+/// of them.
 fn take_text(output: &mut ToolOutput) -> (usize, String) {
-    let is_text = |block: &Content| block.as_text().is_some();
+    let is_text = |block: &Content| block.as_bytes().is_none();
     let at = output.content.iter().position(is_text).unwrap_or(0);
     let is_one = output.content.iter().filter(|block| is_text(block)).count() == 1;
     let text = match output.content.get_mut(at) {
         // Only saves a copy: joining one text gives the same text. No test can tell.
         Some(Content::Text { text }) if is_one => mem::take(text),
-        _ => output.to_text(),
+        _ => {
+            let texts: Vec<_> = output.content.iter().filter_map(Content::to_model_text).collect();
+            texts.join("\n")
+        }
     };
     output.content.retain(|block| !is_text(block));
     (at, text)

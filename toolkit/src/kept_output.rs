@@ -10,7 +10,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use toolkit_core::content::Content;
 use toolkit_core::error::ToolError;
+use toolkit_core::output::ToolOutput;
 use toolkit_core::truncate::Keep;
 
 /// The maximum size, in bytes, of an output that is cleaned as a whole before its size is compared with the limits.
@@ -76,6 +78,26 @@ impl ToolContext {
             Ok(KeptOutput { file: Mutex::new(Some(file)), path, limit })
         })
         .await
+    }
+
+    /// Leaves out the pictures, sounds and binary documents of an output for which `keeps` returns false. They are saved among the outputs of
+    /// the session, up to 50 of them, and a first text says `why` and names their files;
+    /// [`LeftOutMedia::of`](crate::output::LeftOutMedia::of) returns them.
+    pub async fn leave_out_media(
+        &self,
+        output: &mut ToolOutput,
+        why: &str,
+        keeps: impl FnMut(&Content) -> bool + Send,
+    ) {
+        let settings = &self.scope().toolkit.settings;
+        let cutter = Cutter {
+            limits: settings.limits,
+            store: &settings.outputs,
+            session: self.gated_session_id(),
+            caller: self.caller(),
+            hint: settings.hint.as_ref(),
+        };
+        cutter.leave_out_media(output, why, keeps).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Results of calls: content, errors for the model, how long output is cut, and where the whole of it is kept.
 
-pub use crate::cut::{Cut, CutHint, OutputLimits, OutputLocation, Part, Position};
+pub use crate::cut::{Cut, CutHint, LeftOutMedia, OutputLimits, OutputLocation, Part, Position};
 #[cfg(feature = "runtime")]
 pub use crate::kept_output::{KeptOutput, OutputCount, ShownOutput};
 pub use crate::output_store::{OutputStoreSettings, SweepReport};

@@ -32,7 +32,7 @@ pub use change::{RegisterError, ToolChange, ToolWatch};
 pub use cleanup::CleanupTask;
 pub use reload::Reloaded;
 pub use shutdown::ShutdownReport;
-pub use source::{FetchFuture, ToolSource, WeakToolkit};
+pub use source::{FetchFuture, SourceInstructions, ToolSource, WeakToolkit};
 pub use toolkit_core::{Diagnostic, Level};
 pub use tools::Tools;
 

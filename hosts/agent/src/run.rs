@@ -95,6 +95,9 @@ impl<'s> Run<'s> {
 
     /// Does the run, and always returns an account of it. The conversation is whole then: every call has its result.
     pub(crate) async fn run(mut self, request: Option<DelegationRequest>) -> ToolAgentResult {
+        if self.agent.toolkit.has_sources() {
+            self.add_source_instructions().await;
+        }
         let ending = match self.begin(request) {
             Ok(()) => self.turns().await,
             Err(ending) => ending,

@@ -46,7 +46,7 @@ fn answer(method: &str, params: &Value) -> Result<Value, (i64, String, Value)> {
             let uri = params["uri"].as_str().unwrap_or_default();
             let contents = match uri {
                 "test://text" => json!({"uri": uri, "mimeType": "text/plain", "text": "hello\u{202e}"}),
-                "test://picture" => json!({"uri": uri, "mimeType": "image/png", "blob": "AQID"}),
+                "test://picture" => json!({"uri": uri, "mimeType": "image/png", "blob": "iVBORw0KGgo="}),
                 "test://data" => json!({"uri": uri, "blob": "AQID"}),
                 "test://user/ada" => json!({"uri": uri, "text": "Ada"}),
                 "test://bad" => json!({"uri": uri, "blob": "§"}),

@@ -50,7 +50,7 @@ async fn place() -> String {
 /// Answers with a picture and a text.
 #[tool(name = "picture", group = "served", read_only)]
 async fn picture() -> ToolOutput {
-    ToolOutput::text("a picture").with_content(Content::image([1, 2, 3], "image/png"))
+    ToolOutput::text("a picture").with_content(Content::image(*b"\x89PNG\r\n\x1a\n", "image/png"))
 }
 
 /// Counts slowly, and tells how far it is.

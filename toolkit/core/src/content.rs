@@ -3,6 +3,7 @@
 
 use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 
 /// One block of a tool's answer to the model.
@@ -73,6 +74,22 @@ impl Content {
         match self {
             Self::Text { text } => Some(text),
             _ => None,
+        }
+    }
+
+    /// Returns the text by which a model reads a text, a link or a text document; `None` for data.
+    pub fn to_model_text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Text { text } => Some(Cow::Borrowed(text)),
+            Self::ResourceLink { uri, name, description, mime_type } => {
+                let kind = mime_type.as_ref().map_or_else(String::new, |kind| format!(" ({kind})"));
+                let about = description.as_ref().map_or_else(String::new, |about| format!(": {about}"));
+                Some(Cow::Owned(format!("{name}{kind} is at {uri}{about}")))
+            }
+            Self::Resource { resource: Resource { uri, body: ResourceBody::Text(text), .. } } => {
+                Some(Cow::Owned(format!("{uri}:\n{text}")))
+            }
+            Self::Image { .. } | Self::Audio { .. } | Self::Resource { .. } => None,
         }
     }
 

@@ -3,6 +3,7 @@
 mod tiny_limits;
 
 use super::*;
+use crate::cut::LeftOutMedia;
 use crate::cut::{Part, Position};
 use crate::output_store::OutputStore;
 use crate::sink::OutputSink;
@@ -13,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
-use toolkit_core::content::Content;
+use toolkit_core::content::{Content, Resource};
 use toolkit_core::output::ToolOutput;
 use toolkit_core::truncate::{Keep, Truncate};
 
@@ -225,6 +226,76 @@ fn text_blocks_share_a_budget_and_the_rest_stays() {
     assert_eq!(cut.metadata["truncation"]["kept"]["state"], "whole");
     // An output that declares to be truncated is not truncated again.
     assert_eq!(run(host.cutter(limits(1, 1, Keep::Head)).output(cut.clone())), cut);
+}
+
+#[test]
+fn links_and_text_documents_share_the_budget_of_text() {
+    let host = Host::new();
+    let long = "x".repeat(50);
+    let link = |uri: &str, name: &str, description: Option<&str>| Content::ResourceLink {
+        uri: uri.to_owned(),
+        name: name.to_owned(),
+        description: description.map(str::to_owned),
+        mime_type: None,
+    };
+    for block in [
+        link(&long, "n", None),
+        link("u:", &long, None),
+        link("u:", "n", Some(&long)),
+        Content::Resource { resource: Resource::text("u:", long.as_str()) },
+        Content::Resource { resource: Resource::text(long.as_str(), "t") },
+    ] {
+        let output = ToolOutput::text("first").with_content(block.clone());
+        assert_eq!(run(host.cutter(limits(9, 99, Keep::Head)).output(output.clone())), output);
+        let cut = run(host.cutter(limits(9, 40, Keep::Head)).output(output));
+        let [Content::Text { text }] = cut.content.as_slice() else { panic!("{:?}", cut.content) };
+        assert!(text.starts_with("first\n") && text.contains("[Output cut."), "{text}");
+        let told: Cut = serde_json::from_value(cut.metadata["truncation"].clone()).unwrap();
+        let whole = format!("first\n{}", block.to_model_text().unwrap());
+        assert_eq!(fs::read_to_string(path(&told)).unwrap(), whole);
+    }
+}
+
+#[test]
+fn pictures_and_data_beyond_the_limits_are_saved_and_named() {
+    let host = Host::new();
+    let picture = |bytes: usize| Content::image(vec![7; bytes], "image/png");
+    let file = |bytes: usize| Content::Resource { resource: Resource::blob("u:", vec![8; bytes]) };
+    let mega = 1 << 20;
+    let small = |count: usize| (0..count).map(|_| picture(3)).collect::<Vec<_>>();
+    for (content, left_out, unsaved) in [
+        (small(media::MAX_PARTS), 0, 0),
+        (small(media::MAX_PARTS + 2), 2, 0),
+        (small(media::MAX_PARTS + media::MAX_SAVED + 3), media::MAX_SAVED, 3),
+        (vec![picture(media::MAX_PICTURE_BYTES)], 0, 0),
+        (vec![picture(media::MAX_PICTURE_BYTES + 1)], 1, 0),
+        (vec![file(5 * mega), file(3 * mega), file(0), file(1)], 1, 0),
+        (vec![file(5 * mega), file(3 * mega + 1), file(1)], 1, 0),
+    ] {
+        let count = content.len();
+        let mut output = ToolOutput::text("text");
+        output.content.extend(content);
+        let cut = run(host.cutter(limits(9, 99, Keep::Head)).output(output.clone()));
+        if left_out == 0 {
+            assert_eq!(cut, output);
+            continue;
+        }
+        let listed = LeftOutMedia::of(&cut);
+        assert_eq!(listed.len(), left_out);
+        let shown = cut.content.iter().filter(|block| block.as_bytes().is_some()).count();
+        assert_eq!(shown, count - left_out - unsaved);
+        let note = cut.content.last().unwrap().as_text().unwrap();
+        for media in listed {
+            let OutputLocation::Whole { path } = media.kept else { panic!("{media:?}") };
+            assert_eq!(fs::metadata(&path).unwrap().len(), media.bytes);
+            assert!(note.contains(&*path.to_string_lossy()), "{note}");
+        }
+        assert_eq!(
+            note.contains(&format!("{unsaved} more, {} bytes together, were not saved", 3 * unsaved)),
+            unsaved > 0
+        );
+        assert!(cut.metadata.get("truncated").is_none(), "the text is whole");
+    }
 }
 
 #[test]

@@ -7,8 +7,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
-use toolkit_core::escape::escape_line;
+use toolkit_core::escape::{escape_hidden, escape_line};
 use toolkit_core::guard::guard;
+use toolkit_core::source::Source;
 
 /// A future that is ready when a source has fetched its tools.
 pub type FetchFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
@@ -77,6 +78,47 @@ pub trait ToolSource: fmt::Debug + Send + Sync + 'static {
         let _ = name;
         None
     }
+
+    /// Returns what the servers of this source say about the use of their tools, as far as it is known by now. Nothing by default.
+    /// [`Toolbox::source_instructions`](crate::Toolbox::source_instructions) passes it on.
+    fn instructions(&self) -> Vec<SourceInstructions> {
+        Vec::new()
+    }
+}
+
+/// Instructions of a server for the use of its tools: untrusted text, which a model must not take for instructions of its user. The
+/// `Display` is the form for a model: a line that names the source, and the text with `> ` before each line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SourceInstructions {
+    /// The source of the tools.
+    pub source: Source,
+    /// The text.
+    pub text: String,
+}
+
+impl SourceInstructions {
+    /// Maximum number of characters of one text.
+    pub const MAX_CHARS: usize = 2_000;
+    /// Maximum number of characters of all texts for one caller.
+    pub const MAX_TOTAL_CHARS: usize = 10_000;
+
+    /// Creates instructions of a source. Hidden characters are escaped, and the text is truncated to 2,000 characters.
+    pub fn new(source: Source, text: &str) -> Self {
+        let mut text = escape_hidden(&text.trim().replace("\r\n", "\n").replace('\r', "\n")).into_owned();
+        if let Some((end, _)) = text.char_indices().nth(Self::MAX_CHARS) {
+            text.truncate(end);
+            text.push_str("\n[The rest is left out.]");
+        }
+        Self { source, text }
+    }
+}
+
+impl fmt::Display for SourceInstructions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} says about its tools:", escape_line(&self.source.to_string()))?;
+        self.text.lines().try_for_each(|line| write!(f, "\n> {line}"))
+    }
 }
 
 impl<T: ToolSource + ?Sized> ToolSource for Arc<T> {
@@ -94,6 +136,10 @@ impl<T: ToolSource + ?Sized> ToolSource for Arc<T> {
 
     fn absence(&self, name: &str) -> Option<String> {
         (**self).absence(name)
+    }
+
+    fn instructions(&self) -> Vec<SourceInstructions> {
+        (**self).instructions()
     }
 }
 
@@ -114,6 +160,11 @@ impl Toolkit {
         WeakToolkit(Arc::downgrade(&self.0))
     }
 
+    /// Returns true if there are sources of tools.
+    pub fn has_sources(&self) -> bool {
+        !self.0.sources.is_empty()
+    }
+
     /// Lets every source fetch its tools.
     pub(crate) async fn brought(&self) {
         let Inner { sources, settings, .. } = &*self.0;
@@ -125,6 +176,12 @@ impl Toolkit {
 }
 
 impl Inner {
+    /// Returns the instructions of all sources. A source that panics is ignored.
+    pub(crate) fn source_instructions(&self) -> Vec<SourceInstructions> {
+        let all = self.sources.iter().map(|source| guard("instructions", || source.instructions()));
+        all.filter_map(Result::ok).flatten().collect()
+    }
+
     /// Returns the reason why a tool of this name does not exist, if a source knows it. A source that panics is
     /// ignored.
     pub(crate) fn absence(&self, name: &str) -> Option<String> {
@@ -136,7 +193,7 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Caller, Tool, descriptor::Source};
+    use crate::{Caller, Tool};
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
 
@@ -175,6 +232,56 @@ mod tests {
             assert_eq!(toolbox.tools().map(Tool::name).collect::<Vec<_>>(), ["a", "b"]);
             assert_eq!(begun.elapsed().as_secs(), 1);
         }
+    }
+
+    /// A source with one tool for each of its servers, which have instructions of these lengths.
+    #[derive(Debug)]
+    struct Saying(&'static [(&'static str, usize)]);
+
+    impl ToolSource for Saying {
+        fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> FetchFuture<'a> {
+            Box::pin(async move {
+                for (name, _) in self.0.iter().filter(|(name, _)| *name != "toolless") {
+                    let tool = Tool::builder(*name).build(|_, _| async { "" }).unwrap();
+                    assert!(toolkit.replace_source(&Source::mcp(*name), [tool]).is_empty());
+                }
+            })
+        }
+
+        fn instructions(&self) -> Vec<SourceInstructions> {
+            let text = |length: usize| "é".repeat(length);
+            self.0
+                .iter()
+                .map(|(name, length)| SourceInstructions::new(Source::mcp(*name), &text(*length)))
+                .collect()
+        }
+    }
+
+    #[tokio::test]
+    async fn instructions_are_those_of_sources_with_tools_and_bounded() {
+        let servers = &[
+            ("a", 2_000),
+            ("toolless", 9),
+            ("b", 2_001),
+            ("c", 2_000),
+            ("d", 2_000),
+            ("e", 1_900),
+            ("f", 200),
+            ("g", 20),
+        ];
+        let toolkit = Toolkit::empty().tool_source(Saying(servers)).build().unwrap();
+        let said = toolkit.toolbox(&Caller::new()).await.source_instructions();
+        let lengths: Vec<(String, usize)> =
+            said.iter().map(|said| (said.source.to_string(), said.text.matches('é').count())).collect();
+        let expected = [("a", 2_000), ("b", 2_000), ("c", 2_000), ("d", 2_000), ("e", 1_900), ("g", 20)];
+        let expected = expected.map(|(name, length)| (format!("the MCP server `{name}`"), length));
+        assert_eq!(lengths, expected);
+        assert!(said[1].text.ends_with("[The rest is left out.]") && !said[0].text.contains("left out"));
+        let quoted = SourceInstructions::new(Source::mcp("x"), " one\u{202e}\r\rUser: two ");
+        assert_eq!(
+            quoted.to_string(),
+            "the MCP server `x` says about its tools:\n> one\\u{202e}\n> \n> User: two"
+        );
     }
 
     #[test]

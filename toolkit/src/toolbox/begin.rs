@@ -58,7 +58,16 @@ impl Toolbox {
         }
         let report = Report::begin(&self.0, &call, found.as_ref().ok().map(|(_, tool)| *tool));
         let ToolCall { id, name, arguments, .. } = call;
-        let CallOptions { cancel, timeout, approver, attached, messages, above, within_read_only } = options;
+        let CallOptions {
+            cancel,
+            timeout,
+            approver,
+            attached,
+            messages,
+            above,
+            within_read_only,
+            reads_beside_changes,
+        } = options;
         let (tool, (prepared, redactor)) = match found {
             Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
             Err(error) => (Called::Own(Tool::nameless().named(name.clone())), (Err(error), None)),
@@ -69,7 +78,16 @@ impl Toolbox {
         };
         let mut begun = Begun {
             context: ToolContext::new(id, name, tool, self.0.clone(), cancel, above, redactor),
-            start: Start { arguments, repairs, timeout, within_read_only, report, outcome: None, key: None },
+            start: Start {
+                arguments,
+                repairs,
+                timeout,
+                within_read_only,
+                reads_beside_changes,
+                report,
+                outcome: None,
+                key: None,
+            },
         };
         begun.context.approver = approver;
         begun.context.attached = attached;

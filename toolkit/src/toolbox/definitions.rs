@@ -2,10 +2,26 @@
 
 use super::Toolbox;
 use crate::discovery::Showing;
+use crate::registry::SourceInstructions;
 use std::collections::HashSet;
 use toolkit_dialects::dialect::{Definitions, Dialect};
 
 impl Toolbox {
+    /// Returns what [sources](crate::registry::ToolSource) say about the use of their tools, of those that have a tool in this toolbox: up to
+    /// 2,000 characters of each, and 10,000 in all. A text that no longer fits is left out. It is untrusted: see [`SourceInstructions`].
+    pub fn source_instructions(&self) -> Vec<SourceInstructions> {
+        let mut left = SourceInstructions::MAX_TOTAL_CHARS;
+        let mut said = self.0.toolkit.source_instructions();
+        said.retain(|said| {
+            let has_tool = || self.tools().any(|tool| *tool.source() == said.source);
+            let count = said.text.chars().count();
+            let fits = !said.text.is_empty() && count <= left && has_tool();
+            left -= if fits { count } else { 0 };
+            fits
+        });
+        said
+    }
+
     /// Returns the definitions of the tools for a provider, by name.
     ///
     /// A tool whose types have an invalid schema is missing here; calling it returns the reason.

@@ -1,7 +1,7 @@
 //! Completes a tool's result for its caller, and truncates it.
 
-use super::Scope;
 use super::begin::complete;
+use super::{Scope, Toolbox};
 use crate::cut::OutputLimits;
 use crate::cutter::{Cutter, fits};
 use crate::result_hook::review;
@@ -126,6 +126,28 @@ fn cutter(context: &ToolContext, limits: OutputLimits) -> Cutter<'_> {
         session: context.gated_session_id(),
         caller: context.caller(),
         hint: settings.hint.as_ref(),
+    }
+}
+
+impl Toolbox {
+    /// Leaves out the pictures, sounds and binary documents of a call's output for which `keeps` returns false, as
+    /// [`ToolContext::leave_out_media`] does: for hosts whose messages have limits of their own.
+    pub async fn leave_out_media(
+        &self,
+        output: &mut ToolOutput,
+        why: &str,
+        keeps: impl FnMut(&Content) -> bool + Send,
+    ) {
+        let scope = &self.0;
+        let settings = &scope.toolkit.settings;
+        let cutter = Cutter {
+            limits: settings.limits,
+            store: &settings.outputs,
+            session: scope.session.id(),
+            caller: &scope.caller,
+            hint: settings.hint.as_ref(),
+        };
+        cutter.leave_out_media(output, why, keeps).await;
     }
 }
 

@@ -27,12 +27,22 @@ pub struct CallOptions {
     pub(crate) messages: Option<Arc<[Message]>>,
     pub(crate) above: Option<Above>,
     pub(crate) within_read_only: bool,
+    pub(crate) reads_beside_changes: bool,
 }
 
 impl CallOptions {
     /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Lets the call run beside a call of its session that changes something, if its tool is read-only: neither waits for the other. For a
+    /// host whose calls have no order, such as requests of a client that are answered independently. Without it, a read-only call sees
+    /// what the calls before it changed.
+    #[must_use]
+    pub fn reads_beside_changes(mut self) -> Self {
+        self.reads_beside_changes = true;
+        self
     }
 
     /// Sets the token that cancels the call: its result is then `Aborted`.

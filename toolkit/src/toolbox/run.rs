@@ -44,6 +44,7 @@ pub(super) struct Start {
     /// The host's time limit for this call.
     pub(super) timeout: Option<Duration>,
     pub(super) within_read_only: bool,
+    pub(super) reads_beside_changes: bool,
     pub(super) report: Report,
     pub(super) outcome: Option<Outcome>,
     /// The loop guard's key of the call.

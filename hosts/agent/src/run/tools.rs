@@ -2,7 +2,7 @@
 
 use super::{Ending, MAX_REMINDERS, Run};
 use crate::loop_tools::{DELEGATE, FINISH};
-use crate::prompt::FinalAnswer;
+use crate::prompt::{FinalAnswer, source_instructions};
 use crate::rewind::note_turn;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,6 +21,18 @@ impl Run<'_> {
             self.session.events = Some(toolbox.events());
         }
         Ok(toolbox)
+    }
+
+    /// Adds what servers say about their tools to the system prompt, once for the run, so that a provider's cache holds. A server that is
+    /// connected later is not in it.
+    pub(super) async fn add_source_instructions(&mut self) {
+        // A run that is cancelled meanwhile ends at its first turn.
+        let Ok(toolbox) = self.toolbox().await else { return };
+        let usable = self.usable(&toolbox);
+        let mut said = toolbox.source_instructions();
+        let is_used = |tool: &&toolkit::Tool| usable.contains(tool.name());
+        said.retain(|said| toolbox.tools().filter(is_used).any(|tool| *tool.source() == said.source));
+        self.system.push_str(&source_instructions(&said));
     }
 
     fn offers_delegate(&self, toolbox: &Toolbox) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use toolkit::{Content, ToolCall, text::estimated_tokens};
 use toolkit_models::{AssistantMessage, AssistantPart, Message, Part, ToolOutput, ToolResults};
 
-/// The tokens that a picture, a sound or a document is taken for.
+/// The tokens that a picture, a sound or a binary document is taken for.
 const MEDIA_TOKENS: u64 = 1_500;
 /// The tokens around a message.
 const MESSAGE_TOKENS: u64 = 6;
@@ -226,8 +226,8 @@ fn says_something(message: &AssistantMessage) -> bool {
 /// The estimated tokens of a message.
 pub(crate) fn tokens_of(message: &Message) -> u64 {
     let text = |text: &str| estimated_tokens(text) as u64;
-    let parts =
-        |parts: &[Part]| -> u64 { parts.iter().map(|part| part.as_text().map_or(MEDIA_TOKENS, text)).sum() };
+    let part = |part: &Part| part.to_model_text().map_or(MEDIA_TOKENS, |said| text(&said));
+    let parts = |parts: &[Part]| -> u64 { parts.iter().map(part).sum() };
     let content = match message {
         Message::User(message) => parts(&message.content),
         Message::Tools(ToolResults { results }) => {
@@ -260,6 +260,17 @@ pub(crate) fn tokens_of_answer(message: &AssistantMessage) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolkit_models::UserMessage;
+
+    #[test]
+    fn links_and_text_documents_count_as_the_text_that_a_model_reads() {
+        let long = "word ".repeat(10_000);
+        let tokens = |part: Part| tokens_of(&Message::User(UserMessage { content: vec![part] }));
+        let document = toolkit::output::Resource::text("x:1", &*long);
+        assert!(tokens(Part::Resource { resource: document }) >= tokens(Part::text(&*long)));
+        let picture = Part::image(vec![0; 100_000], "image/png");
+        assert_eq!(tokens(picture), MEDIA_TOKENS + MESSAGE_TOKENS);
+    }
 
     #[test]
     fn a_text_is_cut_once() {

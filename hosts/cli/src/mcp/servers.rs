@@ -325,7 +325,8 @@ fn test(
                 _ => json!({"state": "starting"}),
             };
             let prompts: Vec<_> = prompts_of(&status.name).collect();
-            json!({"name": status.name, "state": state, "prompts": prompts, "diagnostics": status.diagnostics})
+            json!({"name": status.name, "state": state, "prompts": prompts, "instructions": status.instructions,
+                "diagnostics": status.diagnostics})
         });
         return print_json(&each.collect(), console).map(|()| exit);
     }
@@ -337,6 +338,12 @@ fn test(
             ServerState::Failed { why } => writeln!(text, "{name}: cannot be reached: {why}"),
             _ => writeln!(text, "{name}: is not connected yet"),
         };
+        if let Some(said) = &status.instructions {
+            text.push_str("  its instructions for models (untrusted):\n");
+            for line in said.lines() {
+                let _ = writeln!(text, "    > {line}");
+            }
+        }
         for prompt in prompts_of(&status.name) {
             let about = prompt.description.as_deref().or(prompt.title.as_deref());
             let about = about.map(|about| format!(": {}", escape_line(about))).unwrap_or_default();

@@ -4,6 +4,7 @@ use super::asked;
 use super::failure;
 use super::handler::roots;
 use super::http;
+use super::media;
 use super::offered::Offered;
 use super::output;
 use super::sampling;
@@ -41,7 +42,9 @@ pub(super) async fn call(
     let mut params = CallToolRequestParams::new(offered.name.clone()).with_arguments(args.into_map());
     for _ in 0..MAX_ROUNDS {
         match once(server, &peer, context, params.clone()).await? {
-            CallToolResponse::Complete(result) => return output::output(result),
+            CallToolResponse::Complete(result) => {
+                return Ok(media::check(context, output::output(result)?).await);
+            }
             CallToolResponse::InputRequired(needs) => {
                 params.request_state = needs.request_state;
                 params.input_responses = match needs.input_requests {

@@ -86,6 +86,12 @@ impl About {
         self.info.as_ref().is_none_or(|info| info.protocol_version.has_initialize())
     }
 
+    /// Returns what the server says about the use of its tools.
+    pub(super) fn instructions(&self) -> Option<&str> {
+        let said = self.info.as_ref()?.instructions.as_deref()?;
+        Some(said).filter(|said| !said.trim().is_empty())
+    }
+
     /// Returns the server's name, its version and the version of the protocol.
     pub(super) fn shown(&self) -> String {
         let Some(info) = &self.info else { return "no server information".to_owned() };

@@ -49,8 +49,9 @@ pub(super) fn is_refused(error: &ClientInitializeError) -> bool {
             let mut next: Option<Cause<'_>> = Some(&*error.error);
             while let Some(error) = next {
                 match error.downcast_ref::<HttpError>() {
+                    // A limit of requests says nothing about the address.
                     Some(StreamableHttpError::UnexpectedServerResponse(text)) => {
-                        return text.starts_with("HTTP 4");
+                        return text.starts_with("HTTP 4") && !text.starts_with("HTTP 429");
                     }
                     Some(StreamableHttpError::UnexpectedContentType(_)) => return true,
                     _ => next = inner(error),

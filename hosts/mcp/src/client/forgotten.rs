@@ -74,10 +74,10 @@ fn cause(answer: &Posted, id: Option<&RequestId>) -> Option<String> {
     match answer {
         Err(Failure::SessionExpired) => Some("HTTP 404 Not Found".to_owned()),
         Err(Failure::UnexpectedServerResponse(text)) => {
-            // `HTTP 400 Bad Request: body`. 401 and 403 are about the client, and not about its session.
+            // `HTTP 400 Bad Request: body`. 401, 403 and 429 are about the client, and not about its session.
             let status = text.strip_prefix("HTTP ")?;
             let is_refusal =
-                status.starts_with('4') && !status.starts_with("401") && !status.starts_with("403");
+                status.starts_with('4') && !["401", "403", "429"].iter().any(|code| status.starts_with(code));
             (is_refusal && names_session(text)).then(|| shortened(text))
         }
         // A transport that refuses a request does not know its id. The answer of a tool or method has it.
@@ -127,6 +127,7 @@ mod tests {
             ("HTTP 400 Bad Request: the date is invalid", false),
             ("HTTP 401 Unauthorized: invalid session cookie", false),
             ("HTTP 403 Forbidden: your session has expired", false),
+            ("HTTP 429 Too Many Requests: no such session", false),
             ("HTTP 503 Service Unavailable: unknown session", false),
             ("HTTP 400 Bad Request", false),
         ] {

@@ -1,6 +1,7 @@
 //! A server at an address.
 
 use super::limited::Limited;
+use super::post::Http;
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::{Action, Attempt, Policy};
 #[cfg(feature = "oauth")]
@@ -23,9 +24,7 @@ pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 const LONGEST_PLAIN_PATH: usize = 24;
 
 /// Creates a transport that authenticates only with the configured headers. Nothing is sent yet.
-pub(super) fn transport(
-    settings: &McpUrl,
-) -> Result<StreamableHttpClientTransport<Limited<reqwest::Client>>, String> {
+pub(super) fn transport(settings: &McpUrl) -> Result<StreamableHttpClientTransport<Limited<Http>>, String> {
     Ok(StreamableHttpClientTransport::with_client(Limited::new(client()?), config(settings)?))
 }
 
@@ -80,7 +79,7 @@ fn config(settings: &McpUrl) -> Result<StreamableHttpClientTransportConfig, Stri
     Ok(config)
 }
 
-pub(super) fn client() -> Result<reqwest::Client, String> {
+pub(super) fn client() -> Result<Http, String> {
     // An existing choice of a provider is kept.
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -89,6 +88,7 @@ pub(super) fn client() -> Result<reqwest::Client, String> {
         .connect_timeout(CONNECT_WITHIN)
         .redirect(Policy::custom(redirect))
         .build()
+        .map(Http::new)
         .map_err(|error| format!("requests to it cannot be made: {error}"))
 }
 

@@ -1,6 +1,7 @@
 //! Conversion of a server's answer to a tool result.
 
 use super::base64;
+use super::structured;
 use super::visible;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
@@ -23,17 +24,19 @@ pub(super) fn with_unknown_blocks(mut result: Value) -> Result<CallToolResult, s
 /// Converts the result of a call. A result that the server marks as an error becomes an error.
 pub(super) fn output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
     let CallToolResult { content, structured_content, is_error, .. } = result;
+    let is_said = structured_content.as_ref().is_none_or(|value| structured::is_said(value, &content));
     let mut output = content.into_iter().map(block).fold(ToolOutput::default(), ToolOutput::with_content);
     if let Some(mut structured) = structured_content {
         visible::json(&mut structured);
-        // Older clients read the text, so most servers repeat the structured content there; some do not.
-        if output.content.is_empty() {
+        // Older clients read the text, so most servers repeat the structured content there; some only summarise it.
+        if !is_said {
             output = output.with_content(structured.to_string());
         }
         output = output.with_details(structured);
     }
     if is_error.unwrap_or_default() {
-        let text = output.to_text();
+        let texts: Vec<_> = output.content.iter().filter_map(Content::to_model_text).collect();
+        let text = texts.join("\n");
         return Err(ToolError::failed(if text.trim().is_empty() {
             "the server says that it failed, and not why".to_owned()
         } else {
@@ -47,10 +50,10 @@ fn block(block: ContentBlock) -> Content {
     match block {
         ContentBlock::Text(text) => Content::text(visible::text(text.text)),
         ContentBlock::Image(image) => {
-            decoded(&image.data, "picture", |data| Content::image(data, visible::text(image.mime_type)))
+            decoded(&image.data, "picture", |data| Content::image(data, visible::label(image.mime_type)))
         }
         ContentBlock::Audio(audio) => {
-            decoded(&audio.data, "sound", |data| Content::audio(data, visible::text(audio.mime_type)))
+            decoded(&audio.data, "sound", |data| Content::audio(data, visible::label(audio.mime_type)))
         }
         ContentBlock::Resource(embedded) => resource(embedded.resource),
         ContentBlock::ResourceLink(link) => Content::ResourceLink {
@@ -74,12 +77,12 @@ pub(super) fn resource(contents: ResourceContents) -> Content {
             (Resource::text(visible::text(uri), visible::text(text)), mime_type)
         }
         ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => match base64::decode(&blob) {
-            Some(data) => (Resource::blob(visible::text(uri), data), mime_type),
+            Some(data) => (Resource::blob(visible::label(uri), data), mime_type),
             None => return unreadable("document"),
         },
         _ => return unreadable("document"),
     };
-    resource.mime_type = mime_type.map(visible::text);
+    resource.mime_type = mime_type.map(visible::label);
     Content::Resource { resource }
 }
 
@@ -151,11 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_structured_is_text_too() {
+    fn structured_content_is_text_too_unless_the_text_says_it() {
         let output = of(json!({"structuredContent": {"a": 1}})).unwrap();
         assert_eq!((output.to_text().as_str(), &output.details), (r#"{"a":1}"#, &Some(json!({"a": 1}))));
-        let both = of(json!({"content": [{"type": "text", "text": "one"}], "structuredContent": {"a": 1}}));
-        assert_eq!(both.unwrap().to_text(), "one");
+        for (text, expected) in [("one", "one\n{\"a\":1}"), ("{ \"a\": 1 }", "{ \"a\": 1 }")] {
+            let both =
+                of(json!({"content": [{"type": "text", "text": text}], "structuredContent": {"a": 1}}));
+            assert_eq!(both.unwrap().to_text(), expected);
+        }
     }
 
     #[test]

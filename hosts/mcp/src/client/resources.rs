@@ -1,6 +1,7 @@
 //! Resources of servers: two tools, for all servers that have any.
 
 use super::call::{self, MAX_ROUNDS};
+use super::media;
 use super::output;
 use super::server::Server;
 use super::visible;
@@ -178,11 +179,9 @@ impl Resources {
             if result.contents.is_empty() {
                 return Ok(ToolOutput::default().with_content("(the resource has no contents)".to_owned()));
             }
-            return Ok(result
-                .contents
-                .into_iter()
-                .map(content)
-                .fold(ToolOutput::default(), ToolOutput::with_content));
+            let contents = result.contents.into_iter().map(content);
+            let output = contents.fold(ToolOutput::default(), ToolOutput::with_content);
+            return Ok(media::check(context, output).await);
         }
         Err(call::fault(&server, &format!("it requested input {MAX_ROUNDS} times without a result")))
     }
@@ -294,10 +293,10 @@ fn content(contents: ResourceContents) -> Content {
     };
     match output::resource(contents) {
         block if kind.starts_with("image/") && block.as_bytes().is_some() => {
-            Content::image(block.as_bytes().unwrap_or_default(), visible::text(kind))
+            Content::image(block.as_bytes().unwrap_or_default(), visible::label(kind))
         }
         block if kind.starts_with("audio/") && block.as_bytes().is_some() => {
-            Content::audio(block.as_bytes().unwrap_or_default(), visible::text(kind))
+            Content::audio(block.as_bytes().unwrap_or_default(), visible::label(kind))
         }
         block => block,
     }

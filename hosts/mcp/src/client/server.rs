@@ -32,7 +32,7 @@ use toolkit::{
     config::McpServerSettings,
     descriptor::Source,
     output::Retry,
-    registry::{Diagnostic, Level, WeakToolkit},
+    registry::{Diagnostic, Level, SourceInstructions, WeakToolkit},
     text::escape_line,
 };
 
@@ -270,6 +270,17 @@ impl Server {
             }
             (State::Stopped, _) => format!("the MCP server `{name}` was stopped"),
         })
+    }
+
+    /// Returns what the connected server says about the use of its tools, with hidden characters escaped, up to 2,000 characters.
+    pub(super) fn instructions(&self) -> Option<SourceInstructions> {
+        match &*self.state.borrow() {
+            State::Ready { about, .. } => {
+                let source = Source::Mcp { server: Arc::clone(&self.name) };
+                about.instructions().map(|said| SourceInstructions::new(source, said))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the last lines on the standard error of a connected command.

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use toolkit::{
     Toolkit,
     config::{Configuration, McpServerSettings},
-    registry::{Diagnostic, FetchFuture, ToolSource},
+    registry::{Diagnostic, FetchFuture, SourceInstructions, ToolSource},
 };
 
 /// Time from the start of the servers for which toolboxes wait for them.
@@ -188,6 +188,9 @@ pub struct ServerStatus {
     pub name: String,
     /// State of the server.
     pub state: ServerState,
+    /// The server's text about the use of its tools, if it is connected and has one: untrusted, with hidden characters escaped, truncated to
+    /// 2,000 characters.
+    pub instructions: Option<String>,
     /// Diagnostics: tools that were left out, changed definitions of tools, reasons for which connections ended.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -306,6 +309,7 @@ impl McpServers {
                 State::Failed { why } => ServerState::Failed { why: why.clone() },
                 State::Stopped => ServerState::Stopped,
             },
+            instructions: server.instructions().map(|said| said.text),
             diagnostics: server.noticed(),
         };
         self.0.servers.iter().map(status).collect()
@@ -433,6 +437,10 @@ impl ToolSource for McpServers {
             ))
         };
         servers.iter().find_map(|server| server.absence(name)).or_else(off)
+    }
+
+    fn instructions(&self) -> Vec<SourceInstructions> {
+        self.0.servers.iter().filter_map(|server| server.instructions()).collect()
     }
 
     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> FetchFuture<'a> {

@@ -9,12 +9,25 @@ const TEXTS: [&str; 3] = ["title", "description", "$comment"];
 /// The keywords of a schema that hold values of arguments.
 const VALUES: [&str; 4] = ["const", "enum", "default", "examples"];
 
+/// Maximum number of characters of a text beside data.
+const MAX_LABEL_CHARS: usize = 500;
+
 /// Makes a text visible.
 pub(super) fn text(text: String) -> String {
     match escape_hidden(&text) {
         Cow::Borrowed(_) => text,
         Cow::Owned(escaped) => escaped,
     }
+}
+
+/// Makes a text visible that stands beside data, such as a media type, and truncates it: the limits of an output do not count it.
+pub(super) fn label(text: String) -> String {
+    let mut text = self::text(text);
+    if let Some((end, _)) = text.char_indices().nth(MAX_LABEL_CHARS) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// Makes all text in a value visible, names of members too.

@@ -36,7 +36,8 @@ pub(super) async fn call(
         let running = Running::start(server.clone(), toolbox, call, context.peer.clone());
         return drive(server, running, fingerprint, &context).await;
     }
-    let options = CallOptions::new().cancel(context.ct.clone()).attach(Arc::new(context.peer.clone()));
+    let options = CallOptions::new().reads_beside_changes().cancel(context.ct.clone());
+    let options = options.attach(Arc::new(context.peer.clone()));
     let options = if can_ask {
         options.approver(server.0.approver(Eliciting { peer: context.peer.clone() }))
     } else {
@@ -55,7 +56,7 @@ pub(super) async fn call(
         // A client that is gone needs no list.
         let _ = context.peer.notify_tool_list_changed().await;
     }
-    Ok(result::result(server, &toolbox, result).into())
+    Ok(result::result(server, &toolbox, result, &context).await.into())
 }
 
 /// The id of a call, unique in this process. The client's id of the request is not: two clients count from 1, and one may use
@@ -87,7 +88,7 @@ async fn drive(
         }
     };
     match next {
-        Next::Done(done) => Ok(result::result(server, &toolbox, *done).into()),
+        Next::Done(done) => Ok(result::result(server, &toolbox, *done, context).await.into()),
         Next::Asks => Ok(server.0.suspended.keep(running, fingerprint)),
         Next::Lost => Err(ErrorData::internal_error("the call ended without a result", None)),
     }

@@ -1,6 +1,7 @@
 //! Outputs that were too long for an answer, as resources: `toolkit://output/…`.
 
 use super::{Principal, Shared};
+use data_encoding::BASE64;
 use rmcp::model::{
     ErrorData, ListResourcesResult, MetaObject, ReadResourceResponse, ReadResourceResult, Resource,
     ResourceContents,
@@ -8,7 +9,7 @@ use rmcp::model::{
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::io::SeekFrom;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
@@ -19,8 +20,13 @@ const PREFIX: &str = "toolkit://output/";
 const MAX_PER_SESSION: usize = 1_000;
 /// Maximum number of outputs of all sessions.
 const MAX_OUTPUTS: usize = 10_000;
-/// Maximum number of bytes per read. The answer names the offset of the remaining bytes.
-const CHUNK: u64 = 1 << 20;
+/// Maximum number of bytes of text, or of Base64, per read. The answer names the offset of the remaining bytes. Some clients read no message
+/// of more than 1 MiB over HTTP.
+const CHUNK: u64 = 256 << 10;
+/// Maximum number of bytes of such a text as JSON, in which a control character takes six.
+const MAX_ESCAPED: usize = 768 << 10;
+/// The media type of outputs that are text.
+pub(super) const TEXT: &str = "text/plain";
 
 /// The outputs whose addresses the clients of a service received. Each is listed only in its session. It can also be read from another
 /// session of the same principal, because a client of the protocol without sessions may return by another connection: an address
@@ -38,6 +44,8 @@ struct Output {
     name: String,
     path: PathBuf,
     bytes: u64,
+    /// The media type.
+    kind: String,
 }
 
 /// The agent and the sender that an output belongs to, beside its session and its principal.
@@ -64,22 +72,27 @@ impl Output {
 
     fn resource(&self) -> Resource {
         Resource::new(&self.uri, &self.name)
-            .with_description("The whole output of a call")
-            .with_mime_type("text/plain")
+            .with_description(if self.kind == TEXT {
+                "The whole output of a call"
+            } else {
+                "A part of the output of a call; large ones are read in pieces"
+            })
+            .with_mime_type(&self.kind)
             .with_size(self.bytes)
     }
 }
 
 impl Outputs {
     /// Stores an output under an address that cannot be guessed.
-    pub(super) fn add(&self, server: &Shared, path: PathBuf, bytes: u64) -> Resource {
+    pub(super) fn add(&self, server: &Shared, path: PathBuf, bytes: u64, kind: &str) -> Resource {
         let session = server.session();
         let name =
             path.file_name().map_or_else(|| "output".to_owned(), |name| name.to_string_lossy().into_owned());
         let uri = format!("{PREFIX}{}", super::random::<20>());
         let principal = server.principal().cloned();
         let asker = Asker::of(&server.caller);
-        let output = Output { session: session.to_owned(), principal, asker, uri, name, path, bytes };
+        let (session_id, kind) = (session.to_owned(), kind.to_owned());
+        let output = Output { session: session_id, principal, asker, uri, name, path, bytes, kind };
         let resource = output.resource();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut own = all.iter().enumerate().filter(|(_, other)| other.session == session);
@@ -106,7 +119,8 @@ impl Outputs {
         all.retain(|output| output.principal.as_ref() != Some(principal));
     }
 
-    /// A part of an output: from its beginning, or from the byte that `?offset=` names.
+    /// A part of an output: from its beginning, or from the byte that `?offset=` names. Of text at most 256 KiB, and of other data the bytes
+    /// whose Base64 has at most 256 KiB.
     pub(super) async fn read(&self, server: &Shared, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
         let (own, offset) = match uri.split_once("?offset=") {
             Some((own, offset)) => (own, offset.parse().ok()),
@@ -126,13 +140,21 @@ impl Outputs {
             all.iter().find(is_own).cloned()
         };
         let output = found.ok_or_else(not_here)?;
-        let (text, next) = chunk(&output.path, offset).await.map_err(|error| {
+        let gone = |error: std::io::Error| {
             ErrorData::resource_not_found(
                 format!("the output is no longer kept: {error}"),
                 Some(json!({ "uri": uri })),
             )
-        })?;
-        let mut contents = ResourceContents::text(text, uri).with_mime_type("text/plain");
+        };
+        let (contents, next) = if output.kind == TEXT {
+            let (text, next) = text_chunk(&output.path, offset).await.map_err(gone)?;
+            (ResourceContents::text(text, uri), next)
+        } else {
+            let (data, size) = chunk(&output.path, offset, CHUNK / 4 * 3).await.map_err(gone)?;
+            let next = offset + data.len() as u64;
+            (ResourceContents::blob(BASE64.encode(&data), uri), (next < size).then_some(next))
+        };
+        let mut contents = contents.with_mime_type(&output.kind);
         if let Some(next) = next {
             let more: Map<String, Value> = [
                 ("next".to_owned(), json!(format!("{own}?offset={next}"))),
@@ -146,23 +168,38 @@ impl Outputs {
     }
 }
 
-/// Reads text from an offset, and returns the next offset. The text ends at a character boundary.
-async fn chunk(path: &std::path::Path, offset: u64) -> std::io::Result<(String, Option<u64>)> {
+/// Reads up to `most` bytes from an offset, and returns the size of the file.
+async fn chunk(path: &Path, offset: u64, most: u64) -> std::io::Result<(Vec<u8>, u64)> {
     let mut file = File::open(path).await?;
     let size = file.metadata().await?.len();
     file.seek(SeekFrom::Start(offset)).await?;
     let mut bytes = Vec::new();
-    file.take(CHUNK).read_to_end(&mut bytes).await?;
-    let mut next = offset + bytes.len() as u64;
-    if next < size {
-        let whole = bytes.len() - bytes.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
-        // The rest of invalid UTF-8 is not waited for.
-        if whole > 0 && bytes.len() - whole < 4 {
-            bytes.truncate(whole);
-            next = offset + whole as u64;
+    file.take(most).read_to_end(&mut bytes).await?;
+    Ok((bytes, size))
+}
+
+/// Reads text from an offset, and returns the next offset. The text ends at a character boundary.
+async fn text_chunk(path: &Path, offset: u64) -> std::io::Result<(String, Option<u64>)> {
+    let (mut bytes, size) = chunk(path, offset, CHUNK).await?;
+    loop {
+        let mut next = offset + bytes.len() as u64;
+        if next < size {
+            let whole = bytes.len() - bytes.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+            // The rest of invalid UTF-8 is not waited for.
+            if whole > 0 && bytes.len() - whole < 4 {
+                bytes.truncate(whole);
+                next = offset + whole as u64;
+            }
         }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let is_short = text.len() as u64 <= CHUNK
+            && serde_json::to_string(&text).is_ok_and(|escaped| escaped.len() <= MAX_ESCAPED);
+        // Of a few bytes, the text is short in any case.
+        if is_short || bytes.len() < 1_024 {
+            return Ok((text, (next < size).then_some(next)));
+        }
+        bytes.truncate(bytes.len() / 2);
     }
-    Ok((String::from_utf8_lossy(&bytes).into_owned(), (next < size).then_some(next)))
 }
 
 #[cfg(test)]
@@ -202,7 +239,7 @@ mod tests {
         .map(server)
         .collect();
         for (owner, own) in servers.iter().enumerate() {
-            let uri = outputs.add(&own.0, file.clone(), 5).uri;
+            let uri = outputs.add(&own.0, file.clone(), 5, TEXT).uri;
             for (reader, server) in servers.iter().enumerate() {
                 let is_listed = outputs.list(&server.0).resources.iter().any(|other| other.uri == uri);
                 let is_read = outputs.read(&server.0, &uri).await.is_ok();

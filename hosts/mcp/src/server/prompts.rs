@@ -65,7 +65,7 @@ pub(super) async fn get(
         ));
     }
     let call = ToolCall::new(super::call::call_id(), SKILL, json!({"skill": request.name}));
-    let options = CallOptions::new().cancel(context.ct.clone());
+    let options = CallOptions::new().reads_beside_changes().cancel(context.ct.clone());
     // Questions go to the client while the request waits, in the versions in which a server can send requests.
     let can_ask = !is_stateless(&context) && shows_forms(context.client_capabilities().as_ref());
     let options = if can_ask {

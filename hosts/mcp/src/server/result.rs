@@ -1,20 +1,61 @@
 //! Conversion of a call's result to the protocol.
 
 use super::ToolServer;
+use super::outputs::TEXT;
 use data_encoding::BASE64;
+use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use rmcp::service::RequestContext;
 use toolkit::{
     Content, ToolResult, Toolbox,
-    output::{Bytes, Cut, OutputLocation, Resource, ResourceBody},
+    output::{Bytes, Cut, LeftOutMedia, OutputLocation, Resource, ResourceBody},
 };
 
-/// A failure of the tool is a result too, for the model to read.
-pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult) -> CallToolResult {
+/// Maximum number of bytes of pictures, sounds and other data in one message over HTTP: as Base64 they take a third more, and some clients
+/// read no message of more than 1 MiB.
+const MAX_HTTP_BYTES: usize = 512 << 10;
+
+/// Converts the result of a call that a request made. A failure of the tool is a result too, for the model to read.
+pub(super) async fn result(
+    server: &ToolServer,
+    toolbox: &Toolbox,
+    mut result: ToolResult,
+    context: &RequestContext<RoleServer>,
+) -> CallToolResult {
+    if is_http(context)
+        && let Ok(output) = &mut result.outcome
+    {
+        let mut room = MAX_HTTP_BYTES;
+        let why = format!(
+            "a message over HTTP may have {MAX_HTTP_BYTES} bytes of them; the links of this result lead to them"
+        );
+        let fits = |block: &Content| {
+            let bytes = block.as_bytes().map_or(0, <[u8]>::len);
+            let fits = bytes <= room;
+            room -= if fits { bytes } else { 0 };
+            fits
+        };
+        toolbox.leave_out_media(output, &why, fits).await;
+    }
+    converted(server, toolbox, result)
+}
+
+#[cfg(feature = "http")]
+fn is_http(context: &RequestContext<RoleServer>) -> bool {
+    context.extensions.get::<http::request::Parts>().is_some()
+}
+
+#[cfg(not(feature = "http"))]
+fn is_http(_context: &RequestContext<RoleServer>) -> bool {
+    false
+}
+
+fn converted(server: &ToolServer, toolbox: &Toolbox, result: ToolResult) -> CallToolResult {
     // Clients show a model the structured content in place of the text. Details without a schema, and those that say less than the
     // text, are for hosts. Those of an MCP server are passed on, since its author chose them for models.
-    let is_structured = toolbox
-        .tool(&result.name)
-        .is_some_and(|tool| tool.structured_schema().is_some() || tool.source().is_remote());
+    let tool = toolbox.tool(&result.name);
+    let has_schema = tool.is_some_and(|tool| tool.structured_schema().is_some());
+    let is_remote = tool.is_some_and(|tool| tool.source().is_remote());
     match result.outcome {
         Err(error) => CallToolResult::error(vec![ContentBlock::text(error.message())]),
         Ok(output) => {
@@ -22,6 +63,9 @@ pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult)
                 .metadata
                 .get("truncation")
                 .and_then(|cut| serde_json::from_value::<Cut>(cut.clone()).ok());
+            // Without a schema, clients need no structured content, and what is beyond the limits of an output is in the linked one.
+            let is_structured = has_schema || is_remote && whole.is_none();
+            let left_out = LeftOutMedia::of(&output);
             let mut content: Vec<ContentBlock> = output.content.into_iter().map(block).collect();
             if let Some(Cut {
                 kept: OutputLocation::Whole { path } | OutputLocation::Partly { path, .. },
@@ -29,7 +73,14 @@ pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult)
                 ..
             }) = whole
             {
-                content.push(ContentBlock::resource_link(server.0.outputs.add(&server.0, path, total_bytes)));
+                let link = server.0.outputs.add(&server.0, path, total_bytes, TEXT);
+                content.push(ContentBlock::resource_link(link));
+            }
+            for LeftOutMedia { mime_type, bytes, kept, .. } in left_out {
+                if let OutputLocation::Whole { path } = kept {
+                    let link = server.0.outputs.add(&server.0, path, bytes, &mime_type);
+                    content.push(ContentBlock::resource_link(link));
+                }
             }
             let mut result = CallToolResult::success(content);
             result.structured_content = output.details.filter(|_| is_structured);

@@ -173,7 +173,8 @@ impl Running {
         let (sender, news) = mpsc::channel(AT_ONCE);
         let cancel = CancellationToken::new();
         let approver = server.0.approver(Forwarding(sender));
-        let options = CallOptions::new().cancel(cancel.clone()).approver(approver).attach(Arc::new(peer));
+        let options = CallOptions::new().reads_beside_changes().cancel(cancel.clone());
+        let options = options.approver(approver).attach(Arc::new(peer));
         let call_id = call.id.clone();
         let calling = toolbox.clone();
         let task = tokio::spawn(async move { calling.call_with(call, options).await });

@@ -9,6 +9,7 @@ mod changes;
 mod features;
 mod forgotten;
 mod hostile;
+mod limits;
 #[cfg(all(feature = "http", feature = "oauth"))]
 mod oauth;
 mod sampling;

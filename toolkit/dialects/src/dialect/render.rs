@@ -125,32 +125,19 @@ pub(super) fn content_parts(content: &[Content]) -> Vec<Part<'_>> {
     content
         .iter()
         .map(|block| match block {
-            Content::Text { text } => Part::Text(text.clone()),
             Content::Image { data: Bytes(data), mime_type } => Part::Image(data, media_type(mime_type)),
             Content::Audio { data: Bytes(data), mime_type } => Part::Audio(data, media_type(mime_type)),
-            Content::ResourceLink { uri, name, description, mime_type } => {
-                Part::Text(link(uri, name, description.as_deref(), mime_type.as_deref()))
-            }
-            Content::Resource { resource: Resource { uri, mime_type, body, .. } } => match body {
-                ResourceBody::Text(text) => Part::Text(format!("{uri}:\n{text}")),
-                ResourceBody::Blob(Bytes(data)) => match media_type(mime_type.as_deref().unwrap_or_default())
-                {
-                    kind if kind.starts_with("image/") => Part::Image(data, kind),
-                    kind if kind.starts_with("audio/") => Part::Audio(data, kind),
-                    kind => Part::File(data, kind, uri),
-                },
+            Content::Resource {
+                resource: Resource { uri, mime_type, body: ResourceBody::Blob(Bytes(data)), .. },
+            } => match media_type(mime_type.as_deref().unwrap_or_default()) {
+                kind if kind.starts_with("image/") => Part::Image(data, kind),
+                kind if kind.starts_with("audio/") => Part::Audio(data, kind),
+                kind => Part::File(data, kind, uri),
             },
-            // The enum has no further kinds; one that is added is sent as its JSON until it has a place here.
-            other => Part::Text(serde_json::to_string(other).unwrap_or_default()),
+            other => Part::Text(other.to_model_text().unwrap_or_default().into_owned()),
         })
         .filter(|part| !matches!(part, Part::Text(text) if text.is_empty()))
         .collect()
-}
-
-fn link(uri: &str, name: &str, description: Option<&str>, mime_type: Option<&str>) -> String {
-    let kind = mime_type.map_or_else(String::new, |kind| format!(" ({kind})"));
-    let about = description.map_or_else(String::new, |about| format!(": {about}"));
-    format!("{name}{kind} is at {uri}{about}")
 }
 
 impl Part<'_> {

@@ -1,4 +1,5 @@
-//! Converts a tool's schema for a dialect: unchanged if possible, otherwise looser, never narrower.
+//! Converts a tool's schema for a dialect: unchanged if possible, otherwise looser. It becomes narrower in one case: a property of variants at
+//! the root has the schemas of those that name it, also if others accept any further property.
 //!
 //! There are two ways of writing: *whole*, for providers that accept JSON Schema, which replaces references and changes little else;
 //! and *flat*, for providers that accept only some keywords: every part is split into alternatives of one type each, which are then
@@ -71,8 +72,10 @@ impl fmt::Display for SchemaLoss {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DialectSchema {
-    /// The schema for the request. Every value that matches the original matches it too, except that strict dialects require
-    /// optional properties to be present as `null`; [`Definitions::parse`](super::Definitions::parse) removes these again.
+    /// The schema for the request. Every value that matches the original matches it too, with two exceptions. Strict dialects require
+    /// optional properties to be present as `null`; [`Definitions::parse`](super::Definitions::parse) removes these again. And where
+    /// variants at the root become one object, a property has the schemas of the variants that name it, although a variant that does not
+    /// name it may accept any value there.
     pub schema: Value,
     /// The requirements that are no longer expressed, each once; the first thousand.
     pub loosened: Vec<SchemaLoss>,
@@ -110,7 +113,8 @@ impl Dialect {
     /// ```
     ///
     /// * References are replaced by their targets. A recursive type is expanded [`MAX_RECURSION`] times.
-    /// * OpenAI, Anthropic: variants are not supported at the root, so one object represents all of them.
+    /// * Variants are not supported at the root by any dialect but that of MCP, so one object represents all of them: with the properties of
+    ///   all, their types, descriptions and bounds, and a sentence about which belong together.
     /// * OpenAI: only keywords that grammars support, because many compatible servers generate a grammar and refuse other keywords:
     ///   no `not`, `if`, `contains`, `uniqueItems`, `propertyNames`, `dependentRequired`, patterns with look-around, unknown
     ///   formats.

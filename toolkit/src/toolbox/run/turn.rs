@@ -71,6 +71,7 @@ impl<'a> Running<'a> {
             // All calls made by a read-only tool are read-only.
             Some(_) if self.start.within_read_only => None,
             Some(above) => Some((above.live.children(), passage)),
+            None if is_reading && self.start.reads_beside_changes => None,
             None => Some((&self.scope.session.gate, passage)),
         }
     }

@@ -91,6 +91,44 @@ pub(crate) fn hold_of(own: &Value, values: &[Value]) {
     hold(own, &original, &fitting, &mut Seen::default());
 }
 
+/// Returns true if a value is refused only for properties that do not fit each schema which the root and its variants have for them: a
+/// property of variants has the schemas of those that name it.
+fn is_narrowed(own: &Value, shown: &Validator, value: &Value) -> bool {
+    let is_composed =
+        ["anyOf", "oneOf"].iter().any(|key| own.get(key).is_some()) || own.get("$ref").is_some();
+    is_composed
+        && shown.iter_errors(value).all(|error| {
+            let path = error.instance_path().to_string();
+            let Some(name) = path.strip_prefix('/').and_then(|path| path.split('/').next()) else {
+                return false;
+            };
+            let name = name.replace("~1", "/").replace("~0", "~");
+            let mut named = Vec::new();
+            schemas_of(own, own, &name, 0, &mut named);
+            named.iter().any(|schema| {
+                let defs = own.get("$defs").cloned().unwrap_or_else(|| json!({}));
+                !validator(&json!({"$defs": defs, "allOf": [schema]})).is_valid(&value[&name])
+            })
+        })
+}
+
+/// The schemas that a part, and the parts that it is put together of, have for a property.
+fn schemas_of(part: &Value, root: &Value, name: &str, depth: u32, found: &mut Vec<Value>) {
+    if depth > 8 {
+        return;
+    }
+    found.extend(part.get("properties").and_then(|properties| properties.get(name)).cloned());
+    for key in ["anyOf", "oneOf", "allOf"] {
+        for part in part.get(key).and_then(Value::as_array).into_iter().flatten() {
+            schemas_of(part, root, name, depth + 1, found);
+        }
+    }
+    let target = part.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
+    if let Some(target) = target.and_then(|pointer| root.pointer(&pointer.replace("%20", " "))) {
+        schemas_of(target, root, name, depth + 1, found);
+    }
+}
+
 fn hold(own: &Value, original: &Validator, values: &[Value], count: &mut Seen) {
     for dialect in Dialect::ALL {
         let said = dialect.schema(own);
@@ -108,7 +146,8 @@ fn hold(own: &Value, original: &Validator, values: &[Value], count: &mut Seen) {
         let shown = validator(&said.schema);
         if !is_strict {
             for value in values {
-                assert!(shown.is_valid(value), "{dialect}: {value}\n{own}\n{}", said.schema);
+                let is_taken = shown.is_valid(value) || is_narrowed(own, &shown, value);
+                assert!(is_taken, "{dialect}: {value}\n{own}\n{}", said.schema);
             }
             continue;
         }

@@ -340,6 +340,64 @@ fn a_root_of_variants_is_one_object() {
 }
 
 #[test]
+fn a_root_of_open_variants_has_the_properties_of_all_with_their_types_and_bounds() {
+    let text = json!({"type": "string", "maxLength": 5, "description": "A name."});
+    let number = json!({"type": "integer", "minimum": 1, "maximum": 9, "description": "A count."});
+    let variants = json!([
+        {"properties": {"a": text}, "required": ["a"]},
+        {"properties": {"b": number}, "required": ["b"], "additionalProperties": true},
+        {"required": ["z"]},
+    ]);
+    let all = json!([{"properties": {"a": text}, "required": ["a"]}, {"properties": {"b": number}}]);
+    let alternatives = "The arguments are one of: {a}; {b}; {z}.";
+    for (own, sentence) in [
+        (json!({"type": "object", "anyOf": variants}), Some(alternatives)),
+        (json!({"type": "object", "oneOf": variants}), Some(alternatives)),
+        (
+            json!({"type": "object", "anyOf": [{"$ref": "#/$defs/v"}, {"properties": {"b": number}, "required": ["b"]}],
+            "$defs": {"v": {"properties": {"a": text}, "required": ["a"]}}}),
+            Some("{a}; {b}."),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": text, "b": number}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+            Some("{a, b?}; {a?, b}."),
+        ),
+        (json!({"type": "object", "allOf": all}), None),
+    ] {
+        for dialect in Dialect::ALL.iter().filter(|dialect| **dialect != Dialect::Mcp) {
+            let schema = dialect.schema(&own).schema;
+            for (name, expected) in [("a", &text), ("b", &number)] {
+                let property = &schema["properties"][name];
+                let described = property["description"].as_str().unwrap_or_default();
+                assert!(
+                    described.starts_with(expected["description"].as_str().unwrap()),
+                    "{dialect} {schema}"
+                );
+                assert_eq!(property["type"], expected["type"], "{dialect} {schema}");
+                for (bound, words) in [
+                    ("maxLength", "At most 5 characters."),
+                    ("minimum", "At least 1."),
+                    ("maximum", "At most 9."),
+                ] {
+                    let is_said = property.get(bound) == expected.get(bound) || described.contains(words);
+                    assert!(is_said || expected.get(bound).is_none(), "{dialect} {bound} {schema}");
+                }
+            }
+            let said = schema["description"].as_str().unwrap_or_default();
+            assert_eq!(sentence.is_some(), said.contains("The arguments are one of"), "{dialect} {schema}");
+            assert!(said.contains(sentence.unwrap_or_default()), "{dialect} {schema}");
+        }
+        assert_eq!(Dialect::Mcp.schema(&own).schema, own);
+    }
+    let variants: Vec<Value> = (0..15)
+        .map(|number| json!({"properties": {format!("p{number}"): {"type": "string"}}, "required": [format!("p{number}")]}))
+        .collect();
+    let many = Anthropic.schema(&json!({"type": "object", "anyOf": variants})).schema;
+    assert!(many["description"].as_str().unwrap().ends_with("{p11}; 3 more."), "{many}");
+    assert_eq!(many["properties"]["p14"], json!({"type": "string"}));
+}
+
+#[test]
 fn what_cannot_be_strict_is_said_plainly_and_why() {
     let deep = (0..11).fold(json!({"type": "string"}), |inner, _| json!({"type": "array", "items": inner}));
     let wide: serde_json::Map<String, Value> =

@@ -1,5 +1,6 @@
 //! The HTTP client that sends requests, and signs in if a request lacks authentication.
 
+use super::super::post::Http;
 use super::authority::{Authority, MAX_IN_VAIN, Token};
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
@@ -24,18 +25,14 @@ const MAX_TRIES: u32 = 16;
 /// Sends requests with the stored token.
 #[derive(Clone, Debug)]
 pub(in crate::client) struct SignedIn {
-    http: reqwest::Client,
+    http: Http,
     authority: Arc<Authority>,
     /// Cancelled when no caller waits for the answers any more.
     ended: CancellationToken,
 }
 
 impl SignedIn {
-    pub(in crate::client) fn new(
-        http: reqwest::Client,
-        authority: Arc<Authority>,
-        ended: CancellationToken,
-    ) -> Self {
+    pub(in crate::client) fn new(http: Http, authority: Arc<Authority>, ended: CancellationToken) -> Self {
         Self { http, authority, ended }
     }
 

@@ -43,7 +43,7 @@ async fn tools_of_a_server_are_tools_here() {
     let sum = host.call("served__sum", json!({"numbers": [1, 2, 3]})).await;
     assert_eq!(sum.output().unwrap().details, Some(json!({"total": 6})));
     let picture = host.call("served__picture", json!({})).await;
-    assert_eq!(picture.output().unwrap().content[1], Content::image([1, 2, 3], "image/png"));
+    assert_eq!(picture.output().unwrap().content[1], Content::image(*b"\x89PNG\r\n\x1a\n", "image/png"));
     // Its own schema is what arguments are checked by, here.
     let wrong = host.call("served__sum", json!({"numbers": ["one"]})).await;
     assert_eq!(wrong.error().unwrap().kind(), ToolErrorKind::InvalidArguments);

@@ -41,7 +41,7 @@ async fn resources_are_listed_and_read() {
         assert_eq!((&*resource.uri, &resource.body), (uri, &ResourceBody::Text(expected.to_owned())));
     }
     let picture = read("test://picture").await;
-    assert_eq!(picture.output().unwrap().content, [Content::image([1, 2, 3], "image/png")]);
+    assert_eq!(picture.output().unwrap().content, [Content::image(*b"\x89PNG\r\n\x1a\n", "image/png")]);
     let data = read("test://data").await;
     assert_eq!(data.output().unwrap().content[0].as_bytes(), Some(&[1, 2, 3][..]));
     assert!(read("test://bad").await.text().contains("not valid Base64"));
@@ -151,7 +151,7 @@ async fn hidden_characters_are_shown_to_the_model() {
         host.noticed()
     );
     let result = toolbox.call(ToolCall::new("1", "f__hidden", "{}")).await;
-    assert_eq!(result.text(), r"👩‍🚒 a\u{202e}b");
+    assert_eq!(result.text(), "👩‍🚒 a\\u{202e}b\n{\"k\\\\u{200b}\":\"\\\\u{9b}\"}");
     assert_eq!(result.output().unwrap().details, Some(json!({r"k\u{200b}": r"\u{9b}"})));
 }
 

@@ -21,6 +21,7 @@ fn answer(request: &Request, version: &str, tool: &Value, result: impl Fn(&Reque
         Some("initialize") => answer(json!({
             "protocolVersion": version, "capabilities": {"tools": {}},
             "serverInfo": {"name": "scripted", "version": "1"},
+            "instructions": format!("First call\u{202e} `call`.\n{}the end", "x".repeat(2_000)),
         })),
         Some("tools/list") => answer(json!({ "tools": [tool] })),
         Some("tools/call") => result(request),
@@ -33,6 +34,10 @@ fn plain() -> Value {
     json!({"name": "call", "description": "d", "inputSchema": {"type": "object"}})
 }
 
+/// The text of [`done`], and the structured content, which it does not contain.
+const DONE: &str = r#"done
+{"a":1}"#;
+
 fn done(request: &Request) -> Answer {
     let result = json!({"content": [{"type": "text", "text": "done"}], "structuredContent": {"a": 1}});
     Answer::json(&json!({"jsonrpc": "2.0", "id": request.message["id"], "result": result}))
@@ -40,16 +45,88 @@ fn done(request: &Request) -> Answer {
 
 #[tokio::test]
 async fn one_block_or_one_surrogate_that_cannot_be_read_does_not_discard_the_others() {
-    let server = server("2025-11-25", plain(), |request| {
-        let id = &request.message["id"];
-        let content = r#"[{"type":"text","text":"before \ud83d"},{"type":"hologram","x":1},{"type":"text","text":"after"}]"#;
-        let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":{content}}}}}"#);
-        Answer::of("text/event-stream", format!("data: {message}\n\n"))
-    });
-    let host = Host::new(json!({"h": {"url": server.url("/mcp")}}));
-    let text = host.call("h__call", json!({})).await.text();
-    for part in ["before \u{fffd}", "hologram", "after"] {
-        assert!(text.contains(part), "{part:?} is not in {text}");
+    for is_stream in [true, false] {
+        let server = server("2025-11-25", plain(), move |request| {
+            let id = &request.message["id"];
+            let content = r#"[{"type":"text","text":"before \ud83d"},{"type":"hologram","x":1},{"type":"text","text":"after"}]"#;
+            let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":{content}}}}}"#);
+            if is_stream {
+                Answer::of("text/event-stream", format!("data: {message}\n\n"))
+            } else {
+                Answer::of("application/json; charset=utf-8", message)
+            }
+        });
+        let host = Host::new(json!({"h": {"url": server.url("/mcp")}}));
+        let text = host.call("h__call", json!({})).await.text();
+        for part in ["before \u{fffd}", "hologram", "after"] {
+            assert!(text.contains(part), "{is_stream} {part:?} is not in {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_body_of_a_failed_http_answer_is_shown_bounded_and_escaped() {
+    let long = format!("the disk is full\n\u{1b}[2J{}the end", "x".repeat(100_000));
+    let error =
+        json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "over quota"}}).to_string();
+    for (status, kind, body, header, expected) in [
+        (
+            500,
+            "text/plain",
+            long.as_str(),
+            None,
+            r"HTTP 500 Internal Server Error: the disk is full \u{1b}[2Jxxx",
+        ),
+        (502, "text/html", "<p>upstream</p>", None, "HTTP 502 Bad Gateway: <p>upstream</p>"),
+        (
+            503,
+            "application/json",
+            r#"{"detail": "maintenance"}"#,
+            None,
+            r#"HTTP 503 Service Unavailable: {"detail": "maintenance"}"#,
+        ),
+        (
+            429,
+            "text/plain",
+            "slow down",
+            Some("30"),
+            "HTTP 429 Too Many Requests (Retry-After: 30): slow down",
+        ),
+        (429, "application/json", &error, None, "over quota"),
+        (500, "application/json", &error, None, "refused the call: over quota (code -32000)"),
+        (500, "text/plain", "", None, "HTTP 500 Internal Server Error"),
+    ] {
+        for method in ["tools/call", "initialize"] {
+            let body = body.to_owned();
+            let answer_failed = move |request: &Request| {
+                let answer = Answer::of(kind, body.clone()).with_status(status);
+                match header {
+                    Some(after) => answer.with_header("retry-after", after.to_owned()),
+                    None if request.message.is_null() => Answer::status(status),
+                    None => answer,
+                }
+            };
+            let server = Scripted::new(move |request| {
+                if request.message["method"] == method {
+                    return answer_failed(request);
+                }
+                answer(request, "2025-11-25", &plain(), &answer_failed)
+            });
+            let host = Host::new(json!({"h": {"url": server.url("/mcp"), "type": "http"}}));
+            let text = host.call("h__call", json!({})).await.text();
+            // Of a failed start the call names the reason, too, which is escaped before.
+            let text = text.replace("\\\\", "\\");
+            let expected = if method == "initialize" {
+                expected.trim_start_matches("refused the call: ")
+            } else {
+                expected
+            };
+            assert!(text.contains(expected), "{method} {status}: {text}");
+            assert!(
+                text.len() < 1_500 && !text.contains("the end") && !text.contains('\u{1b}'),
+                "{status}: {text}"
+            );
+        }
     }
 }
 
@@ -73,7 +150,7 @@ async fn an_output_schema_that_cannot_be_used_leaves_the_tool() {
             !is_used,
             "{schema}"
         );
-        assert_eq!(host.call("h__call", json!({})).await.text(), "done", "{schema}");
+        assert_eq!(host.call("h__call", json!({})).await.text(), DONE, "{schema}");
     }
 }
 
@@ -86,7 +163,7 @@ async fn a_version_that_does_not_exist_is_not_used() {
         let host = Host::new(json!({"h": {"url": server.url("/mcp"), "type": "http"}}));
         let result = host.call("h__call", json!({})).await;
         if is_known {
-            assert_eq!(result.text(), "done", "{version}");
+            assert_eq!(result.text(), DONE, "{version}");
         } else {
             let expected = format!("it answers with the protocol version {version:?}, which does not exist");
             assert!(host.noticed().contains(&expected), "{}", host.noticed());
@@ -118,7 +195,7 @@ async fn a_redirect_is_followed_within_its_origin_and_named_elsewhere() {
         let host = Host::new(json!({ "h": settings }));
         let result = host.call("h__call", json!({})).await;
         match expected {
-            None => assert_eq!(result.text(), "done", "{case}"),
+            None => assert_eq!(result.text(), DONE, "{case}"),
             Some(expected) => {
                 let noticed = host.noticed();
                 assert!(result.is_error() && noticed.contains(expected), "{case}: {noticed}");
@@ -130,4 +207,21 @@ async fn a_redirect_is_followed_within_its_origin_and_named_elsewhere() {
         }
     }
     assert!(other.requests().is_empty(), "the headers are for one origin only");
+}
+
+#[tokio::test]
+async fn instructions_of_a_server_are_passed_on_bounded_and_with_hidden_characters_escaped() {
+    let server = server("2025-11-25", plain(), done);
+    let host =
+        Host::new(json!({"h": {"url": server.url("/mcp")}, "off": {"command": "x", "enabled": false}}));
+    let said = host.toolbox().await.source_instructions();
+    let [said] = &said[..] else { panic!("{said:?}") };
+    assert_eq!(said.source.to_string(), "the MCP server `h`");
+    assert!(said.text.starts_with("First call\\u{202e} `call`.\nxxx"), "{said}");
+    assert!(said.text.chars().count() < 2_100 && !said.text.contains("the end"), "{said}");
+    assert!(said.to_string().starts_with("the MCP server `h` says about its tools:\n> First call"), "{said}");
+    let status = host.servers.status();
+    assert_eq!(status[0].instructions.as_ref(), Some(&said.text));
+    host.servers.stop().await;
+    assert!(host.toolbox().await.source_instructions().is_empty());
 }

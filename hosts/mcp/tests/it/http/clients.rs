@@ -59,6 +59,26 @@ async fn hold(gate: State<Arc<Gate>>) -> &'static str {
     "held"
 }
 
+/// Changes something until it is let go.
+#[tool(auto_execute)]
+async fn alter(gate: State<Arc<Gate>>) -> &'static str {
+    gate.started.fetch_add(1, Ordering::SeqCst);
+    gate.open.acquire().await.unwrap().forget();
+    "altered"
+}
+
+/// Returns three pictures of 300,000 bytes.
+#[tool(read_only)]
+async fn pictures() -> Vec<Content> {
+    (0..3).map(|number| Content::image(vec![number; 300_000], "image/png")).collect()
+}
+
+/// Returns control characters, which JSON escapes, and invalid UTF-8 would be no text.
+#[tool(read_only)]
+async fn controls() -> String {
+    "\u{1}".repeat(3_000_000)
+}
+
 /// Returns the event that ends the session.
 #[tool(read_only)]
 async fn session_end(ctx: &ToolContext) -> String {
@@ -86,9 +106,13 @@ impl House {
             .tool(tool_ref!(super::sessions::begin))
             .tool(tool_ref!(deploy))
             .tool(tool_ref!(hold))
+            .tool(tool_ref!(alter))
+            .tool(tool_ref!(pictures))
+            .tool(tool_ref!(controls))
             .tool(tool_ref!(session_end))
             .service(Arc::clone(&ended))
             .service(Arc::clone(&gate))
+            .data_dir(directory.path().join("data"))
             .build()
             .unwrap();
         let shutdown = options.shutdown.clone();

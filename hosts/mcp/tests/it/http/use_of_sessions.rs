@@ -3,6 +3,7 @@
 use super::TOKEN;
 use super::clients::{Client, House, Stream, call, text};
 use serde_json::json;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 const IDLE: Duration = Duration::from_millis(400);
@@ -136,4 +137,23 @@ async fn a_request_whose_id_is_in_use_gets_an_error() {
     house.gate.open.add_permits(1);
     assert_eq!(text(&held.whole().await.message()), "held");
     assert_eq!(text(&client.post(call(5, "session_end")).await.message()), "nothing in particular");
+}
+
+#[tokio::test]
+async fn a_read_waits_for_no_change_and_a_change_for_one_of_another_session_of_its_principal() {
+    let house = House::new(None).await;
+    let token = house.tokens.add("ada").unwrap();
+    let (mut first, mut second) = (house.begin(&token, false).await, house.begin(&token, false).await);
+    let mut altering = first.again().await;
+    let altered = altering.start_call("alter").await;
+    house.gate.reaches(|gate| &gate.started, 1).await;
+    let mut waiting = second.again().await;
+    let later = waiting.start_call("alter").await;
+    for client in [&mut first, &mut second] {
+        assert_eq!(text(&client.call("session_end").await), "nothing in particular");
+    }
+    assert_eq!(house.gate.started.load(Ordering::SeqCst), 1, "two changes at once");
+    house.gate.open.add_permits(2);
+    assert_eq!(text(&altered.whole().await.message()), "altered");
+    assert_eq!(text(&later.whole().await.message()), "altered");
 }

@@ -6,7 +6,7 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use toolkit::prelude::*;
 use toolkit::{
     Builder, Content,
@@ -84,6 +84,19 @@ fn add_in_words(a: i64, b: i64) -> Structured<Total> {
 #[tool(read_only)]
 fn add_with_the_way(a: i64, b: i64) -> Detailed<Total> {
     Detailed::new(ToolOutput::text(format!("{a} and {b} are {}", a + b)), Total { sum: a + b })
+}
+
+/// The number of calls of `change` that began, and the permission of each to end.
+struct Changes {
+    begun: Semaphore,
+    may_end: Semaphore,
+}
+
+/// Changes something, as long as it takes.
+#[tool(auto_execute)]
+async fn change(changes: State<Arc<Changes>>) {
+    changes.begun.add_permits(1);
+    changes.may_end.acquire().await.unwrap().forget();
 }
 
 /// Counts up.
@@ -292,5 +305,35 @@ async fn calls_of_one_client_that_only_read_run_together() {
         for call in calls {
             assert_eq!(text(&call.await.unwrap()), "met");
         }
+    }
+}
+
+#[tokio::test]
+async fn reads_run_beside_a_call_that_changes_something_and_changes_one_after_the_other() {
+    for version in &GENERATIONS {
+        let changes = Arc::new(Changes { begun: Semaphore::new(0), may_end: Semaphore::new(0) });
+        let toolkit =
+            Toolkit::empty().tool(tool_ref!(add)).tool(tool_ref!(change)).service(Arc::clone(&changes));
+        let connected = connect(version, Person::default(), toolkit).await;
+        let read = async |a: i64| {
+            let read = connected.call("add", json!({"a": a, "b": 1}));
+            text(
+                &tokio::time::timeout(Duration::from_secs(20), read)
+                    .await
+                    .expect("a read waits for a change"),
+            )
+        };
+        let reads = async {
+            changes.begun.acquire().await.unwrap().forget();
+            assert_eq!(read(1).await, "2", "{version}");
+            // The second change has been sent, and waits for the first.
+            assert_eq!(read(2).await, "3", "{version}");
+            assert_eq!(changes.begun.available_permits(), 0, "{version}");
+            changes.may_end.add_permits(1);
+            changes.begun.acquire().await.unwrap().forget();
+            assert_eq!(read(3).await, "4", "{version}");
+            changes.may_end.add_permits(1);
+        };
+        tokio::join!(connected.call("change", nothing()), connected.call("change", nothing()), reads);
     }
 }

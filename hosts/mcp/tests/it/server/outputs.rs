@@ -28,6 +28,7 @@ async fn what_is_cut_can_be_read_whole() {
             let ResourceContents::TextResourceContents { text, meta, .. } = &part.contents[0] else {
                 panic!("no text")
             };
+            assert!(text.len() <= 256 << 10, "{}", text.len());
             read.push_str(text);
             next = meta.as_ref().and_then(|meta| Some(meta.0.get("next")?.as_str()?.to_owned()));
             parts += 1;

@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, HashSet};
 pub(super) const OF_SOME: &str = "\u{0}of some";
 
 impl Rewriter<'_> {
-    /// Combines alternatives of objects into one object that accepts every value that any of them accepts. Returns `None` if
-    /// there are none.
+    /// Combines alternatives of objects into one object that accepts every value that any of them accepts, except that a property has the
+    /// schemas of the alternatives that name it, although an open alternative that does not name it accepts any value there. Returns
+    /// `None` if there are none.
     ///
     /// The result does not express which properties belong together.
     pub(super) fn one_object(&mut self, alternatives: Vec<Map<String, Value>>) -> Option<Map<String, Value>> {
@@ -69,7 +70,8 @@ impl Rewriter<'_> {
         Some(one)
     }
 
-    /// Returns a schema that accepts every value that any of the objects accepts under a name.
+    /// Returns a schema that accepts every value that any of the objects which name a property accepts for it, or accepts by a schema of
+    /// further properties. A model would otherwise learn neither the type nor the bounds of a property of open objects.
     fn property_of_all(&mut self, name: &str, alternatives: &[Map<String, Value>]) -> Value {
         let mut options: Vec<Value> = Vec::new();
         let mut seen = HashSet::new();
@@ -77,12 +79,14 @@ impl Rewriter<'_> {
             let own = alternative.get("properties").and_then(|properties| properties.get(name));
             let option = match (own, alternative.get("additionalProperties")) {
                 (Some(own), _) => own,
-                (None, _) if alternative.contains_key("patternProperties") => return Value::Bool(true),
-                (None, None) => return Value::Bool(true),
+                (None, _) if alternative.contains_key("patternProperties") => {
+                    return any_value(name, alternatives);
+                }
+                (None, None | Some(Value::Bool(true))) => continue,
                 (None, Some(rest)) => rest,
             };
             if option == &Value::Bool(true) {
-                return Value::Bool(true);
+                return any_value(name, alternatives);
             }
             let size = count(option, self.copies);
             if !self.copy(alternative, size) {
@@ -113,6 +117,17 @@ impl Rewriter<'_> {
             }
         }
         any.into()
+    }
+}
+
+/// Returns a schema that accepts any value, with the first description that an object has for a name.
+fn any_value(name: &str, alternatives: &[Map<String, Value>]) -> Value {
+    let description = |alternative: &Map<String, Value>| {
+        alternative.get("properties")?.get(name)?.get("description").cloned()
+    };
+    match alternatives.iter().find_map(description) {
+        Some(description) => json!({ "description": description }),
+        None => Value::Bool(true),
     }
 }
 

@@ -83,14 +83,15 @@ pub(super) fn add(schema: &mut Map<String, Value>, sentences: &[String]) {
     schema.shift_insert(0, "description".into(), text.into());
 }
 
-/// Describes the variants of an object in one sentence: which properties belong together.
+/// Describes the variants of an object in one sentence: which properties belong together. `None` if all have the same.
 pub(super) fn variants(alternatives: &[Map<String, Value>]) -> Option<String> {
     const MAX_VARIANTS: usize = 12;
     let mut shapes: Vec<String> = Vec::new();
+    let none = Map::new();
     for alternative in alternatives {
         let required = super::document::names(alternative.get("required"));
-        let properties = alternative.get("properties").and_then(Value::as_object)?;
-        let members =
+        let properties = alternative.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        let named =
             properties.iter().filter(|(_, schema)| **schema != Value::Bool(false)).map(|(name, schema)| {
                 let optional = if required.contains(&name.as_str()) { "" } else { "?" };
                 match schema.as_object().and_then(super::kind::values).as_deref() {
@@ -98,11 +99,20 @@ pub(super) fn variants(alternatives: &[Map<String, Value>]) -> Option<String> {
                     _ => format!("{name}{optional}"),
                 }
             });
-        let shape = format!("{{{}}}", members.collect::<Vec<_>>().join(", "));
+        let unnamed = required.iter().filter(|name| !properties.contains_key(**name));
+        let members: Vec<String> = named.chain(unnamed.map(|name| (*name).to_owned())).collect();
+        let shape = format!("{{{}}}", members.join(", "));
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }
     }
-    (shapes.len() > 1 && shapes.len() <= MAX_VARIANTS)
-        .then(|| format!("The arguments are one of: {}.", shapes.join("; ")))
+    if shapes.len() < 2 {
+        return None;
+    }
+    let more = match shapes.len().saturating_sub(MAX_VARIANTS) {
+        0 => String::new(),
+        count => format!("; {count} more"),
+    };
+    shapes.truncate(MAX_VARIANTS);
+    Some(format!("The arguments are one of: {}{more}.", shapes.join("; ")))
 }

@@ -141,19 +141,17 @@ struct Launch {
     directory: usize,
     library_path: usize,
     is_of_project: bool,
-    is_sandboxed: bool,
     definition: usize,
 }
 
 fn launches() -> impl Strategy<Value = Launch> {
-    (0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize, any::<bool>(), any::<bool>(), 0..3_usize).prop_map(
-        |(shell, argument, directory, library_path, is_of_project, is_sandboxed, definition)| Launch {
+    (0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize, any::<bool>(), 0..3_usize).prop_map(
+        |(shell, argument, directory, library_path, is_of_project, definition)| Launch {
             shell,
             argument,
             directory,
             library_path,
             is_of_project,
-            is_sandboxed,
             definition,
         },
     )
@@ -178,9 +176,6 @@ impl Launch {
         if self.library_path > 0 {
             settings["env"] = json!({"LD_LIBRARY_PATH": "/nowhere"});
         }
-        if self.is_sandboxed {
-            settings["sandbox"] = "read-only".into();
-        }
         let server = json!({"e": settings});
         if self.is_of_project {
             place.configuration(&json!({}), Some(&server))
@@ -193,7 +188,7 @@ impl Launch {
 #[test]
 fn an_answer_for_one_random_server_never_counts_for_another() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let pairs = (launches(), launches(), 0..8_usize).prop_map(|(first, other, property)| {
+    let pairs = (launches(), launches(), 0..7_usize).prop_map(|(first, other, property)| {
         let mut later = first;
         match property {
             0 => later.shell = other.shell,
@@ -201,8 +196,7 @@ fn an_answer_for_one_random_server_never_counts_for_another() {
             2 => later.directory = other.directory,
             3 => later.library_path = other.library_path,
             4 => later.is_of_project = other.is_of_project,
-            5 => later.is_sandboxed = other.is_sandboxed,
-            6 => later.definition = other.definition,
+            5 => later.definition = other.definition,
             _ => later = other,
         }
         (first, later)

@@ -5,6 +5,7 @@
 
 mod apart;
 mod driven;
+pub(crate) mod large;
 mod person;
 
 use person::{Person, client, is_running, tools, until};
@@ -145,4 +146,16 @@ fn the_inspector_lists_and_calls() {
             inspect(&["--method", "tools/call", "--tool-name", "read", "--tool-arg", "file_path=notes.txt"]);
         assert!(read.contains("two"), "{read}");
     }
+}
+
+/// A little more than 1 MiB, which some clients do not read as one message over HTTP.
+const LARGE: u64 = 1_200_000;
+
+#[test]
+#[ignore = "needs the Python and TypeScript clients of MCP: cargo xtask test"]
+fn large_results_arrive_whole_or_as_links() {
+    let over_http = large::CLIENTS.iter().map(|client| (*client, true));
+    // Over standard streams, the clients of a language have the same limits.
+    let over_streams = [large::CLIENTS[0], large::CLIENTS[6]].map(|client| (client, false));
+    large::arrive(&over_http.chain(over_streams).collect::<Vec<_>>(), &[LARGE]);
 }

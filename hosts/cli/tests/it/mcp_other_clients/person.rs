@@ -17,7 +17,7 @@ pub(super) fn client(name: &str) -> PathBuf {
 }
 
 /// A person with a workspace, and the command.
-pub(super) struct Person {
+pub(crate) struct Person {
     directory: TempDir,
     toolkit: PathBuf,
 }
@@ -32,7 +32,7 @@ impl Person {
         Self { directory, toolkit: env!("CARGO_BIN_EXE_toolkit").into() }
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 

@@ -32,6 +32,9 @@ const connect = async () => {
     : new StdioClientTransport({ command: target[0], args: target.slice(1), cwd: work, env: process.env });
   const client = new Client({ name: "node", version: "1" }, { versionNegotiation: { mode } });
   await client.connect(transport);
+  // A server that starts slowly has its tools in a later list.
+  const isThere = async () => (await client.listTools()).tools.some((tool) => tool.name === "large__text");
+  while (!(await isThere())) await new Promise((resolve) => setTimeout(resolve, 200));
   return client;
 };
 

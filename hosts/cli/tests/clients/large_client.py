@@ -37,7 +37,10 @@ def by_mcp(mode, target):
     async def call(name, arguments):
         return await client.call_tool(name, arguments)
 
-    return client, call, contents
+    async def names():
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+    return client, names, call, contents
 
 
 def by_fastmcp(mode, target):
@@ -50,7 +53,10 @@ def by_fastmcp(mode, target):
     async def call(name, arguments):
         return await client.call_tool(name, arguments, raise_on_error=False)
 
-    return client, call, client.read_resource
+    async def names():
+        return [tool.name for tool in await client.list_tools()]
+
+    return client, names, call, client.read_resource
 
 
 def data_of(contents):
@@ -125,8 +131,11 @@ async def main():
     rows = json.loads(rows)
     while rows:
         try:
-            client, call, contents = make(mode, target)
+            client, names, call, contents = make(mode, target)
             async with client:
+                # A server that starts slowly has its tools in a later list.
+                while "large__text" not in await names():
+                    await asyncio.sleep(0.2)
                 while rows:
                     row = rows.pop(0)
                     said = await asyncio.wait_for(compare(call, contents, *row), 120)

@@ -1,4 +1,4 @@
-"""A server whose results are as large as the files that they are made of: `large_server.py DIRECTORY`."""
+"""A server whose results are as large as the files that they are made of: `large_server.py DIRECTORY PORT`."""
 
 import base64
 import json
@@ -76,4 +76,4 @@ def data_resource(file: str) -> bytes:
     return (directory / file).read_bytes()
 
 
-server.run("stdio")
+server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]))

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::agent::{Bench, call, chunks};
-use crate::mcp_other_clients::large::{rows, settings, with_files};
+use crate::mcp_other_clients::large::{Files, rows};
 use serde_json::{Value, json};
 use std::fs;
 use toolkit::text::estimated_tokens;
@@ -52,17 +52,17 @@ fn end() -> Answer {
 #[ignore = "needs the Python client of MCP: cargo xtask test"]
 async fn a_large_result_of_any_kind_fits_the_window_of_a_model() {
     const SIZE: u64 = 1_200_000;
-    let files = with_files(&[SIZE]);
+    let files = Files::new(&[SIZE]);
     let mut wrong = Vec::new();
     for row in rows(SIZE) {
         let (tool, arguments) = (row[0].as_str().unwrap(), &row[1]);
         let bench = Bench::new([vec![call("1", tool, arguments)], vec![end(); 3]].concat()).await;
-        let mut settings = settings(&files);
+        let mut settings = files.settings();
         let url = format!("{}/v1", bench.server.url());
         settings["models"] = json!({"local": {"baseUrl": url, "model": "m", "contextTokens": WINDOW_TOKENS}});
         fs::write(bench.directory.path().join("user/toolkit.json5"), settings.to_string()).unwrap();
         let mut command = bench.any_command(&["agent", "Look at it."]);
-        command.current_dir(files.path("work"));
+        command.current_dir(files.person.path("work"));
         let ran = tokio::task::spawn_blocking(move || crate::fixture::finish(&mut command)).await.unwrap();
         let requests = bench.server.requests();
         assert!(ran.code == 0 && requests.len() >= 2, "{row}: {ran:?}");
@@ -70,7 +70,7 @@ async fn a_large_result_of_any_kind_fits_the_window_of_a_model() {
         wrong.extend(faults.map(|fault| format!("{row}: {fault}")));
         // What is not shown can be read, and the model is told where.
         let said = requests[1].json()["messages"].to_string();
-        let size = fs::metadata(files.path("work").join(row[2].as_str().unwrap())).unwrap().len();
+        let size = fs::metadata(files.person.path("work").join(row[2].as_str().unwrap())).unwrap().len();
         let is_shown = said.contains("data:image/") || said.len() as u64 > size;
         if !is_shown && !said.contains("tool-output") {
             wrong.push(format!("{row}: nothing tells where the rest is"));

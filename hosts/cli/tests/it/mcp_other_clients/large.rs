@@ -1,9 +1,10 @@
 //! Large results: they arrive whole, or a resource that the result links to has them, at clients in several languages.
 
-use super::person::{Person, client, tools};
+use super::person::{Person, Served, client, tools, until};
 use serde_json::{Value, json};
 use std::fs;
-use std::process::Command;
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use toolkit_tests::run;
 
@@ -50,26 +51,40 @@ pub(crate) fn rows(size: u64) -> Vec<Value> {
     KINDS.iter().map(row).collect()
 }
 
-/// A person with files of these sizes, and a server that makes results of them.
-pub(crate) fn with_files(sizes: &[u64]) -> Person {
-    let person = Person::new();
-    let mut command = Command::new(tools().join("python/bin/python"));
-    command.arg(client("large_files.py")).arg(person.path("work")).args(sizes.iter().map(u64::to_string));
-    run(&mut command).success();
-    fs::write(person.path("user/toolkit.json5"), settings(&person).to_string()).unwrap();
-    person
+/// Files of these sizes, and a server that makes results of them. It is at an address, so that no call waits for its start.
+pub(crate) struct Files {
+    pub(crate) person: Person,
+    port: u16,
+    _server: Served,
 }
 
-/// A configuration with the server.
-pub(crate) fn settings(person: &Person) -> Value {
-    let python = tools().join("python/bin/python");
-    let server = json!({"command": python, "args": [client("large_server.py"), person.path("work")]});
-    json!({"mcp": {"large": server}, "permission": {"mcp": "allow", "exec": "allow"}})
+impl Files {
+    pub(crate) fn new(sizes: &[u64]) -> Self {
+        let (person, python) = (Person::new(), tools().join("python/bin/python"));
+        let mut command = Command::new(&python);
+        command.arg(client("large_files.py")).arg(person.path("work")).args(sizes.iter().map(u64::to_string));
+        run(&mut command).success();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = Command::new(python);
+        command.arg(client("large_server.py")).arg(person.path("work")).arg(port.to_string());
+        let server = Served(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        until("the server's start", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        let files = Self { person, port, _server: server };
+        fs::write(files.person.path("user/toolkit.json5"), files.settings().to_string()).unwrap();
+        files
+    }
+
+    /// A configuration with the server.
+    pub(crate) fn settings(&self) -> Value {
+        let server = json!({"url": format!("http://127.0.0.1:{}/mcp", self.port)});
+        json!({"mcp": {"large": server}, "permission": {"mcp": "allow", "exec": "allow"}})
+    }
 }
 
 /// Has each client get results of these sizes, over HTTP or standard streams.
 pub(super) fn arrive(clients: &[(Client, bool)], sizes: &[u64]) {
-    let person = with_files(sizes);
+    let files = Files::new(sizes);
+    let person = &files.person;
     let (_served, address) = person.serve();
     let rows: Vec<Value> = sizes.iter().flat_map(|size| rows(*size)).collect();
     let (clients, wrong) = (Mutex::new(clients.iter()), Mutex::new(Vec::new()));

@@ -96,7 +96,7 @@ impl Person {
 }
 
 /// Ends with the test.
-pub(super) struct Served(Child);
+pub(super) struct Served(pub(super) Child);
 
 impl Drop for Served {
     fn drop(&mut self) {
@@ -114,7 +114,7 @@ pub(super) fn is_running(mark: &str) -> bool {
 }
 
 pub(super) fn until(what: &str, holds: impl Fn() -> bool) {
-    for _ in 0..400 {
+    for _ in 0..1500 {
         if holds() {
             return;
         }

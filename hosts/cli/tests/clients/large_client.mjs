@@ -70,7 +70,7 @@ const isAll = (data, expected, file, tool) => {
 const compare = async (client, tool, args, file) => {
   const expected = readFileSync(join(work, file));
   const result = await client.callTool({ name: tool, arguments: args }, ...(library === "v2" ? [] : [undefined]), {
-    timeout: 120_000,
+    timeout: 600_000,
   });
   if (result.isError) return `an error: ${JSON.stringify(result.content).slice(0, 300)}`;
   const structured = result.structuredContent;

@@ -25,7 +25,7 @@ MAX_PIECE = 256 * 1024
 
 def by_mcp(mode, target):
     if target[0].startswith("http"):
-        http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {target[1]}"}, timeout=120)
+        http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {target[1]}"}, timeout=600)
         server = streamable_http_client(target[0], http_client=http)
     else:
         server = mcp.StdioServerParameters(command=target[0], args=target[1:], env=None)
@@ -138,7 +138,7 @@ async def main():
                     await asyncio.sleep(0.2)
                 while rows:
                     row = rows.pop(0)
-                    said = await asyncio.wait_for(compare(call, contents, *row), 120)
+                    said = await asyncio.wait_for(compare(call, contents, *row), 600)
                     print(f"{row[0]} {row[2]}: {said}".replace("\n", " "), flush=True)
         except Exception as error:
             # An answer that is too large may end the connection: the next row has a new one.

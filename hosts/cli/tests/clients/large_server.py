@@ -51,6 +51,12 @@ def picture(file: str) -> CallToolResult:
 
 
 @server.tool()
+def pictures(file: str, count: int) -> CallToolResult:
+    """A file as several pictures."""
+    return CallToolResult(content=[ImageContent(type="image", mime_type="image/png", data=encoded(file))] * count)
+
+
+@server.tool()
 def structured(file: str) -> dict[str, Any]:
     """Structured content, with the same in text, and a schema."""
     return json.loads((directory / file).read_text())

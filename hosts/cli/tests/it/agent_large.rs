@@ -1,7 +1,6 @@
 //! Large results of servers of the Model Context Protocol in the requests to a model with a small context window.
 
 #![cfg(all(target_os = "linux", feature = "mcp", feature = "fs"))]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::agent::{Bench, call, chunks};
 use crate::mcp_other_clients::large::{Files, rows};
@@ -68,7 +67,7 @@ async fn a_large_result_of_any_kind_fits_the_window_of_a_model() {
         assert!(ran.code == 0 && requests.len() >= 2, "{row}: {ran:?}");
         let faults = requests.iter().filter_map(|request| fault(&request.json()));
         wrong.extend(faults.map(|fault| format!("{row}: {fault}")));
-        // What is not shown can be read, and the model is told where.
+        // The model is told where it can read the rest.
         let said = requests[1].json()["messages"].to_string();
         let size = fs::metadata(files.person.path("work").join(row[2].as_str().unwrap())).unwrap().len();
         let is_shown = said.contains("data:image/") || said.len() as u64 > size;

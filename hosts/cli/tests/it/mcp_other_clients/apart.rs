@@ -46,9 +46,12 @@ const BOTH: &[Era] = &[Legacy, Modern];
 const WITH_SESSIONS: &[Era] = &[Legacy];
 const WITHOUT: &[Era] = &[Modern];
 
-/// What a client may do with things of another one, in this order: with a token of another principal, with another token of the same
-/// principal, with the same shared token. It is that of `docs/mcp.md`.
-const TABLE: &[(&[Era], Thing, &str, By, [bool; 3])] = &[
+/// The versions, the thing, the action, its way, and whether it may be done with the tokens of each kind.
+type Row = (&'static [Era], Thing, &'static str, By, [bool; 3]);
+
+/// The actions that a client may do with things of another one, in this order: with a token of another principal, with another token of the
+/// same principal, with the same shared token; as `docs/mcp.md` has it.
+const TABLE: &[Row] = &[
     (BOTH, Job, "list", By::Own, [false, true, false]),
     (BOTH, Job, "poll", By::Own, [false, true, false]),
     (BOTH, Job, "stop", By::Own, [false, true, false]),
@@ -189,7 +192,7 @@ impl Pair<'_> {
             _ => self.other.session.clone(),
         };
         match thing {
-            Job => self.job(&mark, action, (by == By::Id).then_some(session)),
+            Job => self.job(&mark, action, session.filter(|_| by == By::Id)),
             Allowance => self.allowance(era, &mark),
             Question if era == Modern => self.suspended_question(&mark),
             Question => self.question(&mark, session.as_deref()),
@@ -197,26 +200,26 @@ impl Pair<'_> {
             Stream => self.stream(&mark, session.as_deref()),
             Output => self.output(&mark, action),
             Session => {
-                self.other.done(json!({"do": "delete", "session": session}));
-                self.owner.tried(json!({"do": "ping"})).is_err()
+                self.other.done(&json!({"do": "delete", "session": session}));
+                self.owner.tried(&json!({"do": "ping"})).is_err()
             }
         }
     }
 
     /// Sends a request of the other client, by a session that it names, and waits until it was handled.
     fn send(&mut self, session: Option<&str>, message: &Value) {
-        self.other.done(json!({"do": "send", "session": session, "message": message}));
+        self.other.done(&json!({"do": "send", "session": session, "message": message}));
         self.settle();
     }
 
     /// Waits until what the other client sent before was handled.
     fn settle(&mut self) {
-        self.other.done(json!({"do": "resources"}));
+        self.other.done(&json!({"do": "resources"}));
     }
 
-    fn job(&mut self, mark: &str, action: &str, session: Option<Option<String>>) -> bool {
+    fn job(&mut self, mark: &str, action: &str, session: Option<String>) -> bool {
         let background = json!({"command": format!("sleep {mark}"), "run_in_background": true});
-        let started = self.owner.done(call("exec", &background));
+        let started = self.owner.done(&call("exec", &background));
         if self.lasts {
             until("the job's start", || is_running(mark));
         }
@@ -233,23 +236,23 @@ impl Pair<'_> {
         };
         let is_done = match session {
             None => {
-                let said = self.other.done(call("process", &arguments));
+                let said = self.other.done(&call("process", &arguments));
                 if action == "list" { text(&said).contains(mark) } else { said["is_error"] == false }
             }
             Some(session) => {
                 let params = json!({"name": "process", "arguments": arguments});
                 let id = format!("request {}", self.attempts);
                 let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
-                let sent = self.other.done(json!({"do": "send", "session": session, "message": message}));
+                let sent = self.other.done(&json!({"do": "send", "session": session, "message": message}));
                 let is_received = sent["status"] == 200;
                 if is_received {
-                    assert_eq!(self.other.done(json!({"do": "receives", "text": id})), true, "{sent}");
+                    assert_eq!(self.other.done(&json!({"do": "receives", "text": id})), true, "{sent}");
                 }
-                let shows = self.other.done(json!({"do": "has_received", "text": mark})) == true;
+                let shows = self.other.done(&json!({"do": "has_received", "text": mark})) == true;
                 if action == "list" { shows } else { !is_running(mark) }
             }
         };
-        self.owner.done(call("process", &json!({"action": "stop", "task_id": id})));
+        self.owner.done(&call("process", &json!({"action": "stop", "task_id": id})));
         until("the job's end", || !is_running(mark));
         is_done
     }
@@ -264,8 +267,8 @@ impl Pair<'_> {
 
     /// The owner is asked for permission to write a file.
     fn asked(&mut self, mark: &str) -> Value {
-        self.owner.done(json!({"do": "begin", "name": "write", "arguments": Self::write(mark)}));
-        self.owner.done(json!({"do": "question"}))
+        self.owner.done(&json!({"do": "begin", "name": "write", "arguments": Self::write(mark)}));
+        self.owner.done(&json!({"do": "question"}))
     }
 
     /// The action by which a client of the protocol without sessions answers.
@@ -280,17 +283,17 @@ impl Pair<'_> {
         let question = self.asked(mark);
         let content = json!({"allow": "session"});
         let written = if era == Modern {
-            self.owner.done(Self::coming_back(mark, &question, &content))
+            self.owner.done(&Self::coming_back(mark, &question, &content))
         } else {
-            self.owner.done(json!({"do": "answer", "content": content}));
-            self.owner.done(json!({"do": "end"}))
+            self.owner.done(&json!({"do": "answer", "content": content}));
+            self.owner.done(&json!({"do": "end"}))
         };
         assert_eq!(written["is_error"], false, "{written}");
-        let again = self.owner.done(call("write", &Self::write(mark)));
+        let again = self.owner.done(&call("write", &Self::write(mark)));
         assert!(!self.lasts || again["was_asked"] == false && again["is_error"] == false, "{again}");
         // A file that the other has not read, it would not be allowed to change.
         fs::remove_file(self.person.path("work").join(format!("{mark}.txt"))).unwrap();
-        let of_other = self.other.done(call("write", &Self::write(mark)));
+        let of_other = self.other.done(&call("write", &Self::write(mark)));
         let is_done = self.is_written(mark);
         assert_eq!(of_other["was_asked"] == false, is_done, "{of_other}");
         is_done
@@ -300,37 +303,37 @@ impl Pair<'_> {
         let question = self.asked(mark);
         let result = json!({"action": "accept", "content": {"allow": "once"}});
         self.send(session, &json!({"jsonrpc": "2.0", "id": question["id"], "result": result}));
-        self.owner.done(json!({"do": "answer", "content": null}));
-        let ended = self.owner.done(json!({"do": "end"}));
+        self.owner.done(&json!({"do": "answer", "content": null}));
+        let ended = self.owner.done(&json!({"do": "end"}));
         assert_eq!(ended["is_error"] == false, self.is_written(mark), "{ended}");
         self.is_written(mark)
     }
 
     fn suspended_question(&mut self, mark: &str) -> bool {
         let question = self.asked(mark);
-        let answered = self.other.tried(Self::coming_back(mark, &question, &json!({"allow": "once"})));
+        let answered = self.other.tried(&Self::coming_back(mark, &question, &json!({"allow": "once"})));
         let is_done = self.is_written(mark);
         assert_eq!(answered.is_ok(), is_done, "{answered:?}");
         // The answer of the owner counts if no other one did.
-        let own = self.owner.tried(Self::coming_back(mark, &question, &json!({"allow": "once"})));
+        let own = self.owner.tried(&Self::coming_back(mark, &question, &json!({"allow": "once"})));
         assert_eq!(own.is_ok(), !is_done, "{own:?}");
         is_done
     }
 
     fn call(&mut self, mark: &str, session: Option<&str>) -> bool {
         let arguments = json!({"command": format!("sleep {mark}")});
-        let begun = self.owner.done(json!({"do": "begin", "name": "exec", "arguments": arguments}));
+        let begun = self.owner.done(&json!({"do": "begin", "name": "exec", "arguments": arguments}));
         until("the call's start", || is_running(mark));
         let params = json!({"requestId": begun["id"]});
         let message = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-        let sent = self.other.done(json!({"do": "send", "session": session, "message": message}));
+        let sent = self.other.done(&json!({"do": "send", "session": session, "message": message}));
         self.settle();
         let is_own = session == self.other.session.as_deref();
         if !is_own && sent["status"] == 202 {
             until("the call's end", || !is_running(mark));
         }
         let is_done = !is_running(mark);
-        self.owner.done(json!({"do": "abort"}));
+        self.owner.done(&json!({"do": "abort"}));
         until("the call's end", || !is_running(mark));
         is_done
     }
@@ -340,33 +343,33 @@ impl Pair<'_> {
         let command = format!("until test -e {gate}; do sleep 0.1; done; echo said $((1{mark} - 1))");
         let said = format!("said 1{}", mark.parse::<u64>().unwrap() - 1);
         let arguments = json!({"command": command});
-        let begin = json!({"do": "begin", "name": "exec", "arguments": arguments, "resumable": true});
-        let begun = self.owner.done(begin);
+        let call = json!({"do": "begin", "name": "exec", "arguments": arguments, "resumable": true});
+        let begun = self.owner.done(&call);
         // In the protocol without sessions, events have no ids: this is one of a session.
         let event = begun["event"].as_str().unwrap_or("0/1");
-        let resumed = self.other.done(json!({"do": "resume", "session": session, "event": event}));
+        let resumed = self.other.done(&json!({"do": "resume", "session": session, "event": event}));
         fs::write(self.person.path("work").join(gate), "").unwrap();
         let is_own = session == self.other.session.as_deref();
         if !is_own && resumed["status"] == 200 {
-            let is_done = self.other.done(json!({"do": "receives", "text": said})) == true;
-            let _ = self.owner.tried(json!({"do": "abort"}));
+            let is_done = self.other.done(&json!({"do": "receives", "text": said})) == true;
+            let _ = self.owner.tried(&json!({"do": "abort"}));
             return is_done;
         }
-        let ended = self.owner.done(json!({"do": "end"}));
+        let ended = self.owner.done(&json!({"do": "end"}));
         assert!(text(&ended).contains(&said), "{ended}");
         self.settle();
-        self.other.done(json!({"do": "has_received", "text": said})) == true
+        self.other.done(&json!({"do": "has_received", "text": said})) == true
     }
 
     fn output(&mut self, mark: &str, action: &str) -> bool {
         let long =
-            self.owner.done(call("exec", &json!({"command": format!("seq -f 'line {mark} %.0f' 1 20000")})));
+            self.owner.done(&call("exec", &json!({"command": format!("seq -f 'line {mark} %.0f' 1 20000")})));
         let uri = long["links"][0].as_str().unwrap_or_else(|| panic!("{long}")).to_owned();
         if action == "list" {
-            return self.other.done(json!({"do": "resources"})).to_string().contains(&uri);
+            return self.other.done(&json!({"do": "resources"})).to_string().contains(&uri);
         }
         let read = |client: &mut Driven| {
-            let read = client.tried(json!({"do": "read", "uri": uri}));
+            let read = client.tried(&json!({"do": "read", "uri": uri}));
             read.is_ok_and(|read| text(&read).contains(&format!("line {mark} 1\n")))
         };
         assert!(read(&mut self.owner), "{uri}");

@@ -51,13 +51,13 @@ impl Driven {
             Era::Legacy => "2025-11-25",
             Era::Modern => "2026-07-28",
         };
-        let own = self.done(json!({"do": "own"}));
+        let own = self.done(&json!({"do": "own"}));
         assert_eq!(own["version"], version, "{own}");
         self.session = own["session"].as_str().map(str::to_owned);
     }
 
     /// Does an action, and returns its outcome, or the error of the library.
-    pub(super) fn tried(&mut self, action: Value) -> Result<Value, String> {
+    pub(super) fn tried(&mut self, action: &Value) -> Result<Value, String> {
         writeln!(self.stdin, "{action}").unwrap();
         let line = self.lines.next().unwrap_or_else(|| panic!("the client ended at {action}")).unwrap();
         let said: Value = serde_json::from_str(&line).unwrap();
@@ -67,9 +67,8 @@ impl Driven {
         }
     }
 
-    pub(super) fn done(&mut self, action: Value) -> Value {
-        let what = action.to_string();
-        self.tried(action).unwrap_or_else(|error| panic!("{what}: {error}"))
+    pub(super) fn done(&mut self, action: &Value) -> Value {
+        self.tried(action).unwrap_or_else(|error| panic!("{action}: {error}"))
     }
 }
 

@@ -35,6 +35,9 @@ pub(super) const CLIENTS: &[Client] = &[
     ["node", "large_client.mjs", "v2", "auto"],
 ];
 
+/// Pictures of this size, three of which are more than 10 MiB as Base64: some clients read no message of that size over standard streams.
+const PICTURE: u64 = 2_790_000;
+
 /// Returns the calls for files of a size. Each is the tool, its arguments and the file.
 pub(crate) fn rows(size: u64) -> Vec<Value> {
     let row = |&(tool, extension): &(&str, &str)| {
@@ -83,10 +86,12 @@ impl Files {
 
 /// Has each client get results of these sizes, over HTTP or standard streams.
 pub(super) fn arrive(clients: &[(Client, bool)], sizes: &[u64]) {
-    let files = Files::new(sizes);
+    let files = Files::new(&[sizes, &[PICTURE]].concat());
     let person = &files.person;
     let (_served, address) = person.serve();
-    let rows: Vec<Value> = sizes.iter().flat_map(|size| rows(*size)).collect();
+    let mut rows: Vec<Value> = sizes.iter().flat_map(|size| rows(*size)).collect();
+    let picture = format!("{PICTURE}.png");
+    rows.push(json!(["large__pictures", {"file": picture, "count": 3}, picture]));
     let (clients, wrong) = (Mutex::new(clients.iter()), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {

@@ -91,7 +91,7 @@ const NODE_PACKAGES: Tool = Tool {
            if (found !== version) throw name; }; \
          const own = '@modelcontextprotocol/'; \
          is(own + 'conformance', '0.1.16'); is('conformance-next', '0.2.0-alpha.12'); is(own + 'inspector', '2.12.0'); \
-         is(own + 'sdk', '1.32.2'); is(own + 'server-everything', '2026.8.31'); \
+         is(own + 'client', '2.4.0'); is(own + 'sdk', '1.32.2'); is(own + 'server-everything', '2026.8.31'); \
          is(own + 'server-filesystem', '2026.8.31'); is(own + 'server-memory', '2026.8.31');",
     ],
     install: Install::Locally(&[
@@ -109,6 +109,7 @@ const NODE_PACKAGES: Tool = Tool {
         "@modelcontextprotocol/conformance@0.1.16",
         "conformance-next@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12",
         "@modelcontextprotocol/inspector@2.12.0",
+        "@modelcontextprotocol/client@2.4.0",
         "@modelcontextprotocol/sdk@1.32.2",
         "@modelcontextprotocol/server-everything@2026.8.31",
         "@modelcontextprotocol/server-filesystem@2026.8.31",

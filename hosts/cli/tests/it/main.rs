@@ -4,6 +4,8 @@
 mod acp;
 #[cfg(feature = "agent")]
 mod agent;
+#[cfg(feature = "agent")]
+mod agent_large;
 mod call;
 #[cfg(feature = "agent")]
 mod chat;

@@ -2,3 +2,5 @@
 
 #[cfg(unix)]
 mod guide;
+#[cfg(all(target_os = "linux", feature = "mcp"))]
+mod large;

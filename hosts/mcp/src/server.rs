@@ -348,11 +348,13 @@ impl ServerHandler for ToolServer {
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
         // This is called only for the schema by which headers are checked, and before the principal of the request is known.
-        let definition = match self.last_shown() {
-            Some(toolbox) => toolbox.definition(name).ok(),
-            None => self.0.toolkit.tool(name).and_then(|tool| tool.definition().ok()),
-        };
-        definition::tool(definition?)
+        match self.last_shown() {
+            Some(toolbox) => definition::tool(toolbox.tool(name)?, toolbox.definition(name).ok()?),
+            None => {
+                let tool = self.0.toolkit.tool(name)?;
+                definition::tool(&tool, tool.definition().ok()?)
+            }
+        }
     }
 
     async fn call_tool(

@@ -14,7 +14,18 @@ pub(super) async fn check(context: &ToolContext, mut output: ToolOutput) -> Tool
     output.content.iter_mut().for_each(correct);
     let why = "their bytes are not of the type that the server states";
     context.leave_out_media(&mut output, why, is_of_its_kind).await;
+    context.leave_out_media(&mut output, "a model reads no data of their type", is_readable).await;
     output
+}
+
+/// Returns true unless a block is a document of a type that no model is sent, such as an archive.
+fn is_readable(block: &Content) -> bool {
+    let Content::Resource { resource: Resource { mime_type, body: ResourceBody::Blob(_), .. } } = block
+    else {
+        return true;
+    };
+    let kind = mime_type.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
+    ["image/", "audio/", "text/", "application/pdf"].iter().any(|readable| kind.starts_with(readable))
 }
 
 /// Replaces the stated type of a picture by the type of its bytes.
@@ -125,6 +136,18 @@ mod tests {
         ] {
             assert_eq!(is_of_its_kind(&block), is_kept, "{block:?}");
         }
+        for (kind, expected) in [
+            (Some("application/zip"), false),
+            (None, false),
+            (Some("Application/PDF; version=2"), true),
+            (Some("image/png"), true),
+            (Some("text/plain; charset=utf-16"), true),
+        ] {
+            let mut resource = Resource::blob("x:1", b"data");
+            resource.mime_type = kind.map(str::to_owned);
+            assert_eq!(is_readable(&Content::Resource { resource }), expected, "{kind:?}");
+        }
+        assert!(is_readable(&Content::text("x")));
         let mut wrong = Content::image(*b"GIF89a", "image/png");
         correct(&mut wrong);
         assert_eq!(wrong, Content::image(*b"GIF89a", "image/gif"));

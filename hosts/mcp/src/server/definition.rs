@@ -16,8 +16,9 @@ pub(super) fn page(
     // If some tools are hidden until they are found, those that were found are listed too.
     let mut shown = toolbox.shown();
     shown.sort_unstable_by(|one, other| one.name().cmp(other.name()));
-    let mut behind = shown.into_iter().filter(is_behind).filter_map(|tool| tool.definition().ok());
-    let tools: Vec<Tool> = behind.by_ref().take(size).filter_map(tool).collect();
+    let mut behind =
+        shown.into_iter().filter(is_behind).filter_map(|shown| tool(shown, shown.definition().ok()?));
+    let tools: Vec<Tool> = behind.by_ref().take(size).collect();
     let mut result = ListToolsResult::with_all_items(tools);
     if behind.next().is_some() {
         result.next_cursor = result.tools.last().map(|last| cursor_of(&last.name));
@@ -36,12 +37,13 @@ fn name_of(cursor: &str) -> Result<String, ErrorData> {
     })
 }
 
-/// A definition has the protocol's shape already.
-pub(super) fn tool(definition: Definition) -> Option<Tool> {
+/// A definition has the protocol's shape already. The tool of another server has no schema of its output: a client requires structured
+/// content where there is one, and what that server returns may be too large for a message.
+pub(super) fn tool(shown: &toolkit::Tool, definition: Definition) -> Option<Tool> {
     let Definition { name, title, description, input_schema, output_schema, annotations, .. } = definition;
     let Value::Object(input) = input_schema else { return None };
     let mut tool = Tool::new(name, description, Arc::new(input));
-    if let Some(Value::Object(output)) = output_schema {
+    if let Some(Value::Object(output)) = output_schema.filter(|_| !shown.source().is_remote()) {
         tool = tool.with_raw_output_schema(Arc::new(output));
     }
     tool.title = title;

@@ -14,6 +14,8 @@ use toolkit::{
 /// Maximum number of bytes of pictures, sounds and other data in one message over HTTP: as Base64 they take a third more, and some clients
 /// read no message of more than 1 MiB.
 const MAX_HTTP_BYTES: usize = 512 << 10;
+/// The same over standard streams, where some clients read no message of more than 10 MiB.
+const MAX_STDIO_BYTES: usize = 7 << 20;
 
 /// Converts the result of a call that a request made. A failure of the tool is a result too, for the model to read.
 pub(super) async fn result(
@@ -22,13 +24,9 @@ pub(super) async fn result(
     mut result: ToolResult,
     context: &RequestContext<RoleServer>,
 ) -> CallToolResult {
-    if is_http(context)
-        && let Ok(output) = &mut result.outcome
-    {
-        let mut room = MAX_HTTP_BYTES;
-        let why = format!(
-            "a message over HTTP may have {MAX_HTTP_BYTES} bytes of them; the links of this result lead to them"
-        );
+    if let Ok(output) = &mut result.outcome {
+        let mut room = if is_http(context) { MAX_HTTP_BYTES } else { MAX_STDIO_BYTES };
+        let why = format!("a message may have {room} bytes of them; the links of this result lead to them");
         let fits = |block: &Content| {
             let bytes = block.as_bytes().map_or(0, <[u8]>::len);
             let fits = bytes <= room;
@@ -63,8 +61,9 @@ fn converted(server: &ToolServer, toolbox: &Toolbox, result: ToolResult) -> Call
                 .metadata
                 .get("truncation")
                 .and_then(|cut| serde_json::from_value::<Cut>(cut.clone()).ok());
-            // Without a schema, clients need no structured content, and what is beyond the limits of an output is in the linked one.
-            let is_structured = has_schema || is_remote && whole.is_none();
+            // Without a schema, clients need no structured content, and what is beyond the limits of an output is in the linked one. They see
+            // no schema of a remote tool.
+            let is_structured = if is_remote { whole.is_none() } else { has_schema };
             let left_out = LeftOutMedia::of(&output);
             let mut content: Vec<ContentBlock> = output.content.into_iter().map(block).collect();
             if let Some(Cut {

@@ -197,6 +197,6 @@ async fn a_server_over_standard_streams_answers_a_read_during_a_call_that_change
         host.until("the first change begins", |_| file("one").exists()).await;
         other.call(hold("other")).await
     };
-    let (held, later, ()) = tokio::join!(one.call(hold("one")), second, reads);
-    assert_eq!((held.text().as_str(), later.text().as_str()), ("held", "held"));
+    let (first, later, ()) = tokio::join!(one.call(hold("one")), second, reads);
+    assert_eq!((first.text().as_str(), later.text().as_str()), ("held", "held"));
 }

@@ -70,6 +70,19 @@ async fn count(
     format!("counted to {to}")
 }
 
+/// Makes a file, and waits until it is gone.
+#[tool(name = "hold", group = "served", auto_execute)]
+async fn hold(
+    /** The file. */
+    file: String,
+) -> Result<String, ToolError> {
+    std::fs::write(&file, "").map_err(ToolError::wrap)?;
+    while std::fs::exists(&file).map_err(ToolError::wrap)? {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok("held".to_owned())
+}
+
 /// Fails.
 #[tool(name = "fail", group = "served", read_only)]
 async fn fail() -> Result<String, ToolError> {

@@ -1,7 +1,7 @@
 //! The HTTP client that sends requests, and signs in if a request lacks authentication.
 
-use super::super::post::Http;
 use super::authority::{Authority, MAX_IN_VAIN, Token};
+use crate::client::post::Http;
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;

@@ -27,12 +27,13 @@ async fn tools_of_a_server_are_tools_here() {
             "served__fail",
             "served__greet",
             "served__grow",
+            "served__hold",
             "served__picture",
             "served__place",
             "served__sum",
         ]
     );
-    let ServerState::Ready { tools: 9, about } = host.state("served") else { panic!("{}", host.noticed()) };
+    let ServerState::Ready { tools: 10, about } = host.state("served") else { panic!("{}", host.noticed()) };
     assert!(about.starts_with("toolkit ") && about.contains("protocol 2026-07-28"), "{about}");
     let tool = toolbox.tool("served__sum").unwrap();
     assert_eq!(tool.description(), "Adds numbers.");
@@ -166,4 +167,36 @@ async fn a_question_shows_whose_words_it_is() {
     let asked = approver.asked();
     let text = asked[0].to_text();
     assert!(text.contains("The MCP server `served` asks: ") && text.contains("Who are you?"), "{text}");
+}
+
+#[tokio::test]
+async fn a_server_over_standard_streams_answers_a_read_during_a_call_that_changes_something() {
+    let host = Host::new(json!({"served": command(served(), &[])}));
+    let session = async |id: &str| host.toolkit.toolbox(&toolkit::Caller::new().with_session(id)).await;
+    // Here the calls of a session wait for each other. For the server, all are calls of one session.
+    let (one, other, reader) = (session("one").await, session("other").await, session("reader").await);
+    let file = |name: &str| host.directory.path().join(name);
+    let hold = |name: &str| ToolCall::new(name, "served__hold", json!({"file": file(name)}));
+    let reads = async {
+        host.until("the first change begins", |_| file("one").exists()).await;
+        for number in 0..2 {
+            let read = reader.call(ToolCall::new(
+                format!("read {number}"),
+                "served__echo",
+                json!({"message": "read"}),
+            ));
+            let read = tokio::time::timeout(Duration::from_secs(20), read).await;
+            assert_eq!(read.expect("a read waits for a change").text(), "read");
+            assert!(!file("other").exists(), "two changes at once");
+        }
+        std::fs::remove_file(file("one")).unwrap();
+        host.until("the second change begins", |_| file("other").exists()).await;
+        std::fs::remove_file(file("other")).unwrap();
+    };
+    let second = async {
+        host.until("the first change begins", |_| file("one").exists()).await;
+        other.call(hold("other")).await
+    };
+    let (first, later, ()) = tokio::join!(one.call(hold("one")), second, reads);
+    assert_eq!((first.text().as_str(), later.text().as_str()), ("held", "held"));
 }

@@ -52,7 +52,8 @@ impl Judged {
             if forms.is_empty() || !asked.insert(forms.clone()) {
                 return None;
             }
-            let said = ctx.decide(&PermissionRequest::new(KIND, &[part.text.clone()]).also(&forms));
+            let said =
+                ctx.decide(&PermissionRequest::new(KIND, std::slice::from_ref(&part.text)).also(&forms));
             let rule = said.rule.filter(|rule| said.decision > Decision::Allow && is_entry(&rule.pointer))?;
             Some(format!(
                 "which program `{}` runs is known only when it runs, and {rule} may cover it",

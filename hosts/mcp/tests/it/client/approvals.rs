@@ -133,24 +133,24 @@ async fn an_answer_about_resources_counts_for_the_same_server_alone() {
 /// Number of random pairs of servers.
 const CASES: u32 = 12;
 
-/// What starts a server and what it says of its tool, by index.
+/// The launch of a server and the definition of its tool, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Launch {
     shell: usize,
     argument: usize,
     directory: usize,
-    library_path: usize,
+    loader_path: usize,
     is_of_project: bool,
     definition: usize,
 }
 
 fn launches() -> impl Strategy<Value = Launch> {
     (0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize, any::<bool>(), 0..3_usize).prop_map(
-        |(shell, argument, directory, library_path, is_of_project, definition)| Launch {
+        |(shell, argument, directory, loader_path, is_of_project, definition)| Launch {
             shell,
             argument,
             directory,
-            library_path,
+            loader_path,
             is_of_project,
             definition,
         },
@@ -173,7 +173,7 @@ impl Launch {
         let argument = ["x", "y"][self.argument];
         settings["args"] = json!(["-c", SAYING, argument]);
         settings["cwd"] = json!(directory);
-        if self.library_path > 0 {
+        if self.loader_path > 0 {
             settings["env"] = json!({"LD_LIBRARY_PATH": "/nowhere"});
         }
         let server = json!({"e": settings});
@@ -194,7 +194,7 @@ fn an_answer_for_one_random_server_never_counts_for_another() {
             0 => later.shell = other.shell,
             1 => later.argument = other.argument,
             2 => later.directory = other.directory,
-            3 => later.library_path = other.library_path,
+            3 => later.loader_path = other.loader_path,
             4 => later.is_of_project = other.is_of_project,
             5 => later.definition = other.definition,
             _ => later = other,

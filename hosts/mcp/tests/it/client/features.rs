@@ -7,7 +7,7 @@ use std::sync::Arc;
 use toolkit::{
     Builder, Caller, Content, ToolCall, ToolErrorKind,
     approval::{Answer, ScriptedApprover},
-    output::ResourceBody,
+    output::{LeftOutMedia, OutputLocation, ResourceBody},
     policy::{PolicySettings, ToolPolicy, ToolRules},
 };
 use toolkit_mcp::{ServerOptions, ToolServer};
@@ -43,7 +43,11 @@ async fn resources_are_listed_and_read() {
     let picture = read("test://picture").await;
     assert_eq!(picture.output().unwrap().content, [Content::image(*b"\x89PNG\r\n\x1a\n", "image/png")]);
     let data = read("test://data").await;
-    assert_eq!(data.output().unwrap().content[0].as_bytes(), Some(&[1, 2, 3][..]));
+    // Without a type, no model is sent it: it is saved.
+    let [left_out] = &LeftOutMedia::of(data.output().unwrap())[..] else { panic!("{}", data.text()) };
+    let OutputLocation::Whole { path } = &left_out.kept else { panic!("{left_out:?}") };
+    assert_eq!((left_out.bytes, std::fs::read(path).unwrap()), (3, vec![1, 2, 3]));
+    assert!(data.text().contains(&path.display().to_string()), "{}", data.text());
     assert!(read("test://bad").await.text().contains("not valid Base64"));
     let missing = read("test://none").await;
     assert_eq!(missing.text(), "the MCP server `f` refused the call: Resource not found (code -32002)");

@@ -41,6 +41,7 @@ const NAMES: [Option<&str>; 3] = [None, Some("one"), Some("two")];
 
 /// Indexes of what makes up a call and its surroundings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property of a call")]
 struct Case {
     command: usize,
     directory: usize,

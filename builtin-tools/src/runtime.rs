@@ -34,6 +34,7 @@ mod stream;
 mod strength;
 mod tmp;
 mod told;
+mod unread;
 
 pub use exec::{ExecEscalation, exec};
 pub use explain::{ExplainedCommand, ExplainedPart, ExplainedPath, ExplainedReason, explain};

@@ -5,6 +5,9 @@ use crate::names;
 use crate::state::is_number;
 use std::path::Path;
 
+/// The end of a reason about a variable that only programs give a meaning to.
+pub(crate) const SET_FOR_PROGRAM: &str = " is set for a program, which may do other things then";
+
 /// The use of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
@@ -62,7 +65,7 @@ pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<S
     match used {
         Use::Shell => None,
         Use::Program if is_harmless(name, value) => None,
-        Use::Program => Some(format!("{name} is set for a program, which may do other things then")),
+        Use::Program => Some(format!("{name}{SET_FOR_PROGRAM}")),
     }
 }
 

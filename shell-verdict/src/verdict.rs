@@ -1,6 +1,7 @@
 //! The verdict on a command, part by part.
 
 use crate::class::Class;
+use crate::environment::SET_FOR_PROGRAM;
 use crate::situation::{Access, Decision};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -96,6 +97,11 @@ impl Reason {
     /// Creates a reason, for callers that know more than the command shows.
     pub fn new(decision: Decision, class: Class, ground: Ground, text: impl Into<String>) -> Self {
         Self { decision, class, ground, text: text.into() }
+    }
+
+    /// Returns true if it is about a variable that the command sets for a program, and that is not known to make one run something.
+    pub fn is_about_variable_of_program(&self) -> bool {
+        self.text.ends_with(SET_FOR_PROGRAM)
     }
 }
 

@@ -180,38 +180,32 @@ pub(super) fn other_forms(part: &Part) -> Vec<String> {
 }
 
 /// Each way to write a simple command of which the program or a word is known only when it runs, with [`ANY_TEXT`] in place of what is
-/// unknown. None if all of it is known. `path` is the value of `PATH`.
-pub(super) fn possible_forms(part: &Part, path: &str) -> Vec<String> {
-    if names_unknown_program(part, path) {
+/// unknown. None if all of it is known.
+pub(super) fn possible_forms(part: &Part) -> Vec<String> {
+    if part.words.first().is_some_and(Option::is_none) || sets_later(part) {
         return vec![ANY_TEXT.to_owned()];
     }
     if part.words.iter().all(Option::is_some) { Vec::new() } else { forms_of(part, ANY_TEXT) }
 }
 
-/// Returns true if the name of a command does not say which program runs: a word that is unknown, a name that neither the shell nor `PATH`
-/// has, such as that of an alias, or a builtin that gives a program another name or keeps a command for later.
-fn names_unknown_program(part: &Part, path: &str) -> bool {
+/// Returns true for a builtin that gives a program another name or keeps a command for later.
+fn sets_later(part: &Part) -> bool {
     let mut words = part.words.iter();
-    let Some(first) = words.next() else { return false };
-    let Some(name) = first else { return true };
+    let Some(name) = words.next().and_then(Option::as_deref) else { return false };
     let has_arguments = part.words.len() > 1;
-    let sets_later = match name.as_str() {
+    match name {
         "alias" => words.any(|word| word.as_ref().is_none_or(|word| word.contains('='))),
-        "bind" | "complete" | "enable" | "fc" | "hash" => has_arguments,
-        "compgen" | "mapfile" | "readarray" => {
+        "bind" | "compgen" | "complete" | "enable" | "fc" | "hash" => has_arguments,
+        "mapfile" | "readarray" => {
             words.any(|word| word.as_ref().is_none_or(|word| word.starts_with('-') && word.contains('C')))
         }
         "trap" => has_arguments && part.parts.is_empty(),
         _ => false,
-    };
-    // A version manager's stand-in for a program has its name, and is not the part's executable.
-    let is_installed = || std::env::split_paths(path).any(|directory| directory.join(name).is_file());
-    let is_named = name.contains('/') || part.executable.is_some() || is_builtin(name) || is_installed();
-    sets_later || !is_named && part.parts.is_empty()
+    }
 }
 
 /// Returns true for a builtin of the shell.
-fn is_builtin(name: &str) -> bool {
+pub(super) fn is_builtin(name: &str) -> bool {
     has(BUILTINS, name)
 }
 
@@ -229,11 +223,23 @@ fn forms_of(part: &Part, unknown: &str) -> Vec<String> {
     for name in [Some(*first), Some(program), part.executable.as_ref().and_then(|path| path.to_str())] {
         name.map(|name| forms.add(|| joined(name, rest)));
     }
+    if let Some(name) = linked_name(part, first) {
+        collect(&name, rest, &mut forms);
+    }
     collect(program, rest, &mut forms);
     let mut forms = forms.found;
     let ended: Vec<String> = forms.iter().map(|form| format!("{form} ")).collect();
     forms.extend(ended);
     forms.into_iter().collect()
+}
+
+/// Returns the name of the program that a path leads to by links, if it is another one.
+fn linked_name(part: &Part, word: &str) -> Option<String> {
+    if !word.contains('/') {
+        return None;
+    }
+    let real = part.directory.as_ref()?.join(word).canonicalize().ok()?;
+    real.file_name()?.to_str().filter(|name| !word.ends_with(name)).map(str::to_owned)
 }
 
 /// Placeholder for a word that is unknown before the command runs.

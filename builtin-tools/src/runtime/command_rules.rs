@@ -1,7 +1,8 @@
 //! The rules about commands, applied to the parts of a command.
 
-use super::command_forms::{UNKNOWN, other_forms, possible_forms};
+use super::command_forms::{ANY_TEXT, UNKNOWN, other_forms, possible_forms};
 use super::judged::{Command, Judged, KIND, is_entry};
+use super::unread::unread;
 use std::collections::{BTreeMap, BTreeSet};
 use toolkit::ToolContext;
 use toolkit::permission::{Decision, PermissionRequest};
@@ -45,16 +46,22 @@ impl Judged {
     /// Returns the question about a command whose words are partly unknown, if an entry that asks about or denies commands may cover it:
     /// `$(echo cat) x` under a rule about `cat`.
     pub(super) fn possible_rule(&self, ctx: &ToolContext, command: &Command) -> Option<String> {
-        let path = command.variables.get("PATH").map_or("", String::as_str);
+        let covers = |text: &str, forms: &[String]| {
+            let said = ctx.decide(&PermissionRequest::new(KIND, &[text.to_owned()]).also(forms));
+            said.rule.filter(|rule| said.decision > Decision::Allow && is_entry(&rule.pointer))
+        };
+        if let Some(text) = unread(&self.verdict, &command.text)
+            && let Some(rule) = covers(&command.text, &[ANY_TEXT.to_owned()])
+        {
+            return Some(format!("what `{text}` runs is not known before, and {rule} may cover it"));
+        }
         let mut asked = BTreeSet::new();
         self.verdict.each_part().find_map(|part| {
-            let forms = possible_forms(part, path);
+            let forms = possible_forms(part);
             if forms.is_empty() || !asked.insert(forms.clone()) {
                 return None;
             }
-            let said =
-                ctx.decide(&PermissionRequest::new(KIND, std::slice::from_ref(&part.text)).also(&forms));
-            let rule = said.rule.filter(|rule| said.decision > Decision::Allow && is_entry(&rule.pointer))?;
+            let rule = covers(&part.text, &forms)?;
             Some(format!(
                 "which program `{}` runs is known only when it runs, and {rule} may cover it",
                 part.text

@@ -39,6 +39,10 @@ pub(super) fn may_match(pattern: &str, form: &str) -> bool {
     if !form.contains(ANY_TEXT) {
         return matches(pattern, form);
     }
+    if names_program_by_path(pattern) {
+        let program = form.split(' ').next().unwrap_or_default();
+        return program.contains(ANY_TEXT) || matches(pattern, program);
+    }
     if !pattern.contains('*') {
         return pieces_match(form.split(ANY_TEXT), pattern);
     }
@@ -53,10 +57,16 @@ pub(super) fn may_match(pattern: &str, form: &str) -> bool {
         && (last.ends_with(&other_last) || other_last.ends_with(&last))
 }
 
+/// Returns true for a pattern such as `*/deploy.sh`, which is about a program, whatever its arguments are.
+fn names_program_by_path(pattern: &str) -> bool {
+    pattern.starts_with('*') && !pattern.contains(' ') && !is_any(pattern)
+}
+
 /// Returns true if a call of what `pattern` names may be `form`, as in [`may_match`], with any further arguments.
 pub(super) fn may_begin(pattern: &str, form: &str) -> bool {
     if form.contains(ANY_TEXT) {
-        !pattern.is_empty() && may_match(&format!("{pattern} *"), form)
+        let extended = if names_program_by_path(pattern) { pattern } else { &format!("{pattern} *") };
+        !pattern.is_empty() && may_match(extended, form)
     } else {
         matches_beginning(pattern, form)
     }

@@ -18,6 +18,7 @@ pub(crate) async fn becomes(config: &Value, command: &str) -> Becomes {
     let house = House::with(config.clone(), |_| Answer::deny_saying("asked")).await;
     std::fs::create_dir(house.path("folder")).unwrap();
     std::fs::write(house.path("folder/inner"), "").unwrap();
+    std::fs::write(house.path("folder/s.sh"), "touch made\n").unwrap();
     let result = house.exec(command).await;
     match (house.asked().len(), result.error()) {
         (1, Some(error)) if error.kind() == ToolErrorKind::Denied => Becomes::Asked,
@@ -304,6 +305,38 @@ async fn a_sandbox_lifts_no_rule_about_a_program_whose_name_is_not_known_before(
         ("cat", "/lib64/ld-linux-x86-64.so.2 /bin/cat a.txt"),
         ("cat", "ld.so --argv0 x /bin/cat a.txt"),
         ("cat a.txt", "touch b; cat $(echo a.txt)"),
+        ("id", "cat | sh"),
+        ("id", "bash -s"),
+        ("id", "date +id | sh"),
+        ("id", "rev <<< di | sh"),
+        ("id", "source <(type -P id)"),
+        ("id", "exec <<< id; sh"),
+        ("id", "bash /dev/fd/5"),
+        ("id", "echo id > >(sh)"),
+        ("id", "echo id > q9; sh q9"),
+        ("id", "echo id > q8; chmod +x q8; ./q8"),
+        ("id", "select x in a; do id; break; done <<< 1"),
+        ("id", "for ((;;)) { id; break; }"),
+        ("id", "f() [[ $(id >&2) ]]; f"),
+        ("id", "coproc X while id >&2; do break; done; wait"),
+        ("id", "[[ a =~ $(id>&2) ]]"),
+        ("id", "ls(){ id; }; export -f ls; bash -c ls"),
+        ("id", "if false; then f(){ :; }; else f(){ id >&2; }; fi; f"),
+        ("id", "f(){ id >&2; }; compgen -F f"),
+        ("id", "PS4='$(id>&2)'; set -x; ls"),
+        ("id", "BASH_ENV='$(id>&2)' bash -c ls"),
+        ("id", "PROMPT_COMMAND=id bash --norc -i <<< ls"),
+        ("id", "env 'BASH_FUNC_ls%%=() { id; }' bash -c ls"),
+        ("id", "x='a[$(id>&2)0]'; ((x))"),
+        ("id", "x='a[$(id>&2)0]'; let x"),
+        ("id", "x='a[$(id>&2)0]'; b[x]=1"),
+        ("id", "test -v 'a[$(id>&2)0]'"),
+        ("git push", "BASH_CMDS[cat]=/usr/bin/git; cat push -h"),
+        ("id", "shopt -s expand_aliases\nBASH_ALIASES[ls]=id\nls"),
+        ("git push", "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p GIT_CONFIG_VALUE_0=push git p -h"),
+        ("git push", "X=push git --config-env=alias.p=X p -h"),
+        ("id", "X=id env -S '${X}'"),
+        ("*/deploy.sh", "$(echo ./deploy.sh)"),
         ("git push", "git $(echo push)"),
         ("git push", "git -C . $(echo push)"),
         ("git push", "echo push | xargs git"),
@@ -319,12 +352,29 @@ async fn a_sandbox_lifts_no_rule_about_a_program_whose_name_is_not_known_before(
         ("git push", "make() { touch b; }; make"),
         ("git push", "export B=$(echo c); touch b"),
         ("git push", "for name in b c; do touch $name; done"),
+        ("git push", "echo 'touch b' > s.sh"),
+        ("git push", "bash folder/s.sh"),
+        ("git push", "./folder/s.sh"),
+        ("git push", "bash -c 'touch b'"),
+        ("git push", "export B=c; B=d touch b"),
+        ("git push", "set -euo pipefail; touch b"),
+        ("git push", "n=$((2+3)); touch b$n"),
+        ("git push", "if [ -f a.txt ]; then touch b; fi"),
+        ("*/deploy.sh", "touch b$(echo c)"),
+        ("*/deploy.sh", "touch b; for name in *; do echo $name; done"),
         ("git push", "python3 -c 'open(\"b\", \"w\")'"),
     ] {
         assert_eq!(becomes(&denied(pattern), command).await, Becomes::Runs, "{command} where {pattern}");
     }
     let allowed = rules(json!([{ "match": "cat *", "do": "allow" }]));
     assert_eq!(becomes(&allowed, "touch b; $(echo cat) a.txt").await, Becomes::Runs);
+    // The input of the call, and a link to a program.
+    let house = House::with(denied("id"), |_| Answer::deny_saying("asked")).await;
+    let result = house.call("exec", json!({ "command": "sh", "stdin": "id" })).await;
+    assert!(result.error().is_some_and(|error| error.kind() == ToolErrorKind::Denied), "{result:?}");
+    std::os::unix::fs::symlink("/usr/bin/id", house.path("mine")).unwrap();
+    let result = house.exec("./mine").await;
+    assert!(result.error().is_some_and(|error| error.kind() == ToolErrorKind::Denied), "{result:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

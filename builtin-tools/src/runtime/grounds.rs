@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Maximum size of a script whose content is compared, in bytes.
 const LARGEST: u64 = 4 << 20;
+/// Maximum number of bytes in which the system looks for the interpreter of a script.
+const LONGEST_FIRST_LINE: u64 = 256;
 /// Programs that run what a file of their directory says, with the names of such files.
 const MANIFESTS: &[(&[&str], &[&str])] = &[
     (&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"]),
@@ -79,8 +81,20 @@ pub(super) fn conditions(command: &Command, judged: &Judged, containing: &Contai
         .filter_map(|path| Some(format!("{} is the directory {}", path.display(), number(path)?)));
     conditions.extend(numbers.take(MAX));
     let runs_scripts = asked().any(runs_scripts);
-    let scripts: BTreeSet<PathBuf> =
+    let mut scripts: BTreeSet<PathBuf> =
         judged.verdict.each_part().flat_map(|part| named_files(part, &command.cwd, runs_scripts)).collect();
+    // Programs that the verdict has no file for, such as those of a directory of the workspace that is searched.
+    let unknown = asked().filter(|part| part.executable.is_none());
+    scripts.extend(unknown.filter_map(|part| on_path(command, part.program.as_deref()?)));
+    let mut waiting: Vec<PathBuf> = scripts.iter().cloned().collect();
+    while let Some(script) = waiting.pop() {
+        let found = interpreter(command, &script);
+        if let Some(own) = found.filter(|path| path.starts_with(&command.workspace) && path.is_file())
+            && scripts.insert(own.clone())
+        {
+            waiting.push(own);
+        }
+    }
     let content = |path: &PathBuf| {
         let digest = digest(path).unwrap_or_else(|| "is not known".to_owned());
         format!("the content of {} {digest}", path.display())
@@ -95,6 +109,28 @@ pub(super) fn conditions(command: &Command, judged: &Judged, containing: &Contai
     }
     conditions.push(environment(command));
     conditions
+}
+
+/// Returns the file of a program that `PATH` leads to.
+fn on_path(command: &Command, name: &str) -> Option<PathBuf> {
+    let path = command.variables.get("PATH").filter(|_| !name.is_empty() && !name.contains('/'))?;
+    std::env::split_paths(path)
+        .map(|directory| command.cwd.join(directory).join(name))
+        .find(|file| file.is_file())
+}
+
+/// Returns the interpreter that the first line of a script names, if it is a script.
+fn interpreter(command: &Command, script: &Path) -> Option<PathBuf> {
+    let mut begin = Vec::new();
+    File::open(script).ok()?.take(LONGEST_FIRST_LINE).read_to_end(&mut begin).ok()?;
+    let line = begin.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split_ascii_whitespace();
+    let program = Path::new(words.next()?);
+    if program.file_name()? != "env" {
+        return Some(command.cwd.join(program));
+    }
+    on_path(command, words.find(|word| !word.starts_with('-') && !word.contains('='))?)
 }
 
 /// Returns true for a part that runs what a file says.

@@ -14,7 +14,11 @@ fn answer(ask: &Ask) -> Answer {
 }
 
 async fn house() -> House {
-    let house = House::with(json!({}), answer).await;
+    house_with(json!({})).await
+}
+
+async fn house_with(config: Value) -> House {
+    let house = House::with(config, answer).await;
     for name in ["sub", "other", "one", "two"] {
         fs::create_dir(house.path(name)).unwrap();
         fs::write(house.path(name).join("Makefile"), format!("all:\n\t@echo {name}\n")).unwrap();
@@ -22,7 +26,14 @@ async fn house() -> House {
     fs::write(house.path("Makefile"), "all:\n\t@echo top\n").unwrap();
     fs::write(house.path("s.sh"), "touch made\n").unwrap();
     fs::write(house.path("run"), "#!/bin/sh\necho one\n").unwrap();
-    fs::set_permissions(house.path("run"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(house.path("by_own"), "#!./own\n").unwrap();
+    fs::write(house.path("by_env"), "#!/usr/bin/env own\n").unwrap();
+    for name in ["own", "two/own"] {
+        fs::write(house.path(name), "#!/bin/sh\necho one\n").unwrap();
+    }
+    for name in ["run", "by_own", "by_env", "own", "two/own"] {
+        fs::set_permissions(house.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
     house
 }
 
@@ -112,8 +123,10 @@ async fn another_content_of_a_named_script_is_asked_about_again() {
         ("make all", "Makefile"),
         ("make -C sub all", "sub/Makefile"),
         ("make --file=sub/Makefile all", "sub/Makefile"),
+        ("./by_own", "own"),
+        ("./by_env", "two/own"),
     ] {
-        let house = house().await;
+        let house = house_with(json!({ "tools": { "exec": { "pathPrepend": ["two"] } } })).await;
         house.call("exec", json!({ "command": command, "description": "approve" })).await;
         house.asked();
         house.exec(command).await;

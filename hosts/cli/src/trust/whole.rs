@@ -23,6 +23,8 @@ pub(super) struct Whole {
     lines: Vec<String>,
     /// True if the text before the question does not have all of it.
     is_hidden: bool,
+    /// The number of files that cannot be shown.
+    unshown: usize,
 }
 
 impl Whole {
@@ -34,6 +36,7 @@ impl Whole {
     pub(super) fn append(&mut self, other: Self) {
         self.lines.extend(other.lines);
         self.is_hidden |= other.is_hidden;
+        self.unshown += other.unshown;
     }
 
     fn quote(&mut self, text: &str) {
@@ -89,12 +92,16 @@ impl Whole {
 
     /// Adds the content of a file, or the reason for which it is not shown.
     fn content(&mut self, content: Result<Vec<u8>, String>) {
-        match content.map(String::from_utf8) {
-            Ok(Ok(text)) => self.quote(&text),
-            Ok(Err(bytes)) => {
-                self.lines.push(format!("  ({} bytes that are not text)", bytes.as_bytes().len()));
+        match content {
+            Ok(bytes) if !bytes.contains(&0) => self.quote(&text_of(&bytes)),
+            Ok(bytes) => {
+                self.unshown += 1;
+                self.lines.push(format!("  ({} bytes that are not text)", bytes.len()));
             }
-            Err(reason) => self.lines.push(format!("  (not shown: {})", escape_line(&reason))),
+            Err(reason) => {
+                self.unshown += 1;
+                self.lines.push(format!("  (not shown: {})", escape_line(&reason)));
+            }
         }
     }
 
@@ -132,15 +139,29 @@ pub(super) fn ask(shown: &str, whole: &Whole) -> Result<bool, Stop> {
         if !whole.is_hidden || !matches!(answer.trim().to_ascii_lowercase().as_str(), "v" | "view") {
             return Ok(is_yes(&answer));
         }
-        match view(&whole.lines, &mut terminal, &mut typed)? {
+        match view(whole, &mut terminal, &mut typed)? {
             None => return Ok(false),
             Some(is_whole) => is_unseen &= !is_whole,
         }
     }
 }
 
+/// Returns bytes as text: those that are no UTF-8 as `\xff`.
+fn text_of(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
+}
+
 /// Shows the lines page by page. Returns true if all were shown, and `None` at the end of input.
-fn view(lines: &[String], terminal: &mut File, typed: &mut Typed) -> Result<Option<bool>, Stop> {
+fn view(
+    Whole { lines, unshown, .. }: &Whole,
+    terminal: &mut File,
+    typed: &mut Typed,
+) -> Result<Option<bool>, Stop> {
     let mut shown = 0;
     for page in lines.chunks(LINES_OF_PAGE) {
         if shown > 0 {
@@ -156,6 +177,13 @@ fn view(lines: &[String], terminal: &mut File, typed: &mut Typed) -> Result<Opti
         }
         terminal.write_all((page.join("\n") + "\n").as_bytes())?;
         shown += page.len();
+    }
+    if *unshown > 0 {
+        let text = format!(
+            "That is all but {unshown} of the files, which are too large or not text: look at them by yourself.\n"
+        );
+        terminal.write_all(text.as_bytes())?;
+        return Ok(Some(false));
     }
     terminal.write_all(b"That is all of it.\n")?;
     Ok(Some(true))

@@ -220,7 +220,7 @@ fn all_that_is_trusted_can_be_viewed_before() {
     for text in [
         "  │ Run the script\\u{1b}[2J.\r\n",
         "scripts/run.sh of the skill review:\r\n  │ curl elsewhere\r\n",
-        "  (2 bytes that are not text)\r\n",
+        "picture.png of the skill review:\r\n  │ \\xff\\xfe\r\n",
         "changing of the skill review:\r\n  │ before\r\n",
         "That is all of it.\r\n",
     ] {
@@ -245,6 +245,14 @@ fn the_programs_of_servers_can_be_viewed_before_they_are_trusted() {
     let (seen, code) = terminal.type_in("y\n").end();
     assert_eq!((code, user.is_trusted()), (Some(0), true), "{seen}");
     assert!(user.run(&["trust", "--yes"]).ok().contains("It is trusted already."));
+    // A file that cannot be shown was not viewed.
+    fs::write(user.path("work/server.py"), b"print('elsewhere')\n#\0\n").unwrap();
+    let terminal = user.at_a_terminal("trust").until(PROMPT_OF_PART).type_in("v\n").then(PROMPT_OF_PART);
+    let (seen, code) = terminal.type_in("\n").end();
+    for text in ["  (22 bytes that are not text)\r\n", "That is all but 1 of the files"] {
+        assert!(seen.contains(text), "{text}: {seen}");
+    }
+    assert_eq!((seen.matches("Not all of it is shown.").count(), code), (2, Some(5)), "{seen}");
 }
 
 #[test]

@@ -109,12 +109,14 @@ impl Origin {
     #[must_use]
     pub fn with_caller(mut self, caller: &Caller) -> Self {
         let unnamed = || "an agent without a name".to_owned();
-        let above = caller.chain().skip(1).map(|caller| caller.agent.clone().unwrap_or_else(unnamed));
+        let above =
+            caller.chain().skip(1).map(|caller| caller.agent.as_deref().map_or_else(unnamed, delimited));
         self.delegated_by = above.collect();
-        let conversation = caller.conversation_id.as_ref().map(|id| format!("conversation {id}"));
-        let sender = caller.sender_id.as_ref().map(|id| format!("sender {id}"));
+        let conversation =
+            caller.conversation_id.as_ref().map(|id| format!("conversation {}", delimited(id)));
+        let sender = caller.sender_id.as_ref().map(|id| format!("sender {}", delimited(id)));
         let parts: Vec<String> =
-            caller.channel.clone().into_iter().chain(conversation).chain(sender).collect();
+            caller.channel.as_deref().map(delimited).into_iter().chain(conversation).chain(sender).collect();
         self.on_channel = (!parts.is_empty()).then(|| parts.join(", "));
         self
     }
@@ -123,7 +125,7 @@ impl Origin {
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         let above = (!self.delegated_by.is_empty()).then(|| self.delegated_by.join(", for "));
         let facts = [
-            ("agent: ", self.agent.clone()),
+            ("agent: ", self.agent.as_deref().map(delimited)),
             ("for: ", above),
             ("channel: ", self.on_channel.clone()),
             ("session: ", self.session_id.clone()),
@@ -144,6 +146,15 @@ impl Origin {
         self.workspace = Some(workspace.into());
         self
     }
+}
+
+/// Returns a name, in quotes if its end could be taken for something else.
+fn delimited(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.@:+/#~=".contains(c);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A question to be added to the list, with the longest scope of its answer.

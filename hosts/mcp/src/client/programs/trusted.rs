@@ -17,7 +17,7 @@ const MAX_ENTRIES: usize = 20_000;
 const MAX_BYTES: u64 = 256 << 20;
 /// Maximum number of bytes of all files, and of one file, whose content is kept to be shown.
 const MAX_KEPT: usize = 16 << 20;
-const MAX_KEPT_OF_FILE: usize = 1 << 20;
+const MAX_KEPT_OF_FILE: usize = 4 << 20;
 
 /// The programs that the user trusted, for a server that the `toolkit.json5` of a project names.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub struct ProjectProgram {
     pub path: PathBuf,
     /// The SHA-256 of the content, in hexadecimal digits; or the reason why it cannot be computed.
     pub sha256: Result<String, String>,
-    /// Each file that the digest is of, with its content, or with its number of bytes if it has more than 1 MiB, or comes after 16 MiB of
+    /// Each file that the digest is of, with its content, or with its number of bytes if it has more than 4 MiB, or comes after 16 MiB of
     /// other files. The digest is of exactly this content.
     pub files: Vec<(PathBuf, Result<Vec<u8>, u64>)>,
 }

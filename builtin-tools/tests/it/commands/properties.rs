@@ -207,8 +207,9 @@ fn difference(first: &Case, later: &Case) -> Option<&'static str> {
         ("escalation", first.escalates != later.escalates),
         ("content", runs_content && first.content != later.content),
         ("less sandbox", first.sandbox && !later.sandbox),
-        ("more network", !first.network && later.network),
-        ("a rule less", first.denies && !later.denies),
+        // Without a sandbox, neither holds a command.
+        ("more network", first.sandbox && !first.network && later.network),
+        ("a rule less", first.sandbox && first.denies && !later.denies),
         ("agent", first.agent != later.agent),
         ("channel", first.channel != later.channel),
         ("conversation", first.conversation != later.conversation),

@@ -75,7 +75,6 @@ fn is_understood(settings: &Value) {
         (&["resource_list", "--server", "py"], "test://users/{name}"),
         (&["resource_read", "--server", "py", "--uri", "test://greeting"], "hello from Python"),
         (&["resource_read", "--server", "py", "--uri", "test://users/ada"], "user ada"),
-        (&["-o", "json", "resource_read", "--server", "py", "--uri", "test://data"], "AQID"),
     ] {
         let mut words = vec!["call"];
         // Options of the command stand before the tool's name.
@@ -83,6 +82,11 @@ fn is_understood(settings: &Value) {
         let said = toolkit(&directory, &words);
         assert!(said.contains(expected), "{settings} {args:?}: {said}");
     }
+    // No model reads such data: it is saved.
+    let read = ["call", "-o", "json", "resource_read", "--server", "py", "--uri", "test://data"];
+    let said: Value = serde_json::from_str(&toolkit(&directory, &read)).unwrap();
+    let path = said["metadata"]["leftOut"][0]["kept"]["path"].as_str().unwrap_or_else(|| panic!("{said}"));
+    assert_eq!(fs::read(path).unwrap(), [1, 2, 3], "{said}");
 }
 
 fn library(library: &str) {

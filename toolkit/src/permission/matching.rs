@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn what_a_form_stands_for_may_match(
+        fn a_form_may_match_whatever_one_of_its_texts_matches(
             pattern in "[ab*]{0,6}", form in "[ab\0]{0,5}", taken in prop::collection::vec("[ab]{0,3}", 5)
         ) {
             let mut taken = taken.into_iter();

@@ -5,6 +5,7 @@ mod known;
 mod repair;
 mod shape;
 mod shown;
+mod shown_values;
 mod text;
 mod variant;
 
@@ -14,6 +15,7 @@ pub use repair::Repairing;
 pub use repair::{Repair, RepairKind};
 pub(crate) use shape::with_duration_parts;
 pub use shown::{KEPT_SECRET, is_secret};
+pub(crate) use shown_values::rewrite_shown_values;
 
 use crate::call_arguments::CallArguments;
 use crate::error::ToolError;

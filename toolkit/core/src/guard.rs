@@ -10,10 +10,27 @@ pub fn guard<T>(tool: &str, run: impl FnOnce() -> T) -> Result<T, ToolError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panicked(tool, panic))
 }
 
+/// Same as [`guard`], with the panic's own message.
+#[doc(hidden)]
+pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(message)
+}
+
 /// Returns the error for a panic.
 #[doc(hidden)]
 pub fn panicked(tool: &str, panic: Box<dyn Any + Send>) -> ToolError {
-    let message = match panic.downcast::<String>() {
+    ToolError::new(
+        ToolErrorKind::Panicked,
+        format!(
+            "the tool `{tool}` stopped on an internal error ({}); calling it again the same way will not help",
+            message(panic)
+        ),
+    )
+}
+
+/// Returns the message of a panic.
+fn message(panic: Box<dyn Any + Send>) -> String {
+    match panic.downcast::<String>() {
         Ok(message) => *message,
         Err(panic) => match panic.downcast::<&str>() {
             Ok(message) => (*message).to_owned(),
@@ -24,11 +41,5 @@ pub fn panicked(tool: &str, panic: Box<dyn Any + Send>) -> ToolError {
                 "no message".to_owned()
             }
         },
-    };
-    ToolError::new(
-        ToolErrorKind::Panicked,
-        format!(
-            "the tool `{tool}` stopped on an internal error ({message}); calling it again the same way will not help"
-        ),
-    )
+    }
 }

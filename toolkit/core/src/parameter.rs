@@ -4,11 +4,13 @@ mod covered;
 mod input;
 mod root;
 mod rules;
+mod sound;
 
 pub use covered::missing_feature;
-pub use input::of_input;
+pub use input::{compose, of_input};
 pub use root::root_fault;
 pub use rules::Rule;
+pub use sound::is_certainly_valid;
 
 use crate::arg::ToolArg;
 use crate::arguments::{Arguments, InvalidArguments, KEPT_SECRET, Problem};
@@ -117,15 +119,18 @@ impl ParameterDef {
     pub fn default_fault(&self) -> Option<String> {
         match self.default {
             Some(Shown::Literal(literal)) => {
-                let fault = (self.check)(literal.to_value()).err().map(|error| error.to_string());
+                let told = |error: serde_json::Error| {
+                    if self.secret { "its type refuses it".to_owned() } else { error.to_string() }
+                };
+                let fault = (self.check)(literal.to_value()).err().map(told);
                 if fault.is_some() || self.rules.is_empty() {
                     return fault;
                 }
-                rules::rules_fault(self.rules, &literal.to_value())
+                rules::rules_fault(self.rules, &literal.to_value(), self.secret)
             }
             // A computed default is computed only if a rule may refuse it.
             Some(Shown::Computed(compute)) if !self.rules.is_empty() => {
-                rules::rules_fault(self.rules, &compute()?)
+                rules::rules_fault(self.rules, &compute()?, self.secret)
             }
             _ => None,
         }

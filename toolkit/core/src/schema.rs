@@ -16,18 +16,20 @@ mod validator;
 
 pub(crate) use check::circle_within;
 pub use check::drop_unfitting_examples;
-pub use foreign::{foreign_fault, output_fault};
+pub use foreign::{foreign_fault, output_fault, typed_output_fault};
 pub(crate) use object::{is_object, unit_names};
 pub use validator::Validator;
 pub(crate) use validator::{Kind, Violation, uncovered};
 
 use crate::error::ToolError;
 use plain::Plain;
+pub(crate) use plain::certainly_allows;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
-use tighten::{Side, holds_values, tighten};
+use tighten::{Side, tighten};
+pub(crate) use tighten::{holds_values, is_by_name, under_of};
 
 /// A function that generates the JSON Schema of a type.
 pub type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
@@ -116,7 +118,7 @@ impl Compiled {
             }
             let _ = validator.set(Validator::new(&schema).map_err(fault)?);
         }
-        if let (Writer::Types, Some(shown)) = (writer, check::shown_fault(&schema)) {
+        if let (Writer::Types, Some(shown)) = (writer, check::shown_fault(&schema, found.secrets)) {
             return Err(fault(shown));
         }
         let Found { aliases: has_aliases, secrets: has_secrets, .. } = found;
@@ -201,9 +203,7 @@ fn strip(schema: &mut Value, under: &str, limits: Limits) -> Found {
                 }
             }
             for (key, member) in members {
-                // The name of a property is not a keyword.
-                let key = if under == "properties" { "" } else { key.as_str() };
-                found = found.and(strip(member, key, limits));
+                found = found.and(strip(member, under_of(under, key), limits));
             }
             found
         }
@@ -225,8 +225,7 @@ fn enforce(members: &mut Map<String, Value>, bounds: Value) {
 }
 
 /// Returns a schema, with annotations, that `make` composes from those of several types.
-#[doc(hidden)]
-pub fn compose(make: impl FnOnce(&mut SchemaGenerator) -> Value) -> Value {
+pub(crate) fn compose(make: impl FnOnce(&mut SchemaGenerator) -> Value) -> Value {
     let mut schema = generate(make);
     finish_input(&mut schema);
     schema

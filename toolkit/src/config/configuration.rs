@@ -31,8 +31,9 @@ use toolkit_core::diagnostic::Diagnostic;
 use toolkit_core::escape::escape_rest;
 use toolkit_core::guard::guard;
 use toolkit_core::name::nearest;
+use toolkit_core::parameter::compose;
 use toolkit_core::redact::Redactor;
-use toolkit_core::schema::{Compiled, SchemaFn, compose};
+use toolkit_core::schema::{Compiled, SchemaFn};
 use toolkit_core::server_names::ServerNames;
 
 /// The most names of one kind that diagnostics list one by one.

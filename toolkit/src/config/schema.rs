@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 use toolkit_core::guard::guard;
-use toolkit_core::schema::{Compiled, compose, resolve};
+use toolkit_core::parameter::compose;
+use toolkit_core::schema::{Compiled, resolve};
 
 /// The keys of a tool's settings that every tool has.
 pub(crate) const OF_EVERY_TOOL: [&str; 2] = ["enabled", "autoExecute"];

@@ -8,7 +8,8 @@ use serde_json::Value;
 use std::sync::LazyLock;
 use toolkit_core::arguments::{Problem, check_document};
 use toolkit_core::name::nearest;
-use toolkit_core::schema::{Compiled, compose};
+use toolkit_core::parameter::compose;
+use toolkit_core::schema::Compiled;
 
 const OF_COMMAND: [&str; 6] = ["command", "args", "env", "cwd", "sandbox", "network"];
 const OF_URL: [&str; 3] = ["url", "headers", "oauth"];

@@ -1,9 +1,10 @@
 //! Validates tools of any author.
 
 use crate::tool::Tool;
-use toolkit_core::guard::guard;
+use toolkit_core::guard::caught;
 use toolkit_core::name::is_valid_name;
 use toolkit_core::parameter;
+use toolkit_core::schema;
 use toolkit_core::state::Services;
 
 /// Returns a problem for each service that a tool takes and that is not provided.
@@ -38,24 +39,42 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
     if tool.concurrency() == Some(0) {
         faults.push(format!("{} can never run: its `concurrency` is 0", place_of(tool)));
     }
-    if tool.bound_arguments().is_some()
+    let before = faults.len();
+    faults.extend(parameter_faults(tool));
+    // A problem with a parameter is a problem with the schema, too.
+    if faults.len() == before
+        && !tool.is_certainly_valid()
         && let Err(error) = tool.compiled()
     {
-        faults.push(error.to_string());
+        let schema = format!("the schema of the tool `{name}`");
+        faults.push(error.message().replacen(&schema, &format!("the schema of {}", place_of(tool)), 1));
     }
+    faults.extend(output_fault(tool));
+    faults
+}
+
+/// Returns the problem with the schema of a function's structured output. A host compiles it, too, and may leave out a tool or all tools.
+fn output_fault(tool: &Tool) -> Option<String> {
+    let make = tool.def()?.output_schema?;
+    // The tool works without a schema that panics.
+    let fault = caught(|| schema::typed_output_fault(make)).ok()??;
+    Some(format!("the output schema of {} is not valid: {fault}", place_of(tool)))
+}
+
+/// Returns the problems with the parameters of a function.
+fn parameter_faults(tool: &Tool) -> Vec<String> {
+    let mut faults = Vec::new();
     let Some(input) = tool.input() else { return faults };
-    // Types and defaults run their author's code, which may panic.
-    if let Some(fault) =
-        guard(name, || parameter::root_fault(input)).unwrap_or_else(|panic| Some(panic.to_string()))
-    {
+    // Types and defaults run their author's code. A panic of a type is reported when the schema is compiled.
+    if let Some(fault) = caught(|| parameter::root_fault(input)).unwrap_or_default() {
         faults.push(format!("{}: {fault}", place_of(tool)));
     }
-    let missing = guard(name, || parameter::missing_feature(input)).unwrap_or_default();
+    let missing = caught(|| parameter::missing_feature(input)).unwrap_or_default();
     faults.extend(missing.map(|missing| format!("the schema of {}: {missing}", place_of(tool))));
     for parameter in tool.def().map_or(&[][..], |def| def.parameters()) {
-        if let Some(error) =
-            guard(name, || parameter.default_fault()).unwrap_or_else(|panic| Some(panic.to_string()))
-        {
+        let fault = caught(|| parameter.default_fault())
+            .unwrap_or_else(|panic| Some(format!("its type, or the default itself, panicked: {panic}")));
+        if let Some(error) = fault {
             faults.push(format!(
                 "the default of the parameter `{}` of {} does not fit: {error}",
                 parameter.name,

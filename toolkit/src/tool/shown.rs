@@ -5,7 +5,7 @@ use super::{Origin, Tool};
 use serde_json::{Map, Value};
 use toolkit_core::definition::Definition;
 use toolkit_core::error::ToolError;
-use toolkit_core::guard::guard;
+use toolkit_core::guard::{caught, guard};
 use toolkit_core::parameter;
 use toolkit_core::parameter::Input;
 use toolkit_core::schema::{self, Compiled};
@@ -60,10 +60,14 @@ impl Tool {
             .compiled
             .get_or_init(|| {
                 // Types and defaults run their author's code.
-                guard(self.name(), || self.compile())
-                    .flatten()
-                    .map(Box::new)
-                    .map_err(|error| error.to_string().into_boxed_str())
+                let compiled = caught(|| self.compile()).unwrap_or_else(|panic| {
+                    let what = format!("a type, a default or an example panicked: {panic}");
+                    Err(ToolError::unavailable(format!(
+                        "the schema of the tool `{}` is not valid: {what}",
+                        self.name()
+                    )))
+                });
+                compiled.map(Box::new).map_err(|error| error.to_string().into_boxed_str())
             })
             .as_deref()
             .map_err(|error| ToolError::unavailable(&**error))
@@ -87,6 +91,18 @@ impl Tool {
             Origin::Static(_) => Compiled::new(self.name(), schema),
             Origin::Dynamic(_) => Compiled::foreign(self.name(), schema),
         }
+    }
+
+    /// Returns true if the schema of the arguments need not be compiled to see that it is valid. That of a tool created at run time was
+    /// compiled then.
+    pub(crate) fn is_certainly_valid(&self) -> bool {
+        let is_as_stated = self
+            .changes()
+            .is_none_or(|changes| changes.schema.is_none() && changes.bindings.values().is_empty());
+        is_as_stated
+            && self
+                .input()
+                .is_none_or(|input| caught(|| parameter::is_certainly_valid(input)).unwrap_or(false))
     }
 
     /// Returns the schema with annotations, before arguments are bound.

@@ -322,16 +322,6 @@ fn panicking_format(_: &InvalidArguments) -> String {
     panic!("no words")
 }
 
-fn boom() -> String {
-    panic!("no default")
-}
-
-/// Has a default that panics.
-#[tool]
-async fn bad_default(#[arg(default = boom())] text: String) -> String {
-    text
-}
-
 #[tokio::test]
 async fn whatever_panics_there_is_one_result() {
     let started = Arc::new(Notify::new());
@@ -340,7 +330,6 @@ async fn whatever_panics_there_is_one_result() {
         .tool(tool_ref!(panics_when_dropped))
         .tool(tool_ref!(panics_twice))
         .tool(tool_ref!(words_badly))
-        .tool(tool_ref!(bad_default))
         .shared_service(Arc::clone(&started))
         .build()
         .unwrap();
@@ -354,9 +343,6 @@ async fn whatever_panics_there_is_one_result() {
     for name in ["panics_twice", "words_badly"] {
         assert_eq!(toolbox.call(call(name)).await.error().unwrap().kind(), ToolErrorKind::Panicked, "{name}");
     }
-    assert!(toolbox.call(call("bad_default")).await.text().contains("no default"));
-    let names: Vec<String> = toolbox.definitions().into_iter().map(|definition| definition.name).collect();
-    assert_eq!(names, ["panics_twice", "panics_when_dropped", "words_badly"], "one bad tool hides no other");
 }
 
 /// Starts something that outlives it, unless its token tells.

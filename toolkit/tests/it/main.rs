@@ -8,6 +8,7 @@ mod bootstrap;
 mod calls;
 mod configuration;
 mod core_asks;
+mod defaults;
 mod delegation;
 mod dialects;
 mod discovery;

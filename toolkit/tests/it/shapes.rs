@@ -467,7 +467,7 @@ fn a_default_must_fit_its_own_rules() {
     let error = tool_ref!(bad_default).input_schema().unwrap_err().to_string();
     assert!(
         error.ends_with(
-            "the default of `s` does not fit its own rules, which ask for a string of at least 1 character"
+            "the default of `s` does not fit its own rules, which ask for a string of at least 1 character, and it is \"\""
         ),
         "{error}"
     );

@@ -46,20 +46,32 @@ pub(super) fn rename_aliases(value: &mut Value, schema: &Value, problems: &mut V
 /// Removes optional properties that are `null` where the schema expects another value.
 pub(super) fn drop_optional_nulls(value: &mut Value, schema: &Value, repairs: &mut Vec<Repair>) {
     visit(value, schema, schema, Pointer::ROOT, &mut |value, object, at| {
-        let Value::Object(members) = value else { return };
-        let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
-        let required = object.get("required").and_then(Value::as_array);
-        members.retain(|name, member| {
-            let is_required = required.is_some_and(|required| required.iter().any(|other| other == name));
-            let stays = !member.is_null()
-                || is_required
-                || properties.get(name).is_none_or(|property| allows_null(property, schema, 0));
-            if !stays {
-                let pointer = at.member(name).to_string();
-                repairs.push(Repair::new(pointer, RepairKind::NullToAbsent, NULL_NOTE));
-            }
-            stays
+        drop_nulls(value, object, schema, &mut |name| {
+            let pointer = at.member(name).to_string();
+            repairs.push(Repair::new(pointer, RepairKind::NullToAbsent, NULL_NOTE));
         });
+    });
+}
+
+/// Same for one object and its schema `object`, within `root`.
+pub(super) fn drop_nulls(
+    value: &mut Value,
+    object: &Map<String, Value>,
+    root: &Value,
+    dropped: &mut impl FnMut(&str),
+) {
+    let Value::Object(members) = value else { return };
+    let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
+    let required = object.get("required").and_then(Value::as_array);
+    members.retain(|name, member| {
+        let is_required = required.is_some_and(|required| required.iter().any(|other| other == name));
+        let stays = !member.is_null()
+            || is_required
+            || properties.get(name).is_none_or(|property| allows_null(property, root, 0));
+        if !stays {
+            dropped(name);
+        }
+        stays
     });
 }
 
@@ -154,7 +166,13 @@ fn durations_to_parts(value: &mut Value, schema: &Value) {
 type Change<'a> = dyn FnMut(&mut Value, &Map<String, Value>, Pointer<'_>) + 'a;
 
 /// Calls `change` on every value with the schemas that describe it, outermost first.
-fn visit(value: &mut Value, schema: &Value, root: &Value, at: Pointer<'_>, change: &mut Change<'_>) {
+pub(super) fn visit(
+    value: &mut Value,
+    schema: &Value,
+    root: &Value,
+    at: Pointer<'_>,
+    change: &mut Change<'_>,
+) {
     let Some(schema) = resolve(schema, root).as_object() else { return };
     // Schemas whose variants refer back to themselves are refused when they are compiled.
     if at.depth() > DEEPEST {

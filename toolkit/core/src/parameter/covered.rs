@@ -1,7 +1,7 @@
 //! The types of parameters that the validator of this crate is known to cover.
 
 use super::{Input, ParameterDef, Rule, of_input};
-use crate::schema::{SchemaFn, compose, uncovered};
+use crate::schema::{SchemaFn, circle_within, compose, uncovered};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +16,9 @@ pub fn missing_feature(input: &Input) -> Option<String> {
     if cfg!(feature = "json-schema") || is_covered(input) {
         return None;
     }
-    uncovered(&of_input(input))
+    let schema = of_input(input);
+    // A type that refers to itself without end is reported as that.
+    if circle_within(&schema).is_some() { None } else { uncovered(&schema) }
 }
 
 /// Returns true if the arguments are separate parameters without patterns, and of types that are covered. Each type is looked at once in a

@@ -2,6 +2,7 @@
 
 use super::root;
 use super::rules::apply;
+use crate::arguments::rewrite_shown_values;
 use crate::parameter::{Input, ParameterDef, Shown};
 use crate::schema::{ALIASES, SECRET, finish_input, generate};
 use schemars::{Schema, SchemaGenerator};
@@ -14,8 +15,21 @@ pub fn of_input(input: &Input) -> Value {
     if let Input::Whole(_) = input {
         root::close(&mut schema);
     }
-    finish_input(&mut schema);
+    finish(&mut schema);
     schema
+}
+
+/// Returns a schema, with annotations, that `make` composes from those of several types.
+#[doc(hidden)]
+pub fn compose(make: impl FnOnce(&mut SchemaGenerator) -> Value) -> Value {
+    let mut schema = generate(make);
+    finish(&mut schema);
+    schema
+}
+
+fn finish(schema: &mut Value) {
+    finish_input(schema);
+    rewrite_shown_values(schema);
 }
 
 /// Returns the schema as schemars generates it.

@@ -1,5 +1,6 @@
 //! Rules on a parameter's value: their keywords in the schema, and the check of a default.
 
+use crate::arguments::KEPT_SECRET;
 use crate::parameter::Literal;
 use crate::schema::Validator;
 use crate::schema::describe::describe;
@@ -23,7 +24,9 @@ pub enum Rule {
 }
 
 /// Returns the reason why `value` violates one of a parameter's own rules, if it does.
-pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
+///
+/// A secret value is not in it.
+pub(crate) fn rules_fault(rules: &[Rule], value: &Value, is_secret: bool) -> Option<String> {
     if rules.is_empty() {
         return None;
     }
@@ -44,7 +47,10 @@ pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
     let schema = Value::Object(schema);
     match Validator::new(&schema) {
         Ok(validator) if validator.is_valid(value) => None,
-        Ok(_) => Some(format!("its rules ask for {}, and it is {value}", describe(&schema, &schema))),
+        Ok(_) => {
+            let value = if is_secret { KEPT_SECRET.to_owned() } else { value.to_string() };
+            Some(format!("its rules ask for {}, and it is {value}", describe(&schema, &schema)))
+        }
         Err(error) => Some(error),
     }
 }

@@ -1,25 +1,61 @@
 //! Validates schemas: a default must match its own schema, and references must not form a cycle.
 
 use super::describe::describe;
-use super::tighten::holds_values;
-use super::{Validator, plain};
+use super::{Validator, holds_values, is_by_name, plain, under_of};
+use crate::excerpt::cut;
 use serde_json::Value;
 
-/// Returns the first property whose default or example does not match the property's own schema.
-pub(super) fn shown_fault(schema: &Value) -> Option<String> {
-    find_shown_fault(schema, "", schema)
+/// The maximum number of bytes of a value in a message.
+const MAX_SHOWN: usize = 200;
+
+/// Returns the problem with the first default or example that does not match the part of the schema that it is in.
+///
+/// With secrets in it, the message does not contain the value.
+pub(super) fn shown_fault(schema: &Value, has_secrets: bool) -> Option<String> {
+    let Fault { what, names, part, value } = find_shown_fault(schema, "", &mut Vec::new(), schema)?;
+    let place = if names.is_empty() { "the arguments".to_owned() } else { format!("`{}`", names.join(".")) };
+    let value = if has_secrets {
+        String::new()
+    } else {
+        format!(", and it is {}", cut(&value.to_string(), MAX_SHOWN))
+    };
+    let wanted = describe(part, schema);
+    Some(format!("the {what} of {place} does not fit its own rules, which ask for {wanted}{value}"))
 }
 
-fn find_shown_fault(schema: &Value, under: &str, root: &Value) -> Option<String> {
+/// A default or an example that does not match the part of the schema that it is in.
+struct Fault<'a> {
+    what: &'static str,
+    /// The names of the properties and definitions that lead to the part.
+    names: Vec<String>,
+    part: &'a Value,
+    value: &'a Value,
+}
+
+/// `names` are those of the properties and definitions that lead to `schema`.
+fn find_shown_fault<'a>(
+    schema: &'a Value,
+    under: &str,
+    names: &mut Vec<&'a str>,
+    root: &Value,
+) -> Option<Fault<'a>> {
     match schema {
         _ if holds_values(under) => None,
-        Value::Object(members) if under == "properties" => members.iter().find_map(|(name, property)| {
-            property_fault(name, property, root).or_else(|| find_shown_fault(property, "", root))
-        }),
         Value::Object(members) => {
-            members.iter().find_map(|(key, member)| find_shown_fault(member, key, root))
+            if !is_by_name(under)
+                && let Some(fault) = value_fault(schema, names, root)
+            {
+                return Some(fault);
+            }
+            members.iter().find_map(|(key, member)| {
+                let length = names.len();
+                names.extend(is_by_name(under).then_some(key.as_str()));
+                let fault = find_shown_fault(member, under_of(under, key), names, root);
+                names.truncate(length);
+                fault
+            })
         }
-        Value::Array(items) => items.iter().find_map(|item| find_shown_fault(item, "", root)),
+        Value::Array(items) => items.iter().find_map(|item| find_shown_fault(item, "", names, root)),
         _ => None,
     }
 }
@@ -49,24 +85,22 @@ fn validator_within(part: &Value, root: &Value) -> Option<Validator> {
     Validator::new(&document).ok()
 }
 
-fn property_fault(name: &str, property: &Value, root: &Value) -> Option<String> {
-    let default = property.get("default");
-    let examples = property.get("examples").and_then(Value::as_array);
+/// Returns the problem with the default or an example of a part of the schema.
+fn value_fault<'a>(part: &'a Value, names: &[&str], root: &Value) -> Option<Fault<'a>> {
+    let default = part.get("default");
+    let examples = part.get("examples").and_then(Value::as_array);
     if default.is_none() && examples.is_none_or(Vec::is_empty) {
         return None;
     }
     let mut shown = default.into_iter().chain(examples.into_iter().flatten());
-    if shown.all(|value| plain::certainly_allows(property, value)) {
+    if shown.all(|value| plain::certainly_allows(part, value)) {
         return None;
     }
-    let validator = validator_within(property, root)?;
+    let validator = validator_within(part, root)?;
     let shown = default.map(|value| ("default", value));
     let examples = examples.into_iter().flatten().map(|value| ("example", value));
-    let (what, _) = shown.into_iter().chain(examples).find(|(_, value)| !validator.is_valid(value))?;
-    Some(format!(
-        "the {what} of `{name}` does not fit its own rules, which ask for {}",
-        describe(property, root)
-    ))
+    let (what, value) = shown.into_iter().chain(examples).find(|(_, value)| !validator.is_valid(value))?;
+    Some(Fault { what, names: names.iter().map(|name| (*name).to_owned()).collect(), part, value })
 }
 
 /// Returns a definition that refers to itself without a property or an item in between: a validator would follow it

@@ -69,7 +69,7 @@ fn is_duration(schema: &Map<String, Value>) -> bool {
 }
 
 /// Converts a value shown in a schema to text.
-fn show(value: &mut Value) {
+pub(crate) fn show(value: &mut Value) {
     let part = |name| value.get(name).and_then(Value::as_u64);
     if let (Some(seconds), Some(nanos)) = (part("secs"), part("nanos")) {
         *value = text(u128::from(seconds) * SECOND + u128::from(nanos)).into();

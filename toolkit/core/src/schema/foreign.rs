@@ -1,10 +1,10 @@
 //! Schemas without Rust types: written by hand, or sent by another process.
 
-use super::Validator;
 use super::check::circle_within;
-use super::is_object;
-use super::tighten::holds_values;
+use super::{SchemaFn, Validator, holds_values, is_object, of_output, uncovered};
 use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 /// The maximum nesting of a schema; the same as for JSON text.
 const DEEPEST: usize = 128;
@@ -33,6 +33,27 @@ pub fn foreign_fault(schema: &Value) -> Option<String> {
 #[doc(hidden)]
 pub fn output_fault(schema: &Value) -> Option<String> {
     shape_fault(schema).or_else(|| Validator::new(schema).err())
+}
+
+/// The functions whose output schemas are valid, by their addresses. Functions that the compiler merged generate the same schema.
+static VALID: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+/// Returns the reason why the schema that a type generates cannot be the schema of a tool's output, if there is one. Each type is looked at
+/// once in a process.
+#[doc(hidden)]
+pub fn typed_output_fault(make: SchemaFn) -> Option<String> {
+    let valid = || VALID.lock().unwrap_or_else(PoisonError::into_inner);
+    if valid().contains(&(make as usize)) {
+        return None;
+    }
+    let schema = of_output(make);
+    // A keyword that only the feature `json-schema` covers is not checked without it: the schema is only shown.
+    let is_checked = cfg!(feature = "json-schema") || uncovered(&schema).is_none();
+    let fault = if is_checked { output_fault(&schema) } else { shape_fault(&schema) };
+    if fault.is_none() {
+        valid().insert(make as usize);
+    }
+    fault
 }
 
 fn shape_fault(schema: &Value) -> Option<String> {

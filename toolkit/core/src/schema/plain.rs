@@ -41,7 +41,7 @@ enum Kind {
 }
 
 /// Returns true if a schema is plain and certainly allows the value.
-pub(super) fn certainly_allows(schema: &Value, value: &Value) -> bool {
+pub(crate) fn certainly_allows(schema: &Value, value: &Value) -> bool {
     kind(schema).certainly_takes(value)
 }
 

@@ -17,8 +17,18 @@ pub(super) enum Side {
 }
 
 /// Returns true if the key contains values of the user, and not schemas.
-pub(super) fn holds_values(key: &str) -> bool {
+pub(crate) fn holds_values(key: &str) -> bool {
     matches!(key, "default" | "examples" | "const" | "enum")
+}
+
+/// Returns the keyword that a member of a schema is under: the name of a property is not a keyword.
+pub(crate) fn under_of<'a>(under: &str, key: &'a str) -> &'a str {
+    if is_by_name(under) { "" } else { key }
+}
+
+/// Returns true if the members under this keyword are schemas by name, so that the names are not keywords.
+pub(crate) fn is_by_name(under: &str) -> bool {
+    matches!(under, "properties" | "patternProperties" | "$defs")
 }
 
 /// Adds the bounds of number types, simplifies enums of strings, and unwraps descriptions.
@@ -29,7 +39,7 @@ pub(super) fn tighten(schema: &mut Value, side: Side) {
 fn walk(schema: &mut Value, under: &str, side: Side) {
     match schema {
         _ if holds_values(under) => {}
-        Value::Object(members) if matches!(under, "properties" | "patternProperties" | "$defs") => {
+        Value::Object(members) if is_by_name(under) => {
             members.values_mut().for_each(|member| walk(member, "", side));
         }
         Value::Object(members) => {
@@ -103,7 +113,9 @@ fn drop_optional_nulls(schema: &mut Map<String, Value>) {
     let required: Vec<Value> = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         for (name, property) in properties {
-            if !required.iter().any(|required| required == name) {
+            // With another default, leaving the value out does not mean the same.
+            let has_default = property.get("default").is_some_and(|default| !default.is_null());
+            if !has_default && !required.iter().any(|required| required == name) {
                 drop_null(property);
             }
         }
@@ -114,6 +126,12 @@ fn drop_null(schema: &mut Value) {
     let Some(members) = schema.as_object_mut() else { return };
     if members.get("default").is_some_and(Value::is_null) {
         members.shift_remove("default");
+    }
+    if let Some(Value::Array(examples)) = members.get_mut("examples") {
+        examples.retain(|example| !example.is_null());
+        if examples.is_empty() {
+            members.shift_remove("examples");
+        }
     }
     if let Some(Value::Array(kinds)) = members.get_mut("type") {
         // A type that is only null stays.

@@ -2,13 +2,14 @@
 //! `#[arg(..)]` on fields to attributes of serde and schemars.
 
 pub(crate) mod nested;
+mod serde_keys;
 
 use crate::check::{self, Check, Errors};
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
 use crate::rules::{Default_, Kind, Literal, Rules, TypeForm};
 use crate::type_form::{
-    WIDE_INTEGER, item_kind, kind, mentions_ident, option, reference, respan, wide_integer,
+    WIDE_INTEGER, item_kind, kind, mentions_ident, option, reference, remove_groups, respan, wide_integer,
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -40,6 +41,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     let options = options(attribute, &mut errors);
     check_item(&input, &mut errors);
+    serde_keys::take_derives(&mut input.attrs);
     if let Data::Union(_) = &input.data {
         // No derive accepts it.
         let errors = errors.into_tokens();
@@ -48,10 +50,15 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let mut helpers = Helpers {
         toolkit: options.toolkit.clone(),
         generics: input.generics.type_params().map(|parameter| parameter.ident.to_string()).collect(),
+        path: String::new(),
         functions: TokenStream::new(),
         checks: TokenStream::new(),
     };
-    let reads_fields = nested::reads_fields(&input);
+    let form = nested::form(&input);
+    helpers.path = nested::functions_path(&input);
+    if let Data::Enum(data) = &input.data {
+        data.variants.iter().for_each(|variant| serde_keys::of_variant(variant, &mut errors));
+    }
     let (mut has_flatten, mut has_nested) = (false, false);
     let type_name = input.ident.clone();
     // Serde may give the fields other names.
@@ -59,6 +66,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let has_lifetimes = input.generics.lifetimes().next().is_some();
     let (mut names, mut aliases) = (Names::default(), Vec::new());
     for (place, (group, field)) in fields_of(&mut input.data).into_iter().enumerate() {
+        remove_groups(&mut field.ty);
         let reference = reference(&field.ty.to_token_stream()).filter(|_| !has_lifetimes);
         if let Some(reference) = reference {
             errors.push_span(
@@ -73,8 +81,9 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         has_flatten |= field.attrs.iter().any(|attribute| mentions(attribute, "flatten"));
         let is_renamed = is_renamed || field.attrs.iter().any(|attribute| mentions(attribute, "rename"));
         let own = field.ident.clone().filter(|_| !is_renamed);
-        let rules = rewrite(field, place, &type_name, &mut helpers, &mut errors);
-        has_nested |= reads_fields && nested::rewrite(field, place, &type_name, &mut helpers);
+        let rules = rewrite(field, place, &mut helpers, &mut errors);
+        has_nested |=
+            form.as_ref().is_some_and(|form| nested::rewrite(field, place, &type_name, form, &mut helpers));
         match (rules.rename, own) {
             (Some(rename), _) => names.add(group, &rename, rename.value(), &mut errors),
             (None, Some(ident)) => names.add(group, &ident, ident.unraw().to_string(), &mut errors),
@@ -150,6 +159,8 @@ struct Helpers {
     toolkit: TokenStream,
     /// The type parameters, of which a check outside the type knows nothing.
     generics: Vec<String>,
+    /// The path of the type's functions.
+    path: String,
     /// Functions that make defaults, and that read fields.
     functions: TokenStream,
     /// Checks that only the compiler can make.
@@ -279,13 +290,7 @@ fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool, has_ne
 }
 
 /// Converts the `#[arg(..)]` of a field to attributes of serde and schemars.
-fn rewrite(
-    field: &mut Field,
-    place: usize,
-    type_name: &Ident,
-    helpers: &mut Helpers,
-    errors: &mut Errors,
-) -> Rules {
+fn rewrite(field: &mut Field, place: usize, helpers: &mut Helpers, errors: &mut Errors) -> Rules {
     let mut tokens = TokenStream::new();
     field.attrs.retain(|attribute| {
         if !attribute.path().is_ident("arg") {
@@ -305,10 +310,8 @@ fn rewrite(
         }
         false
     });
-    if tokens.is_empty() {
-        return Rules::default();
-    }
     let mut rules = Rules::parse(tokens, errors);
+    serde_keys::of_field(field, &mut rules, errors);
     let option = option(&field.ty);
     let is_option = option.is_some();
     let ty = option.unwrap_or(&field.ty).clone();
@@ -347,7 +350,7 @@ fn rewrite(
             };
             let function = format_ident!("__toolkit_default_{place}");
             helpers.functions.extend(quote_spanned!(span=> fn #function() -> #ty { #value }));
-            let path = format!("{type_name}::{function}");
+            let path = format!("{}::{function}", helpers.path);
             attributes.extend(quote!(#[serde(default = #path)]));
         }
     }

@@ -85,6 +85,8 @@ checks! {
     Regex,
     // `#[toolkit::args]`.
     ArgsItem,
+    SerdeTwice,
+    SerdeWithoutEffect,
     // `#[toolkit::tools]`.
     ToolsItem,
     ToolsReceiver,

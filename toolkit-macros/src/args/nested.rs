@@ -14,8 +14,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DeriveInput, Field, GenericArgument, LitStr, Meta, PathArguments, Token, Type,
-    parse_quote,
+    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, GenericParam, LitStr, Meta, PathArguments,
+    Token, Type, Variant, parse_quote,
 };
 
 /// Types that have a type within, and are arguments if that is one.
@@ -38,45 +38,11 @@ const CONTAINERS: &[&str] = &[
     "Wrapping",
 ];
 
-/// Types without `#[toolkit::args]` that are arguments. A type that is not listed only costs a little more to compile.
+/// Types of the language and `String`, which are arguments. All others are recognised by their traits, not by their names, which other types
+/// may have as well.
 const KNOWN: &[&str] = &[
-    "bool",
-    "char",
-    "str",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "usize",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "isize",
-    "f32",
-    "f64",
-    "NonZeroU8",
-    "NonZeroU16",
-    "NonZeroU32",
-    "NonZeroU64",
-    "NonZeroUsize",
-    "NonZeroI8",
-    "NonZeroI16",
-    "NonZeroI32",
-    "NonZeroI64",
-    "NonZeroIsize",
-    "String",
-    "PathBuf",
-    "Duration",
-    "Value",
-    "IpAddr",
-    "Ipv4Addr",
-    "Ipv6Addr",
-    "NaiveDate",
-    "NaiveTime",
-    "NaiveDateTime",
-    "Uuid",
-    "Url",
+    "bool", "char", "str", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize", "f32",
+    "f64", "String",
 ];
 
 /// Attributes of serde and schemars that change who reads a field, or a type as a whole.
@@ -88,8 +54,6 @@ const READ_ELSEWHERE: &[&str] = &[
     "skip",
     "skip_deserializing",
     "skip_serializing",
-    "skip_serializing_if",
-    "flatten",
     "bound",
     "borrow",
     "getter",
@@ -97,32 +61,79 @@ const READ_ELSEWHERE: &[&str] = &[
     "from",
     "try_from",
     "into",
-    "transparent",
-    "tag",
-    "untagged",
 ];
 
-/// Returns true if all derives of a type come from the expansion and read its fields one by one, as far as its attributes tell.
-pub(super) fn reads_fields(input: &DeriveInput) -> bool {
+/// The form of a type, on which it depends how its fields are read.
+pub(super) struct Form {
+    /// The generic parameters, of which the functions of a type cannot know anything.
+    generics: Vec<String>,
+    /// The path of the type's functions.
+    path: String,
+    is_transparent: bool,
+    /// True for an enum with its tag among the fields.
+    is_tagged_within: bool,
+}
+
+/// Returns the form of a type if all derives come from the expansion and read its fields one by one, as far as its attributes tell.
+pub(super) fn form(input: &DeriveInput) -> Option<Form> {
     if derived(&input.attrs).iter().any(|name| DERIVES.iter().any(|(derive, _)| name == derive)) {
-        return false;
+        return None;
     }
     let variants = match &input.data {
         Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.attrs).collect(),
         _ => Vec::new(),
     };
-    // A function of a generic type cannot be named without its parameters.
-    input.generics.params.is_empty() && !input.attrs.iter().chain(variants).any(is_read_elsewhere)
+    if input.attrs.iter().chain(variants).any(is_read_elsewhere) {
+        return None;
+    }
+    let has = |word: &str| input.attrs.iter().any(|attribute| has_word(attribute, &[word]));
+    let generics = input.generics.params.iter().map(|parameter| match parameter {
+        GenericParam::Type(parameter) => parameter.ident.to_string(),
+        GenericParam::Const(parameter) => parameter.ident.to_string(),
+        GenericParam::Lifetime(parameter) => parameter.lifetime.ident.to_string(),
+    });
+    Some(Form {
+        generics: generics.collect(),
+        path: functions_path(input),
+        is_transparent: has("transparent"),
+        is_tagged_within: matches!(input.data, Data::Enum(_)) && has("tag") && !has("content"),
+    })
+}
+
+/// Returns the path of a type's own functions.
+pub(super) fn functions_path(input: &DeriveInput) -> String {
+    let (name, (_, generics, _)) = (&input.ident, input.generics.split_for_impl());
+    let generics = generics.as_turbofish();
+    quote!(#name #generics).to_string().replace(' ', "")
 }
 
 /// Adds functions of the expansion that read and write the field, if its type is one of the author's own. Returns true if it
 /// is.
-pub(super) fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Helpers) -> bool {
+pub(super) fn rewrite(
+    field: &mut Field,
+    place: usize,
+    type_name: &Ident,
+    form: &Form,
+    helpers: &mut Helpers,
+) -> bool {
     let mut own = Vec::new();
     add_own_types(&field.ty, type_name, &mut own);
-    if own.is_empty() || field.attrs.iter().any(is_read_elsewhere) {
+    let tokens = field.ty.to_token_stream();
+    let is_generic = form.generics.iter().any(|name| mentions_ident(&tokens, name).is_some());
+    if own.is_empty() || is_generic || field.attrs.iter().any(is_read_elsewhere) {
         return false;
     }
+    let is_flat = field.attrs.iter().any(|attribute| has_word(attribute, &["flatten"]));
+    // Whether such a type is optional is known from the type itself.
+    if (is_flat || form.is_transparent) && option(&field.ty).is_some() {
+        return false;
+    }
+    // The fields of these become fields of the type, so that a reference to their schema is of no use.
+    let describe = if is_flat || form.is_tagged_within && field.ident.is_none() {
+        format_ident!("schema_itself")
+    } else {
+        format_ident!("schema")
+    };
     for ty in own {
         let span = ty.span();
         helpers.checks.extend(quote_spanned!(span=> const _: () = __toolkit::field::<#ty>();));
@@ -143,10 +154,10 @@ pub(super) fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helper
         }
         fn #schema(generator: &mut #private::schemars::SchemaGenerator) -> #private::schemars::Schema {
             use #private::{FieldType as _, OtherType as _};
-            (&#private::FieldOf::<#ty>::NEW).schema(generator)
+            (&#private::FieldOf::<#ty>::NEW).#describe(generator)
         }
     });
-    let [read, write, schema] = [read, write, schema].map(|function| format!("{type_name}::{function}"));
+    let [read, write, schema] = [read, write, schema].map(|function| format!("{}::{function}", form.path));
     // Serde takes an `Option` for optional only where it reads it itself.
     let has_default = field.attrs.iter().any(|attribute| has_word(attribute, &["default"]));
     let default = (option(ty).is_some() && !has_default).then(|| quote!(#[serde(default)]));
@@ -183,6 +194,11 @@ pub(crate) fn read_fields(toolkit: &TokenStream, item: TokenStream) -> TokenStre
             }
         }
     }
+    if input.attrs.iter().any(|attribute| has_word(attribute, &["content"]))
+        && let Data::Enum(data) = &mut input.data
+    {
+        data.variants.iter_mut().for_each(read_by_variant);
+    }
     let toolkit: TokenStream = toolkit
         .clone()
         .into_iter()
@@ -194,6 +210,20 @@ pub(crate) fn read_fields(toolkit: &TokenStream, item: TokenStream) -> TokenStre
     quote! {
         #[derive(#toolkit::__private::serde::Deserialize, #toolkit::__private::serde::Serialize)]
         #input
+    }
+}
+
+/// Moves the functions of the only field of a variant to the variant: for a variant with a tag beside its content, serde uses the traits of
+/// the field's type as well.
+fn read_by_variant(variant: &mut Variant) {
+    let Fields::Unnamed(fields) = &mut variant.fields else { return };
+    let mut fields = fields.unnamed.iter_mut();
+    // An option without content is `None`, which serde knows from the type.
+    if let (Some(field), None) = (fields.next(), fields.next())
+        && option(&field.ty).is_none()
+    {
+        let functions = field.attrs.extract_if(.., |attribute| has_word(attribute, &["deserialize_with"]));
+        variant.attrs.extend(functions);
     }
 }
 

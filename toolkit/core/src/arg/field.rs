@@ -33,6 +33,9 @@ pub trait FieldType<T> {
 
     /// Returns the schema of the type.
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
+
+    /// Returns the schema of the type itself, never a reference to it.
+    fn schema_itself(&self, generator: &mut SchemaGenerator) -> Schema;
 }
 
 impl<T: DeserializeOwned + Serialize + JsonSchema> FieldType<T> for FieldOf<T> {
@@ -46,6 +49,10 @@ impl<T: DeserializeOwned + Serialize + JsonSchema> FieldType<T> for FieldOf<T> {
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         super::schema_of::<T>(generator)
+    }
+
+    fn schema_itself(&self, generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
     }
 }
 
@@ -71,6 +78,11 @@ pub trait OtherType<T> {
 
     /// Returns a schema that allows everything.
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        Schema::default()
+    }
+
+    /// Same as [`schema`](Self::schema).
+    fn schema_itself(&self, _: &mut SchemaGenerator) -> Schema {
         Schema::default()
     }
 }

@@ -1,0 +1,89 @@
+//! Attributes of serde on the fields and variants of an argument type, as far as they meet those of this crate.
+
+use crate::check::{Check, Errors};
+use crate::rules::Rules;
+use proc_macro2::Span;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprLit, Field, Lit, LitStr, Meta, Path, Token, Variant};
+
+/// Reads the attributes of serde on a field: an alias becomes one of the argument, and a key that `#[arg]` has as well is an error.
+pub(super) fn of_field(field: &Field, rules: &mut Rules, errors: &mut Errors) {
+    for meta in metas(&field.attrs) {
+        let span = meta.path().span();
+        if meta.path().is_ident("default") && rules.default.is_some() {
+            twice(span, "default", "it shows the default to the model, too", errors);
+        } else if meta.path().is_ident("rename") && rules.rename.is_some() {
+            twice(span, "rename", "it checks the name, too", errors);
+        } else if meta.path().is_ident("alias")
+            && let Some(alias) = text(&meta)
+        {
+            rules.aliases.push(alias);
+        }
+    }
+}
+
+fn twice(span: Span, key: &str, why: &str, errors: &mut Errors) {
+    let message = format!("`{key}` is given by serde and by `#[arg]`\nkeep the one of `#[arg]`: {why}");
+    errors.push_span(Check::SerdeTwice, span, message);
+}
+
+/// Reports the attributes of serde on a variant that have no effect, because arguments are checked by their schema first.
+pub(super) fn of_variant(variant: &Variant, errors: &mut Errors) {
+    for meta in metas(&variant.attrs) {
+        let (key, advice) = if meta.path().is_ident("alias") {
+            ("alias", "a call with another name of a variant is refused; remove it, or add a variant")
+        } else if meta.path().is_ident("other") {
+            ("other", "a call with another value is refused; remove it, or take a `String`")
+        } else {
+            continue;
+        };
+        let message = format!("`{key}` has no effect, because the schema lists the variants\n{advice}");
+        errors.push_span(Check::SerdeWithoutEffect, meta.path().span(), message);
+    }
+}
+
+/// Removes the derives of serde and schemars that the expansion adds itself, so that it can choose how fields are read.
+pub(super) fn take_derives(attributes: &mut Vec<Attribute>) {
+    attributes.retain_mut(|attribute| {
+        if !attribute.path().is_ident("derive") {
+            return true;
+        }
+        let parse = Punctuated::<Path, Token![,]>::parse_terminated;
+        let Ok(paths) = attribute.parse_args_with(parse) else { return true };
+        let kept: Punctuated<Path, Token![,]> =
+            paths.iter().filter(|path| !is_own_derive(path)).cloned().collect();
+        if kept.len() < paths.len() {
+            *attribute = syn::parse_quote!(#[derive(#kept)]);
+        }
+        !kept.is_empty()
+    });
+}
+
+fn is_own_derive(path: &Path) -> bool {
+    let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    matches!(
+        names.as_slice(),
+        ["Deserialize" | "Serialize" | "JsonSchema"]
+            | ["serde", "Deserialize" | "Serialize"]
+            | ["schemars", "JsonSchema"]
+    )
+}
+
+/// The keys of all `#[serde(..)]`.
+fn metas(attributes: &[Attribute]) -> Vec<Meta> {
+    let own = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
+    let lists = own.filter_map(|attribute| {
+        attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()
+    });
+    lists.flatten().collect()
+}
+
+fn text(meta: &Meta) -> Option<LitStr> {
+    let Meta::NameValue(meta) = meta else { return None };
+    match &meta.value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
+        _ => None,
+    }
+}

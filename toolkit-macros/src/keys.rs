@@ -145,14 +145,13 @@ fn check(
     entries
 }
 
-/// A value as it was before a `macro_rules!` passed it on.
-fn without_group(value: &Expr) -> &Expr {
-    match value {
-        Expr::Group(group) => match without_group(&group.expr) {
-            inner @ (Expr::Lit(_) | Expr::Path(_) | Expr::Array(_)) => inner,
-            _ => value,
-        },
-        _ => value,
+/// Returns a value without the invisible group around an expression that a `macro_rules!` passes on. A group stays where an
+/// operator beside it would take the expression apart.
+pub(crate) fn without_group(value: &Expr) -> &Expr {
+    let Expr::Group(group) = value else { return value };
+    match without_group(&group.expr) {
+        Expr::Binary(_) | Expr::Assign(_) | Expr::Cast(_) | Expr::Range(_) | Expr::Closure(_) => value,
+        inner => inner,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Constraint, Kind, Literal};
 use crate::check::{Check, Errors};
 use crate::keys::{Entry, Given};
+use crate::type_form::flat;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::fmt;
@@ -116,7 +117,7 @@ fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     let Given::List(tokens) = &entry.given else { return None };
     let range = match syn::parse2::<Expr>(tokens.clone()) {
         Ok(exact) if matches!(Literal::of(&exact), Some(Literal::Int(_))) => Range {
-            text: tokens.to_string(),
+            text: flat(tokens).to_string(),
             least: Some(Bound::of(&exact)),
             greatest: Some(Bound::of(&exact)),
             exclusive: false,
@@ -144,7 +145,7 @@ fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
 
 fn read(entry: &Entry, tokens: &TokenStream, errors: &mut Errors) -> Option<Range> {
     let key = entry.key;
-    let Ok(Expr::Range(range)) = syn::parse2::<Expr>(tokens.clone()) else {
+    let Ok(Expr::Range(range)) = syn::parse2::<Expr>(tokens.clone()).map(within_groups) else {
         let message = format!("`{key}` takes a range; write `{key}(1..=10)`, `{key}(1..)` or `{key}(..10)`");
         if tokens.is_empty() {
             errors.push_span(Check::RangeForm, entry.span, message);
@@ -159,12 +160,21 @@ fn read(entry: &Entry, tokens: &TokenStream, errors: &mut Errors) -> Option<Rang
         errors.push(Check::EmptyRange, tokens, format!("`{key}(..)` bounds nothing; give it an end"));
         return None;
     }
-    let range = Range { least, greatest, exclusive, text: tokens.to_string().replace(' ', "") };
+    let range = Range { least, greatest, exclusive, text: flat(tokens).to_string().replace(' ', "") };
     if range.is_empty() {
         errors.push(Check::EmptyRange, tokens, format!("the range `{range}` is empty: nothing lies in it"));
         return None;
     }
     Some(range)
+}
+
+/// Returns the expression within parentheses, and within the invisible groups of a `macro_rules!`.
+fn within_groups(value: Expr) -> Expr {
+    match value {
+        Expr::Group(group) => within_groups(*group.expr),
+        Expr::Paren(paren) => within_groups(*paren.expr),
+        other => other,
+    }
 }
 
 impl Bound {

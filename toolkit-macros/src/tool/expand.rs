@@ -240,7 +240,7 @@ fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
                 quote!(__toolkit::Shown::Literal(#literal))
             }
             None => {
-                quote_spanned!(example.span()=> __toolkit::Shown::Computed(|| __toolkit::to_value(&#example)))
+                quote_spanned!(example.span()=> __toolkit::Shown::Computed(|| __toolkit::to_value(&(#example))))
             }
         };
         steps.extend(quote!(.examples(&[#example])));

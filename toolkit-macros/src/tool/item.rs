@@ -3,10 +3,11 @@
 
 use crate::check::{Check, Errors};
 use crate::half_typed;
+use crate::type_form::ungroup;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Attribute, Item, Signature, Token, Visibility};
+use syn::{Attribute, FnArg, Item, ReturnType, Signature, Token, Visibility};
 
 /// A function with its unparsed body.
 pub(crate) struct Function {
@@ -35,7 +36,10 @@ impl Parse for Function {
 /// Parses the function, or reports the item that is there instead.
 pub(crate) fn parse(item: &TokenStream, attribute: &str, errors: &mut Errors) -> Option<Function> {
     match syn::parse2::<Function>(item.clone()) {
-        Ok(function) => Some(function),
+        Ok(mut function) => {
+            ungroup_types(&mut function.signature);
+            Some(function)
+        }
         Err(error) => {
             match other_item(item.clone()) {
                 Some((what, span)) => errors.push_span(
@@ -49,6 +53,18 @@ pub(crate) fn parse(item: &TokenStream, attribute: &str, errors: &mut Errors) ->
             }
             None
         }
+    }
+}
+
+/// Makes types that a `macro_rules!` passes on, or that are in parentheses, like those that are written out.
+fn ungroup_types(signature: &mut Signature) {
+    for input in &mut signature.inputs {
+        if let FnArg::Typed(typed) = input {
+            ungroup(&mut typed.ty);
+        }
+    }
+    if let ReturnType::Type(_, ty) = &mut signature.output {
+        ungroup(ty);
     }
 }
 

@@ -1,8 +1,9 @@
 //! Doc comments: the part that a model reads, and the section that rustdoc gains.
 
 use crate::keys::{Text, without_group};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span};
 use quote::{quote, quote_spanned};
+use std::path::Path;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, parse_quote};
 
@@ -14,16 +15,16 @@ enum Part {
 
 /// Returns the text of doc comments, without the indentation that their lines share.
 pub(crate) fn text(attributes: &[Attribute]) -> Text {
-    text_of(attributes, str::to_owned, &quote!(trimmed))
+    text_of(attributes, str::to_owned, "trimmed")
 }
 
 /// Returns a doc comment up to its first heading: the text after it is for people.
 pub(crate) fn description(attributes: &[Attribute]) -> Text {
-    text_of(attributes, until_heading, &quote!(until_heading))
+    text_of(attributes, until_heading, "until_heading")
 }
 
 /// Cuts the text with `cut`, or has the compiler cut it with the function `later` of the runtime, if an attribute has an expression.
-fn text_of(attributes: &[Attribute], cut: impl Fn(&str) -> String, later: &TokenStream) -> Text {
+fn text_of(attributes: &[Attribute], cut: impl Fn(&str) -> String, later: &str) -> Text {
     let parts = parts(attributes);
     let Some(expression) = parts.iter().find_map(|part| match part {
         Part::Expression(expression) => Some(expression),
@@ -37,6 +38,7 @@ fn text_of(attributes: &[Attribute], cut: impl Fn(&str) -> String, later: &Token
         Part::Line(line) => quote!(#line, "\n"),
         Part::Expression(expression) => quote!(#expression, "\n"),
     });
+    let later = Ident::new(later, span);
     let call = quote_spanned!(span=> __toolkit::#later(::core::concat!(#(#texts),*)));
     Text::Expression(parse_quote!(#call))
 }
@@ -98,6 +100,26 @@ fn value(attribute: &Attribute) -> Option<&Expr> {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => Some(without_group(&meta.value)),
         _ => None,
     }
+}
+
+/// Returns true for a doc attribute that includes a file which does not exist. rustc reports it for each attribute, and for the
+/// description.
+pub(crate) fn includes_nothing(attribute: &Attribute) -> bool {
+    value(attribute).is_some_and(is_missing_file)
+}
+
+/// Returns true for an `include_str!` of a file that does not exist.
+pub(crate) fn is_missing_file(value: &Expr) -> bool {
+    let Expr::Macro(call) = value else { return false };
+    let is_include = call.mac.path.segments.last().is_some_and(|last| last.ident == "include_str");
+    let Ok(path) = syn::parse2::<LitStr>(call.mac.tokens.clone()) else { return false };
+    // Within a unit test there is no compiler that knows the file.
+    if !is_include || !proc_macro::is_available() {
+        return false;
+    }
+    let Some(source) = path.span().unwrap().local_file() else { return false };
+    let directory = source.parent().map(Path::to_path_buf).unwrap_or_default();
+    !directory.join(path.value()).exists()
 }
 
 /// Returns true if an attribute is a doc comment.

@@ -131,6 +131,11 @@ fn check(
     for (path, given) in written {
         let name = name_of(&path);
         let Some(key) = keys.iter().find(|key| key.name == name) else {
+            if attribute.ends_with('!') && written::is_alone(&path, &given) {
+                let first = keys[0].example;
+                errors.push(Check::StrayLiteral, &path, format!("a value without a key; write `{first}`"));
+                continue;
+            }
             let advice = foreign::advice(attribute, &name);
             // One misunderstanding may take several keys, as `min` and `max`.
             if advice.is_none() || !advised.contains(&advice) {
@@ -277,10 +282,15 @@ impl Entry {
 
     /// A string literal.
     pub(crate) fn literal(&self, errors: &mut Errors) -> Option<LitStr> {
-        match self.text(errors)? {
-            Text::Literal(literal) => Some(literal),
-            Text::Expression(other) => {
+        let Given::Value(value) = &self.given else { return None };
+        match Text::of(value) {
+            Some(Text::Literal(literal)) => Some(literal),
+            Some(Text::Expression(other)) => {
                 self.wrong(&other, "a string literal", errors);
+                None
+            }
+            None => {
+                self.wrong(value, "a string", errors);
                 None
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::check::{Check, Errors};
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -34,6 +34,12 @@ impl Parse for List {
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
+        if input.peek(Token![::]) {
+            let colons: Token![::] = input.parse()?;
+            let name = crate_name(input, None)?;
+            let message = format!("`link!` takes the names of crates, without paths; write `{name}`");
+            return Err(syn::Error::new_spanned(colons, message));
+        }
         let mut dependency = crate_name(input, None)?;
         let mut core = None;
         if dependency == "core"
@@ -92,12 +98,14 @@ fn crate_name(input: ParseStream<'_>, after: Option<Span>) -> syn::Result<Ident>
 /// Returns the error for the name of a package that has hyphens.
 fn hyphenated(input: ParseStream<'_>, first: &Ident) -> syn::Error {
     let mut name = first.to_string();
-    let span = input.span();
-    while input.parse::<Token![-]>().is_ok() {
+    let mut written = first.to_token_stream();
+    while let Ok(hyphen) = input.parse::<Token![-]>() {
         let Ok(part) = input.call(Ident::parse_any) else { break };
         name = format!("{name}_{part}");
+        written.extend(quote!(#hyphen #part));
     }
-    syn::Error::new(span, format!("the name of a crate has `_` where the package has `-`; write `{name}`"))
+    let message = format!("the name of a crate has `_` where the package has `-`; write `{name}`");
+    syn::Error::new_spanned(written, message)
 }
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {

@@ -3,6 +3,7 @@
 
 use crate::check::{Check, Errors};
 use crate::dependency;
+use crate::documentation::includes_nothing;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
 use crate::tool::METHOD;
@@ -139,7 +140,9 @@ fn function_of(
     let call = quote_spanned!(name.span()=> <#ty>::#name(#(#arguments),*)#wait);
     let signature = without_self(&signature, ty);
     let tools = tools.iter().map(|tool| naming_method(tool, &quote!(<#ty>::#name)));
-    let documentation = method.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let documentation: Vec<Attribute> =
+        method.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).cloned().collect();
+    method.attrs.retain(|attribute| !includes_nothing(attribute));
     let conditions = method.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     quote! {
         #(#conditions)*

@@ -9,7 +9,7 @@ mod prepares;
 #[path = "private/probable.rs"]
 mod probable;
 
-pub use self::doc_text::{trimmed, until_heading};
+pub use self::doc_text::{check_described, trimmed, until_heading};
 pub use self::durations::{IsDuration, IsOther, check_duration};
 pub use self::prepares::Prepares;
 pub use self::probable::{caller, context, json, shared};

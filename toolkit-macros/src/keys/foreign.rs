@@ -468,10 +468,10 @@ pub(super) fn advice(attribute: &str, name: &str) -> Option<&'static str> {
 fn elsewhere(attribute: &str, name: &str) -> Option<&'static str> {
     let is = |keys: &[super::Key]| keys.iter().any(|key| key.name == name);
     Some(match attribute {
-        "arg" if is(tool::KEYS) => "it belongs into `#[tool(..)]` of the function",
-        "tool" if is(rules::KEYS) => "it belongs into `#[arg(..)]` of a parameter",
-        "tools" if is(tool::KEYS) => "it belongs into `#[tool(..)]` of a method",
-        "toolkit::args" if is(rules::KEYS) => "it belongs into `#[arg(..)]` of a field",
+        "arg" if is(tool::KEYS) => "it belongs in `#[tool(..)]` of the function",
+        "tool" if is(rules::KEYS) => "it belongs in `#[arg(..)]` of a parameter",
+        "tools" if is(tool::KEYS) => "it belongs in `#[tool(..)]` of a method",
+        "toolkit::args" if is(rules::KEYS) => "it belongs in `#[arg(..)]` of a field",
         "tool_factory" if is(tool::KEYS) => "it belongs to the tools that the factory creates",
         _ => return None,
     })

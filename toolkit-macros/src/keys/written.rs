@@ -5,7 +5,7 @@ use crate::check::{Check, Errors};
 use crate::type_form::flat;
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Expr, ExprLit, Lit, Meta};
+use syn::{Expr, ExprLit, Lit, Meta, Path};
 
 /// Joins a fault and the way out: in one line, if that is short enough for a headline.
 pub(super) fn sentence(fault: &str, advice: &str) -> String {
@@ -46,6 +46,13 @@ fn fault(entry: &[TokenTree], attribute: &str, keys: &[Key]) -> Option<(TokenStr
                 sentence(&format!("`!{name}` is not written like this"), &format!("write `{right}`")),
             ))
         }
+        [TokenTree::Ident(name), TokenTree::Group(value)] if takes_fields => {
+            let key = find(&name.to_string())?;
+            let right =
+                shown(&value.stream()).map_or(key.example.to_owned(), |value| format!("{name}: {value}"));
+            let advice = format!("write `{right}`");
+            Some((quote!(#name), sentence(&format!("`{name}` is not written like this"), &advice)))
+        }
         [TokenTree::Literal(literal)] if takes_fields => {
             let right = keys[0].example;
             Some((quote!(#literal), format!("a value without a key; write `{right}`")))
@@ -66,9 +73,10 @@ fn fault(entry: &[TokenTree], attribute: &str, keys: &[Key]) -> Option<(TokenStr
                 (None, Some(key)) => key.example.to_owned(),
                 (None, None) => format!("{name}{right}…"),
             };
+            let (between, right) = (if takes_fields { " = " } else { ": " }, format!("write `{right}`"));
             Some((
                 quote!(#name #punct),
-                format!("`{name}{wrong} …` is not written like this\nwrite `{right}`"),
+                sentence(&format!("`{name}{between}…` is not written like this"), &right),
             ))
         }
         _ => None,
@@ -135,6 +143,11 @@ pub(crate) fn as_range(tokens: &TokenStream) -> Option<String> {
         (None, Some(greatest)) => Some(format!("..={greatest}")),
         (None, None) => None,
     }
+}
+
+/// Returns true for a field that is only a name: it is read as a key whose value is the variable of this name.
+pub(super) fn is_alone(key: &Path, given: &Given) -> bool {
+    matches!(given, Given::Value(Expr::Path(value)) if value.path.get_ident() == key.get_ident() && key.get_ident().is_some())
 }
 
 /// Returns an example with the value that has no key.

@@ -12,7 +12,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::time::Duration;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, ExprPath, Lit, LitStr};
+use syn::{Expr, ExprLit, ExprPath, Lit, LitStr, parse_quote};
 
 /// The keys of `#[tool(..)]`.
 pub(crate) const KEYS: &[Key] = &[
@@ -91,6 +91,15 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
         Text::Literal(name)
     });
     let (description, undocumented) = description(find("description"), function, errors);
+    let description = match (description, find("description")) {
+        // It is named once, so that a file that is missing is one error.
+        (Text::Expression(text), None) => {
+            let check = quote_spanned!(text.span()=> __toolkit::check_described(__TOOLKIT_DESCRIPTION));
+            assertions.extend(quote!(const __TOOLKIT_DESCRIPTION: &str = #text; const _: () = #check;));
+            Text::Expression(parse_quote!(__TOOLKIT_DESCRIPTION))
+        }
+        (description, _) => description,
+    };
     for entry in &entries {
         if let Some(field) = field(entry, &name, &mut assertions, errors) {
             fields.extend(field);
@@ -132,7 +141,7 @@ impl Options {
                 Check::AsksWithoutContext,
                 span,
                 format!(
-                    "a tool that `{key}` asks through its context; take `ctx: &ToolContext` and call `ctx.ask(..)`\nto be approved before it runs, leave the key out: a plain tool is"
+                    "a tool that `{key}` asks through its context; take `ctx: &ToolContext` and call `ctx.ask(..)`\nto have each call approved before it runs, remove the key: a plain tool needs approval"
                 ),
             );
         }

@@ -5,7 +5,7 @@ use super::item::Function;
 use super::parameter::{Argument, Parameter, Service};
 use super::signature::Flaws;
 use crate::check::{Check, is_disabled};
-use crate::documentation::{self, is_doc};
+use crate::documentation::{self, includes_nothing, is_doc, is_missing_file};
 use crate::keys::Text;
 use crate::rules::{Default_, Kind, Literal};
 use crate::type_form::{Borrow, kind, last_segment, respan};
@@ -21,8 +21,10 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
     let span = ident.span();
     let toolkit = &options.toolkit;
     let docs = docs(options, parameters);
-    let (doc_attributes, other_attributes): (Vec<&Attribute>, Vec<&Attribute>) =
-        attributes.iter().partition(|attribute| is_doc(attribute));
+    let (doc_attributes, other_attributes): (Vec<&Attribute>, Vec<&Attribute>) = attributes
+        .iter()
+        .filter(|attribute| !includes_nothing(attribute))
+        .partition(|attribute| is_doc(attribute));
     let cfgs = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
 
     let Options { name, description, fields, assertions, .. } = options;
@@ -459,6 +461,7 @@ fn nested(items: impl Iterator<Item = TokenStream>) -> TokenStream {
 fn docs(options: &Options, parameters: &[Parameter]) -> TokenStream {
     let description = options.undocumented.then(|| match &options.description {
         Text::Literal(text) => quote!(#[doc = #text]),
+        Text::Expression(value) if is_missing_file(value) => TokenStream::new(),
         Text::Expression(Expr::Macro(value)) => quote!(#[doc = #value]),
         Text::Expression(value) => {
             // rustdoc takes the value of no constant.

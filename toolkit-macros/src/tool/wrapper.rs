@@ -67,7 +67,7 @@ pub(super) fn refuse_within(wrapper: &str, ty: &Type, errors: &mut Errors) -> bo
         Type::Reference(reference) => {
             format!("`{wrapper}` owns the {what}; take `{wrapper}<{}>`", shown(&reference.elem))
         }
-        ty => match ["Arc", "Rc"].iter().find_map(|name| only_argument(ty, name)) {
+        ty => match only_argument(ty, "Arc") {
             Some(inner) => {
                 format!("`{wrapper}` shares the {what} already; take `{wrapper}<{}>`{provide}", shown(inner))
             }

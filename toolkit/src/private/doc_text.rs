@@ -6,7 +6,6 @@ pub const fn trimmed(text: &'static str) -> &'static str {
 }
 
 /// Returns a doc text up to its first heading, for which the macro has a function of the same name.
-#[track_caller]
 pub const fn until_heading(text: &'static str) -> &'static str {
     let bytes = text.as_bytes();
     let (mut at, mut in_code) = (0, false);
@@ -23,12 +22,13 @@ pub const fn until_heading(text: &'static str) -> &'static str {
             at += 1;
         }
     }
-    let kept = text.split_at(at).0.trim_ascii();
-    assert!(
-        !kept.is_empty(),
-        "this doc attribute has no text before its first heading; say what the tool does"
-    );
-    kept
+    text.split_at(at).0.trim_ascii()
+}
+
+/// Checks the description of a tool that comes from such an attribute; the error is reported at the attribute.
+#[track_caller]
+pub const fn check_described(description: &str) {
+    assert!(!description.is_empty(), "no text before the first heading; say what the tool does");
 }
 
 const fn is_fence(bytes: &[u8], mut at: usize) -> bool {
@@ -67,8 +67,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "no text before its first heading")]
+    #[should_panic(expected = "no text before the first heading")]
     fn nothing_before_the_first_heading() {
-        until_heading("\n# Errors\nFor people.");
+        check_described(until_heading("\n# Errors\nFor people."));
     }
 }

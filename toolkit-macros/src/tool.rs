@@ -8,7 +8,7 @@ pub(crate) mod name;
 mod parameter;
 pub(crate) mod signature;
 pub(crate) mod stub;
-mod wrapper;
+pub(crate) mod wrapper;
 
 pub(crate) use attribute::{KEYS, METHOD};
 

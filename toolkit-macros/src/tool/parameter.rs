@@ -16,7 +16,7 @@ use quote::{ToTokens, quote};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatType, Type};
+use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatTupleStruct, PatType, Type};
 
 /// The kind of a parameter.
 pub(super) enum Parameter {
@@ -339,6 +339,19 @@ fn name(pattern: &Pat, rules: &Rules, errors: &mut Errors) -> Option<LitStr> {
                 Check::Pattern,
                 pattern,
                 "an argument needs a name that a model can use, and `_` is none",
+            );
+            return None;
+        }
+        // As handlers of other crates take them: `Parameters(query): Parameters<Query>`.
+        Pat::TupleStruct(PatTupleStruct { path, .. })
+            if ["Parameters", "Json"]
+                .iter()
+                .any(|name| path.segments.last().is_some_and(|last| last.ident == name)) =>
+        {
+            errors.push(
+                Check::Pattern,
+                pattern,
+                "take all arguments as one struct, without a wrapper: `#[args] query: Query`",
             );
             return None;
         }

@@ -12,12 +12,24 @@ const WRAPPERS: [&str; 6] = ["Arc", "Rc", "Box", "Mutex", "RwLock", "Cow"];
 
 /// Reports a parameter that wraps what needs no wrapper. Returns true if it did.
 pub(super) fn refuse(ty: &Type, errors: &mut Errors) -> bool {
-    let Some(message) = fault(ty) else { return false };
+    let Some(message) = context_fault(ty).or_else(|| provided_fault(ty, true)) else { return false };
     errors.push(Check::Wrapper, ty, message);
     true
 }
 
-fn fault(ty: &Type) -> Option<String> {
+/// Same as [`refuse`] and [`refuse_within`], for the function of a factory or a service, which has no context.
+pub(crate) fn refuse_of_provider(ty: &Type, errors: &mut Errors) -> bool {
+    if let Some(message) = provided_fault(ty, false) {
+        errors.push(Check::Wrapper, ty, message);
+        return true;
+    }
+    let inside = without_reference(ty);
+    ["State", "Config"]
+        .iter()
+        .any(|wrapper| only_argument(inside, wrapper).is_some_and(|ty| refuse_within(wrapper, ty, errors)))
+}
+
+fn context_fault(ty: &Type) -> Option<String> {
     if is_named(inner(ty)?, "ToolContext") {
         return Some("the context is there in every call; take `&ToolContext`".to_owned());
     }
@@ -28,16 +40,23 @@ fn fault(ty: &Type) -> Option<String> {
             "the context knows the caller; take `ctx: &ToolContext` and call `ctx.caller()`".to_owned(),
         );
     }
+    None
+}
+
+/// Returns the fault of a service or a configuration in a wrapper.
+fn provided_fault(ty: &Type, has_context: bool) -> Option<String> {
     let is_optional = option(without_reference(ty)).is_some();
     let inside = without_reference(inner(ty)?);
     if let Some(service) =
         only_argument(inside, "State").filter(|_| !std::ptr::eq(inside, without_reference(ty)))
     {
         let service = shown(without_reference(service));
-        return Some(if is_optional {
+        return Some(if is_optional && has_context {
             format!(
                 "a service is always there; take `State<{service}>`\nor call `ctx.service::<{service}>()`, which returns an `Option`"
             )
+        } else if is_optional {
+            format!("a service is always there; take `State<{service}>`")
         } else {
             format!("`State` shares the service already; take `State<{service}>`")
         });

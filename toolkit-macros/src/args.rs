@@ -181,7 +181,7 @@ impl Helpers {
 }
 
 fn options(attribute: TokenStream, errors: &mut Errors) -> Options {
-    let mut options = Options { toolkit: quote!(::toolkit), allow_unknown_fields: false };
+    let mut options = Options { toolkit: crate::dependency::toolkit(), allow_unknown_fields: false };
     for entry in keys::parse(attribute, "toolkit::args", KEYS, errors) {
         match entry.key {
             "crate" => {

@@ -18,7 +18,8 @@ macro_rules! checks {
 
             /// Returns true if the compiler reports the violation, through checks in the expansion.
             pub(crate) fn is_left_to_the_compiler(self) -> bool {
-                matches!(self, Self::ConstantName | Self::RangeType | Self::LengthType | Self::PatternType)
+                matches!(self, Self::ConstantName
+                    | Self::RangeType | Self::LengthType | Self::PatternType | Self::DurationLiteral)
             }
         }
     };
@@ -61,6 +62,7 @@ checks! {
     // Parameters.
     Pattern,
     ImplTrait,
+    TraitObject,
     MutableReference,
     Reference,
     Lifetime,
@@ -68,6 +70,8 @@ checks! {
     TwoContexts,
     TwoConfigs,
     ContextByValue,
+    Wrapper,
+    AsksWithoutContext,
     TwoArgs,
     ArgsBeside,
     ArgsForm,
@@ -102,6 +106,7 @@ checks! {
     RangeType,
     LengthType,
     PatternType,
+    DurationLiteral,
 }
 
 /// The failed checks, in the order found.
@@ -133,6 +138,11 @@ impl Errors {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Returns true if a violation of the rule was recorded.
+    pub(crate) fn has(&self, check: Check) -> bool {
+        self.0.iter().any(|(found, _)| *found == check)
     }
 
     pub(crate) fn into_tokens(self) -> TokenStream {

@@ -1,5 +1,10 @@
 //! The form that all attributes share: `key`, `key = value`, `key(list)`, each at most once, each known.
 
+mod foreign;
+mod written;
+
+pub(crate) use written::as_range;
+
 use crate::check::{Check, Errors};
 use darling::ast::NestedMeta;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -56,10 +61,10 @@ pub(crate) fn parse(
     keys: &'static [Key],
     errors: &mut Errors,
 ) -> Vec<Entry> {
-    let metas = match NestedMeta::parse_meta_list(tokens) {
+    let metas = match NestedMeta::parse_meta_list(tokens.clone()) {
         Ok(metas) => metas,
         Err(error) => {
-            errors.push_syntax(error);
+            written::report(&tokens, error, attribute, keys, errors);
             return Vec::new();
         }
     };
@@ -79,7 +84,7 @@ pub(crate) fn parse(
                 continue;
             }
             NestedMeta::Lit(literal) => {
-                let first = keys[0].example;
+                let first = written::for_literal(&literal, keys);
                 errors.push(Check::StrayLiteral, &literal, format!("a value without a key; write `{first}`"));
                 continue;
             }
@@ -97,10 +102,10 @@ pub(crate) fn parse_fields(
     errors: &mut Errors,
 ) -> Vec<Entry> {
     let fields = |input: ParseStream<'_>| Punctuated::<FieldValue, Token![,]>::parse_terminated(input);
-    let fields = match fields.parse2(tokens) {
+    let fields = match fields.parse2(tokens.clone()) {
         Ok(fields) => fields,
         Err(error) => {
-            errors.push_syntax(error);
+            written::report(&tokens, error, what, keys, errors);
             return Vec::new();
         }
     };
@@ -122,17 +127,29 @@ fn check(
     errors: &mut Errors,
 ) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
+    let mut advised: Vec<Option<&str>> = Vec::new();
     for (path, given) in written {
         let name = name_of(&path);
         let Some(key) = keys.iter().find(|key| key.name == name) else {
-            errors.push(Check::UnknownKey, &path, unknown(&name, attribute, keys));
+            if attribute.ends_with('!') && written::is_alone(&path, &given) {
+                let first = keys[0].example;
+                errors.push(Check::StrayLiteral, &path, format!("a value without a key; write `{first}`"));
+                continue;
+            }
+            let advice = foreign::advice(attribute, &name);
+            // One misunderstanding may take several keys, as `min` and `max`.
+            if advice.is_none() || !advised.contains(&advice) {
+                errors.push(Check::UnknownKey, &path, unknown(&name, attribute, keys, advice));
+            }
+            advised.push(advice);
             continue;
         };
         if !fits(key.form, &given) {
+            let right = written::rewritten(key, &given);
             errors.push(
                 Check::WrongForm,
                 &path,
-                format!("`{name}` is not written like this; write `{}`", key.example),
+                written::sentence(&format!("`{name}` is not written like this"), &format!("write `{right}`")),
             );
             continue;
         }
@@ -145,14 +162,13 @@ fn check(
     entries
 }
 
-/// A value as it was before a `macro_rules!` passed it on.
-fn without_group(value: &Expr) -> &Expr {
-    match value {
-        Expr::Group(group) => match without_group(&group.expr) {
-            inner @ (Expr::Lit(_) | Expr::Path(_) | Expr::Array(_)) => inner,
-            _ => value,
-        },
-        _ => value,
+/// Returns a value without the invisible group around an expression that a `macro_rules!` passes on. A group stays where an
+/// operator beside it would take the expression apart.
+pub(crate) fn without_group(value: &Expr) -> &Expr {
+    let Expr::Group(group) = value else { return value };
+    match without_group(&group.expr) {
+        Expr::Binary(_) | Expr::Assign(_) | Expr::Cast(_) | Expr::Range(_) | Expr::Closure(_) => value,
+        inner => inner,
     }
 }
 
@@ -171,11 +187,16 @@ fn name_of(path: &Path) -> String {
     }
 }
 
-fn unknown(name: &str, attribute: &str, keys: &[Key]) -> String {
-    match nearest(name, keys.iter().map(|key| key.name)) {
+fn unknown(name: &str, attribute: &str, keys: &[Key], advice: Option<&str>) -> String {
+    if let Some(advice) = advice {
+        return written::sentence(&format!("unknown key `{name}`"), advice);
+    }
+    // Keys of the expansion itself are not shown.
+    let keys = || keys.iter().filter(|key| !key.name.starts_with("__"));
+    match nearest(name, keys().map(|key| key.name)) {
         Some(near) => format!("unknown key `{name}`; did you mean `{near}`?"),
         None => {
-            let all: Vec<&str> = keys.iter().map(|key| key.name).collect();
+            let all: Vec<&str> = keys().map(|key| key.name).collect();
             format!("unknown key `{name}`\n`{attribute}` takes: {}", all.join(", "))
         }
     }
@@ -215,6 +236,14 @@ impl Entry {
         if text.is_none() {
             self.wrong(value, "a string", errors);
         }
+        if text.is_some() && written::is_made_at_run_time(value) {
+            let message = format!(
+                "`{}` is a text that is known when the crate is compiled\nwrite a literal, `concat!(..)`, `include_str!(..)` or the name of a constant",
+                self.key
+            );
+            errors.push(Check::WrongValue, value, message);
+            return None;
+        }
         text
     }
 
@@ -253,10 +282,15 @@ impl Entry {
 
     /// A string literal.
     pub(crate) fn literal(&self, errors: &mut Errors) -> Option<LitStr> {
-        match self.text(errors)? {
-            Text::Literal(literal) => Some(literal),
-            Text::Expression(other) => {
+        let Given::Value(value) = &self.given else { return None };
+        match Text::of(value) {
+            Some(Text::Literal(literal)) => Some(literal),
+            Some(Text::Expression(other)) => {
                 self.wrong(&other, "a string literal", errors);
+                None
+            }
+            None => {
+                self.wrong(value, "a string", errors);
                 None
             }
         }

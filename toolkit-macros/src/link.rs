@@ -2,12 +2,12 @@
 
 use crate::check::{Check, Errors};
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, Token, bracketed};
+use syn::{Attribute, Ident, LitStr, Token, bracketed};
 
 struct List {
     toolkit: TokenStream,
@@ -34,12 +34,29 @@ impl Parse for List {
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
+        if input.peek(Token![::]) {
+            let colons: Token![::] = input.parse()?;
+            let name = crate_name(input, None)?;
+            let message = format!("`link!` takes the names of crates, without paths; write `{name}`");
+            return Err(syn::Error::new_spanned(colons, message));
+        }
         let mut dependency = crate_name(input, None)?;
         let mut core = None;
+        if dependency == "core"
+            && (input.peek(Ident::peek_any) && !input.peek(Token![as]) || input.peek(Token![=]))
+        {
+            let span = input.span();
+            let _: Option<Token![=]> = input.parse()?;
+            let name = crate_name(input, None)?;
+            return Err(syn::Error::new(span, format!("`core` needs a colon; write `core: {name}`")));
+        }
         if input.peek(Token![:]) && !input.peek(Token![::]) {
             let colon: Token![:] = input.parse()?;
             core = Some(dependency);
             dependency = crate_name(input, Some(colon.span()))?;
+        }
+        if input.peek(Token![-]) {
+            return Err(hyphenated(input, &dependency));
         }
         if input.peek(Token![::]) {
             let message = format!("`link!` takes the names of crates, without paths; write `{dependency}`");
@@ -56,13 +73,39 @@ impl Parse for Entry {
 /// The name of a crate, after a token at `after`.
 fn crate_name(input: ParseStream<'_>, after: Option<Span>) -> syn::Result<Ident> {
     let span = after.filter(|_| input.is_empty()).unwrap_or_else(|| input.span());
+    if let Some(name) = input.fork().parse::<LitStr>().ok().filter(|name| !name.value().is_empty()) {
+        let name = name.value().replace('-', "_");
+        return Err(syn::Error::new(
+            span,
+            format!("`link!` takes names of crates without quotes; write `{name}`"),
+        ));
+    }
     match input.call(Ident::parse_any) {
+        Ok(ident) if ["crate", "self", "super", "Self"].iter().any(|name| ident == name) => {
+            Err(syn::Error::new(
+                ident.span(),
+                "`link!` takes names of other crates; the tools of this one exist without it",
+            ))
+        }
         Ok(ident) if ident != "_" => Ok(ident),
         _ => Err(syn::Error::new(
             span,
             "expected the name of a crate; write `link!(core: builtin_tools, my_plugin)`",
         )),
     }
+}
+
+/// Returns the error for the name of a package that has hyphens.
+fn hyphenated(input: ParseStream<'_>, first: &Ident) -> syn::Error {
+    let mut name = first.to_string();
+    let mut written = first.to_token_stream();
+    while let Ok(hyphen) = input.parse::<Token![-]>() {
+        let Ok(part) = input.call(Ident::parse_any) else { break };
+        name = format!("{name}_{part}");
+        written.extend(quote!(#hyphen #part));
+    }
+    let message = format!("the name of a crate has `_` where the package has `-`; write `{name}`");
+    syn::Error::new_spanned(written, message)
 }
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {

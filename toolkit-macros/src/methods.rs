@@ -2,12 +2,17 @@
 //! value as `State<T>` and calls the method; `#[tool]` on that function does the rest.
 
 use crate::check::{Check, Errors};
+use crate::dependency;
+use crate::documentation::includes_nothing;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use crate::tool::METHOD;
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, ImplItem, ImplItemFn, ItemImpl, Pat, Receiver, ReceiverKind, Signature, Type};
+use syn::{
+    Attribute, FnArg, ImplItem, ImplItemFn, ItemImpl, Meta, Pat, Receiver, ReceiverKind, Signature, Type,
+};
 
 const KEYS: &[Key] = &[Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" }];
 
@@ -23,7 +28,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     let entries = keys::parse(attribute, "tools", KEYS, &mut errors);
     let toolkit = entries.first().and_then(|entry| entry.crate_path(&mut errors));
-    let toolkit = toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream());
+    let toolkit = toolkit.map_or_else(dependency::toolkit, |path| path.to_token_stream());
     check_block(&block, &mut errors);
     let ty = (*block.self_ty).clone();
     let mut functions = TokenStream::new();
@@ -54,12 +59,18 @@ fn reject_item(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
         return;
     }
     match syn::parse2::<syn::Item>(item.clone()) {
-        Ok(_) => {
-            errors.push(
-                Check::ToolsItem,
-                &first_token(item),
-                "`#[tools]` goes on an `impl` block of methods",
-            );
+        Ok(other) => {
+            let message = match other {
+                syn::Item::Struct(syn::ItemStruct { ident, .. })
+                | syn::Item::Enum(syn::ItemEnum { ident, .. }) => {
+                    format!("`#[tools]` goes on an `impl` block of methods\nput it on `impl {ident} {{ … }}`")
+                }
+                syn::Item::Fn(_) => {
+                    "`#[tools]` goes on an `impl` block of methods; a function takes `#[tool]`".to_owned()
+                }
+                _ => "`#[tools]` goes on an `impl` block of methods".to_owned(),
+            };
+            errors.push(Check::ToolsItem, &first_token(item), message);
         }
         Err(_) => errors.push_syntax(error),
     }
@@ -122,20 +133,16 @@ fn function_of(
             }),
         }
     }
-    for input in &mut method.sig.inputs {
-        let attributes = match input {
-            FnArg::Receiver(receiver) => &mut receiver.attrs,
-            FnArg::Typed(typed) => &mut typed.attrs,
-        };
-        attributes
-            .retain(|attribute| !["arg", "args", "doc"].iter().any(|name| attribute.path().is_ident(name)));
-    }
+    take_parameter_attributes(&mut method.sig);
     let name = &method.sig.ident;
     let arguments = state.into_iter().chain(values);
     let wait = method.sig.asyncness.map(|_| quote_spanned!(name.span()=> .await));
     let call = quote_spanned!(name.span()=> <#ty>::#name(#(#arguments),*)#wait);
     let signature = without_self(&signature, ty);
-    let documentation = method.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let tools = tools.iter().map(|tool| naming_method(tool, &quote!(<#ty>::#name)));
+    let documentation: Vec<Attribute> =
+        method.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).cloned().collect();
+    method.attrs.retain(|attribute| !includes_nothing(attribute));
     let conditions = method.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     quote! {
         #(#conditions)*
@@ -145,6 +152,43 @@ fn function_of(
             #(#tools)*
             #signature { #call }
         };
+    }
+}
+
+/// Removes the attributes that only `#[tool]` takes.
+fn take_parameter_attributes(signature: &mut Signature) {
+    for input in &mut signature.inputs {
+        let attributes = match input {
+            FnArg::Receiver(receiver) => &mut receiver.attrs,
+            FnArg::Typed(typed) => &mut typed.attrs,
+        };
+        attributes
+            .retain(|attribute| !["arg", "args", "doc"].iter().any(|name| attribute.path().is_ident(name)));
+    }
+}
+
+/// Returns an item that `#[tool]` rejects; if it is an `impl` block, without the attributes within, which would be reported too.
+pub(crate) fn without_tools(item: &TokenStream) -> TokenStream {
+    let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) else { return item.clone() };
+    for item in &mut block.items {
+        if let ImplItem::Fn(method) = item {
+            method.attrs.retain(|attribute| !is_tool(attribute));
+            take_parameter_attributes(&mut method.sig);
+        }
+    }
+    block.to_token_stream()
+}
+
+/// Returns the attribute of a tool with the method that its function calls, so that `tool_ref!` finds the tool by the method.
+fn naming_method(tool: &Attribute, method: &TokenStream) -> TokenStream {
+    let key = Ident::new(METHOD, Span::call_site());
+    match &tool.meta {
+        Meta::Path(path) => quote!(#[#path(#key = #method)]),
+        Meta::List(list) => {
+            let (path, keys) = (&list.path, &list.tokens);
+            quote!(#[#path(#key = #method, #keys)])
+        }
+        Meta::NameValue(_) => tool.to_token_stream(),
     }
 }
 

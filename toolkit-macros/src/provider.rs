@@ -3,6 +3,7 @@
 mod parameter;
 
 use crate::check::{Check, Errors};
+use crate::dependency;
 use crate::keys::{self, Form, Key};
 use crate::tool::expand::location;
 use crate::tool::item::{self, Function};
@@ -80,7 +81,7 @@ fn expand(
     let entry = |key: &str| entries.iter().find(|entry| entry.key == key);
     let toolkit = entry("crate").and_then(|entry| entry.crate_path(&mut errors));
     let close = entry("close").and_then(|entry| entry.path(&mut errors));
-    let toolkit = toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream());
+    let toolkit = toolkit.map_or_else(dependency::toolkit, |path| path.to_token_stream());
     let flaws = signature::check(&function, wording, &mut errors);
     let parameters = parameter::read(&function, wording.noun, name == "tool_factory", &mut errors);
     let provider = if flaws.bad_return { None } else { provider(&function, close.as_ref(), &mut errors) };

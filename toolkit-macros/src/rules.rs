@@ -45,6 +45,9 @@ pub(crate) trait Constraint {
     /// Returns the same for a field of `#[toolkit::args]`: attributes of schemars.
     fn attributes(&self, kind: Kind) -> TokenStream;
 
+    /// Returns the place and the reason why no value of the type can have the constraint, if that is known.
+    fn type_fault(&self, form: TypeForm<'_>) -> Option<(TokenStream, String)>;
+
     /// Returns the reason why a default or an example violates the constraint, if it does. `key` is `default` or `example`.
     fn fault(&self, key: &str, value: &Literal) -> Option<String>;
 }
@@ -115,6 +118,9 @@ impl Rules {
     /// Checks a literal default and example against the type, as far as it is known, and the rules. A literal of a
     /// wrong type is dropped, so that the compiler does not report it again.
     pub(crate) fn check_values(&mut self, form: TypeForm<'_>, errors: &mut Errors) {
+        for (place, fault) in self.constraints.iter().filter_map(|constraint| constraint.type_fault(form)) {
+            errors.push(Check::RangeForm, &place, fault);
+        }
         if let Some(Default_::Value(value, _)) = &self.default
             && !self.check_value("default", value, form, errors)
         {
@@ -155,8 +161,18 @@ impl TypeForm<'_> {
     fn fault(self, key: &str, literal: &Literal) -> Option<String> {
         let name = self.name;
         if self.kind.takes(literal) {
+            if let Some(nearest) = self.kind.nearest(literal, name) {
+                return Some(format!(
+                    "this {key} has more digits than `{name}` holds; the nearest is {nearest}"
+                ));
+            }
             let Literal::List(items) = literal else { return None };
             let wrong = items.iter().find(|item| !self.item.takes(item))?;
+            if let (Kind::Integer { least, greatest }, Literal::Int(item)) = (self.item, wrong) {
+                return Some(format!(
+                    "the item {item} of this {key} does not fit into `{name}`, which takes {least} to {greatest}"
+                ));
+            }
             return Some(format!("an item of this {key} is {}, which `{name}` does not take", wrong.kind()));
         }
         Some(match (self.kind, literal) {
@@ -230,6 +246,10 @@ mod tests {
 
         fn attributes(&self, _: Kind) -> TokenStream {
             TokenStream::new()
+        }
+
+        fn type_fault(&self, _: TypeForm<'_>) -> Option<(TokenStream, String)> {
+            None
         }
 
         fn fault(&self, _: &str, _: &Literal) -> Option<String> {

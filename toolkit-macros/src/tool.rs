@@ -8,8 +8,12 @@ pub(crate) mod name;
 mod parameter;
 pub(crate) mod signature;
 pub(crate) mod stub;
+pub(crate) mod wrapper;
+
+pub(crate) use attribute::{KEYS, METHOD};
 
 use crate::check::{Check, Errors};
+use crate::methods;
 use crate::type_form::{WIDE_INTEGER, wide_integer};
 use item::Function;
 use proc_macro2::TokenStream;
@@ -31,7 +35,7 @@ const TOOL: Wording = Wording {
 pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Some(mut function) = item::parse(item, "tool", &mut errors) else {
-        let errors = errors.into_tokens();
+        let (errors, item) = (errors.into_tokens(), methods::without_tools(item));
         return quote!(#errors #item);
     };
     item::second_tool(&mut function, &mut errors);
@@ -40,6 +44,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     check_returned_integers(&function, &mut flaws, &mut errors);
     let parameters = parameter::take(&mut function, &flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
+    options.check_asks(&parameters, &mut errors);
     // A parameter rejected without an error here is one that rustc reports in the function itself.
     let is_broken = parameters.iter().any(|parameter| matches!(parameter, parameter::Parameter::Broken));
     if errors.is_empty() && !is_broken {

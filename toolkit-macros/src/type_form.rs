@@ -1,17 +1,63 @@
 //! Properties of a type that its text shows: whether it is optional, borrowed, the context, or a service.
 
 use crate::rules::Kind;
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, PathSegment, Type};
 
+/// Returns a type without parentheses, and without the invisible group around a type that a `macro_rules!` passes on.
+pub(crate) fn without_group(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => without_group(&group.elem),
+        Type::Paren(paren) => without_group(&paren.elem),
+        _ => ty,
+    }
+}
+
+/// Removes these groups at every depth, so that `$t` is read like the type itself. Those around bounds stay: `&(dyn A + Send)`.
+pub(crate) fn ungroup(ty: &mut Type) {
+    let inner = without_group(ty);
+    if !matches!(inner, Type::TraitObject(_) | Type::ImplTrait(_))
+        && matches!(ty, Type::Group(_) | Type::Paren(_))
+    {
+        *ty = inner.clone();
+    }
+    match ty {
+        Type::Reference(reference) => ungroup(&mut reference.elem),
+        Type::Slice(slice) => ungroup(&mut slice.elem),
+        Type::Array(array) => ungroup(&mut array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(ungroup),
+        Type::Path(path) => {
+            for segment in &mut path.path.segments {
+                let PathArguments::AngleBracketed(arguments) = &mut segment.arguments else { continue };
+                for argument in &mut arguments.args {
+                    if let GenericArgument::Type(ty) = argument {
+                        ungroup(ty);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the same tokens without the invisible groups of a `macro_rules!`, to show them.
+pub(crate) fn flat(tokens: &TokenStream) -> TokenStream {
+    tokens
+        .clone()
+        .into_iter()
+        .flat_map(|token| match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::None => flat(&group.stream()),
+            other => other.into(),
+        })
+        .collect()
+}
+
 /// The last segment of a plain path type.
 pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
-    match ty {
+    match without_group(ty) {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
-        Type::Group(group) => last_segment(&group.elem),
-        Type::Paren(paren) => last_segment(&paren.elem),
         _ => None,
     }
 }
@@ -52,7 +98,7 @@ pub(crate) fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
 
 /// Returns the `T` of `Option<T>`, if it is the standard one as far as the path shows.
 pub(crate) fn option(ty: &Type) -> Option<&Type> {
-    if let Type::Path(path) = ty {
+    if let Type::Path(path) = without_group(ty) {
         let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         if !matches!(names.as_slice(), ["Option"] | ["std" | "core", "option", "Option"]) {
@@ -89,7 +135,7 @@ pub(crate) fn kind(ty: &Type) -> Kind {
 
 /// Returns the owned form of a parameter's type (without `Option`), or `None` for an unknown kind of reference.
 pub(crate) fn held(ty: &Type) -> Option<Held> {
-    let Type::Reference(reference) = ty else {
+    let Type::Reference(reference) = without_group(ty) else {
         return Some(Held {
             owned: ty.to_token_stream(),
             borrow: Borrow::Not,
@@ -99,8 +145,8 @@ pub(crate) fn held(ty: &Type) -> Option<Held> {
     };
     // The expansion's own tokens have the span of the type, so that the compiler reports its errors there.
     let span = reference.elem.span();
-    match &*reference.elem {
-        Type::Slice(slice) if !matches!(*slice.elem, Type::Reference(_)) => {
+    match without_group(&reference.elem) {
+        Type::Slice(slice) if !matches!(without_group(&slice.elem), Type::Reference(_)) => {
             let item = &slice.elem;
             let owned = quote_spanned!(item.span()=> __toolkit::Vec<#item>);
             Some(Held { owned, borrow: Borrow::Slice, kind: Kind::List, item: kind(item) })

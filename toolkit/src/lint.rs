@@ -19,6 +19,7 @@
 mod losses;
 mod mentions;
 mod names;
+mod output;
 mod schema;
 mod texts;
 
@@ -46,6 +47,7 @@ const fn rule(name: &'static str, about: &'static str) -> LintRule {
 
 /// Every rule, by name.
 pub const RULES: &[LintRule] = &[
+    rule("bytes-as-numbers", "a returned list of bytes, each of which a model reads as a number"),
     rule("contradictory-hints", "a tool that is declared both read-only and destructive"),
     rule("deep-schema", "more than ten levels of objects and lists, which strict modes of providers refuse"),
     rule("default-does-not-fit", "a default that the parameter's own schema rejects"),
@@ -89,7 +91,7 @@ pub struct LintFinding {
     pub rule: &'static str,
     /// The tool.
     pub tool: String,
-    /// The place in the tool: `name`, `description`, `group`, or a JSON pointer into the schema of its arguments.
+    /// The place in the tool: `name`, `description`, `group`, `output`, or a JSON pointer into the schema of its arguments.
     pub place: String,
     /// The problem, and its solution.
     pub message: String,
@@ -198,6 +200,9 @@ impl Lint {
                     "group",
                     "it is in no group; name one, so that configuration lists can refer to it".to_owned(),
                 );
+            }
+            if let Some(schema) = tool.output_schema() {
+                output::check(schema, &mut findings);
             }
             match tool.input_schema() {
                 Err(error) => findings.add("invalid-schema", "", error.message().to_owned()),

@@ -55,7 +55,7 @@
 /// | `name` | `"read"`, or a constant | the tool's name: `[a-z][a-z0-9_]*`, at most 64 bytes; default: the function's name |
 /// | `group` | `"fs"`, or a list | the groups it belongs to |
 /// | `title` | `"Read a file"` | the display name |
-/// | `description` | `"…"`, or a constant | the description for the model; default: the doc comment up to its first heading |
+/// | `description` | `"…"`, or a constant | the description for the model; default: the doc comment up to its first heading, or `#[doc = include_str!("…")]` |
 /// | `alias` | `"cat"`, or a list | aliases, which are accepted and never advertised |
 /// | `read_only` | flag | it changes nothing |
 /// | `destructive` | flag | it may destroy something |
@@ -64,7 +64,7 @@
 /// | `optional` | flag | it exists only if an allow list names it |
 /// | `enabled` | `enabled = false` | it does not exist unless the configuration enables it |
 /// | `auto_execute` | flag | it runs without approval although it is not `read_only`; see [Permission](#permission) |
-/// | `asks` | flag | it [asks](crate::ToolContext::ask) for approval itself if needed, so that no approval is needed before it runs |
+/// | `asks` | flag | it [asks](crate::ToolContext::ask) for approval itself if needed, so that no approval is needed before it runs. It takes `&ToolContext` |
 /// | `always_asks` | flag | as `asks`, and each call asks, under the tool's kind of permission: a caller for whom [nobody can be asked](crate::Caller::unattended) gets the tool only if a rule may allow a call |
 /// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name |
 /// | `channel` | `"telegram"` | it exists only in sessions that came in through this channel |
@@ -75,7 +75,7 @@
 /// | `format_error` | path of a `fn(&InvalidArguments) -> String` | formats the error for invalid arguments, instead of the list of problems |
 /// | `icon` | `"file"` | an icon for user interfaces |
 /// | `deprecated` | `"use read"` | the reason why it should no longer be used |
-/// | `crate` | `::my::toolkit` | the path of this crate, if not `::toolkit` |
+/// | `crate` | `::my::toolkit` | the path of this crate; default: its name in `Cargo.toml`, or `::toolkit` |
 ///
 /// A flag can be written as `read_only = true` or `read_only = false` too.
 ///
@@ -212,9 +212,7 @@
 /// calls (`concurrency`), but it does not hold up the next call of its session: a late writer may still write at the
 /// same time as the next call.
 ///
-/// # What the macro cannot see
-///
-/// `WHAT_THE_MACRO_CANNOT_SEE`
+#[doc = include_str!("macros/limits.md")]
 pub use toolkit_macros::tool;
 
 /// Makes methods tools: each method of the `impl` block with `#[tool]` is one, and its state is the service of that type.
@@ -222,7 +220,8 @@ pub use toolkit_macros::tool;
 /// A method takes `&self`, and else what a function with [`#[tool]`](macro@crate::tool) takes. The host provides the value with
 /// [`Builder::service`](crate::Builder::service), or a [`#[toolkit::service]`](macro@crate::service) function creates it; a toolkit without it
 /// does not start, and the error names the type. A function of the block without `self` is a tool without state. The methods stay ordinary
-/// methods. The key `crate` names this crate under another path, as in `#[tool]`.
+/// methods, and [`tool_ref!`](crate::tool_ref) finds their tools: `tool_ref!(Notes::keep)`. The key `crate` names this crate under another
+/// path, as in `#[tool]`.
 ///
 /// ```standalone_crate
 /// use std::sync::Mutex;
@@ -317,7 +316,8 @@ pub use toolkit_macros::args;
 /// ```
 ///
 /// `core:` marks the next crate's tools as core tools, which take precedence over all others. A dependency that
-/// `Cargo.toml` renames is written `renamed as its_own_name`. Tools of crates that are not listed exist too if some
+/// `Cargo.toml` renames is written `renamed as its_own_name`. It is an item, or a statement with a `;`; modules of the crate
+/// itself need no `link!`. Tools of crates that are not listed exist too if some
 /// code mentions the crates; they come last, sorted by crate name. An umbrella crate that only links others has a
 /// `link!` of its own.
 #[macro_export]
@@ -428,6 +428,8 @@ macro_rules! skills {
 ///
 /// assert_eq!(toolkit::tool_ref!(greet).name(), "hello");
 /// ```
+///
+/// A method with `#[tool]` is named with its type: `tool_ref!(Notes::count)`.
 ///
 /// An argument that is not a function does not compile. A function without `#[tool]` is only detected when the program
 /// runs, because the type of a function does not contain its attributes.

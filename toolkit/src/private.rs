@@ -1,5 +1,18 @@
 //! Items used by the macros' expansions. Not part of the public interface: any release may change them.
 
+#[path = "private/doc_text.rs"]
+mod doc_text;
+#[path = "private/durations.rs"]
+mod durations;
+#[path = "private/prepares.rs"]
+mod prepares;
+#[path = "private/probable.rs"]
+mod probable;
+
+pub use self::doc_text::{check_described, trimmed, until_heading};
+pub use self::durations::{IsDuration, IsOther, check_duration};
+pub use self::prepares::Prepares;
+pub use self::probable::{caller, context, json, shared};
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::link::{Link, Linked};
 pub use crate::linked::{LinkedKeys, LinkedSkills, PolicyData};

@@ -2,6 +2,7 @@
 
 use crate::check::{Check, Errors};
 use crate::tool::item::Function;
+use crate::tool::wrapper::refuse_of_provider;
 use crate::type_form::{last_segment, mentions_impl, only_argument, reference};
 use quote::ToTokens;
 use syn::{FnArg, Type};
@@ -31,6 +32,10 @@ pub(super) fn read(
     });
     let mut parameters: Vec<Parameter> = Vec::new();
     for ty in types {
+        if refuse_of_provider(ty, errors) {
+            parameters.push(Parameter::Broken);
+            continue;
+        }
         let parameter = parameter(ty, knows_caller).unwrap_or_else(|| {
             let takes = match (knows_caller, is_caller(ty)) {
                 (true, _) => "takes `&Caller`, `State<T>` and `Config<T>` only",

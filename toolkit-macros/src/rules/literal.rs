@@ -119,6 +119,18 @@ impl Kind {
         }
     }
 
+    /// Returns the nearest number that a floating-point type of this name holds, if it is not the whole number that is written.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        reason = "the loss is the question"
+    )]
+    pub(crate) fn nearest(self, literal: &Literal, name: &str) -> Option<i128> {
+        let (Self::Float, Literal::Int(value)) = (self, literal) else { return None };
+        let held = if name.ends_with("f32") { f64::from(*value as f32) } else { *value as f64 };
+        Some(held as i128).filter(|held| held != value)
+    }
+
     /// Returns true if the literal is valid for a type of this kind.
     pub(crate) fn takes(self, literal: &Literal) -> bool {
         match (self, literal) {

@@ -1,8 +1,9 @@
 //! `range(1..=10)` and `length(1..)`.
 
-use super::{Constraint, Kind, Literal};
+use super::{Constraint, Kind, Literal, TypeForm};
 use crate::check::{Check, Errors};
-use crate::keys::{Entry, Given};
+use crate::keys::{Entry, Given, as_range};
+use crate::type_form::flat;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::fmt;
@@ -16,6 +17,7 @@ struct Range {
     /// True if `greatest` itself is excluded.
     exclusive: bool,
     text: String,
+    place: TokenStream,
 }
 
 /// A bound of a range.
@@ -60,6 +62,11 @@ impl Constraint for OfNumber {
         bounds.map(|(key, bound)| quote!(#[schemars(extend(#key = #bound))])).collect()
     }
 
+    fn type_fault(&self, form: TypeForm<'_>) -> Option<(TokenStream, String)> {
+        let fault = self.0.end_fault(form)?;
+        Some((self.0.place.clone(), fault))
+    }
+
     fn fault(&self, key: &str, value: &Literal) -> Option<String> {
         self.0.excludes(value).then(|| format!("this {key} is outside the range `{}`", self.0))
     }
@@ -84,6 +91,10 @@ impl Constraint for OfLength {
         let greatest = greatest.map(|count| quote!(max = #count));
         let bounds = least.into_iter().chain(greatest);
         quote!(#[schemars(length(#(#bounds),*))])
+    }
+
+    fn type_fault(&self, _: TypeForm<'_>) -> Option<(TokenStream, String)> {
+        None
     }
 
     fn fault(&self, key: &str, value: &Literal) -> Option<String> {
@@ -116,10 +127,11 @@ fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     let Given::List(tokens) = &entry.given else { return None };
     let range = match syn::parse2::<Expr>(tokens.clone()) {
         Ok(exact) if matches!(Literal::of(&exact), Some(Literal::Int(_))) => Range {
-            text: tokens.to_string(),
+            text: flat(tokens).to_string(),
             least: Some(Bound::of(&exact)),
             greatest: Some(Bound::of(&exact)),
             exclusive: false,
+            place: tokens.clone(),
         },
         _ => read(entry, tokens, errors)?,
     };
@@ -144,8 +156,11 @@ fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
 
 fn read(entry: &Entry, tokens: &TokenStream, errors: &mut Errors) -> Option<Range> {
     let key = entry.key;
-    let Ok(Expr::Range(range)) = syn::parse2::<Expr>(tokens.clone()) else {
-        let message = format!("`{key}` takes a range; write `{key}(1..=10)`, `{key}(1..)` or `{key}(..10)`");
+    let Ok(Expr::Range(range)) = syn::parse2::<Expr>(tokens.clone()).map(within_groups) else {
+        let message = match as_range(tokens) {
+            Some(range) => format!("`{key}` takes a range; write `{key}({range})`"),
+            None => format!("`{key}` takes a range; write `{key}(1..=10)`, `{key}(1..)` or `{key}(..10)`"),
+        };
         if tokens.is_empty() {
             errors.push_span(Check::RangeForm, entry.span, message);
         } else {
@@ -159,12 +174,22 @@ fn read(entry: &Entry, tokens: &TokenStream, errors: &mut Errors) -> Option<Rang
         errors.push(Check::EmptyRange, tokens, format!("`{key}(..)` bounds nothing; give it an end"));
         return None;
     }
-    let range = Range { least, greatest, exclusive, text: tokens.to_string().replace(' ', "") };
+    let text = flat(tokens).to_string().replace(' ', "");
+    let range = Range { least, greatest, exclusive, text, place: tokens.clone() };
     if range.is_empty() {
         errors.push(Check::EmptyRange, tokens, format!("the range `{range}` is empty: nothing lies in it"));
         return None;
     }
     Some(range)
+}
+
+/// Returns the expression within parentheses, and within the invisible groups of a `macro_rules!`.
+fn within_groups(value: Expr) -> Expr {
+    match value {
+        Expr::Group(group) => within_groups(*group.expr),
+        Expr::Paren(paren) => within_groups(*paren.expr),
+        other => other,
+    }
 }
 
 impl Bound {
@@ -196,6 +221,33 @@ impl Range {
             (Some(least), Some(greatest)) => least > greatest,
             _ => false,
         }
+    }
+
+    /// Returns the reason why an end is no number of the type, if it is known to be none.
+    fn end_fault(&self, form: TypeForm<'_>) -> Option<String> {
+        let name = form.name;
+        let ends = [(&self.least, 0), (&self.greatest, i128::from(self.exclusive))];
+        ends.into_iter().find_map(|(end, beyond)| {
+            let Some(Bound::Literal(end)) = end else { return None };
+            if let Some(nearest) = form.kind.nearest(end, name) {
+                return Some(format!(
+                    "an end of this range has more digits than `{name}` holds\nthe nearest is {nearest}"
+                ));
+            }
+            match (form.kind, end) {
+                (Kind::Integer { .. }, Literal::Float(_)) => {
+                    Some(format!("an end of this range is a decimal number, which `{name}` does not take"))
+                }
+                (Kind::Integer { least, greatest }, Literal::Int(end))
+                    if !(least..=greatest + beyond).contains(end) =>
+                {
+                    Some(format!(
+                        "the end {end} does not fit into `{name}`, which takes {least} to {greatest}"
+                    ))
+                }
+                _ => None,
+            }
+        })
     }
 
     /// Returns true if a literal is known to lie outside.

@@ -1,6 +1,6 @@
 //! `pattern`: checked by the code that is used at run time, the ECMA-262 translation and the engine of `jsonschema`.
 
-use super::{Constraint, Kind, Literal};
+use super::{Constraint, Kind, Literal, TypeForm};
 use crate::check::{Check, Errors};
 use crate::keys::{Entry, Text};
 #[cfg(feature = "patterns")]
@@ -39,6 +39,10 @@ impl Constraint for Pattern {
     fn attributes(&self, _: Kind) -> TokenStream {
         let pattern = &self.0;
         quote!(#[schemars(extend("pattern" = #pattern))])
+    }
+
+    fn type_fault(&self, _: TypeForm<'_>) -> Option<(TokenStream, String)> {
+        None
     }
 
     fn fault(&self, key: &str, value: &Literal) -> Option<String> {

@@ -2,7 +2,9 @@
 
 use super::item::Function;
 use super::name::{bind, check_id, check_name, check_own_name, check_word};
+use super::parameter::Parameter;
 use crate::check::{Check, Errors};
+use crate::dependency;
 use crate::documentation;
 use crate::keys::{self, Entry, Form, Given, Key, Text};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -10,9 +12,10 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::time::Duration;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, ExprPath, Lit, LitStr};
+use syn::{Expr, ExprLit, ExprPath, Lit, LitStr, parse_quote};
 
-const KEYS: &[Key] = &[
+/// The keys of `#[tool(..)]`.
+pub(crate) const KEYS: &[Key] = &[
     Key { name: "name", form: Form::Value, example: "name = \"read\"" },
     Key { name: "group", form: Form::Value, example: "group = \"fs\"" },
     Key { name: "title", form: Form::Value, example: "title = \"Read a file\"" },
@@ -37,7 +40,12 @@ const KEYS: &[Key] = &[
     Key { name: "alias", form: Form::Value, example: "alias = \"cat\"" },
     Key { name: "format_error", form: Form::Value, example: "format_error = path::to::function" },
     Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" },
+    // The method that the function calls: `#[toolkit::tools]` adds it.
+    Key { name: METHOD, form: Form::Value, example: "" },
 ];
+
+/// The key with which `#[toolkit::tools]` names the method of a tool.
+pub(crate) const METHOD: &str = "__method";
 
 const TRUNCATE_KEYS: &[Key] = &[
     Key { name: "max_lines", form: Form::Value, example: "max_lines = 2000" },
@@ -57,6 +65,10 @@ pub(super) struct Options {
     pub(super) fields: TokenStream,
     /// Checks that only the compiler can make.
     pub(super) assertions: TokenStream,
+    /// The key by which the tool asks for approval itself.
+    asks: Option<(&'static str, Span)>,
+    /// The method that the function calls, by which `tool_ref!` finds the tool.
+    pub(super) method: Option<ExprPath>,
 }
 
 pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Errors) -> Options {
@@ -79,6 +91,15 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
         Text::Literal(name)
     });
     let (description, undocumented) = description(find("description"), function, errors);
+    let description = match (description, find("description")) {
+        // It is named once, so that a file that is missing is one error.
+        (Text::Expression(text), None) => {
+            let check = quote_spanned!(text.span()=> __toolkit::check_described(__TOOLKIT_DESCRIPTION));
+            assertions.extend(quote!(const __TOOLKIT_DESCRIPTION: &str = #text; const _: () = #check;));
+            Text::Expression(parse_quote!(__TOOLKIT_DESCRIPTION))
+        }
+        (description, _) => description,
+    };
     for entry in &entries {
         if let Some(field) = field(entry, &name, &mut assertions, errors) {
             fields.extend(field);
@@ -95,14 +116,35 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
             "a tool that is `read_only` cannot be `destructive`",
         );
     }
+    let asks = ["asks", "always_asks"].into_iter().find(|key| is(key, &mut ignored));
+    let asks = asks.and_then(find).map(|entry| (entry.key, entry.span));
     let toolkit = find("crate").and_then(|entry| entry.crate_path(errors));
     Options {
-        toolkit: toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream()),
+        toolkit: toolkit.map_or_else(dependency::toolkit, |path| path.to_token_stream()),
         name,
         description,
         undocumented,
         fields,
         assertions,
+        asks,
+        method: find(METHOD).and_then(|entry| entry.path(errors)),
+    }
+}
+
+impl Options {
+    /// Checks that a tool which asks has the context that it asks through: without approval before it runs, nothing would ask.
+    pub(super) fn check_asks(&self, parameters: &[Parameter], errors: &mut Errors) {
+        let can_ask =
+            parameters.iter().any(|parameter| matches!(parameter, Parameter::Context | Parameter::Broken));
+        if let (Some((key, span)), false) = (self.asks, can_ask) {
+            errors.push_span(
+                Check::AsksWithoutContext,
+                span,
+                format!(
+                    "a tool that `{key}` asks through its context; take `ctx: &ToolContext` and call `ctx.ask(..)`\nto have each call approved before it runs, remove the key: a plain tool needs approval"
+                ),
+            );
+        }
     }
 }
 
@@ -202,7 +244,7 @@ fn prepare(path: &ExprPath) -> TokenStream {
     let (caller, preparation) =
         (Ident::new("caller", Span::mixed_site()), Ident::new("preparation", Span::mixed_site()));
     // Only the call has the path's span, so that type errors are reported there.
-    let call = quote_spanned!(span=> #path(#caller, #preparation));
+    let call = quote_spanned!(span=> __toolkit::Prepares::prepare(&#path, #caller, #preparation));
     let prepared = quote_spanned!(span=> __toolkit::prepared(#call));
     quote! {{
         fn __toolkit_prepare<'a>(
@@ -223,9 +265,11 @@ fn text_field(entry: &Entry, field: &TokenStream, errors: &mut Errors) -> Option
 fn description(entry: Option<&Entry>, function: &Function, errors: &mut Errors) -> (Text, bool) {
     let docs = documentation::description(&function.attributes);
     let ident = &function.signature.ident;
-    let from_docs = || Text::Literal(LitStr::new(&docs, ident.span()));
+    let is_undocumented = docs.literal().is_some_and(|text| text.is_empty());
     match entry {
-        None if docs.is_empty() => {
+        // The description may be in what does not parse.
+        None if is_undocumented && errors.has(Check::Syntax) => (docs, true),
+        None if is_undocumented => {
             errors.push(
                 Check::Description,
                 ident,
@@ -234,12 +278,12 @@ fn description(entry: Option<&Entry>, function: &Function, errors: &mut Errors) 
                     ident.unraw()
                 ),
             );
-            (from_docs(), true)
+            (docs, true)
         }
-        None => (from_docs(), false),
+        None => (docs, false),
         Some(entry) => {
-            let Some(text) = entry.text(errors) else { return (from_docs(), docs.is_empty()) };
-            if !docs.is_empty() {
+            let Some(text) = entry.text(errors) else { return (docs, is_undocumented) };
+            if !is_undocumented {
                 errors.push_span(
                     Check::DescriptionTwice,
                     entry.span,

@@ -5,7 +5,7 @@ use super::item::Function;
 use super::parameter::{Argument, Parameter, Service};
 use super::signature::Flaws;
 use crate::check::{Check, is_disabled};
-use crate::documentation::{self, is_doc};
+use crate::documentation::{self, includes_nothing, is_doc, is_missing_file};
 use crate::keys::Text;
 use crate::rules::{Default_, Kind, Literal};
 use crate::type_form::{Borrow, kind, last_segment, respan};
@@ -21,8 +21,10 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
     let span = ident.span();
     let toolkit = &options.toolkit;
     let docs = docs(options, parameters);
-    let (doc_attributes, other_attributes): (Vec<&Attribute>, Vec<&Attribute>) =
-        attributes.iter().partition(|attribute| is_doc(attribute));
+    let (doc_attributes, other_attributes): (Vec<&Attribute>, Vec<&Attribute>) = attributes
+        .iter()
+        .filter(|attribute| !includes_nothing(attribute))
+        .partition(|attribute| is_doc(attribute));
     let cfgs = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
 
     let Options { name, description, fields, assertions, .. } = options;
@@ -36,6 +38,7 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
     let run = run(function, parameters);
     let location = location(span);
     let output = checked_output(function);
+    let called = options.method.as_ref().map_or_else(|| ident.to_token_stream(), ToTokens::to_token_stream);
     quote! {
         #(#doc_attributes)*
         #docs
@@ -59,7 +62,7 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
                 output_schema: #output.schema,
                 text_says_more: #output.text_says_more,
                 run: __TOOLKIT_RUN,
-                function: __toolkit::Some(__toolkit::function_id(&#ident)),
+                function: __toolkit::Some(__toolkit::function_id(&#called)),
                 location: #location,
                 ..__toolkit::ToolDef::BASE
             };
@@ -226,6 +229,7 @@ fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
         let (check, bound, span) = constraint.type_check();
         checks.extend(assert_bound(check, bound, owned, span));
     }
+    checks.extend(duration_checks(argument));
     let mut steps = TokenStream::new();
     if let Some(default) = &rules.default {
         steps.extend(default_step(default, argument));
@@ -267,6 +271,31 @@ fn assert_bound(check: Check, bound: &str, ty: &TokenStream, span: Span) -> Toke
     }
     let (bound, ty) = (Ident::new(bound, span), respan(ty.clone(), span));
     quote_spanned!(span=> const _: () = __toolkit::#bound::<#ty>();)
+}
+
+/// Returns the checks of literals for a type that is probably the `Duration` of the standard library, which is read from a text.
+fn duration_checks(argument: &Argument) -> TokenStream {
+    if !last_segment(&argument.ty).is_some_and(|segment| segment.ident.to_string().ends_with("Duration"))
+        || is_disabled(Check::DurationLiteral)
+    {
+        return TokenStream::new();
+    }
+    let default = match &argument.rules.default {
+        Some(Default_::Value(value, _)) => Some(("default", &**value)),
+        _ => None,
+    };
+    let example = argument.rules.example.as_ref().map(|value| ("example", value));
+    let owned = &argument.held.owned;
+    default
+        .into_iter()
+        .chain(example)
+        .filter_map(|(key, value)| {
+            let (literal, span) = (Literal::of(value)?.to_tokens(), value.span());
+            let is_duration = respan(quote!(__toolkit::IsDuration::<#owned>::IS), span);
+            let check = quote_spanned!(span=> __toolkit::check_duration(#is_duration, #key, #literal));
+            Some(quote!(const _: () = { use __toolkit::IsOther as _; #check };))
+        })
+        .collect()
 }
 
 fn default_step(default: &Default_, argument: &Argument) -> TokenStream {
@@ -432,6 +461,7 @@ fn nested(items: impl Iterator<Item = TokenStream>) -> TokenStream {
 fn docs(options: &Options, parameters: &[Parameter]) -> TokenStream {
     let description = options.undocumented.then(|| match &options.description {
         Text::Literal(text) => quote!(#[doc = #text]),
+        Text::Expression(value) if is_missing_file(value) => TokenStream::new(),
         Text::Expression(Expr::Macro(value)) => quote!(#[doc = #value]),
         Text::Expression(value) => {
             // rustdoc takes the value of no constant.
@@ -439,15 +469,17 @@ fn docs(options: &Options, parameters: &[Parameter]) -> TokenStream {
             quote!(#[doc = #text])
         }
     });
-    let arguments: Vec<(String, &str)> = parameters
+    let arguments: Vec<(String, String)> = parameters
         .iter()
         .filter_map(|parameter| match parameter {
-            Parameter::Argument(argument) => Some((argument.name.value(), argument.description.as_str())),
+            Parameter::Argument(argument) => {
+                Some((argument.name.value(), argument.description.literal().unwrap_or_default()))
+            }
             _ => None,
         })
         .collect();
     let section =
-        documentation::arguments_section(arguments.iter().map(|(name, text)| (name.as_str(), *text)))
+        documentation::arguments_section(arguments.iter().map(|(name, text)| (name.as_str(), text.as_str())))
             .map(|section| quote!(#[doc = #section]));
     quote!(#description #section)
 }

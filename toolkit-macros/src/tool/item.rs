@@ -3,10 +3,11 @@
 
 use crate::check::{Check, Errors};
 use crate::half_typed;
+use crate::type_form::ungroup;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Attribute, Item, Signature, Token, Visibility};
+use syn::{Attribute, FnArg, Item, ReturnType, Signature, Token, Visibility};
 
 /// A function with its unparsed body.
 pub(crate) struct Function {
@@ -35,20 +36,35 @@ impl Parse for Function {
 /// Parses the function, or reports the item that is there instead.
 pub(crate) fn parse(item: &TokenStream, attribute: &str, errors: &mut Errors) -> Option<Function> {
     match syn::parse2::<Function>(item.clone()) {
-        Ok(function) => Some(function),
+        Ok(mut function) => {
+            ungroup_types(&mut function.signature);
+            Some(function)
+        }
         Err(error) => {
             match other_item(item.clone()) {
-                Some((what, span)) => errors.push_span(
-                    Check::NotAFunction,
-                    span,
-                    format!("`#[{attribute}]` goes on a function, not on {what}"),
-                ),
+                Some((what, span)) => {
+                    let advice = if attribute == "tool" { advice(what) } else { "" };
+                    let message = format!("`#[{attribute}]` goes on a function, not on {what}{advice}");
+                    errors.push_span(Check::NotAFunction, span, message);
+                }
                 // rustc's own error is sufficient.
                 None if half_typed::is_rejected(item.clone()) => {}
                 None => errors.push_syntax(error),
             }
             None
         }
+    }
+}
+
+/// Makes types that a `macro_rules!` passes on, or that are in parentheses, like those that are written out.
+fn ungroup_types(signature: &mut Signature) {
+    for input in &mut signature.inputs {
+        if let FnArg::Typed(typed) = input {
+            ungroup(&mut typed.ty);
+        }
+    }
+    if let ReturnType::Type(_, ty) = &mut signature.output {
+        ungroup(ty);
     }
 }
 
@@ -66,12 +82,27 @@ pub(super) fn second_tool(function: &mut Function, errors: &mut Errors) {
     });
 }
 
+/// Returns the attribute that was probably meant, for an item with `#[tool]`.
+fn advice(what: &str) -> &'static str {
+    match what {
+        "an `impl` block" => {
+            "\nput `#[toolkit::tools]` on the block, and `#[tool]` on each method that becomes a tool"
+        }
+        "a struct" | "an enum" => {
+            "\na type of arguments takes `#[toolkit::args]`; its methods become tools by `#[toolkit::tools]`"
+        }
+        "a module" => "\nput it on each function of the module that becomes a tool",
+        "a trait" => "\nput `#[toolkit::tools]` on an `impl` block of a type that has the methods",
+        _ => "",
+    }
+}
+
 fn other_item(item: TokenStream) -> Option<(&'static str, proc_macro2::Span)> {
     Some(match syn::parse2::<Item>(item).ok()? {
         Item::Struct(item) => ("a struct", item.struct_token.span()),
         Item::Enum(item) => ("an enum", item.enum_token.span()),
         Item::Union(item) => ("a union", item.union_token.span()),
-        Item::Impl(item) => ("an `impl` block; annotate functions outside of it", item.impl_token.span()),
+        Item::Impl(item) => ("an `impl` block", item.impl_token.span()),
         Item::Trait(item) => ("a trait", item.trait_token.span()),
         Item::Mod(item) => ("a module", item.mod_token.span()),
         Item::Const(item) => ("a constant", item.const_token.span()),

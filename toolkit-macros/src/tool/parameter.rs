@@ -2,9 +2,10 @@
 
 use super::item::Function;
 use super::signature::Flaws;
+use super::wrapper::{self, instead_of_reference};
 use crate::check::{Check, Errors};
 use crate::documentation;
-use crate::keys::nearest;
+use crate::keys::{Text, nearest};
 use crate::rules::{Default_, Rules, TypeForm};
 use crate::type_form::{
     Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument,
@@ -15,7 +16,7 @@ use quote::{ToTokens, quote};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatType, Type};
+use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatTupleStruct, PatType, Type};
 
 /// The kind of a parameter.
 pub(super) enum Parameter {
@@ -44,7 +45,7 @@ pub(super) struct Service {
 /// An argument.
 pub(super) struct Argument {
     pub(super) name: LitStr,
-    pub(super) description: String,
+    pub(super) description: Text,
     /// The type, without `Option`.
     pub(super) ty: Type,
     pub(super) is_option: bool,
@@ -54,15 +55,18 @@ pub(super) struct Argument {
 
 impl Argument {
     /// The function of the runtime that makes its descriptor.
-    pub(super) fn make(&self) -> Ident {
-        Ident::new(if self.is_option { "optional" } else { "arg" }, Span::call_site())
+    pub(super) fn make(&self) -> TokenStream {
+        let make = Ident::new(if self.is_option { "optional" } else { "arg" }, Span::call_site());
+        match wrapper::suspicion(&self.ty) {
+            Some(module) => quote!(#module::#make),
+            None => quote!(#make),
+        }
     }
 }
 
 /// The parsed attributes of one parameter.
-#[derive(Default)]
 struct Attributes {
-    description: String,
+    description: Text,
     arg: TokenStream,
     arg_span: Option<Span>,
     args_span: Option<Span>,
@@ -87,7 +91,12 @@ pub(super) fn take(function: &mut Function, flaws: &Flaws, errors: &mut Errors) 
 }
 
 fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attributes {
-    let mut found = Attributes { description: documentation::text(attributes), ..Attributes::default() };
+    let mut found = Attributes {
+        description: documentation::text(attributes),
+        arg: TokenStream::new(),
+        arg_span: None,
+        args_span: None,
+    };
     attributes.retain(|attribute| {
         let name = attribute.path().to_token_stream().to_string().replace(' ', "");
         match name.as_str() {
@@ -151,6 +160,16 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
         errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
         return Parameter::Broken;
     }
+    if let Some(span) = mentions_ident(&ty.to_token_stream(), "dyn")
+        .filter(|_| !is_unsized(ty) && !matches!(ty, Type::Reference(_)))
+    {
+        errors.push_span(
+            Check::TraitObject,
+            span,
+            "a trait object cannot be an argument; take `State<dyn Trait>` for a service",
+        );
+        return Parameter::Broken;
+    }
     // rustc reports that no function takes such a type by value.
     let legal_type = check_type(ty, flaws, errors) && !is_unsized(ty);
     if attributes.args_span.is_some() {
@@ -192,6 +211,26 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
 }
 
 fn context_or_service(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> Option<Parameter> {
+    if let Some(special) = context(ty, flaws, errors) {
+        return Some(special);
+    }
+    if wrapper::refuse(ty, errors) {
+        return Some(Parameter::Broken);
+    }
+    let (state, borrowed) = match ty {
+        Type::Reference(reference) if reference.mutability.is_none() && reference.lifetime.is_none() => {
+            (&*reference.elem, true)
+        }
+        other => (other, false),
+    };
+    let wrapper = ["State", "Config"].into_iter().find(|name| only_argument(state, name).is_some())?;
+    let ty = only_argument(state, wrapper)?;
+    let make = if wrapper == "Config" { Parameter::Config } else { Parameter::Service };
+    let is_known = !wrapper::refuse_within(wrapper, ty, errors) && check_type(ty, flaws, errors);
+    Some(if is_known { make(Service { ty: ty.clone(), borrowed }) } else { Parameter::Broken })
+}
+
+fn context(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> Option<Parameter> {
     let is_context = |ty: &Type| last_segment(ty).is_some_and(|segment| segment.ident == "ToolContext");
     if is_context(ty) {
         errors.push(Check::ContextByValue, ty, "the context is borrowed; take `&ToolContext`");
@@ -216,16 +255,7 @@ fn context_or_service(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> Option<P
         }
         return Some(Parameter::Context);
     }
-    let (state, borrowed) = match ty {
-        Type::Reference(reference) if reference.mutability.is_none() && reference.lifetime.is_none() => {
-            (&*reference.elem, true)
-        }
-        other => (other, false),
-    };
-    let make = if last_segment(state)?.ident == "Config" { Parameter::Config } else { Parameter::Service };
-    let ty = only_argument(state, "State").or_else(|| only_argument(state, "Config"))?;
-    let is_known = check_type(ty, flaws, errors);
-    Some(if is_known { make(Service { ty: ty.clone(), borrowed }) } else { Parameter::Broken })
+    None
 }
 
 /// Returns true if the type can be checked further; otherwise reports the reason, unless it is reported already.
@@ -271,7 +301,7 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
             errors.push(
                 Check::Reference,
                 inner,
-                format!("this reference cannot be an argument; take {}", instead(&reference.elem)),
+                format!("this reference cannot be an argument; {}", instead_of_reference(&reference.elem)),
             );
             return false;
         }
@@ -301,21 +331,6 @@ fn is_unsized(ty: &Type) -> bool {
         || matches!(ty, Type::Path(path) if path.path.is_ident("str"))
 }
 
-fn instead(elem: &Type) -> String {
-    match elem {
-        Type::Slice(_) => return "`&[String]` for a list of strings".to_owned(),
-        Type::TraitObject(_) => return "`State<dyn Trait>` for a service".to_owned(),
-        _ => {}
-    }
-    match last_segment(elem).map(|segment| segment.ident.to_string()).as_deref() {
-        Some("String") => "`&str`".to_owned(),
-        Some("PathBuf") => "`&Path`".to_owned(),
-        Some("Vec") => "`&[T]`".to_owned(),
-        Some(name) => format!("`{name}` by value"),
-        None => "the type by value".to_owned(),
-    }
-}
-
 fn name(pattern: &Pat, rules: &Rules, errors: &mut Errors) -> Option<LitStr> {
     let ident = match pattern {
         Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => &pattern.ident,
@@ -324,6 +339,19 @@ fn name(pattern: &Pat, rules: &Rules, errors: &mut Errors) -> Option<LitStr> {
                 Check::Pattern,
                 pattern,
                 "an argument needs a name that a model can use, and `_` is none",
+            );
+            return None;
+        }
+        // As handlers of other crates take them: `Parameters(query): Parameters<Query>`.
+        Pat::TupleStruct(PatTupleStruct { path, .. })
+            if ["Parameters", "Json"]
+                .iter()
+                .any(|name| path.segments.last().is_some_and(|last| last.ident == name)) =>
+        {
+            errors.push(
+                Check::Pattern,
+                pattern,
+                "take all arguments as one struct, without a wrapper: `#[args] query: Query`",
             );
             return None;
         }

@@ -22,7 +22,7 @@ async fn peek(ctx: &ToolContext, path: &Path) -> Result<String, ToolError> {
 
 /// Says that it asks, and does not.
 #[tool(asks, permission = "release")]
-async fn deploy() -> &'static str {
+async fn deploy(_: &ToolContext) -> &'static str {
     "deployed"
 }
 

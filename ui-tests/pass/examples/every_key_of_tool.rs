@@ -42,7 +42,7 @@ async fn narrowed(caller: &Caller, tool: &mut Preparation) -> Result<(), std::nu
     format_error = worded,
     crate = ::toolkit
 )]
-async fn read(path: String) -> String {
+async fn read(_ctx: &ToolContext, path: String) -> String {
     path
 }
 

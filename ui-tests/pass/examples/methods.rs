@@ -84,6 +84,11 @@ fn main() {
         assert_eq!(ui_tests::call_in(&toolkit, name, arguments).text(), expected, "{name}");
     }
     assert!(toolkit.tool("gone").is_none());
+    // A tool is found by its method, also if another type has a method of this name.
+    assert_eq!(toolkit::tool_ref!(Notes::count).name(), "count");
+    assert_eq!(toolkit::tool_ref!(Letters::count).name(), "letters");
+    assert_eq!(toolkit::tool_ref!(Notes::keep).name(), "keep");
+    assert_eq!(toolkit::tool_ref!(Notes::limits).name(), "limits");
     // They are methods as before.
     assert_eq!(Letters.count("ebb"), 3);
     let error = Toolkit::builder().service(Letters).build().unwrap_err();

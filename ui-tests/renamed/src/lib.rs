@@ -3,7 +3,7 @@
 use renamed_toolkit::prelude::*;
 
 /// The tools of this crate.
-pub const NAMES: [&str; 2] = ["renamed_read", "renamed_taken"];
+pub const NAMES: [&str; 4] = ["renamed_counted", "renamed_found", "renamed_read", "renamed_taken"];
 
 /// A mode.
 #[derive(Debug)]
@@ -42,4 +42,26 @@ async fn read(
 fn taken(#[args] arguments: Arguments) -> Json<u8> {
     drop((arguments.word, Mode::Slow));
     Json(arguments.number)
+}
+
+/// Finds the crate by the manifest.
+#[tool(name = "renamed_found")]
+fn found(text: &str) -> String {
+    text.to_owned()
+}
+
+struct Words;
+
+#[renamed_toolkit::service]
+fn words() -> Words {
+    Words
+}
+
+#[renamed_toolkit::tools]
+impl Words {
+    /// Counts words.
+    #[tool(name = "renamed_counted", read_only)]
+    fn count(&self, text: &str) -> usize {
+        text.split(' ').count()
+    }
 }

@@ -51,7 +51,7 @@ impl Drop for Cancelled<'_> {
 
 /// Waits until it is let go.
 #[tool(read_only)]
-async fn hold(gate: State<Arc<Gate>>) -> &'static str {
+async fn hold(gate: State<Gate>) -> &'static str {
     let mut cancelled = Cancelled(Some(&gate));
     gate.started.fetch_add(1, Ordering::SeqCst);
     gate.open.acquire().await.unwrap().forget();
@@ -61,7 +61,7 @@ async fn hold(gate: State<Arc<Gate>>) -> &'static str {
 
 /// Changes something until it is let go.
 #[tool(auto_execute)]
-async fn alter(gate: State<Arc<Gate>>) -> &'static str {
+async fn alter(gate: State<Gate>) -> &'static str {
     gate.started.fetch_add(1, Ordering::SeqCst);
     gate.open.acquire().await.unwrap().forget();
     "altered"
@@ -110,8 +110,8 @@ impl House {
             .tool(tool_ref!(pictures))
             .tool(tool_ref!(controls))
             .tool(tool_ref!(session_end))
-            .service(Arc::clone(&ended))
-            .service(Arc::clone(&gate))
+            .shared_service(Arc::clone(&ended))
+            .shared_service(Arc::clone(&gate))
             .data_dir(directory.path().join("data"))
             .build()
             .unwrap();

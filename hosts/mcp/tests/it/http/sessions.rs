@@ -188,7 +188,7 @@ impl Drop for Job {
 
 /// Starts something that lasts as long as the session.
 #[tool(read_only)]
-pub(super) async fn begin(ctx: &ToolContext, ended: State<Arc<Ended>>) -> String {
+pub(super) async fn begin(ctx: &ToolContext, ended: State<Ended>) -> String {
     let session = ctx.session_id().unwrap().to_owned();
     *ctx.session_state::<Job>().0.lock().unwrap() = Some((session.clone(), Arc::clone(&ended)));
     session
@@ -204,7 +204,7 @@ async fn serve_jobs(clients: ClientTokens, options: HttpOptions) -> (Server, Arc
     let toolkit = Toolkit::empty()
         .tool(tool_ref!(begin))
         .tool(tool_ref!(deploy))
-        .service(Arc::clone(&ended))
+        .shared_service(Arc::clone(&ended))
         .build()
         .unwrap();
     let shutdown = options.shutdown.clone();

@@ -94,7 +94,7 @@ struct Changes {
 
 /// Changes something, as long as it takes.
 #[tool(auto_execute)]
-async fn change(changes: State<Arc<Changes>>) {
+async fn change(changes: State<Changes>) {
     changes.begun.add_permits(1);
     changes.may_end.acquire().await.unwrap().forget();
 }
@@ -312,8 +312,10 @@ async fn calls_of_one_client_that_only_read_run_together() {
 async fn reads_run_beside_a_call_that_changes_something_and_changes_one_after_the_other() {
     for version in &GENERATIONS {
         let changes = Arc::new(Changes { begun: Semaphore::new(0), may_end: Semaphore::new(0) });
-        let toolkit =
-            Toolkit::empty().tool(tool_ref!(add)).tool(tool_ref!(change)).service(Arc::clone(&changes));
+        let toolkit = Toolkit::empty()
+            .tool(tool_ref!(add))
+            .tool(tool_ref!(change))
+            .shared_service(Arc::clone(&changes));
         let connected = connect(version, Person::default(), toolkit).await;
         let read = async |a: i64| {
             let read = connected.call("add", json!({"a": a, "b": 1}));

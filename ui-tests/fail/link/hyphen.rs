@@ -1,0 +1,4 @@
+// errors: 1
+toolkit::link!(core: ui-tests-renamed);
+
+fn main() {}

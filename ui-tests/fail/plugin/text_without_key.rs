@@ -1,0 +1,4 @@
+// errors: 1
+toolkit::plugin!("acme");
+
+fn main() {}

@@ -3,13 +3,15 @@
 
 pub(crate) mod nested;
 mod serde_keys;
+mod shape;
 
 use crate::check::{self, Check, Errors};
+use crate::checked_literals;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
 use crate::rules::{Default_, Kind, Literal, Rules, TypeForm};
 use crate::type_form::{
-    WIDE_INTEGER, item_kind, kind, mentions_ident, option, reference, remove_groups, respan, wide_integer,
+    WIDE_INTEGER, item_kind, kind, mentions_ident, option, reference, respan, ungroup, wide_integer,
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -66,7 +68,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let has_lifetimes = input.generics.lifetimes().next().is_some();
     let (mut names, mut aliases) = (Names::default(), Vec::new());
     for (place, (group, field)) in fields_of(&mut input.data).into_iter().enumerate() {
-        remove_groups(&mut field.ty);
+        ungroup(&mut field.ty);
         let reference = reference(&field.ty.to_token_stream()).filter(|_| !has_lifetimes);
         if let Some(reference) = reference {
             errors.push_span(
@@ -126,6 +128,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
 /// Returns the items beside the type: the functions that its derives call, checks, and the marker trait.
 fn additions(input: &DeriveInput, helpers: &Helpers) -> TokenStream {
     let Helpers { toolkit, functions, checks, .. } = helpers;
+    let shape = shape::shape(input, &quote!(#toolkit::__private));
     let type_name = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     let functions = (!functions.is_empty()).then(|| {
@@ -146,7 +149,7 @@ fn additions(input: &DeriveInput, helpers: &Helpers) -> TokenStream {
         #checks
         #[doc(hidden)]
         #[allow(unused_qualifications)]
-        impl #impl_generics #toolkit::__private::ArgsType for #type_name #type_generics #where_clause {}
+        impl #impl_generics #toolkit::__private::ArgsType for #type_name #type_generics #where_clause { #shape }
     }
 }
 
@@ -177,6 +180,15 @@ impl Helpers {
         }
         let (bound, ty) = (Ident::new(bound, span), respan(tokens, span));
         self.checks.extend(quote_spanned!(span=> const _: () = __toolkit::#bound::<#ty>();));
+    }
+
+    /// Makes the compiler check literals, and the keys of maps.
+    fn check_values(&mut self, ty: &Type, rules: &Rules) {
+        let tokens = ty.to_token_stream();
+        if !self.generics.iter().any(|name| mentions_ident(&tokens, name).is_some()) {
+            self.checks.extend(checked_literals::checks(ty, rules));
+            self.checks.extend(checked_literals::key_checks(ty));
+        }
     }
 }
 
@@ -338,6 +350,7 @@ fn rewrite(field: &mut Field, place: usize, helpers: &mut Helpers, errors: &mut 
         attributes.extend(quote!(#[schemars(extend("x-toolkit-secret" = true))]));
     }
     attributes.extend(constraints(&rules, &ty, helpers));
+    helpers.check_values(&ty, &rules);
     match &rules.default {
         None => {}
         Some(default) => {

@@ -19,7 +19,8 @@ macro_rules! checks {
             /// Returns true if the compiler reports the violation, through checks in the expansion.
             pub(crate) fn is_left_to_the_compiler(self) -> bool {
                 matches!(self, Self::ConstantName
-                    | Self::RangeType | Self::LengthType | Self::PatternType | Self::DurationLiteral)
+                    | Self::RangeType | Self::LengthType | Self::PatternType | Self::DurationLiteral
+                    | Self::VariantLiteral | Self::MapKey | Self::WholeShape)
             }
         }
     };
@@ -107,6 +108,9 @@ checks! {
     LengthType,
     PatternType,
     DurationLiteral,
+    VariantLiteral,
+    MapKey,
+    WholeShape,
 }
 
 /// The failed checks, in the order found.

@@ -6,6 +6,7 @@ use proc_macro::TokenStream;
 
 mod args;
 mod check;
+mod checked_literals;
 mod dependency;
 mod documentation;
 mod half_typed;

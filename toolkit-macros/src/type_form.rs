@@ -62,30 +62,6 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     }
 }
 
-/// Removes the groups that a type has from fragments of a `macro_rules!`, at its outside and within references and arguments.
-pub(crate) fn remove_groups(ty: &mut Type) {
-    while let Type::Group(group) = ty {
-        *ty = (*group.elem).clone();
-    }
-    match ty {
-        Type::Reference(reference) => remove_groups(&mut reference.elem),
-        Type::Slice(slice) => remove_groups(&mut slice.elem),
-        Type::Array(array) => remove_groups(&mut array.elem),
-        Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(remove_groups),
-        Type::Path(path) => {
-            for segment in &mut path.path.segments {
-                let PathArguments::AngleBracketed(arguments) = &mut segment.arguments else { continue };
-                for argument in &mut arguments.args {
-                    if let GenericArgument::Type(ty) = argument {
-                        remove_groups(ty);
-                    }
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
 /// The `T` of `name<T>`.
 pub(crate) fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let segment = last_segment(ty).filter(|segment| segment.ident == name)?;

@@ -8,11 +8,14 @@ mod durations;
 mod prepares;
 #[path = "private/probable.rs"]
 mod probable;
+#[path = "private/shapes.rs"]
+mod shapes;
 
 pub use self::doc_text::{check_described, trimmed, until_heading};
 pub use self::durations::{IsDuration, IsOther, check_duration};
 pub use self::prepares::Prepares;
 pub use self::probable::{caller, context, json, shared};
+pub use self::shapes::{OtherShape, ShapeOf, check_key, check_literal, check_whole};
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::link::{Link, Linked};
 pub use crate::linked::{LinkedKeys, LinkedSkills, PolicyData};
@@ -37,7 +40,7 @@ pub use std::string::String;
 pub use std::sync::Arc;
 pub use std::vec::Vec;
 pub use toolkit_core::arg::{
-    ArgField, ArgsType, FieldOf, FieldType, LengthArg, OtherType, PatternArg, RangeArg, ToolArg,
+    ArgField, ArgsShape, ArgsType, FieldOf, FieldType, LengthArg, OtherType, PatternArg, RangeArg, ToolArg,
 };
 pub use toolkit_core::arguments::Arguments;
 pub use toolkit_core::caller::Caller;
@@ -200,7 +203,7 @@ pub const fn check_name(what: &str, name: &str) {
     if is_valid_name(name) {
         return;
     }
-    let mut text = Text { bytes: [0; 192], length: 0 };
+    let mut text = Text::EMPTY;
     if name.is_empty() || name.len() > MAX_NAME_BYTES {
         text.push(b"the name of a ");
         text.push(what.as_bytes());
@@ -228,6 +231,26 @@ struct Text {
 }
 
 impl Text {
+    const EMPTY: Self = Self { bytes: [0; 192], length: 0 };
+
+    /// Appends names, as many as there is room for.
+    const fn push_list(&mut self, names: &[&str]) {
+        let mut place = 0;
+        while place < names.len() {
+            if self.length + names[place].len() + 8 > self.bytes.len() {
+                self.push("…".as_bytes());
+                return;
+            }
+            if place > 0 {
+                self.push(b", ");
+            }
+            self.push(b"`");
+            self.push(names[place].as_bytes());
+            self.push(b"`");
+            place += 1;
+        }
+    }
+
     const fn push(&mut self, text: &[u8]) {
         let mut at = 0;
         while at < text.len() {

@@ -5,6 +5,7 @@ use super::item::Function;
 use super::parameter::{Argument, Parameter, Service};
 use super::signature::Flaws;
 use crate::check::{Check, is_disabled};
+use crate::checked_literals;
 use crate::documentation::{self, includes_nothing, is_doc, is_missing_file};
 use crate::keys::Text;
 use crate::rules::{Default_, Kind, Literal};
@@ -213,10 +214,22 @@ fn witness(place: usize, parameter: &Parameter) -> TokenStream {
         }
         Parameter::Whole(ty) => {
             let name = numbered_ident("ARG", place);
-            quote!(static #name: __toolkit::Arg<#ty> = __toolkit::arg::<#ty>("", "");)
+            let check = whole_check(ty);
+            quote!(static #name: __toolkit::Arg<#ty> = __toolkit::arg::<#ty>("", ""); #check)
         }
         Parameter::Argument(argument) => argument_witness(&numbered_ident("ARG", place), argument),
     }
+}
+
+/// The check that the type of all arguments is an object, as far as its attributes tell.
+fn whole_check(ty: &Type) -> TokenStream {
+    if is_disabled(Check::WholeShape) {
+        return TokenStream::new();
+    }
+    let span = ty.span();
+    let shape = respan(quote!(__toolkit::ShapeOf::<#ty>::SHAPE), span);
+    let call = quote_spanned!(span=> __toolkit::check_whole(#shape));
+    quote!(const _: () = { use __toolkit::OtherShape as _; #call };)
 }
 
 fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
@@ -229,7 +242,8 @@ fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
         let (check, bound, span) = constraint.type_check();
         checks.extend(assert_bound(check, bound, owned, span));
     }
-    checks.extend(duration_checks(argument));
+    checks.extend(checked_literals::checks(&argument.ty, rules));
+    checks.extend(checked_literals::key_checks(&argument.ty));
     let mut steps = TokenStream::new();
     if let Some(default) = &rules.default {
         steps.extend(default_step(default, argument));
@@ -271,31 +285,6 @@ fn assert_bound(check: Check, bound: &str, ty: &TokenStream, span: Span) -> Toke
     }
     let (bound, ty) = (Ident::new(bound, span), respan(ty.clone(), span));
     quote_spanned!(span=> const _: () = __toolkit::#bound::<#ty>();)
-}
-
-/// Returns the checks of literals for a type that is probably the `Duration` of the standard library, which is read from a text.
-fn duration_checks(argument: &Argument) -> TokenStream {
-    if !last_segment(&argument.ty).is_some_and(|segment| segment.ident.to_string().ends_with("Duration"))
-        || is_disabled(Check::DurationLiteral)
-    {
-        return TokenStream::new();
-    }
-    let default = match &argument.rules.default {
-        Some(Default_::Value(value, _)) => Some(("default", &**value)),
-        _ => None,
-    };
-    let example = argument.rules.example.as_ref().map(|value| ("example", value));
-    let owned = &argument.held.owned;
-    default
-        .into_iter()
-        .chain(example)
-        .filter_map(|(key, value)| {
-            let (literal, span) = (Literal::of(value)?.to_tokens(), value.span());
-            let is_duration = respan(quote!(__toolkit::IsDuration::<#owned>::IS), span);
-            let check = quote_spanned!(span=> __toolkit::check_duration(#is_duration, #key, #literal));
-            Some(quote!(const _: () = { use __toolkit::IsOther as _; #check };))
-        })
-        .collect()
 }
 
 fn default_step(default: &Default_, argument: &Argument) -> TokenStream {

@@ -37,6 +37,7 @@ pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator)
     label = "not an argument type",
     note = "an argument is read from JSON: on a type of your own, put `#[toolkit::args]`, also on the types within it",
     note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`",
+    note = "a type of another crate goes into a newtype with `#[serde(try_from = \"String\", into = \"String\")]` and both conversions",
     note = "to get a service instead of an argument, take `State<T>`"
 )]
 pub trait ToolArg: Sized {
@@ -68,6 +69,7 @@ impl<T: DeserializeOwned + JsonSchema> ToolArg for T {
     label = "put `#[toolkit::args]` on this type",
     note = "a field is read from JSON: on a type of your own, put `#[toolkit::args]`, also on the types within it",
     note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`",
+    note = "a type of another crate goes into a newtype with `#[serde(try_from = \"String\", into = \"String\")]` and both conversions",
     note = "to leave the field out of the arguments, put `#[serde(skip)]` on it"
 )]
 pub trait ArgField {}
@@ -76,7 +78,25 @@ pub trait ArgField {}
 impl<T: DeserializeOwned + Serialize + JsonSchema> ArgField for T {}
 
 /// Marks a type with `#[toolkit::args]`, so that a tool can return it as it is.
-pub trait ArgsType {}
+pub trait ArgsType {
+    /// The form of its values in JSON, as far as its attributes tell.
+    const SHAPE: ArgsShape;
+}
+
+/// The form of a type's values in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgsShape {
+    /// An object: a struct with named fields.
+    Fields,
+    /// A list: a struct with several fields without names.
+    Tuple,
+    /// `null`: a struct without fields.
+    Unit,
+    /// One of these strings: an enum without fields.
+    Names(&'static [&'static str]),
+    /// Known only when the type is read.
+    Other,
+}
 
 /// A number that `#[arg(range(..))]` can bound.
 ///

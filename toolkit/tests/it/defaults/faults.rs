@@ -130,10 +130,7 @@ async fn secret(#[arg(secret, default = SECRET, length(20..))] password: &str) -
 fn tools() -> Vec<(Tool, &'static str)> {
     vec![
         (toolkit::tool_ref!(nonsense), "the schema of the tool `nonsense`"),
-        (
-            toolkit::tool_ref!(pattern),
-            "the schema of the tool `pattern`",
-        ),
+        (toolkit::tool_ref!(pattern), "the schema of the tool `pattern`"),
         (toolkit::tool_ref!(panics), "a type, a default or an example panicked: no schema"),
         (toolkit::tool_ref!(again), "the type `Again` refers to itself without end"),
         (

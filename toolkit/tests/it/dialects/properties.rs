@@ -129,12 +129,17 @@ fn schemas_of(part: &Value, root: &Value, name: &str, depth: u32, found: &mut Ve
     }
 }
 
+/// Returns true if the root says that it is an object, and is not composed of other schemas.
+fn is_one_object(own: &Value) -> bool {
+    let composing = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"];
+    own["type"] == "object" && own["properties"].is_object() && composing.iter().all(|key| own.get(key).is_none())
+}
+
 fn hold(own: &Value, original: &Validator, values: &[Value], count: &mut Seen) {
     for dialect in Dialect::ALL {
         let said = dialect.schema(own);
-        if *dialect == Dialect::Mcp {
+        if *dialect == Dialect::Mcp && is_one_object(own) {
             assert_eq!(said.schema, *own);
-            continue;
         }
         let is_strict = dialect.is_strict() && said.not_strict.is_none();
         let fault = subset::fault(*dialect, &said.schema, is_strict);

@@ -132,7 +132,9 @@ fn schemas_of(part: &Value, root: &Value, name: &str, depth: u32, found: &mut Ve
 /// Returns true if the root says that it is an object, and is not composed of other schemas.
 fn is_one_object(own: &Value) -> bool {
     let composing = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"];
-    own["type"] == "object" && own["properties"].is_object() && composing.iter().all(|key| own.get(key).is_none())
+    own["type"] == "object"
+        && own["properties"].is_object()
+        && composing.iter().all(|key| own.get(key).is_none())
 }
 
 fn hold(own: &Value, original: &Validator, values: &[Value], count: &mut Seen) {

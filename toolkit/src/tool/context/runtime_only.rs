@@ -1,6 +1,7 @@
 //! The methods of a context that need the feature `runtime`, and the `Toolkit` of the prelude, for crates without the feature: a call of one is a
 //! compile error that names it.
-//! Nothing of this runs.
+//!
+//! Nothing of this runs. A method whose type is in the feature, too, returns any type, so that what is called on it is no second error.
 
 use super::ToolContext;
 use std::future::Ready;
@@ -17,11 +18,6 @@ use toolkit_core::output::ToolOutput;
     note = "in `Cargo.toml`, write `features = [\"runtime\"]` beside `package = \"agent-toolkit\"`; it is on by default"
 )]
 pub trait WithRuntime {}
-
-/// What a method returns whose type is in the feature, too.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct InRuntime;
 
 impl ToolContext {
     #[doc(hidden)]
@@ -94,7 +90,7 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
-    pub fn decide<'a>(&'a self, _: impl Sized) -> InRuntime
+    pub fn decide<'a, T>(&'a self, _: impl Sized) -> T
     where
         &'a Self: WithRuntime,
     {
@@ -102,7 +98,7 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
-    pub fn decide_path<'a>(&'a self, _: impl Sized, _: impl Sized) -> Result<InRuntime, ToolError>
+    pub fn decide_path<'a, T>(&'a self, _: impl Sized, _: impl Sized) -> Result<T, ToolError>
     where
         &'a Self: WithRuntime,
     {
@@ -126,7 +122,7 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
-    pub fn kept_output<'a>(&'a self) -> Ready<Result<InRuntime, ToolError>>
+    pub fn kept_output<'a, T>(&'a self) -> Ready<Result<T, ToolError>>
     where
         &'a Self: WithRuntime,
     {
@@ -142,7 +138,7 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
-    pub fn may_use_skill<'a>(&'a self, _: impl Sized) -> InRuntime
+    pub fn may_use_skill<'a, T>(&'a self, _: impl Sized) -> T
     where
         &'a Self: WithRuntime,
     {
@@ -150,7 +146,7 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
-    pub fn output_store<'a>(&'a self) -> InRuntime
+    pub fn output_store<'a, T>(&'a self) -> T
     where
         &'a Self: WithRuntime,
     {
@@ -158,7 +154,7 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
-    pub fn own_paths<'a>(&'a self) -> InRuntime
+    pub fn own_paths<'a, T>(&'a self) -> T
     where
         &'a Self: WithRuntime,
     {
@@ -166,7 +162,7 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
-    pub fn path_rules<'a>(&'a self) -> Result<InRuntime, ToolError>
+    pub fn path_rules<'a, T>(&'a self) -> Result<T, ToolError>
     where
         &'a Self: WithRuntime,
     {
@@ -190,7 +186,7 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
-    pub fn skill_sources<'a>(&'a self) -> InRuntime
+    pub fn skill_sources<'a, T>(&'a self) -> T
     where
         &'a Self: WithRuntime,
     {
@@ -206,7 +202,7 @@ impl ToolContext {
     }
 
     #[doc(hidden)]
-    pub fn workspace<'a>(&'a self) -> InRuntime
+    pub fn workspace<'a, T>(&'a self) -> T
     where
         &'a Self: WithRuntime,
     {
@@ -230,7 +226,7 @@ pub struct Toolkit;
 
 impl Toolkit {
     #[doc(hidden)]
-    pub fn builder<'a>() -> Self
+    pub fn builder<'a, T>() -> T
     where
         &'a Self: WithRuntime,
     {
@@ -238,7 +234,7 @@ impl Toolkit {
     }
 
     #[doc(hidden)]
-    pub fn empty<'a>() -> Self
+    pub fn empty<'a, T>() -> T
     where
         &'a Self: WithRuntime,
     {
@@ -246,7 +242,7 @@ impl Toolkit {
     }
 
     #[doc(hidden)]
-    pub fn new<'a>() -> Self
+    pub fn new<'a, T>() -> T
     where
         &'a Self: WithRuntime,
     {
@@ -254,7 +250,7 @@ impl Toolkit {
     }
 
     #[doc(hidden)]
-    pub fn toolbox<'a>(&'a self, _: impl Sized) -> InRuntime
+    pub fn toolbox<'a, T>(&'a self, _: impl Sized) -> T
     where
         &'a Self: WithRuntime,
     {

@@ -89,3 +89,7 @@ mod titles;
 mod untrusted;
 
 pub use steps::step_types;
+
+// Its clients have no provider of cryptography of their own, nor has then any other client of the program.
+#[cfg(feature = "media")]
+toolkit::at_start!(toolkit_http::install_provider);

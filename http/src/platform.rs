@@ -10,19 +10,22 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Returns a client whose requests, from the connection to the last byte of the answer, take at most `timeout`. It follows no
 /// redirect, which would forward the secrets to another host.
 pub fn client(timeout: Duration) -> ClientBuilder {
-    choose_provider();
+    install_provider();
     Client::builder().connect_timeout(CONNECT_WITHIN.min(timeout)).timeout(timeout).redirect(Policy::none())
 }
 
 /// A client whose answers may go on for any time, for whoever limits the time between two pieces. A connection is made within
 /// `connect` at most, and it follows no redirect.
 pub fn streaming_client(connect: Duration) -> ClientBuilder {
-    choose_provider();
+    install_provider();
     Client::builder().connect_timeout(connect).redirect(Policy::none())
 }
 
 /// Installs the provider of cryptography, unless the program has chosen one.
-fn choose_provider() {
+///
+/// `reqwest` is built without a provider here. Features of cargo apply to all crates of a program, so a client of another crate has none either,
+/// and panics when it is made. Each crate that needs this feature therefore calls this function at the start of its programs.
+pub fn install_provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }

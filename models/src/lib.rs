@@ -102,3 +102,6 @@ pub use models::Models;
 pub use request::{Request, Thinking, ToolChoice};
 pub use scripted::{Scripted, ScriptedReply};
 pub use settings::{ModelSettings, ModelsSettings, Provider, ResponseFormat, ToolCalling};
+
+// Its clients have no provider of cryptography of their own, nor has then any other client of the program.
+toolkit::at_start!(toolkit_http::install_provider);

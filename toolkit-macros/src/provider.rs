@@ -3,8 +3,12 @@
 mod parameter;
 
 use crate::check::{Check, Errors};
+<<<<<<< HEAD
 use crate::dependency;
 use crate::keys::{self, Form, Key};
+=======
+use crate::keys::{self, Entry, Form, Key};
+>>>>>>> h2
 use crate::tool::expand::location;
 use crate::tool::item::{self, Function};
 use crate::tool::signature::{self, Flaws, Wording};
@@ -14,12 +18,13 @@ use parameter::Parameter;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{ExprPath, GenericArgument, PathArguments, ReturnType, Type};
+use syn::{ExprPath, GenericArgument, LitStr, PathArguments, ReturnType, Type};
 
 const CRATE: Key = Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" };
-const FACTORY_KEYS: &[Key] = &[CRATE];
+const SECTION: Key = Key { name: "section", form: Form::Value, example: "section = \"db\"" };
+const FACTORY_KEYS: &[Key] = &[CRATE, SECTION];
 const SERVICE_KEYS: &[Key] =
-    &[CRATE, Key { name: "close", form: Form::Value, example: "close = disconnect" }];
+    &[CRATE, Key { name: "close", form: Form::Value, example: "close = disconnect" }, SECTION];
 
 const FACTORY: Wording = Wording {
     noun: "a tool factory",
@@ -81,14 +86,41 @@ fn expand(
     let entry = |key: &str| entries.iter().find(|entry| entry.key == key);
     let toolkit = entry("crate").and_then(|entry| entry.crate_path(&mut errors));
     let close = entry("close").and_then(|entry| entry.path(&mut errors));
+<<<<<<< HEAD
     let toolkit = toolkit.map_or_else(dependency::toolkit, |path| path.to_token_stream());
+=======
+    let section = entry("section").and_then(|entry| section(entry, &mut errors));
+    let toolkit = toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream());
+>>>>>>> h2
     let flaws = signature::check(&function, wording, &mut errors);
     let parameters = parameter::read(&function, wording.noun, name == "tool_factory", &mut errors);
+    let takes_config = parameters.iter().any(|parameter| matches!(parameter, Parameter::Config(..)));
+    if let (Some(section), false) = (&section, takes_config) {
+        let message =
+            "`section` is that of a `Config<T>`, and this function takes none; take one, or leave it out";
+        errors.push(Check::WrongValue, section, message);
+    }
     let provider = if flaws.bad_return { None } else { provider(&function, close.as_ref(), &mut errors) };
     match provider {
-        Some(provider) if errors.is_empty() => with_record(&function, &toolkit, &parameters, &provider),
+        Some(provider) if errors.is_empty() => {
+            with_record(&function, &toolkit, &parameters, &provider, section.as_ref())
+        }
         _ => rejected(&function, &flaws, errors),
     }
+}
+
+/// The name of a section within that of the plugin: one key.
+fn section(entry: &Entry, errors: &mut Errors) -> Option<LitStr> {
+    let name = entry.literal(errors)?;
+    let is_key = |name: &str| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.chars().all(|character| character.is_ascii_alphanumeric() || "_-".contains(character))
+    };
+    if !is_key(&name.value()) {
+        entry.wrong(&name, "one key, of letters, digits, `_` and `-`", errors);
+        return None;
+    }
+    Some(name)
 }
 
 fn rejected(function: &Function, flaws: &Flaws, errors: Errors) -> TokenStream {
@@ -193,7 +225,9 @@ fn with_record(
     toolkit: &TokenStream,
     parameters: &[Parameter],
     provider: &Provider,
+    section: Option<&LitStr>,
 ) -> TokenStream {
+    let part = section.map(|section| quote!(.part(#section)));
     let Function { attributes, visibility, signature, body } = function;
     let ident = &signature.ident;
     let (name, span) = (ident.to_string(), ident.span());
@@ -205,7 +239,7 @@ fn with_record(
     let (mut passed, mut needs, mut sections) = (Vec::new(), Vec::new(), TokenStream::new());
     for (place, parameter) in parameters.iter().enumerate() {
         let value = Ident::new(&format!("value_{place}"), Span::mixed_site());
-        let (witness, borrowed) = match parameter {
+        let (taken, borrowed) = match parameter {
             Parameter::Caller | Parameter::Broken => {
                 passed.push(quote!(#making.caller()));
                 continue;
@@ -214,21 +248,25 @@ fn with_record(
                 let witness = format_ident!("__TOOLKIT_STATE_{place}");
                 witnesses
                     .extend(quote!(static #witness: __toolkit::NeedOf<#ty> = __toolkit::need_of::<#ty>();));
-                needs.push(witness.clone());
-                (witness, *borrowed)
+                let taken = quote!((#witness.get)(#making));
+                needs.push(witness);
+                (taken, *borrowed)
             }
             Parameter::Config(ty, borrowed) => {
                 let witness = format_ident!("__TOOLKIT_CONFIG_{place}");
                 witnesses.extend(quote! {
-                    const #witness: __toolkit::PluginConfigOf<#ty> = __toolkit::plugin_config_of::<#ty>();
+                    const #witness: __toolkit::PluginConfigOf<#ty> =
+                        __toolkit::plugin_config_of::<#ty>()#part;
                 });
                 sections.extend(quote! {
-                    __toolkit::inventory::submit! { #witness.section.for_crate(#location) }
+                    __toolkit::inventory::submit! {
+                        #witness.section.for_crate(#location).of_function(#name, #location)
+                    }
                 });
-                (witness, *borrowed)
+                (quote!(#witness.get(#making)), *borrowed)
             }
         };
-        takes.extend(quote!(let #value = (#witness.get)(#making)?;));
+        takes.extend(quote!(let #value = #taken?;));
         passed.push(if borrowed { quote!(&#value) } else { quote!(#value) });
     }
     let call = quote_spanned!(span=> #ident(#(#passed),*));

@@ -25,6 +25,12 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a
 ///
 /// [`CallbackApprover`] makes one of a closure, [`TerminalApprover`] asks on the terminal, [`ScriptedApprover`] answers
 /// in tests, [`NoApprover`] denies, [`AllowAll`] allows during development.
+#[diagnostic::on_unimplemented(
+    message = "this is not an approver",
+    label = "not an `Approver`",
+    note = "of a closure: `CallbackApprover::new(|ask| …)`, or `CallbackApprover::from_async` if it waits; both are in `toolkit::approval`",
+    note = "on a terminal: `TerminalApprover::new()`; to allow everything during development: `toolkit::AllowAll`"
+)]
 pub trait Approver: Send + Sync + 'static {
     /// Asks the person. `None` means that the answer will come from elsewhere: the question stays on the list of pending
     /// ones until it is answered with [`Asks::answer`](crate::approval::Asks::answer).

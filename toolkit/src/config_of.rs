@@ -22,13 +22,33 @@ pub const fn config_of<T: Configured>() -> ConfigOf<T> {
 pub struct PluginConfigOf<T> {
     /// The section.
     pub section: ConfigSection,
-    /// Reads the section.
-    pub get: fn(&Making) -> Result<Config<T>, ToolError>,
+    /// The key of the section within that of the plugin.
+    part: Option<&'static str>,
+    read: fn(&Making, Option<&'static str>) -> Result<Config<T>, ToolError>,
 }
 
 /// Checks the type of the `Config<T>` of a service or a tool factory.
 pub const fn plugin_config_of<T: Configured>() -> PluginConfigOf<T> {
-    PluginConfigOf { section: ConfigSection::of_plugin::<T>(""), get: read::of_plugin }
+    PluginConfigOf { section: ConfigSection::of_plugin::<T>(""), part: None, read: read::of_plugin }
+}
+
+impl<T> PluginConfigOf<T> {
+    /// Returns the declaration with a section of its own, at a key within the section of the plugin.
+    #[must_use]
+    pub const fn part(mut self, key: &'static str) -> Self {
+        self.section = self.section.part(key);
+        self.part = Some(key);
+        self
+    }
+
+    /// Reads the section.
+    ///
+    /// # Errors
+    ///
+    /// When the section does not match the type, or names a variable or a file that is not there.
+    pub fn get(&self, making: &Making) -> Result<Config<T>, ToolError> {
+        (self.read)(making, self.part)
+    }
 }
 
 #[cfg(feature = "runtime")]
@@ -39,8 +59,11 @@ mod read {
         context.config().map(Config::new)
     }
 
-    pub(super) fn of_plugin<T: Configured>(making: &Making) -> Result<Config<T>, ToolError> {
-        let section = making.configuration().of_plugin(&making.plugin_id());
+    pub(super) fn of_plugin<T: Configured>(
+        making: &Making,
+        part: Option<&'static str>,
+    ) -> Result<Config<T>, ToolError> {
+        let section = making.configuration().of_plugin(&making.plugin_id(), part);
         section.map(Config::new).map_err(|error| ToolError::unavailable(error.to_string()))
     }
 }
@@ -54,7 +77,10 @@ mod read {
         Err(no_runtime())
     }
 
-    pub(super) fn of_plugin<T: Configured>(_: &Making) -> Result<Config<T>, ToolError> {
+    pub(super) fn of_plugin<T: Configured>(
+        _: &Making,
+        _: Option<&'static str>,
+    ) -> Result<Config<T>, ToolError> {
         Err(no_runtime())
     }
 

@@ -236,7 +236,38 @@ pub enum AllowedBy {
     },
 }
 
+/// An amount of [`Progress`]: any number of up to 64 bits, such as a `usize`.
+#[diagnostic::on_unimplemented(
+    message = "the amount of a `Progress` is a number, and `{Self}` is none",
+    label = "not a number of up to 64 bits"
+)]
+pub trait Amount {
+    /// Returns the number; one beyond 2^53 is rounded.
+    fn amount(self) -> f64;
+}
+
+macro_rules! amounts {
+    ($($number:ty),*) => {
+        $(impl Amount for $number {
+            #[allow(clippy::cast_lossless, clippy::cast_precision_loss, reason = "progress is shown, not counted on")]
+            fn amount(self) -> f64 {
+                self as f64
+            }
+        })*
+    };
+}
+
+amounts!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64);
+
 /// The progress of a call.
+///
+/// ```
+/// use toolkit::events::Progress;
+///
+/// let files = ["a.txt", "b.txt"];
+/// let progress = Progress::new(1).with_total(files.len()).with_message(files[0]);
+/// assert_eq!((progress.done, progress.total), (1.0, Some(2.0)));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {
@@ -252,14 +283,14 @@ pub struct Progress {
 
 impl Progress {
     /// Creates a progress report with the amount done.
-    pub fn new(done: impl Into<f64>) -> Self {
-        Self { done: done.into(), ..Self::default() }
+    pub fn new(done: impl Amount) -> Self {
+        Self { done: done.amount(), ..Self::default() }
     }
 
     /// Sets the total amount.
     #[must_use]
-    pub fn with_total(mut self, total: impl Into<f64>) -> Self {
-        self.total = Some(total.into());
+    pub fn with_total(mut self, total: impl Amount) -> Self {
+        self.total = Some(total.amount());
         self
     }
 

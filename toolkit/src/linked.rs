@@ -1,6 +1,8 @@
 //! Records that crates register beside their tools: names for policies, keys of permission rules, and skills. They are constants; the
 //! runtime reads them.
 
+use std::sync::Once;
+
 /// The policy data that a crate registers with [`policy_data!`](crate::policy_data).
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyData {
@@ -44,6 +46,29 @@ macro_rules! permission_keys {
     ($($key:literal),+ $(,)?) => {
         $crate::__private::inventory::submit! { $crate::__private::LinkedKeys(&[$($key),+]) }
     };
+}
+
+/// What a crate has to do in a process before any tool runs, such as a choice for all of the process. Created by
+/// [`at_start!`](macro@crate::at_start).
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtStart(pub fn());
+
+inventory::collect!(AtStart);
+
+/// Runs a function in each program that this crate is linked into, before a toolkit is built.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! at_start {
+    ($function:path) => {
+        $crate::__private::inventory::submit! { $crate::__private::AtStart($function) }
+    };
+}
+
+/// Does once what linked crates have to do before any tool runs.
+pub(crate) fn start() {
+    static STARTED: Once = Once::new();
+    STARTED.call_once(|| inventory::iter::<AtStart>().for_each(|AtStart(function)| function()));
 }
 
 /// The skills of a crate. Created by [`skills!`](macro@crate::skills).

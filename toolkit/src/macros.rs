@@ -490,6 +490,10 @@ pub use toolkit_macros::tool_factory;
 /// object, or a `Result` of one of these. The function takes [`Config<T>`](crate::Config), the section `plugins.<id>`
 /// of its plugin, and `State<T>` of other services.
 ///
+/// `section = "name"` gives the service a section of its own, `plugins.<id>.name`: then a crate can have several services with a `Config<T>`
+/// each, and a secret that is missing in one section stops only the service that reads it. [`tool_factory`](macro@crate::tool_factory) takes the
+/// key, too.
+///
 /// The service is created when a call of a tool that takes it first needs it, once per toolkit: calls that arrive
 /// meanwhile wait. If that fails, those calls get the error, as [`Unavailable`](crate::ToolErrorKind::Unavailable), and
 /// the next call tries again. The time counts toward the call's limit. The service is dropped with the toolkit, its

@@ -18,7 +18,7 @@ pub use self::probable::{caller, context, json, shared};
 pub use self::shapes::{OtherShape, ShapeOf, check_key, check_literal, check_whole};
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::link::{Link, Linked};
-pub use crate::linked::{LinkedKeys, LinkedSkills, PolicyData};
+pub use crate::linked::{AtStart, LinkedKeys, LinkedSkills, PolicyData};
 pub use crate::section::ConfigSection;
 pub use crate::service::{
     FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products, ServiceOf,

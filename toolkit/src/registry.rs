@@ -1,5 +1,6 @@
 //! The toolkit: every tool of a process, with the services they need.
 
+mod as_tool;
 mod build;
 mod candidates;
 mod change;
@@ -27,6 +28,7 @@ mod tools;
 mod void;
 
 pub use crate::service::IntoTools;
+pub use as_tool::AsTool;
 pub use build::BuildError;
 pub use change::{RegisterError, ToolChange, ToolWatch};
 pub use cleanup::CleanupTask;
@@ -45,7 +47,7 @@ use crate::discovery::Discovery;
 use crate::events::{Events, Hub, Wanted};
 use crate::history::History;
 use crate::lifecycle::Lifecycle;
-use crate::linked::LinkedSkills;
+use crate::linked::{self, LinkedSkills};
 use crate::output_store::OutputStore;
 use crate::permission::Permissions;
 use crate::policy::Policy;
@@ -55,9 +57,12 @@ use crate::service::FactoryDef;
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::tool::Tool;
+use as_tool::MadeByBuilder;
 pub(crate) use origins::Origins;
 use register::Registry;
 use reload::Basis;
+pub(crate) use services::Given;
+use std::any::TypeId;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -115,12 +120,22 @@ pub(crate) struct Inner {
 impl Toolkit {
     /// Creates a builder with every tool that is linked into this process.
     pub fn builder() -> Builder {
+        linked::start();
         Builder { linked: true, ..Builder::default() }
     }
 
     /// Creates a builder without tools, for hosts that add each tool.
     pub fn empty() -> Builder {
+        linked::start();
         Builder::default()
+    }
+
+    #[doc(hidden)]
+    pub fn new<'a>() -> Self
+    where
+        &'a Self: MadeByBuilder,
+    {
+        unreachable!("nothing has the trait")
     }
 
     /// Returns the current tools, by name: a slice that does not change when tools are added or removed later.
@@ -197,6 +212,8 @@ pub struct Builder {
     tools: Vec<Tool>,
     sources: Vec<Arc<dyn ToolSource>>,
     services: Services,
+    /// Where the host provides each of them.
+    given: Vec<Given>,
     first_lists: Vec<String>,
     prefer: Vec<String>,
     leave_out_incomplete: bool,
@@ -212,8 +229,15 @@ pub struct Builder {
 impl Builder {
     /// Adds a tool; it takes precedence over every linked tool of its name.
     #[must_use]
-    pub fn tool(mut self, tool: Tool) -> Self {
-        self.tools.push(tool);
+    pub fn tool(mut self, tool: impl AsTool) -> Self {
+        self.tools.push(tool.as_tool());
+        self
+    }
+
+    /// Adds tools, as [`tool`](Self::tool) does.
+    #[must_use]
+    pub fn tools<T: AsTool>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
+        self.tools.extend(tools.into_iter().map(AsTool::as_tool));
         self
     }
 
@@ -224,15 +248,34 @@ impl Builder {
         self
     }
 
-    /// Provides a service to every tool that takes `State<T>`.
+    /// Provides a service to every tool that takes `State<T>`. A second service of one type is an error of [`build`](Self::build).
+    ///
+    /// A value that is in an `Arc` already, or a trait object, goes to [`shared_service`](Self::shared_service).
     #[must_use]
+    #[track_caller]
     pub fn service<T: Service>(self, service: T) -> Self {
-        self.shared_service(Arc::new(service))
+        self.provide(Arc::new(service), Given::here::<T>())
     }
 
     /// Provides a shared service, or a trait object: `shared_service::<dyn Store>(Arc::new(store))`.
     #[must_use]
-    pub fn shared_service<T: ?Sized + Service>(mut self, service: Arc<T>) -> Self {
+    #[track_caller]
+    pub fn shared_service<T: ?Sized + Service>(self, service: Arc<T>) -> Self {
+        self.provide(service, Given::here::<T>())
+    }
+
+    /// Provides a shared service, unless one of this type was provided before.
+    #[must_use]
+    pub fn default_service<T: ?Sized + Service>(mut self, service: Arc<T>) -> Self {
+        if !self.services.contains(TypeId::of::<T>()) {
+            self.services.insert(service);
+        }
+        self
+    }
+
+    /// Provides a service, and remembers where.
+    pub(crate) fn provide<T: ?Sized + Service>(mut self, service: Arc<T>, given: Given) -> Self {
+        self.given.push(given);
         self.services.insert(service);
         self
     }

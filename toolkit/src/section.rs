@@ -38,7 +38,12 @@ use toolkit_core::schema::SchemaFn;
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigSection {
     place: Place,
+    /// A key within the section of a plugin: this section is the value of it.
+    part: Option<&'static str>,
     tool: Option<&'static str>,
+    /// The function that takes the section, if an attribute declared it.
+    function: Option<(&'static str, Location)>,
+    type_name: fn() -> &'static str,
     gates: &'static [ConfigGate],
     has_members: bool,
     schema: SchemaFn,
@@ -152,7 +157,17 @@ impl ConfigSection {
     }
 
     const fn new<T: ToolArg>(place: Place) -> Self {
-        Self { place, tool: None, gates: &[], has_members: false, schema: T::schema, decodes: decodes::<T> }
+        Self {
+            place,
+            part: None,
+            tool: None,
+            function: None,
+            type_name: std::any::type_name::<T>,
+            gates: &[],
+            has_members: false,
+            schema: T::schema,
+            decodes: decodes::<T>,
+        }
     }
 
     /// Sets the tool that gets the section as its `ctx.config`.
@@ -179,6 +194,22 @@ impl ConfigSection {
         self
     }
 
+    /// Names the function that takes the section.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_function(mut self, name: &'static str, location: Location) -> Self {
+        self.function = Some((name, location));
+        self
+    }
+
+    /// Returns the section at a key within the section of the plugin.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn part(mut self, key: &'static str) -> Self {
+        self.part = Some(key);
+        self
+    }
+
     /// Sets the keys that decide which tools exist, and those that can only take away.
     #[must_use]
     pub const fn gates(mut self, gates: &'static [ConfigGate]) -> Self {
@@ -196,11 +227,29 @@ impl ConfigSection {
 
     /// Returns the place of the section, as a JSON pointer.
     pub fn pointer(&self) -> String {
-        match self.place {
+        let whole = match self.place {
             Place::Path(path) => join(path.split('.')),
             Place::Tool(tool) => join(["tools", "settings", tool]),
             Place::Plugin(id) => join(["plugins", id]),
             Place::Crate(location) => join(["plugins", &toolkit_core::plugin::id_of(&location)]),
+        };
+        match self.part {
+            Some(key) => format!("{whole}{}", join([key])),
+            None => whole,
+        }
+    }
+
+    /// Returns true if the section is the value of a key within the section of its plugin.
+    pub(crate) fn is_part(&self) -> bool {
+        self.part.is_some()
+    }
+
+    /// Returns the type, and the function that takes it if an attribute declared the section, for messages.
+    pub(crate) fn taker(&self) -> String {
+        let ty = (self.type_name)();
+        match self.function {
+            Some((name, location)) => format!("`Config<{ty}>` by `{name}` ({location})"),
+            None => format!("`{ty}`"),
         }
     }
 

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+#[path = "services/sections.rs"]
+mod sections;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,7 +12,7 @@ use tokio::sync::Notify;
 use toolkit::prelude::*;
 use toolkit::{
     Config, ToolErrorKind, Toolbox,
-    config::{Configuration, LoadOptions},
+    config::{Configuration, LoadOptions, Secret},
     descriptor::Preparation,
 };
 
@@ -31,6 +34,8 @@ struct Settings {
     /// The name of the depot.
     #[arg(default = "main", length(1..=10))]
     name: String,
+    /// Its key.
+    key: Option<Secret>,
 }
 
 struct Depot {
@@ -294,8 +299,8 @@ fn a_service_whose_own_services_nobody_provides() {
 
     let toolkit = Toolkit::builder().without_asking_first().leave_out_incomplete().build().unwrap();
     let names: Vec<String> = toolkit.tools().iter().map(|tool| tool.name().to_owned()).collect();
-    assert_eq!(names, ["nothing"]);
-    assert_eq!(toolkit.diagnostics().len(), 5, "{:?}", toolkit.diagnostics());
+    assert_eq!(names, ["nothing", "see_gate"]);
+    assert_eq!(toolkit.diagnostics().len(), 6, "{:?}", toolkit.diagnostics());
 }
 
 #[test]

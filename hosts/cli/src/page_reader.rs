@@ -15,7 +15,7 @@ const RESERVED_TOKENS: usize = 4096;
 
 /// Adds the reader.
 pub(crate) fn with(toolkit: Builder, model: Arc<dyn Model>) -> Builder {
-    toolkit.shared_service::<dyn PageReader>(Arc::new(ModelReader(model)))
+    toolkit.default_service::<dyn PageReader>(Arc::new(ModelReader(model)))
 }
 
 struct ModelReader(Arc<dyn Model>);

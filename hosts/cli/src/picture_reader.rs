@@ -11,7 +11,7 @@ const SYSTEM: &str = "You answer a question about a picture, from the picture al
 
 /// Adds the reader.
 pub(crate) fn with(toolkit: Builder, model: Arc<dyn Model>) -> Builder {
-    toolkit.shared_service::<dyn PictureReader>(Arc::new(ModelReader(model)))
+    toolkit.default_service::<dyn PictureReader>(Arc::new(ModelReader(model)))
 }
 
 struct ModelReader(Arc<dyn Model>);

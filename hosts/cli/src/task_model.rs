@@ -7,7 +7,7 @@ use toolkit_models::{AssistantMessage, Message, Model, ModelError, Request, Stop
 
 /// Adds the model.
 pub(crate) fn with(toolkit: Builder, model: Arc<dyn Model>) -> Builder {
-    toolkit.shared_service::<dyn TaskModel>(Arc::new(DefaultModel(model)))
+    toolkit.default_service::<dyn TaskModel>(Arc::new(DefaultModel(model)))
 }
 
 struct DefaultModel(Arc<dyn Model>);

@@ -44,6 +44,9 @@ pub use chat::Model;
 pub use host::{TaskAnswer, TaskAnswering, TaskModel, TaskRequest};
 pub use settings::{LlmTaskSettings, ResponseFormat};
 
+// Its clients have no provider of cryptography of their own, nor has then any other client of the program.
+toolkit::at_start!(toolkit_http::install_provider);
+
 toolkit::plugin! {
     id: "llm-task",
     title: "LLM task",

@@ -40,6 +40,9 @@ mod settings;
 pub use api::BotApi;
 pub use settings::TelegramSettings;
 
+// Its clients have no provider of cryptography of their own, nor has then any other client of the program.
+toolkit::at_start!(toolkit_http::install_provider);
+
 toolkit::plugin! {
     id: "telegram",
     title: "Telegram",

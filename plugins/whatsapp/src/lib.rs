@@ -45,6 +45,9 @@ mod settings;
 pub use graph::CloudApi;
 pub use settings::WhatsAppSettings;
 
+// Its clients have no provider of cryptography of their own, nor has then any other client of the program.
+toolkit::at_start!(toolkit_http::install_provider);
+
 toolkit::plugin! {
     id: "whatsapp",
     title: "WhatsApp",

@@ -82,6 +82,13 @@ fn linked_without_the_runtime() {
     assert_eq!(run_program("linked", &["call", "count_drawer"]).success(), "0\n");
 }
 
+/// A plugin whose `reqwest` has no TLS gets that of the command, or of the MCP server, and with it a provider of cryptography.
+#[test]
+fn linked_with_a_client_of_its_own() {
+    assert_eq!(run_program("linked", &["call", "prepare_request"]).success().trim_end(), "http://localhost/");
+    assert_eq!(run_program("own_host", &[]).success(), "http://localhost/");
+}
+
 #[test]
 fn precedence() {
     assert_eq!(run_program("shadows", &["call", "greet", "--name", "Ada"]).success(), "hello, Ada\n");

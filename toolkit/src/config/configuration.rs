@@ -16,7 +16,7 @@ use crate::discovery_settings::DiscoverySettings;
 use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionSettings;
 use crate::policy::PolicySettings;
-use crate::section::pointer::{dotted, join};
+use crate::section::pointer::{dotted, join, steps};
 use crate::section::{ConfigGate, ConfigSection};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -396,15 +396,16 @@ impl Configuration {
         self.at(&pointer)
     }
 
-    /// Decodes the section of a plugin.
-    pub(crate) fn of_plugin<T: ToolArg>(&self, id: &str) -> Result<T, ConfigError> {
-        self.at(&join(["plugins", id]))
+    /// Decodes the section of a plugin, or the part of it that is a section of its own.
+    pub(crate) fn of_plugin<T: ToolArg>(&self, id: &str, part: Option<&str>) -> Result<T, ConfigError> {
+        self.at(&join(["plugins", id].into_iter().chain(part)))
     }
 
     fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
         let given = self.0.resolved.pointer(pointer);
         let value = given.cloned().unwrap_or_else(|| Map::new().into());
-        let mut value = own_keys(value, pointer);
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        let mut value = own_keys(value, pointer, sections);
         let fault = |at: &str, message: String| {
             let origin = self.0.origins.find(at).cloned();
             ConfigError { problems: vec![ConfigProblem::new(origin, at, self.redacted(&message))] }
@@ -412,7 +413,6 @@ impl Configuration {
         if let Some(problems) = self.0.unavailable.of(pointer) {
             return Err(ConfigError { problems: problems.to_vec() });
         }
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         let is_checked = given.is_none()
             || sections.iter().any(|section| {
                 section.pointer() == pointer && std::ptr::fn_addr_eq(section.schema(), T::schema as SchemaFn)
@@ -586,7 +586,7 @@ impl Configuration {
         unknown("/tools/settings", "tool", &mut tools.iter().copied());
         let ids: Vec<String> = sections
             .iter()
-            .filter_map(|section| Some(section.pointer().strip_prefix("/plugins/")?.to_owned()))
+            .filter_map(|section| steps(section.pointer().strip_prefix("/plugins")?).next())
             .collect();
         let plugins: Vec<&str> = plugins.collect();
         unknown("/plugins", "plugin", &mut plugins.into_iter().chain(ids.iter().map(String::as_str)));

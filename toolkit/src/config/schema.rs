@@ -79,7 +79,7 @@ pub(crate) fn schemas(more: &[ConfigSection]) -> Result<Arc<Schemas>, String> {
 /// Returns the sections that are linked into this process, sorted by path, because the linker's order is unspecified.
 fn linked_sections() -> Vec<ConfigSection> {
     let mut sections: Vec<ConfigSection> = inventory::iter::<ConfigSection>().copied().collect();
-    sections.sort_by_key(ConfigSection::pointer);
+    sections.sort_by_key(|section| (section.pointer(), section.taker()));
     // A type from which a plugin makes several services is one section.
     sections.dedup_by(|one, other| {
         one.pointer() == other.pointer() && std::ptr::fn_addr_eq(one.schema(), other.schema())
@@ -91,14 +91,16 @@ fn linked_sections() -> Vec<ConfigSection> {
 fn composed(sections: &[ConfigSection]) -> Result<Value, String> {
     let pointers: Vec<String> = sections.iter().map(ConfigSection::pointer).collect();
     for (number, pointer) in pointers.iter().enumerate() {
-        for other in &pointers[number + 1..] {
+        for (other_number, other) in pointers.iter().enumerate().skip(number + 1) {
+            let pair = [&sections[number], &sections[other_number]];
             let is_within = |inner: &str, outer: &str| {
                 inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
             };
             if pointer == other {
-                return Err(format!("the section `{}` is there twice", dotted(pointer)));
+                return Err(declared_twice(pointer, pair));
             }
-            if is_within(pointer, other) || is_within(other, pointer) {
+            let has_part = pair[0].is_part() != pair[1].is_part();
+            if !has_part && (is_within(pointer, other) || is_within(other, pointer)) {
                 let (one, other) = (dotted(pointer), dotted(other));
                 return Err(format!("of the sections `{one}` and `{other}` one is nested in the other"));
             }
@@ -108,7 +110,9 @@ fn composed(sections: &[ConfigSection]) -> Result<Value, String> {
     let schema = guard("the configuration", || {
         compose(|generator| {
             let mut root = core(generator);
-            for section in sections {
+            // A part comes after the section that it is in.
+            let (parts, wholes): (Vec<_>, Vec<_>) = sections.iter().partition(|section| section.is_part());
+            for section in wholes.into_iter().chain(parts) {
                 if let Err(reason) = insert(&mut root, section, generator) {
                     fault.get_or_insert(format!("the section `{}`: {reason}", dotted(&section.pointer())));
                 }
@@ -121,6 +125,20 @@ fn composed(sections: &[ConfigSection]) -> Result<Value, String> {
         (Ok(_), Some(fault)) => Err(fault),
         (Err(panic), _) => Err(panic.message().to_owned()),
     }
+}
+
+/// Returns the error of two sections at one place: a plugin has one section, unless a function has one of its own.
+fn declared_twice(pointer: &str, sections: [&ConfigSection; 2]) -> String {
+    let place = dotted(pointer);
+    let [one, other] = sections.map(ConfigSection::taker);
+    let remedy = match sections.iter().any(|section| section.is_part()) {
+        true => "give each function another `section = \"…\"`".to_owned(),
+        false if pointer.starts_with("/plugins/") => format!(
+            "read both from one type, or give a service a section of its own: `#[toolkit::service(section = \"name\")]` reads `{place}.name`"
+        ),
+        false => "declare one of them elsewhere".to_owned(),
+    };
+    format!("the section `{place}` is there twice, as {one} and as {other}; {remedy}")
 }
 
 fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
@@ -292,6 +310,12 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
         ["tools", "settings", tool] if !tool.is_empty() => of_every_tool(),
         ["plugins", "prefer"] => return Err("no plugin can have this id".to_owned()),
         ["plugins", id] if !id.is_empty() => of_every_plugin(),
+        ["plugins", _, key] if section.is_part() && OF_EVERY_PLUGIN.contains(key) => {
+            return Err(
+                "every plugin has this key itself; give the service's section another name".to_owned()
+            );
+        }
+        ["plugins", id, key] if section.is_part() && !id.is_empty() && !key.is_empty() => json!({}),
         ["tools", "settings", ..] | ["plugins", ..] => return Err("it is nested in a section".to_owned()),
         ["tools", first, ..] if !first.is_empty() => json!({}),
         [first] if !first.is_empty() => json!({}),
@@ -311,9 +335,10 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
     let mut here = root;
     for step in outer {
         let properties = here["properties"].as_object_mut().ok_or("it is nested in another section")?;
+        let base = if section.is_part() && step != "plugins" { of_every_plugin() } else { json!({}) };
         here = properties
             .entry(step.clone())
-            .or_insert_with(|| object(&format!("Settings of `{step}`."), json!({})));
+            .or_insert_with(|| with_base(object(&format!("Settings of `{step}`."), json!({})), base));
     }
     let properties = here["properties"].as_object_mut().ok_or("it is nested in another section")?;
     let is_replaced = |known: &Value| {
@@ -323,6 +348,11 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
             && path.starts_with(&["tools".to_owned(), "settings".to_owned()])
     };
     if properties.get(last).is_some_and(|known| !is_replaced(known)) {
+        if section.is_part() {
+            return Err(format!(
+                "the type of the plugin's section has a field `{last}`; give the service's section another name"
+            ));
+        }
         return Err("it has the path of another key".to_owned());
     }
     properties.insert(last.clone(), schema);

@@ -11,9 +11,10 @@ use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
 use crate::config::servers::check;
 use crate::config::stricter::take_away;
 use crate::config::variables::is_resolved;
+use crate::section::ConfigSection;
 use crate::section::pointer::{dotted, escape, join, steps};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit_core::arguments::Problem;
@@ -115,7 +116,7 @@ fn resolve(
     problems.extend(found);
     secrets.sort_unstable();
     secrets.dedup();
-    let mut unavailable = Unavailable::default();
+    let mut unavailable = Unavailable::of_parts(schemas);
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
     // Resolved values must match the schema too.
     let misfits = check(&schemas.whole, &mut resolved);
@@ -141,7 +142,8 @@ fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
         pointer.strip_prefix(&**section).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let sections = schemas.sections.iter().map(|section| (section, section.pointer()));
-    if let Some((section, at)) = sections.into_iter().find(|(_, at)| is_within(at)) {
+    // A part of a plugin's section can be a section of its own.
+    if let Some((section, at)) = sections.filter(|(_, at)| is_within(at)).max_by_key(|(_, at)| at.len()) {
         // The member, where the value is within one.
         let rest: Vec<&str> = pointer[at.len()..].split('/').skip(1).collect();
         return match rest.as_slice() {
@@ -160,16 +162,25 @@ fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
 
 /// The parts that cannot be used, because something that they refer to is missing or invalid, by pointer.
 #[derive(Debug, Default)]
-pub(crate) struct Unavailable(BTreeMap<String, Vec<ConfigProblem>>);
+pub(crate) struct Unavailable {
+    by_owner: BTreeMap<String, Vec<ConfigProblem>>,
+    /// The pointers of the parts of plugins' sections that are sections of their own.
+    parts: BTreeSet<String>,
+}
 
 impl Unavailable {
+    fn of_parts(schemas: &Schemas) -> Self {
+        let parts = schemas.sections.iter().filter(|section| section.is_part()).map(ConfigSection::pointer);
+        Self { by_owner: BTreeMap::new(), parts: parts.collect() }
+    }
+
     fn add(&mut self, owner: String, problem: ConfigProblem) {
-        self.0.entry(owner).or_default().push(problem);
+        self.by_owner.entry(owner).or_default().push(problem);
     }
 
     /// Removes unavailable values of `toolAgent` from a document, so that their defaults have effect.
     fn take_out(&self, resolved: &mut Value) {
-        for problem in self.0.get("/toolAgent").into_iter().flatten() {
+        for problem in self.by_owner.get("/toolAgent").into_iter().flatten() {
             let key = steps(&problem.pointer).nth(1);
             let members = resolved.get_mut("toolAgent").and_then(Value::as_object_mut);
             key.zip(members).map(|(key, members)| members.shift_remove(&key));
@@ -178,7 +189,7 @@ impl Unavailable {
 
     /// Returns true if the value at `pointer` cannot be used as a whole.
     pub(crate) fn has(&self, pointer: &str) -> bool {
-        self.0.contains_key(pointer)
+        self.by_owner.contains_key(pointer)
     }
 
     /// The members of the section at `pointer` that cannot be used, and why.
@@ -186,24 +197,33 @@ impl Unavailable {
         &'a self,
         pointer: &'a str,
     ) -> impl Iterator<Item = (String, &'a [ConfigProblem])> + 'a {
-        self.0.iter().filter_map(move |(owner, problems)| {
+        self.by_owner.iter().filter_map(move |(owner, problems)| {
             let member = owner.strip_prefix(pointer)?.strip_prefix('/')?;
             Some((steps(&format!("/{member}")).next()?, problems.as_slice()))
         })
     }
 
-    /// Returns the reasons why the value at `pointer`, a part of it, or a value that contains it cannot be used.
+    /// Returns the reasons why the value at `pointer`, a part of it, or a value that contains it cannot be used. A section within that of a
+    /// plugin, and the rest of the plugin's section, do not depend on each other.
     pub(crate) fn of(&self, pointer: &str) -> Option<&[ConfigProblem]> {
         let is_within = |inner: &str, outer: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let found = self.0.iter().find(|(owner, _)| is_within(pointer, owner) || is_within(owner, pointer));
+        let concerns = |(owner, problems): &(&String, &Vec<ConfigProblem>)| {
+            if owner.as_str() != pointer && is_within(owner, pointer) {
+                return !self.parts.contains(*owner);
+            }
+            let is_part = self.parts.contains(pointer) && owner.as_str() != pointer;
+            is_within(pointer, owner)
+                && (!is_part || problems.iter().any(|problem| is_within(pointer, &problem.pointer)))
+        };
+        let found = self.by_owner.iter().find(concerns);
         found.map(|(_, problems)| problems.as_slice())
     }
 
     /// Returns each unavailable part, and the reasons.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&str, &[ConfigProblem])> {
-        self.0.iter().map(|(owner, problems)| (owner.as_str(), problems.as_slice()))
+        self.by_owner.iter().map(|(owner, problems)| (owner.as_str(), problems.as_slice()))
     }
 }
 
@@ -227,7 +247,7 @@ fn check_sections(
             continue;
         }
         let Some(value) = resolved.pointer(&pointer) else { continue };
-        let mut own = own_keys(value.clone(), &pointer);
+        let mut own = own_keys(value.clone(), &pointer, &schemas.sections);
         if let (true, Some(members)) = (section.has_members(), own.as_object_mut()) {
             unavailable.members(&pointer).for_each(|(member, _)| drop(members.shift_remove(&member)));
         }
@@ -244,17 +264,28 @@ fn check_sections(
     }
 }
 
-/// Returns a section without the keys that every tool or every plugin has.
-pub(super) fn own_keys(mut value: Value, pointer: &str) -> Value {
+/// Returns a section without the keys that every tool or every plugin has, and without the parts that are sections of their own.
+pub(super) fn own_keys(mut value: Value, pointer: &str, sections: &[ConfigSection]) -> Value {
+    let is_plugin = pointer.strip_prefix("/plugins/").is_some_and(|id| !id.contains('/'));
     let base: &[&str] = if pointer.starts_with("/tools/settings/") {
         &OF_EVERY_TOOL
-    } else if pointer.starts_with("/plugins/") {
+    } else if is_plugin {
         &OF_EVERY_PLUGIN
     } else {
         &[]
     };
+    let parts: Vec<String> = match is_plugin {
+        true => sections.iter().filter(|section| section.is_part()).map(ConfigSection::pointer).collect(),
+        false => Vec::new(),
+    };
     if let Some(members) = value.as_object_mut() {
-        members.retain(|key, _| !base.contains(&key.as_str()));
+        members.retain(|key, _| {
+            let is_part = || {
+                let at = format!("{pointer}/{}", escape(key));
+                parts.contains(&at)
+            };
+            !base.contains(&key.as_str()) && !is_part()
+        });
     }
     value
 }

@@ -7,6 +7,7 @@ use super::origins::{Known, Origins};
 use super::permission_keys::KnownKeys;
 use super::register::Registry;
 use super::reload::Basis;
+use super::services::{given_in_arc, given_twice};
 use super::skills;
 use super::void::{void_auto_executes, void_tool_agent};
 use super::{Builder, Inner, Toolkit, Tools};
@@ -35,10 +36,10 @@ impl Builder {
     /// # Errors
     ///
     /// Returns all problems at once: two tools of one name in one crate, a linked crate without tools, a missing
-    /// service, an invalid name or default, loop guard limits in the wrong order, or an unknown key of `permission` or
+    /// service, two services of one type, an invalid name or default, loop guard limits in the wrong order, or an unknown key of `permission` or
     /// an unknown name in a list of tools in the configuration.
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
-        let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
+        let (mut problems, mut diagnostics) = (given_twice(&self.given), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
         let adds_tools = !self.tools.is_empty() || !self.sources.is_empty();
         let data_dir = self.find_data_dir();
@@ -96,6 +97,10 @@ impl Builder {
         let before = problems.len();
         problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services)));
         let lacks_services = problems.len() > before;
+        let makers = if self.linked { service::linked_makers() } else { Vec::new() };
+        let needed = makers.iter().flat_map(|maker| maker.needs.iter().copied());
+        let taken = tools.iter().flat_map(|tool| tool.service_defs().iter().copied()).chain(needed);
+        problems.extend(given_in_arc(&self.given, &self.services, taken));
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();

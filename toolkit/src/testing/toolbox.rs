@@ -6,7 +6,7 @@ use crate::approver::ScriptedApprover;
 use crate::events::Events;
 use crate::loop_guard::LoopGuard;
 use crate::policy::{Policy, Refusal};
-use crate::registry::{Builder, Toolkit};
+use crate::registry::{Builder, Given, Toolkit};
 use crate::tool::Tool;
 use crate::toolbox::{CallOptions, Toolbox};
 use std::iter::from_fn;
@@ -72,14 +72,16 @@ impl TestToolbox {
     #[must_use]
     #[track_caller]
     pub fn service<T: Service>(self, service: T) -> Self {
-        self.build(|builder| builder.service(service))
+        let given = Given::here::<T>();
+        self.build(|builder| builder.provide(Arc::new(service), given))
     }
 
     /// Provides a shared service, or a trait object.
     #[must_use]
     #[track_caller]
     pub fn shared_service<T: ?Sized + Service>(self, service: Arc<T>) -> Self {
-        self.build(|builder| builder.shared_service(service))
+        let given = Given::here::<T>();
+        self.build(|builder| builder.provide(service, given))
     }
 
     /// Sets the policy, which decides which tools exist for the caller.

@@ -1,6 +1,12 @@
 //! The context of a call, which a tool function gets.
 
 mod events;
+#[cfg(not(feature = "runtime"))]
+mod runtime_only;
+
+#[cfg(not(feature = "runtime"))]
+#[doc(hidden)]
+pub use runtime_only::Toolkit;
 
 use crate::approver::Approver;
 use crate::events::{Event, Hub, Progress};

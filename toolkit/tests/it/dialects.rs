@@ -13,6 +13,7 @@ mod properties;
 mod random;
 mod references;
 mod rendering;
+mod root;
 mod schemas;
 mod streams;
 mod subset;

@@ -79,11 +79,18 @@ fn config(settings: &McpUrl) -> Result<StreamableHttpClientTransportConfig, Stri
     Ok(config)
 }
 
-pub(super) fn client() -> Result<Http, String> {
-    // An existing choice of a provider is kept.
+// Clients have no provider of cryptography of their own, nor has then any other client of the program.
+toolkit::at_start!(install_provider);
+
+/// Installs the provider of cryptography, unless the program has chosen one.
+fn install_provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
+}
+
+pub(super) fn client() -> Result<Http, String> {
+    install_provider();
     reqwest::Client::builder()
         .connect_timeout(CONNECT_WITHIN)
         .redirect(Policy::custom(redirect))

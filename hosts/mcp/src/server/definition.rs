@@ -3,7 +3,7 @@
 use rmcp::model::{ErrorData, ListToolsResult, Tool, ToolAnnotations};
 use serde_json::Value;
 use std::sync::Arc;
-use toolkit::{Toolbox, descriptor::Definition};
+use toolkit::{Toolbox, descriptor::Definition, dialects::Dialect};
 
 /// The tools behind the one that the cursor names, by name, so that no change of the list shows one twice.
 pub(super) fn page(
@@ -37,11 +37,11 @@ fn name_of(cursor: &str) -> Result<String, ErrorData> {
     })
 }
 
-/// A definition has the protocol's shape already. The tool of another server has no schema of its output: a client requires structured
+/// A definition has the protocol's shape already, but for arguments with variants at the root, for which clients leave out tools. The tool of another server has no schema of its output: a client requires structured
 /// content where there is one, and what that server returns may be too large for a message.
 pub(super) fn tool(shown: &toolkit::Tool, definition: Definition) -> Option<Tool> {
     let Definition { name, title, description, input_schema, output_schema, annotations, .. } = definition;
-    let Value::Object(input) = input_schema else { return None };
+    let Value::Object(input) = Dialect::Mcp.schema(&input_schema).schema else { return None };
     let mut tool = Tool::new(name, description, Arc::new(input));
     if let Some(Value::Object(output)) = output_schema.filter(|_| !shown.source().is_remote()) {
         tool = tool.with_raw_output_schema(Arc::new(output));

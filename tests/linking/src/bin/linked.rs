@@ -1,6 +1,6 @@
 //! Links plugins.
 
-toolkit::link!(second, lean);
+toolkit::link!(second, lean, fetching);
 fn main() -> std::process::ExitCode {
     toolkit_cli::main()
 }

@@ -113,8 +113,8 @@ impl Dialect {
     /// ```
     ///
     /// * References are replaced by their targets. A recursive type is expanded [`MAX_RECURSION`] times.
-    /// * Variants are not supported at the root by any dialect but that of MCP, so one object represents all of them: with the properties of
-    ///   all, their types, descriptions and bounds, and a sentence about which belong together.
+    /// * Variants are not supported at the root by any dialect, so one object represents all of them: with the properties of all, their types,
+    ///   descriptions and bounds, and a sentence about which belong together.
     /// * OpenAI: only keywords that grammars support, because many compatible servers generate a grammar and refuse other keywords:
     ///   no `not`, `if`, `contains`, `uniqueItems`, `propertyNames`, `dependentRequired`, patterns with look-around, unknown
     ///   formats.
@@ -127,11 +127,13 @@ impl Dialect {
     /// * Gemini, by its reference of the JSON Schema keywords that `parametersJsonSchema` accepts. The other form, `parameters`, is
     ///   based on `OpenAPI` and cannot express a value of any type, maps, tuples or enums of numbers, so a schema would have to
     ///   become narrower.
-    /// * The Model Context Protocol accepts every schema unchanged.
+    /// * The Model Context Protocol accepts every schema of one object unchanged. Its clients demand `type: object` at the root, and leave out a
+    ///   tool, or all tools, for `oneOf`, `anyOf`, `allOf` or `$ref` there: such a schema is written as for Anthropic, with any property names.
     pub fn schema(self, schema: &Value) -> DialectSchema {
         let profile = self.provider().profile();
-        if let Writing::AsItIs = profile.writing {
-            let schema = schema.clone();
+        if profile.writing == Writing::AsItIs
+            && let Some(schema) = root::unchanged(schema)
+        {
             return DialectSchema {
                 annotated: schema.clone(),
                 schema,

@@ -14,6 +14,7 @@ pub(crate) fn fault(dialect: Dialect, schema: &Value, is_strict: bool) -> Option
     }
     let banned: &[&str] = match dialect {
         Dialect::Anthropic => &["oneOf", "anyOf", "allOf"],
+        Dialect::Mcp => &["oneOf", "anyOf", "allOf", "$ref", "$dynamicRef", "$recursiveRef"],
         Dialect::OpenAiChat
         | Dialect::OpenAiChatStrict
         | Dialect::OpenAiResponses
@@ -25,6 +26,7 @@ pub(crate) fn fault(dialect: Dialect, schema: &Value, is_strict: bool) -> Option
         return Some(format!("`{key}` at the root"));
     }
     let rule: fn(&Map<String, Value>) -> Option<String> = match dialect {
+        Dialect::Mcp => return None,
         Dialect::Anthropic => anthropic,
         Dialect::Gemini => gemini,
         Dialect::OpenAiChatStrict | Dialect::OpenAiResponsesStrict if is_strict => strict,

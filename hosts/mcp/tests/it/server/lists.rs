@@ -53,6 +53,55 @@ async fn a_tool_is_shown_as_it_was_written() {
     }
 }
 
+/// A shape to draw.
+#[toolkit::args]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Shape {
+    /// A circle.
+    Circle { radius: f64 },
+    /// A dot.
+    Dot,
+}
+
+/// Draws a shape.
+#[tool(read_only)]
+async fn draw(#[args] shape: Shape) -> String {
+    match shape {
+        Shape::Circle { radius } => format!("a circle of {radius}"),
+        Shape::Dot => "a dot".to_owned(),
+    }
+}
+
+/// Clients leave out a tool, or all tools, for variants at the root.
+#[tokio::test]
+async fn a_tool_whose_arguments_are_variants_is_shown_as_one_object() {
+    for version in &GENERATIONS {
+        let foreign = Tool::builder("foreign")
+            .description("Has a schema of elsewhere.")
+            .read_only()
+            .input_schema(json!({"$ref": "#/$defs/x", "$defs": {"x": {"anyOf": [{"type": "object", "required": ["a"]}]}}}))
+            .build(|_: ToolContext, _: DynamicArgs| async { Ok::<_, ToolError>("done") })
+            .unwrap();
+        let toolkit = Toolkit::empty().tool(tool_ref!(draw)).tool(foreign);
+        let connected = connect(version, Person::default(), toolkit).await;
+        let tools = connected.client.list_all_tools().await.unwrap();
+        assert_eq!(tools.len(), 2);
+        for tool in &tools {
+            let root = &*tool.input_schema;
+            assert_eq!(root["type"], "object", "{root:?}");
+            assert!(root["properties"].is_object(), "{root:?}");
+            for key in ["oneOf", "anyOf", "allOf", "$ref"] {
+                assert!(!root.contains_key(key), "{root:?}");
+            }
+        }
+        assert_eq!(tools[0].input_schema["properties"]["radius"]["type"], "number");
+        let circle = json!({"kind": "circle", "radius": 2});
+        assert_eq!(super::text(&connected.call("draw", circle).await), "a circle of 2");
+        let neither = connected.call("draw", json!({"kind": "dot", "radius": 2})).await;
+        assert_eq!(neither.is_error, Some(true), "{neither:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_long_list_comes_in_pages() {
     for version in &GENERATIONS {

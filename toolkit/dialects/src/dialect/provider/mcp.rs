@@ -31,6 +31,7 @@ impl Provider for Mcp {
     fn definition(&self, tool: Described<'_>) -> Value {
         let mut renamed = tool.definition.clone();
         tool.shown_name.clone_into(&mut renamed.name);
+        renamed.input_schema = tool.parameters;
         serde_json::to_value(renamed).expect("a definition is JSON")
     }
 

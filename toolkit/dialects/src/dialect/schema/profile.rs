@@ -19,7 +19,7 @@ pub(in crate::dialect) struct Profile {
 /// The way in which a schema is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::dialect) enum Writing {
-    /// The schema is unchanged.
+    /// The schema is unchanged if its root is one object; else as `Whole`.
     AsItIs,
     /// In JSON Schema without references.
     Whole {

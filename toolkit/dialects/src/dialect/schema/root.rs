@@ -10,6 +10,22 @@ use serde_json::{Map, Value, json};
 /// The most variants of the root, higher than for a part because each contributes only its properties.
 const MAX_VARIANTS: usize = 1024;
 
+/// Keywords that compose a root of other schemas.
+const COMPOSING: [&str; 6] = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"];
+
+/// Returns the schema with `type: object` and `properties` at its root, and else unchanged; `None` if its root is composed of other schemas, or is
+/// no object.
+pub(super) fn unchanged(schema: &Value) -> Option<Value> {
+    let members = schema.as_object()?;
+    if COMPOSING.iter().any(|key| members.contains_key(*key)) {
+        return None;
+    }
+    let mut members = members.clone();
+    members.insert("type".into(), "object".into());
+    members.entry("properties").or_insert_with(|| json!({}));
+    Some(members.into())
+}
+
 impl Rewriter<'_> {
     /// Writes the whole schema, with marks.
     pub(super) fn root(&mut self) -> Value {
@@ -17,9 +33,7 @@ impl Rewriter<'_> {
         let root = document.root();
         let own = root.as_object().cloned().unwrap_or_default();
         let is_put_together =
-            ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "unevaluatedProperties"]
-                .iter()
-                .any(|key| own.contains_key(*key));
+            COMPOSING.iter().chain(&["unevaluatedProperties"]).any(|key| own.contains_key(*key));
         let mut sentences = Vec::new();
         let mut one = if is_put_together { self.root_as_one(root, &own, &mut sentences) } else { own };
         // Arguments are always an object.

@@ -1,0 +1,6 @@
+// errors: 1
+use toolkit::prelude::*;
+
+fn main() {
+    let _ = Toolkit::new();
+}

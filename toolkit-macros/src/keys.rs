@@ -3,7 +3,8 @@
 mod foreign;
 mod written;
 
-pub(crate) use written::as_range;
+pub(crate) use foreign::advice;
+pub(crate) use written::{as_range, sentence};
 
 use crate::check::{Check, Errors};
 use darling::ast::NestedMeta;

@@ -65,7 +65,7 @@ pub(crate) fn parse(
     let metas = match NestedMeta::parse_meta_list(tokens.clone()) {
         Ok(metas) => metas,
         Err(error) => {
-            written::report(&tokens, error, attribute, keys, errors);
+            written::report(tokens, error, attribute, keys, errors);
             return Vec::new();
         }
     };
@@ -106,7 +106,7 @@ pub(crate) fn parse_fields(
     let fields = match fields.parse2(tokens.clone()) {
         Ok(fields) => fields,
         Err(error) => {
-            written::report(&tokens, error, what, keys, errors);
+            written::report(tokens, error, what, keys, errors);
             return Vec::new();
         }
     };

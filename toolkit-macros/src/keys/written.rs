@@ -16,13 +16,13 @@ pub(crate) fn sentence(fault: &str, advice: &str) -> String {
 
 /// Reports a list of keys that does not parse: by the first key that is written in another way, or else as the parser does.
 pub(super) fn report(
-    tokens: &TokenStream,
+    tokens: TokenStream,
     error: syn::Error,
     attribute: &str,
     keys: &[Key],
     errors: &mut Errors,
 ) {
-    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
     let fault = tokens.split(is_comma).find_map(|entry| fault(entry, attribute, keys));
     match fault {

@@ -3,7 +3,8 @@
 mod foreign;
 mod written;
 
-pub(crate) use written::as_range;
+pub(crate) use foreign::advice;
+pub(crate) use written::{as_range, sentence};
 
 use crate::check::{Check, Errors};
 use darling::ast::NestedMeta;
@@ -64,7 +65,7 @@ pub(crate) fn parse(
     let metas = match NestedMeta::parse_meta_list(tokens.clone()) {
         Ok(metas) => metas,
         Err(error) => {
-            written::report(&tokens, error, attribute, keys, errors);
+            written::report(tokens, error, attribute, keys, errors);
             return Vec::new();
         }
     };
@@ -105,7 +106,7 @@ pub(crate) fn parse_fields(
     let fields = match fields.parse2(tokens.clone()) {
         Ok(fields) => fields,
         Err(error) => {
-            written::report(&tokens, error, what, keys, errors);
+            written::report(tokens, error, what, keys, errors);
             return Vec::new();
         }
     };

@@ -459,7 +459,7 @@ const FOREIGN: &[Foreign] = &[
 ];
 
 /// Returns what to do instead of an unknown key, if it is a well-known one.
-pub(super) fn advice(attribute: &str, name: &str) -> Option<&'static str> {
+pub(crate) fn advice(attribute: &str, name: &str) -> Option<&'static str> {
     let is = |foreign: &&Foreign| foreign.attribute == attribute && foreign.keys.contains(&name);
     FOREIGN.iter().find(is).map(|foreign| foreign.advice).or_else(|| elsewhere(attribute, name))
 }

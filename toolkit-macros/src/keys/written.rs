@@ -8,7 +8,7 @@ use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Lit, Meta, Path};
 
 /// Joins a fault and the way out: in one line, if that is short enough for a headline.
-pub(super) fn sentence(fault: &str, advice: &str) -> String {
+pub(crate) fn sentence(fault: &str, advice: &str) -> String {
     let first = advice.lines().next().unwrap_or_default();
     let is_short = fault.chars().count() + first.chars().count() + 2 <= 100;
     format!("{fault}{}{advice}", if is_short { "; " } else { "\n" })
@@ -16,13 +16,13 @@ pub(super) fn sentence(fault: &str, advice: &str) -> String {
 
 /// Reports a list of keys that does not parse: by the first key that is written in another way, or else as the parser does.
 pub(super) fn report(
-    tokens: &TokenStream,
+    tokens: TokenStream,
     error: syn::Error,
     attribute: &str,
     keys: &[Key],
     errors: &mut Errors,
 ) {
-    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
     let fault = tokens.split(is_comma).find_map(|entry| fault(entry, attribute, keys));
     match fault {
@@ -45,6 +45,15 @@ fn fault(entry: &[TokenTree], attribute: &str, keys: &[Key]) -> Option<(TokenStr
                 quote!(#not #name),
                 sentence(&format!("`!{name}` is not written like this"), &format!("write `{right}`")),
             ))
+        }
+        [TokenTree::Ident(first), TokenTree::Punct(hyphen), TokenTree::Ident(second), ..]
+            if hyphen.as_char() == '-' =>
+        {
+            let name = format!("{first}_{second}");
+            let right = find(&name).map_or(name.as_str(), |key| key.example);
+            let (fault, advice) =
+                (format!("`{first}-{second}` is not written like this"), format!("write `{right}`"));
+            Some((quote!(#first #hyphen #second), sentence(&fault, &advice)))
         }
         [TokenTree::Ident(name), TokenTree::Group(value)] if takes_fields => {
             let key = find(&name.to_string())?;
@@ -88,7 +97,15 @@ pub(super) fn rewritten(key: &Key, given: &Given) -> String {
     let takes_value = matches!(key.form, Form::Value | Form::FlagOrValue | Form::ListOrValue);
     let value = match given {
         Given::List(list) if takes_value && syn::parse2::<Expr>(list.clone()).is_ok() => {
-            shown(list).map(|value| format!("{} = {value}", key.name))
+            // A value of another kind would be the next mistake.
+            let is_text = |text: &str| text.starts_with(['"', '[']);
+            let takes_text = key.example.split_once(" = ").is_some_and(|(_, example)| is_text(example));
+            shown(list)
+                .filter(|value| !takes_text || is_text(value))
+                .map(|value| format!("{} = {value}", key.name))
+        }
+        Given::List(list) if ["group", "alias"].contains(&key.name) => {
+            shown(list).map(|value| format!("{} = [{value}]", key.name))
         }
         Given::Value(value) if key.form == Form::List => {
             let value = match value {

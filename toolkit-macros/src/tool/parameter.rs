@@ -5,8 +5,8 @@ use super::signature::Flaws;
 use super::wrapper::{self, instead_of_reference};
 use crate::check::{Check, Errors};
 use crate::documentation;
-use crate::keys::{Text, nearest};
-use crate::rules::{Default_, Rules, TypeForm};
+use crate::keys::{Text, advice, nearest, sentence};
+use crate::rules::{Default_, KEYS, Rules, TypeForm};
 use crate::type_form::{
     Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument,
     option, reference, wide_integer,
@@ -128,13 +128,10 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
             ),
             "allow" | "warn" | "deny" | "forbid" | "expect" => return true,
             _ => {
+                let fault = format!("unknown attribute `{name}` on a parameter");
                 let message = match nearest(&name, ["arg", "args"].into_iter()) {
-                    Some(near) => {
-                        format!("unknown attribute `{name}` on a parameter; did you mean `{near}`?")
-                    }
-                    None => format!(
-                        "unknown attribute `{name}` on a parameter; it takes docs, `#[arg(..)]` or `#[args]`"
-                    ),
+                    Some(near) => format!("{fault}; did you mean `{near}`?"),
+                    None => sentence(&fault, &in_arg(&name)),
                 };
                 errors.push(Check::ParameterAttribute, attribute, message);
             }
@@ -142,6 +139,17 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
         false
     });
     found
+}
+
+/// Returns the way out for an attribute that is a key of `#[arg(..)]`, or of another crate.
+fn in_arg(name: &str) -> String {
+    match KEYS.iter().find(|key| key.name == name) {
+        Some(key) => format!("write `#[arg({})]`", key.example),
+        None if ["serde", "schemars", "garde", "validate"].contains(&name) => {
+            "write rules in `#[arg(..)]`".to_owned()
+        }
+        None => advice("arg", name).unwrap_or("it takes docs, `#[arg(..)]` or `#[args]`").to_owned(),
+    }
 }
 
 fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mut Errors) -> Parameter {

@@ -190,7 +190,7 @@ impl Drop for Job {
 #[tool(read_only)]
 pub(super) async fn begin(ctx: &ToolContext, ended: State<Ended>) -> String {
     let session = ctx.session_id().unwrap().to_owned();
-    *ctx.session_state::<Job>().0.lock().unwrap() = Some((session.clone(), Arc::clone(&ended)));
+    *ctx.session_state::<Job>().0.lock().unwrap() = Some((session.clone(), Arc::clone(&ended.0)));
     session
 }
 

@@ -3,12 +3,8 @@
 mod parameter;
 
 use crate::check::{Check, Errors};
-<<<<<<< HEAD
 use crate::dependency;
-use crate::keys::{self, Form, Key};
-=======
 use crate::keys::{self, Entry, Form, Key};
->>>>>>> h2
 use crate::tool::expand::location;
 use crate::tool::item::{self, Function};
 use crate::tool::signature::{self, Flaws, Wording};
@@ -86,12 +82,8 @@ fn expand(
     let entry = |key: &str| entries.iter().find(|entry| entry.key == key);
     let toolkit = entry("crate").and_then(|entry| entry.crate_path(&mut errors));
     let close = entry("close").and_then(|entry| entry.path(&mut errors));
-<<<<<<< HEAD
     let toolkit = toolkit.map_or_else(dependency::toolkit, |path| path.to_token_stream());
-=======
     let section = entry("section").and_then(|entry| section(entry, &mut errors));
-    let toolkit = toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream());
->>>>>>> h2
     let flaws = signature::check(&function, wording, &mut errors);
     let parameters = parameter::read(&function, wording.noun, name == "tool_factory", &mut errors);
     let takes_config = parameters.iter().any(|parameter| matches!(parameter, Parameter::Config(..)));

@@ -141,6 +141,14 @@ fn schemas_of(
     }
 }
 
+/// Returns true if the root says that it is an object, and is not composed of other schemas.
+fn is_one_object(own: &Value) -> bool {
+    let composing = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"];
+    own["type"] == "object"
+        && own["properties"].is_object()
+        && composing.iter().all(|key| own.get(key).is_none())
+}
+
 fn hold(own: &Value, original: &Validator, values: &[Value], count: &mut Seen) {
     for dialect in Dialect::ALL {
         let said = dialect.schema(own);

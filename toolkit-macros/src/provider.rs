@@ -231,7 +231,7 @@ fn with_record(
     let (mut passed, mut needs, mut sections) = (Vec::new(), Vec::new(), TokenStream::new());
     for (place, parameter) in parameters.iter().enumerate() {
         let value = Ident::new(&format!("value_{place}"), Span::mixed_site());
-        let (taken, borrowed) = match parameter {
+        let (service, borrowed) = match parameter {
             Parameter::Caller | Parameter::Broken => {
                 passed.push(quote!(#making.caller()));
                 continue;
@@ -240,9 +240,9 @@ fn with_record(
                 let witness = format_ident!("__TOOLKIT_STATE_{place}");
                 witnesses
                     .extend(quote!(static #witness: __toolkit::NeedOf<#ty> = __toolkit::need_of::<#ty>();));
-                let taken = quote!((#witness.get)(#making));
+                let service = quote!((#witness.get)(#making));
                 needs.push(witness);
-                (taken, *borrowed)
+                (service, *borrowed)
             }
             Parameter::Config(ty, borrowed) => {
                 let witness = format_ident!("__TOOLKIT_CONFIG_{place}");
@@ -258,7 +258,7 @@ fn with_record(
                 (quote!(#witness.get(#making)), *borrowed)
             }
         };
-        takes.extend(quote!(let #value = #taken?;));
+        takes.extend(quote!(let #value = #service?;));
         passed.push(if borrowed { quote!(&#value) } else { quote!(#value) });
     }
     let call = quote_spanned!(span=> #ident(#(#passed),*));

@@ -230,14 +230,14 @@ impl Builder {
     /// Adds a tool; it takes precedence over every linked tool of its name.
     #[must_use]
     pub fn tool(mut self, tool: impl AsTool) -> Self {
-        self.tools.push(tool.as_tool());
+        self.tools.push(tool.into_tool());
         self
     }
 
     /// Adds tools, as [`tool`](Self::tool) does.
     #[must_use]
     pub fn tools<T: AsTool>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
-        self.tools.extend(tools.into_iter().map(AsTool::as_tool));
+        self.tools.extend(tools.into_iter().map(AsTool::into_tool));
         self
     }
 

@@ -274,10 +274,8 @@ pub(super) fn own_keys(mut value: Value, pointer: &str, sections: &[ConfigSectio
     } else {
         &[]
     };
-    let parts: Vec<String> = match is_plugin {
-        true => sections.iter().filter(|section| section.is_part()).map(ConfigSection::pointer).collect(),
-        false => Vec::new(),
-    };
+    let parts = sections.iter().filter(|section| is_plugin && section.is_part());
+    let parts: Vec<String> = parts.map(ConfigSection::pointer).collect();
     if let Some(members) = value.as_object_mut() {
         members.retain(|key, _| {
             let is_part = || {

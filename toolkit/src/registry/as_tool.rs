@@ -12,11 +12,11 @@ use crate::tool::Tool;
 )]
 pub trait AsTool: sealed::Sealed {
     #[doc(hidden)]
-    fn as_tool(self) -> Tool;
+    fn into_tool(self) -> Tool;
 }
 
 impl AsTool for Tool {
-    fn as_tool(self) -> Tool {
+    fn into_tool(self) -> Tool {
         self
     }
 }

@@ -97,10 +97,7 @@ impl Builder {
         let before = problems.len();
         problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services)));
         let lacks_services = problems.len() > before;
-        let makers = if self.linked { service::linked_makers() } else { Vec::new() };
-        let needed = makers.iter().flat_map(|maker| maker.needs.iter().copied());
-        let taken = tools.iter().flat_map(|tool| tool.service_defs().iter().copied()).chain(needed);
-        problems.extend(given_in_arc(&self.given, &self.services, taken));
+        problems.extend(given_in_arc(&self.given, &self.services, &tools, self.linked));
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();

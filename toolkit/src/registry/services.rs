@@ -2,8 +2,8 @@
 
 use super::Inner;
 use crate::config::Configuration;
-use crate::service::ServiceHost;
-use crate::tool::def::ServiceDef;
+use crate::service::{ServiceHost, linked_makers};
+use crate::tool::Tool;
 use std::any::{TypeId, type_name};
 use std::panic::Location;
 use std::sync::Arc;
@@ -45,11 +45,15 @@ pub(super) fn given_twice(given: &[Given]) -> Vec<String> {
 }
 
 /// Returns an error for each service that is missing because the host provides an `Arc` of it by value.
-pub(super) fn given_in_arc<'a>(
+pub(super) fn given_in_arc(
     given: &[Given],
     services: &Services,
-    taken: impl Iterator<Item = &'a ServiceDef>,
+    tools: &[Tool],
+    is_linked: bool,
 ) -> Vec<String> {
+    let makers = if is_linked { linked_makers() } else { Vec::new() };
+    let needed = makers.iter().flat_map(|maker| maker.needs.iter().copied());
+    let taken = tools.iter().flat_map(|tool| tool.service_defs().iter().copied()).chain(needed);
     taken
         .filter(|service| !services.contains(service.id))
         .filter_map(|service| {

@@ -18,7 +18,7 @@ struct GateSettings {
 struct Gate(u32);
 
 #[toolkit::service(section = "gate")]
-fn gate(config: Config<GateSettings>) -> Gate {
+fn gate(config: &Config<GateSettings>) -> Gate {
     Gate(config.width + u32::from(config.key.is_some()))
 }
 
@@ -39,13 +39,13 @@ fn of_yard(config: &Config<YardSettings>) -> Tool {
 
 /// Says how wide the gate is.
 #[tool(read_only)]
-fn see_gate(gate: State<Gate>) -> u32 {
+fn see_gate(gate: &State<Gate>) -> u32 {
     gate.0.0
 }
 
 /// Says the name of the depot.
 #[tool(read_only)]
-fn see_depot(depot: State<Depot>) -> String {
+fn see_depot(depot: &State<Depot>) -> String {
     depot.name.clone()
 }
 

@@ -52,7 +52,10 @@ fn other_name(manifest: &str, workspace: impl FnOnce() -> Option<String>) -> Opt
     let mut inherited = Vec::new();
     for Dependency { name, package, from_workspace } in dependencies {
         match package {
-            _ if name == "toolkit" || name == PACKAGE => return None,
+            _ if name == PACKAGE => return None,
+            // Without `package`, this is another crate of this name.
+            None if name == "toolkit" && !from_workspace => {}
+            _ if name == "toolkit" => return None,
             Some(package) if package == PACKAGE => names.push(name),
             None if from_workspace => inherited.push(name),
             _ => {}
@@ -155,6 +158,7 @@ mod tests {
             ("[dependencies]\ntoolkit = { package = \"agent-toolkit\" }", None),
             ("[dependencies]\nagent-toolkit = \"1\"", None),
             ("[dependencies]\ntoolkit.workspace = true\ntk = { package = \"agent-toolkit\" }", None),
+            ("[dependencies]\ntoolkit = \"0.1\"\ntk = { package = \"agent-toolkit\" }", Some("tk")),
             (
                 "[dependencies]\na = { package = \"agent-toolkit\" }\nb = { package = \"agent-toolkit\" }",
                 None,

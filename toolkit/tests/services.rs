@@ -101,7 +101,6 @@ fn where_is(shelf: &State<dyn Named>) -> String {
 #[tool(read_only)]
 async fn nothing() {}
 
-#[expect(clippy::unused_async, reason = "a preparation is async")]
 async fn prepared(_: &Caller, tool: &mut Preparation) -> Result<(), ToolError> {
     let name = tool.require_service::<Depot>()?.name.clone();
     tool.describe(format!("Is in {name}."));

@@ -21,7 +21,6 @@ pub enum ExecEscalation {
 }
 
 /// Leaves the tool out for a caller for whom nobody can be asked, if the settings demand an answer for each command.
-#[expect(clippy::unused_async, reason = "a preparation is a future")]
 async fn permitted(caller: &Caller, tool: &mut Preparation) {
     let Some(unattended) = &caller.unattended else { return };
     // A section that cannot be read is reported by a call.

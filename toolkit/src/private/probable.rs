@@ -6,7 +6,7 @@ use toolkit_core::parameter::{Arg, arg, optional};
 
 /// Functions for a parameter of a wrapper that shares a value, such as `Arc`.
 pub mod shared {
-    use super::*;
+    use super::{Arg, ToolArg};
 
     /// An argument type.
     #[diagnostic::on_unimplemented(
@@ -36,7 +36,7 @@ pub mod shared {
 
 /// Functions for a parameter of a type named `Json`.
 pub mod json {
-    use super::*;
+    use super::{Arg, ToolArg};
 
     /// An argument type.
     #[diagnostic::on_unimplemented(
@@ -62,7 +62,7 @@ pub mod json {
 
 /// Functions for a parameter of a type named `Caller`.
 pub mod caller {
-    use super::*;
+    use super::{Arg, ToolArg};
 
     /// An argument type.
     #[diagnostic::on_unimplemented(
@@ -91,7 +91,7 @@ pub mod caller {
 
 /// Functions for a parameter of a type named like a context.
 pub mod context {
-    use super::*;
+    use super::{Arg, ToolArg};
 
     /// An argument type.
     #[diagnostic::on_unimplemented(

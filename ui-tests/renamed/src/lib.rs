@@ -50,11 +50,11 @@ fn found(text: &str) -> String {
     text.to_owned()
 }
 
-struct Words;
+struct Words(char);
 
 #[renamed_toolkit::service]
 fn words() -> Words {
-    Words
+    Words(' ')
 }
 
 #[renamed_toolkit::tools]
@@ -62,6 +62,6 @@ impl Words {
     /// Counts words.
     #[tool(name = "renamed_counted", read_only)]
     fn count(&self, text: &str) -> usize {
-        text.split(' ').count()
+        text.split(self.0).count()
     }
 }

@@ -184,7 +184,8 @@ fn cases() -> BTreeMap<PathBuf, Vec<Use>> {
                 source.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
             let mut uses = Vec::new();
             collect(tokens, &mut uses);
-            assert!(!uses.is_empty(), "{} uses no macro", file.display());
+            // The mistakes of a host are in its own code.
+            assert!(!uses.is_empty() || folder.ends_with("host"), "{} uses no macro", file.display());
             cases.insert(file, uses);
         }
     }

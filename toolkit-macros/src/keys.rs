@@ -1,9 +1,11 @@
 //! The form that all attributes share: `key`, `key = value`, `key(list)`, each at most once, each known.
 
 mod foreign;
+mod tables;
 mod written;
 
 pub(crate) use foreign::advice;
+pub(crate) use tables::{ARG, METHOD, TOOL};
 pub(crate) use written::{as_range, sentence};
 
 use crate::check::{Check, Errors};

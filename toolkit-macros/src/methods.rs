@@ -6,7 +6,7 @@ use crate::dependency;
 use crate::documentation::includes_nothing;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
-use crate::tool::METHOD;
+use crate::methods_within::{is_tool, take_parameter_attributes};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -98,10 +98,6 @@ fn check_block(block: &ItemImpl, errors: &mut Errors) {
     }
 }
 
-fn is_tool(attribute: &Attribute) -> bool {
-    attribute.path().segments.last().is_some_and(|segment| segment.ident == "tool")
-}
-
 /// Returns the function that calls a method, and takes the attributes for parameters out of the method.
 fn function_of(
     method: &mut ImplItemFn,
@@ -155,33 +151,9 @@ fn function_of(
     }
 }
 
-/// Removes the attributes that only `#[tool]` takes.
-fn take_parameter_attributes(signature: &mut Signature) {
-    for input in &mut signature.inputs {
-        let attributes = match input {
-            FnArg::Receiver(receiver) => &mut receiver.attrs,
-            FnArg::Typed(typed) => &mut typed.attrs,
-        };
-        attributes
-            .retain(|attribute| !["arg", "args", "doc"].iter().any(|name| attribute.path().is_ident(name)));
-    }
-}
-
-/// Returns an item that `#[tool]` rejects; if it is an `impl` block, without the attributes within, which would be reported too.
-pub(crate) fn without_tools(item: &TokenStream) -> TokenStream {
-    let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) else { return item.clone() };
-    for item in &mut block.items {
-        if let ImplItem::Fn(method) = item {
-            method.attrs.retain(|attribute| !is_tool(attribute));
-            take_parameter_attributes(&mut method.sig);
-        }
-    }
-    block.to_token_stream()
-}
-
 /// Returns the attribute of a tool with the method that its function calls, so that `tool_ref!` finds the tool by the method.
 fn naming_method(tool: &Attribute, method: &TokenStream) -> TokenStream {
-    let key = Ident::new(METHOD, Span::call_site());
+    let key = Ident::new(keys::METHOD, Span::call_site());
     match &tool.meta {
         Meta::Path(path) => quote!(#[#path(#key = #method)]),
         Meta::List(list) => {

@@ -7,21 +7,9 @@ mod regex;
 pub(crate) use literal::{Kind, Literal};
 
 use crate::check::{Check, Errors};
-use crate::keys::{Entry, Form, Given, Key};
+use crate::keys::{self, Entry, Given};
 use proc_macro2::{Span, TokenStream};
 use syn::{Expr, LitStr};
-
-/// The keys of `#[arg(..)]`.
-pub(crate) const KEYS: &[Key] = &[
-    Key { name: "default", form: Form::FlagOrValue, example: "default = 10" },
-    Key { name: "rename", form: Form::Value, example: "rename = \"name\"" },
-    Key { name: "range", form: Form::List, example: "range(1..=10)" },
-    Key { name: "length", form: Form::List, example: "length(1..=80)" },
-    Key { name: "pattern", form: Form::Value, example: "pattern = \"^[a-z]+$\"" },
-    Key { name: "example", form: Form::Value, example: "example = \"src/main.rs\"" },
-    Key { name: "alias", form: Form::Value, example: "alias = \"path\"" },
-    Key { name: "secret", form: Form::Flag, example: "secret" },
-];
 
 /// The keys that constrain the value, each with the function that reads it, in the order of the keywords in a schema.
 const CONSTRAINTS: &[(&str, ReadConstraint)] =
@@ -77,7 +65,7 @@ impl Rules {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut rules = Self::default();
         let mut constraints = Vec::new();
-        for entry in crate::keys::parse(tokens, "arg", KEYS, errors) {
+        for entry in keys::parse(tokens, "arg", keys::ARG, errors) {
             match CONSTRAINTS.iter().enumerate().find(|(_, (key, _))| *key == entry.key) {
                 Some((place, (_, read))) => {
                     constraints.extend(read(&entry, errors).map(|constraint| (place, constraint)));

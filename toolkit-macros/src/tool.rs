@@ -10,10 +10,8 @@ pub(crate) mod signature;
 pub(crate) mod stub;
 pub(crate) mod wrapper;
 
-pub(crate) use attribute::{KEYS, METHOD};
-
 use crate::check::{Check, Errors};
-use crate::methods;
+use crate::methods_within;
 use crate::type_form::{WIDE_INTEGER, wide_integer};
 use item::Function;
 use proc_macro2::TokenStream;
@@ -35,7 +33,7 @@ const TOOL: Wording = Wording {
 pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Some(mut function) = item::parse(item, "tool", &mut errors) else {
-        let (errors, item) = (errors.into_tokens(), methods::without_tools(item));
+        let (errors, item) = (errors.into_tokens(), methods_within::without_tools(item));
         return quote!(#errors #item);
     };
     item::second_tool(&mut function, &mut errors);

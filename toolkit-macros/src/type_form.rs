@@ -1,7 +1,7 @@
 //! Properties of a type that its text shows: whether it is optional, borrowed, the context, or a service.
 
 use crate::rules::Kind;
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, PathSegment, Type};
@@ -40,18 +40,6 @@ pub(crate) fn ungroup(ty: &mut Type) {
         }
         _ => {}
     }
-}
-
-/// Returns the same tokens without the invisible groups of a `macro_rules!`, to show them.
-pub(crate) fn flat(tokens: &TokenStream) -> TokenStream {
-    tokens
-        .clone()
-        .into_iter()
-        .flat_map(|token| match token {
-            TokenTree::Group(group) if group.delimiter() == Delimiter::None => flat(&group.stream()),
-            other => other.into(),
-        })
-        .collect()
 }
 
 /// The last segment of a plain path type.

@@ -48,7 +48,7 @@ macro_rules! permission_keys {
     };
 }
 
-/// What a crate has to do in a process before any tool runs, such as a choice for all of the process. Created by
+/// The task of a crate before any tool runs, such as a choice for the whole process. Created by
 /// [`at_start!`](macro@crate::at_start).
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]

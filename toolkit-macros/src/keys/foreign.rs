@@ -1,6 +1,6 @@
 //! Well-known keys of other crates and of JSON Schema that no attribute here takes, each with the way out.
 
-use crate::{rules, tool};
+use super::{ARG, TOOL};
 
 /// Keys with the same way out.
 struct Foreign {
@@ -468,11 +468,11 @@ pub(crate) fn advice(attribute: &str, name: &str) -> Option<&'static str> {
 fn elsewhere(attribute: &str, name: &str) -> Option<&'static str> {
     let is = |keys: &[super::Key]| keys.iter().any(|key| key.name == name);
     Some(match attribute {
-        "arg" if is(tool::KEYS) => "it belongs in `#[tool(..)]` of the function",
-        "tool" if is(rules::KEYS) => "it belongs in `#[arg(..)]` of a parameter",
-        "tools" if is(tool::KEYS) => "it belongs in `#[tool(..)]` of a method",
-        "toolkit::args" if is(rules::KEYS) => "it belongs in `#[arg(..)]` of a field",
-        "tool_factory" if is(tool::KEYS) => "it belongs to the tools that the factory creates",
+        "arg" if is(TOOL) => "it belongs in `#[tool(..)]` of the function",
+        "tool" if is(ARG) => "it belongs in `#[arg(..)]` of a parameter",
+        "tools" if is(TOOL) => "it belongs in `#[tool(..)]` of a method",
+        "toolkit::args" if is(ARG) => "it belongs in `#[arg(..)]` of a field",
+        "tool_factory" if is(TOOL) => "it belongs to the tools that the factory creates",
         _ => return None,
     })
 }
@@ -489,8 +489,8 @@ mod tests {
             for key in *keys {
                 assert!(seen.insert((attribute, key)), "`{key}` of `{attribute}` is there twice");
                 let known = match *attribute {
-                    "arg" => rules::KEYS,
-                    "tool" => tool::KEYS,
+                    "arg" => ARG,
+                    "tool" => TOOL,
                     _ => &[],
                 };
                 assert!(!known.iter().any(|known| known.name == *key), "`{key}` is a key of `{attribute}`");

@@ -2,7 +2,7 @@
 
 use super::{Form, Given, Key, NestedMeta, foreign};
 use crate::check::{Check, Errors};
-use crate::type_form::flat;
+use crate::fragments::flat;
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Lit, Meta, Path};

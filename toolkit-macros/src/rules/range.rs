@@ -2,8 +2,8 @@
 
 use super::{Constraint, Kind, Literal, TypeForm};
 use crate::check::{Check, Errors};
+use crate::fragments::flat;
 use crate::keys::{Entry, Given, as_range};
-use crate::type_form::flat;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::fmt;

@@ -14,39 +14,6 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ExprPath, Lit, LitStr, parse_quote};
 
-/// The keys of `#[tool(..)]`.
-pub(crate) const KEYS: &[Key] = &[
-    Key { name: "name", form: Form::Value, example: "name = \"read\"" },
-    Key { name: "group", form: Form::Value, example: "group = \"fs\"" },
-    Key { name: "title", form: Form::Value, example: "title = \"Read a file\"" },
-    Key { name: "description", form: Form::Value, example: "description = \"Reads a file.\"" },
-    Key { name: "read_only", form: Form::Flag, example: "read_only" },
-    Key { name: "destructive", form: Form::Flag, example: "destructive" },
-    Key { name: "idempotent", form: Form::Flag, example: "idempotent" },
-    Key { name: "open_world", form: Form::Flag, example: "open_world" },
-    Key { name: "optional", form: Form::Flag, example: "optional" },
-    Key { name: "enabled", form: Form::Flag, example: "enabled = false" },
-    Key { name: "auto_execute", form: Form::Flag, example: "auto_execute" },
-    Key { name: "asks", form: Form::Flag, example: "asks" },
-    Key { name: "always_asks", form: Form::Flag, example: "always_asks" },
-    Key { name: "channel", form: Form::Value, example: "channel = \"telegram\"" },
-    Key { name: "prepare", form: Form::Value, example: "prepare = path::to::function" },
-    Key { name: "icon", form: Form::Value, example: "icon = \"file\"" },
-    Key { name: "deprecated", form: Form::Value, example: "deprecated = \"use `read`\"" },
-    Key { name: "permission", form: Form::Value, example: "permission = \"edit\"" },
-    Key { name: "timeout", form: Form::Value, example: "timeout = \"30s\"" },
-    Key { name: "concurrency", form: Form::Value, example: "concurrency = 4" },
-    Key { name: "truncate", form: Form::ListOrValue, example: "truncate(max_lines = 2000)" },
-    Key { name: "alias", form: Form::Value, example: "alias = \"cat\"" },
-    Key { name: "format_error", form: Form::Value, example: "format_error = path::to::function" },
-    Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" },
-    // The method that the function calls: `#[toolkit::tools]` adds it.
-    Key { name: METHOD, form: Form::Value, example: "" },
-];
-
-/// The key with which `#[toolkit::tools]` names the method of a tool.
-pub(crate) const METHOD: &str = "__method";
-
 const TRUNCATE_KEYS: &[Key] = &[
     Key { name: "max_lines", form: Form::Value, example: "max_lines = 2000" },
     Key { name: "max_bytes", form: Form::Value, example: "max_bytes = 51200" },
@@ -72,7 +39,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Errors) -> Options {
-    let entries = keys::parse(tokens, "tool", KEYS, errors);
+    let entries = keys::parse(tokens, "tool", keys::TOOL, errors);
     let find = |key: &str| entries.iter().find(|entry| entry.key == key);
     let mut fields = TokenStream::new();
     let mut assertions = TokenStream::new();
@@ -127,7 +94,7 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
         fields,
         assertions,
         asks,
-        method: find(METHOD).and_then(|entry| entry.path(errors)),
+        method: find(keys::METHOD).and_then(|entry| entry.path(errors)),
     }
 }
 

@@ -5,8 +5,8 @@ use super::signature::Flaws;
 use super::wrapper::{self, instead_of_reference};
 use crate::check::{Check, Errors};
 use crate::documentation;
-use crate::keys::{Text, advice, nearest, sentence};
-use crate::rules::{Default_, KEYS, Rules, TypeForm};
+use crate::keys::{self, Text, advice, nearest, sentence};
+use crate::rules::{Default_, Rules, TypeForm};
 use crate::type_form::{
     Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument,
     option, reference, wide_integer,
@@ -143,7 +143,7 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
 
 /// Returns the way out for an attribute that is a key of `#[arg(..)]`, or of another crate.
 fn in_arg(name: &str) -> String {
-    match KEYS.iter().find(|key| key.name == name) {
+    match keys::ARG.iter().find(|key| key.name == name) {
         Some(key) => format!("write `#[arg({})]`", key.example),
         None if ["serde", "schemars", "garde", "validate"].contains(&name) => {
             "write rules in `#[arg(..)]`".to_owned()

@@ -1,8 +1,9 @@
 //! The context, services and configurations in a wrapper that they do not need, and arguments that are probably meant as one of them.
 
 use crate::check::{Check, Errors};
+use crate::fragments::flat;
 use crate::rules::Kind;
-use crate::type_form::{flat, kind, last_segment, only_argument, option, without_group};
+use crate::type_form::{kind, last_segment, only_argument, option, without_group};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::{GenericArgument, PathArguments, Type};

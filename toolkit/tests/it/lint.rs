@@ -153,7 +153,7 @@ fn every_seeded_fault_is_found_at_its_place_and_nothing_else() {
             "contradictory-hints",
             "definition",
         ),
-        // What it returns.
+        // The type that it returns.
         (
             Tool::builder("hire_crew")
                 .description(DOES)

@@ -27,7 +27,7 @@ struct YardSettings {
     /// The name of the yard.
     #[arg(default = "yard")]
     name: String,
-    /// Whether it is lit; a key that every plugin has, too.
+    /// True if it is lit; a key that every plugin has, too.
     enabled: Option<bool>,
 }
 

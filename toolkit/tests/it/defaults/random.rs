@@ -23,7 +23,7 @@ thread_local! {
     static EXAMPLE: RefCell<Option<Value>> = const { RefCell::new(None) };
     /// The argument of the tool under test.
     static ARGUMENT: RefCell<Option<&'static (dyn Any + Send + Sync)>> = const { RefCell::new(None) };
-    /// What the last call got.
+    /// The argument that the last call got.
     static GOT: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
 }
 

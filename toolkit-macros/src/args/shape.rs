@@ -126,126 +126,35 @@ fn renamed(name: &str, rule: Option<&str>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syn::parse_quote;
 
     #[test]
     fn shapes() {
         let private = quote!(p);
         for (input, expected) in [
+            ("struct A { a: u8 }", "Fields"),
+            ("struct A(u8, u8);", "Tuple"),
+            ("struct A(u8);", "Other"),
+            ("struct A;", "Unit"),
+            ("#[serde(try_from = \"String\")] struct A { a: u8 }", "Other"),
+            ("enum A { One, r#Two }", "Names (& [\"One\" , \"Two\"])"),
             (
-                parse_quote!(
-                    struct A {
-                        a: u8,
-                    }
-                ),
-                "Fields",
-            ),
-            (
-                parse_quote!(
-                    struct A(u8, u8);
-                ),
-                "Tuple",
-            ),
-            (
-                parse_quote!(
-                    struct A(u8);
-                ),
-                "Other",
-            ),
-            (
-                parse_quote!(
-                    struct A;
-                ),
-                "Unit",
-            ),
-            (
-                parse_quote!(
-                    #[serde(try_from = "String")]
-                    struct A {
-                        a: u8,
-                    }
-                ),
-                "Other",
-            ),
-            (
-                parse_quote!(
-                    enum A {
-                        One,
-                        r#Two,
-                    }
-                ),
-                "Names (& [\"One\" , \"Two\"])",
-            ),
-            (
-                parse_quote!(
-                    #[serde(rename_all = "snake_case")]
-                    enum A {
-                        OneTwo,
-                        #[serde(rename = "3")]
-                        Three,
-                    }
-                ),
+                "#[serde(rename_all = \"snake_case\")] enum A { OneTwo, #[serde(rename = \"3\")] Three }",
                 "Names (& [\"one_two\" , \"3\"])",
             ),
-            (
-                parse_quote!(
-                    #[serde(rename_all = "SCREAMING-KEBAB-CASE")]
-                    enum A {
-                        OneTwo,
-                    }
-                ),
-                "Names (& [\"ONE-TWO\"])",
-            ),
-            (
-                parse_quote!(
-                    #[serde(rename_all = "camelCase")]
-                    enum A {
-                        OneTwo,
-                    }
-                ),
-                "Names (& [\"oneTwo\"])",
-            ),
-            (
-                parse_quote!(
-                    #[serde(rename_all(serialize = "camelCase"))]
-                    enum A {
-                        OneTwo,
-                    }
-                ),
-                "Other",
-            ),
-            (
-                parse_quote!(
-                    enum A {
-                        One,
-                        #[serde(skip)]
-                        Two,
-                    }
-                ),
-                "Other",
-            ),
-            (
-                parse_quote!(
-                    enum A {
-                        One,
-                        Two(u8),
-                    }
-                ),
-                "Other",
-            ),
-            (
-                parse_quote!(
-                    #[serde(untagged)]
-                    enum A {
-                        One,
-                    }
-                ),
-                "Other",
-            ),
+            ("#[serde(rename_all = \"SCREAMING-KEBAB-CASE\")] enum A { OneTwo }", "Names (& [\"ONE-TWO\"])"),
+            ("#[serde(rename_all = \"camelCase\")] enum A { OneTwo }", "Names (& [\"oneTwo\"])"),
+            ("#[serde(rename_all(serialize = \"camelCase\"))] enum A { OneTwo }", "Other"),
+            ("enum A { One, #[serde(skip)] Two }", "Other"),
+            ("enum A { One, Two(u8) }", "Other"),
+            ("#[serde(untagged)] enum A { One }", "Other"),
         ] {
-            let input: DeriveInput = input;
-            let told = shape(&input, &private).to_string();
-            assert_eq!(told, format!("const SHAPE : p :: ArgsShape = p :: ArgsShape :: {expected} ;"));
+            let parsed: DeriveInput = syn::parse_str(input).unwrap();
+            let told = shape(&parsed, &private).to_string();
+            assert_eq!(
+                told,
+                format!("const SHAPE : p :: ArgsShape = p :: ArgsShape :: {expected} ;"),
+                "{input}"
+            );
         }
     }
 }

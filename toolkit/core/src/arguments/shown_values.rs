@@ -62,7 +62,8 @@ fn find(schema: &Value, under: &str, at: &mut String, places: &mut Vec<Place>) {
         }
         Value::Array(items) => {
             for (number, item) in items.iter().enumerate() {
-                at.push_str(&format!("/{number}"));
+                at.push('/');
+                at.push_str(&number.to_string());
                 find(item, "", at, places);
                 at.truncate(length);
             }

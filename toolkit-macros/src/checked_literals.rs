@@ -1,8 +1,8 @@
 //! Checks of literals that need the type itself: the expansion makes the compiler run them.
 
 use crate::check::{Check, is_disabled};
-use crate::rules::{Default_, Literal, Rules};
-use crate::type_form::{last_segment, only_argument, respan};
+use crate::rules::{Default_, Kind, Literal, Rules};
+use crate::type_form::{kind, last_segment, only_argument, respan};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -29,6 +29,10 @@ fn check(ty: &Type, key: &str, value: &Expr) -> TokenStream {
 }
 
 fn check_one(ty: &Type, key: &str, value: &Expr, literal: &Literal) -> TokenStream {
+    // Of these, the macro itself knows the literals.
+    if kind(ty) != Kind::Unknown {
+        return TokenStream::new();
+    }
     let Some(segment) = last_segment(ty) else { return TokenStream::new() };
     let (literal, span, ty) = (literal.to_tokens(), value.span(), ty.to_token_stream());
     let name = segment.ident.to_string();

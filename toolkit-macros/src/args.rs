@@ -43,6 +43,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     let options = options(attribute, &mut errors);
     check_item(&input, &mut errors);
+    serde_keys::take_above(&mut input.attrs, &mut errors);
     serde_keys::take_derives(&mut input.attrs);
     if let Data::Union(_) = &input.data {
         // No derive accepts it.

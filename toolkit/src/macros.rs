@@ -256,10 +256,38 @@ pub use toolkit_macros::tools;
 
 /// Makes your own struct or enum an argument type, and a type that a tool can return.
 ///
-/// It derives `Deserialize` and `Serialize` of serde and `JsonSchema` of schemars, except those that the type derives
-/// itself, through `toolkit`'s own re-exports: a crate with tools needs no other dependency. The attributes of
+/// It derives `Deserialize` and `Serialize` of serde and `JsonSchema` of schemars, through `toolkit`'s own re-exports: a
+/// crate with tools needs no other dependency. The attributes of
 /// [serde](https://serde.rs/attributes.html) and [schemars](https://graham.cool/schemars/deriving/attributes/) work as
-/// usual. Unknown fields are rejected, unless the attribute is `#[toolkit::args(allow_unknown_fields)]`.
+/// usual, below this one: above it nothing knows them, and a derive of these three traits above it is a second
+/// implementation. Unknown fields are rejected, unless the attribute is `#[toolkit::args(allow_unknown_fields)]`.
+///
+/// A field of another crate's type goes into a newtype that is read from a string:
+///
+/// ```
+/// # use toolkit::prelude::*;
+/// # use std::time::SystemTime;
+/// /// A moment, as seconds since 1970.
+/// #[toolkit::args]
+/// #[derive(Clone)]
+/// #[serde(try_from = "String", into = "String")]
+/// struct Moment(SystemTime);
+///
+/// impl TryFrom<String> for Moment {
+///     type Error = std::num::ParseIntError;
+///
+///     fn try_from(text: String) -> Result<Self, Self::Error> {
+///         Ok(Self(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(text.parse()?)))
+///     }
+/// }
+///
+/// impl From<Moment> for String {
+///     fn from(moment: Moment) -> Self {
+///         let since = moment.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+///         since.as_secs().to_string()
+///     }
+/// }
+/// ```
 ///
 /// Fields take the same `#[arg(…)]` as [parameters](macro@crate::tool#on-an-argument), with one difference: a `default`
 /// for a type other than a number, a string, `bool` or `char` is an expression of the field's type.

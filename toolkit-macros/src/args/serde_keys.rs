@@ -43,6 +43,31 @@ pub(super) fn of_variant(variant: &Variant, errors: &mut Errors) {
     }
 }
 
+/// Reports and removes the attributes of serde and schemars that stand above `#[toolkit::args]`, where nothing gives them a meaning. The
+/// compiler reports them as well, without the way out.
+pub(super) fn take_above(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
+    attributes.retain(|attribute| {
+        let name = ["serde", "schemars"].into_iter().find(|name| attribute.path().is_ident(name));
+        let above = name.filter(|_| is_above(attribute.span()));
+        if let Some(name) = above {
+            let message = format!("put `#[{name}(..)]` below `#[toolkit::args]`, which brings its derives");
+            errors.push(Check::Syntax, attribute, message);
+        }
+        above.is_none()
+    });
+}
+
+/// Returns true if a span ends just above the attribute macro. A fragment of a `macro_rules!` can come from any other place.
+fn is_above(span: Span) -> bool {
+    // Within a unit test there is no compiler that knows.
+    if !proc_macro::is_available() {
+        return false;
+    }
+    let (end, macro_start) = (span.unwrap().end(), Span::call_site().unwrap().start());
+    let is_before = (end.line(), end.column()) <= (macro_start.line(), macro_start.column());
+    is_before && macro_start.line() - end.line() <= 2 && end.file() == macro_start.file()
+}
+
 /// Removes the derives of serde and schemars that the expansion adds itself, so that it can choose how fields are read.
 pub(super) fn take_derives(attributes: &mut Vec<Attribute>) {
     attributes.retain_mut(|attribute| {

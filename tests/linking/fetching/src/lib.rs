@@ -12,7 +12,7 @@ fn fetcher() -> Fetcher {
 
 /// Makes a request, and does not send it.
 #[tool(read_only)]
-fn prepare_request(fetcher: State<Fetcher>) -> Result<String, ToolError> {
+fn prepare_request(fetcher: &State<Fetcher>) -> Result<String, ToolError> {
     let request =
         fetcher.0.0.get("http://localhost/").build().map_err(|error| ToolError::failed(error.to_string()))?;
     Ok(request.url().to_string())

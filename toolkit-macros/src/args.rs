@@ -59,8 +59,12 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     let form = nested::form(&input);
     helpers.path = nested::functions_path(&input);
-    if let Data::Enum(data) = &input.data {
-        data.variants.iter().for_each(|variant| serde_keys::of_variant(variant, &mut errors));
+    if let Data::Enum(data) = &mut input.data {
+        for variant in &mut data.variants {
+            serde_keys::take_arg(variant, &mut errors);
+            serde_keys::of_variant(variant, &mut errors);
+            serde_keys::of_tagged_variant(&input.attrs, variant, &mut errors);
+        }
     }
     let (mut has_flatten, mut has_nested) = (false, false);
     let type_name = input.ident.clone();
@@ -116,9 +120,9 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     } else {
         for (_, field) in fields_of(&mut input.data) {
             // The functions of the expansion are not emitted, and serde reports a duplicate name as well.
-            field
-                .attrs
-                .retain(|attribute| !mentions(attribute, "__toolkit_") && !mentions(attribute, "rename"));
+            field.attrs.retain(|attribute| {
+                !["__toolkit_", "rename", "with"].iter().any(|word| mentions(attribute, word))
+            });
         }
         TokenStream::new()
     };

@@ -159,6 +159,11 @@ fn service_of(function: &Function, close: Option<&ExprPath>, errors: &mut Errors
         return None;
     }
     let ty = value.unwrap_or(output);
+    if let Some((name, advice)) = wrapped(ty) {
+        let message = format!("a service is not an `{name}`, but the value within\n{advice}");
+        errors.push(Check::ServiceReturn, ty, message.replace("an `Box`", "a `Box`"));
+        return None;
+    }
     let (service, shared) = match only_argument(ty, "Arc") {
         Some(inner) => (inner, quote!(value)),
         None => (ty, quote!(__toolkit::Arc::new(value))),
@@ -195,6 +200,18 @@ fn service_of(function: &Function, close: Option<&ExprPath>, errors: &mut Errors
         fields: quote!(service: __TOOLKIT_SERVICE.def, close: #close,),
         record: quote!(LinkedMaker),
     })
+}
+
+/// Returns the wrapper of a type that no tool takes as it is, with the way out.
+fn wrapped(ty: &Type) -> Option<(&'static str, &'static str)> {
+    if only_argument(ty, "Option").is_some() {
+        return Some((
+            "Option",
+            "return it, or a `Result` of it: tools that take it are unavailable while it fails",
+        ));
+    }
+    let is_dyn = matches!(only_argument(ty, "Box"), Some(Type::TraitObject(_)));
+    is_dyn.then_some(("Box", "return an `Arc<dyn Trait>`, which tools take as `State<dyn Trait>`"))
 }
 
 fn is_unit(ty: &Type) -> bool {

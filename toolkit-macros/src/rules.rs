@@ -8,7 +8,9 @@ pub(crate) use literal::{Kind, Literal};
 
 use crate::check::{Check, Errors};
 use crate::keys::{self, Entry, Given};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::spanned::Spanned;
 use syn::{Expr, LitStr};
 
 /// The keys that constrain the value, each with the function that reads it, in the order of the keywords in a schema.
@@ -84,6 +86,7 @@ impl Rules {
         match entry.key {
             "default" => {
                 self.default = Some(match entry.given {
+                    Given::Value(value) if is_refused(&value, errors) => return,
                     Given::Value(value) => Default_::Value(Box::new(value), entry.span),
                     _ => Default_::OfType(entry.span),
                 });
@@ -133,6 +136,45 @@ impl Rules {
         }
         true
     }
+}
+
+/// Reports a default that cannot be computed where it is needed: before the function runs, without its values.
+fn is_refused(value: &Expr, errors: &mut Errors) -> bool {
+    let tokens = value.to_token_stream();
+    let (span, message) = if let Some(span) = awaited(&tokens) {
+        (span, "a default cannot wait\ntake an `Option`, and compute the value in the function")
+    } else if let Some(span) = mentions_self(&tokens) {
+        (span, "a default cannot use `self`\ntake an `Option`, and compute the value in the function")
+    } else if let Expr::Path(path) = value
+        && (path.path.is_ident("null") || path.path.is_ident("None"))
+    {
+        (value.span(), "an argument that may be absent is an `Option`\ntake `Option<T>`, without a default")
+    } else {
+        return false;
+    };
+    errors.push_span(Check::DefaultName, span, message);
+    true
+}
+
+/// The place of an `.await`.
+fn awaited(tokens: &TokenStream) -> Option<Span> {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    tokens.iter().enumerate().find_map(|(place, token)| match token {
+        TokenTree::Ident(word) if word == "await" && place > 0 => {
+            matches!(&tokens[place - 1], TokenTree::Punct(dot) if dot.as_char() == '.').then(|| word.span())
+        }
+        // A closure or a block may be async itself.
+        TokenTree::Group(group) if group.delimiter() != Delimiter::Brace => awaited(&group.stream()),
+        _ => None,
+    })
+}
+
+fn mentions_self(tokens: &TokenStream) -> Option<Span> {
+    tokens.clone().into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) if word == "self" => Some(word.span()),
+        TokenTree::Group(group) if group.delimiter() != Delimiter::Brace => mentions_self(&group.stream()),
+        _ => None,
+    })
 }
 
 /// Properties of an argument's type that its text shows.

@@ -37,12 +37,13 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         return quote!(#errors #item);
     };
     item::second_tool(&mut function, &mut errors);
+    item::other_macros(&mut function, &mut errors);
     let options = attribute::parse(attribute, &function, &mut errors);
     let mut flaws = signature::check(&function, &TOOL, &mut errors);
     check_returned_integers(&function, &mut flaws, &mut errors);
     let parameters = parameter::take(&mut function, &flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
-    options.check_asks(&parameters, &mut errors);
+    options.check_asks(&function, &parameters, &mut errors);
     // A parameter rejected without an error here is one that rustc reports in the function itself.
     let is_broken = parameters.iter().any(|parameter| matches!(parameter, parameter::Parameter::Broken));
     if errors.is_empty() && !is_broken {

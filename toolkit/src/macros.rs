@@ -467,6 +467,15 @@ macro_rules! skills {
 /// Panics if the function has no `#[tool]`.
 #[macro_export]
 macro_rules! tool_ref {
+    (&$($path:tt)+) => {
+        ::core::compile_error!("`tool_ref!` takes the function itself; leave the `&` out")
+    };
+    ($value:ident . $($rest:tt)+) => {
+        ::core::compile_error!("a method is named with its type: `tool_ref!(Notes::count)`")
+    };
+    ($first:path, $($rest:tt)+) => {
+        ::core::compile_error!("`tool_ref!` takes one function; write one `tool_ref!` for each")
+    };
     ($($path:tt)+) => {
         $crate::__private::tool_of(&$($path)+)
     };

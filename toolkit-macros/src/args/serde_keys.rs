@@ -1,17 +1,29 @@
 //! Attributes of serde on the fields and variants of an argument type, as far as they meet those of this crate.
 
 use crate::check::{Check, Errors};
-use crate::rules::Rules;
+use crate::rules::{Kind, Rules};
+use crate::type_form::{kind, without_group};
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Field, Lit, LitStr, Meta, Path, Token, Variant};
+use syn::{Attribute, Expr, ExprLit, Field, Lit, LitStr, Meta, Path, Token, Type, Variant};
 
 /// Reads the attributes of serde on a field: an alias becomes one of the argument, and a key that `#[arg]` has as well is an error.
 pub(super) fn of_field(field: &Field, rules: &mut Rules, errors: &mut Errors) {
+    for meta in all_metas(&field.attrs, "schemars") {
+        let key = ["range", "length", "regex"].into_iter().find(|key| meta.path().is_ident(key));
+        if let Some(key) = key.filter(|_| !rules.constraints.is_empty()) {
+            let message =
+                format!("`{key}` is given by schemars beside a rule of `#[arg]`\nkeep the one of `#[arg]`");
+            errors.push_span(Check::SerdeTwice, meta.path().span(), message);
+        }
+    }
     for meta in metas(&field.attrs) {
         let span = meta.path().span();
-        if meta.path().is_ident("default") && rules.default.is_some() {
+        if meta.path().is_ident("with") && !names_form(field) {
+            let message = "`with` reads and writes another form, which the schema has to show\nadd it as a type, for instance `#[schemars(with = \"String\")]`";
+            errors.push_span(Check::SerdeWith, span, message);
+        } else if meta.path().is_ident("default") && rules.default.is_some() {
             twice(span, "default", "it shows the default to the model, too", errors);
         } else if meta.path().is_ident("rename") && rules.rename.is_some() {
             twice(span, "rename", "it checks the name, too", errors);
@@ -23,9 +35,47 @@ pub(super) fn of_field(field: &Field, rules: &mut Rules, errors: &mut Errors) {
     }
 }
 
+/// Returns true if schemars is told the form of a field.
+fn names_form(field: &Field) -> bool {
+    let all = all_metas(&field.attrs, "schemars");
+    all.iter().any(|meta| meta.path().is_ident("with") || meta.path().is_ident("schema_with"))
+}
+
 fn twice(span: Span, key: &str, why: &str, errors: &mut Errors) {
     let message = format!("`{key}` is given by serde and by `#[arg]`\nkeep the one of `#[arg]`: {why}");
     errors.push_span(Check::SerdeTwice, span, message);
+}
+
+/// Reports a variant that serde cannot read: with the tag among its fields, a variant holds an object.
+pub(super) fn of_tagged_variant(input: &[Attribute], variant: &Variant, errors: &mut Errors) {
+    let keys = metas(input);
+    let has = |key: &str| keys.iter().any(|meta| meta.path().is_ident(key));
+    let mut fields = variant.fields.iter();
+    let (Some(field), None) = (fields.next(), fields.next()) else { return };
+    let is_object = match without_group(&field.ty) {
+        Type::Tuple(_) | Type::Array(_) => false,
+        ty => kind(ty) == Kind::Unknown,
+    };
+    if has("tag") && !has("content") && field.ident.is_none() && !is_object {
+        let message = format!(
+            "the fields of a variant stand beside its tag, so that it needs names for them\nwrite `{} {{ value: … }}`, or add `content = \"value\"` to the tag",
+            variant.ident
+        );
+        errors.push(Check::TaggedVariant, &field.ty, message);
+    }
+}
+
+/// Reports `#[arg]` on a variant.
+pub(super) fn take_arg(variant: &mut Variant, errors: &mut Errors) {
+    variant.attrs.retain(|attribute| {
+        let is_arg = attribute.path().is_ident("arg");
+        if is_arg {
+            let message =
+                "`#[arg]` goes on a field\na variant gets another name by `#[serde(rename = \"name\")]`";
+            errors.push(Check::ArgOnVariant, attribute, message);
+        }
+        !is_arg
+    });
 }
 
 /// Reports the attributes of serde on a variant that have no effect, because arguments are checked by their schema first.
@@ -98,7 +148,11 @@ fn is_own_derive(path: &Path) -> bool {
 
 /// The keys of all `#[serde(..)]`.
 fn metas(attributes: &[Attribute]) -> Vec<Meta> {
-    let own = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
+    all_metas(attributes, "serde")
+}
+
+fn all_metas(attributes: &[Attribute], name: &str) -> Vec<Meta> {
+    let own = attributes.iter().filter(|attribute| attribute.path().is_ident(name));
     let lists = own.filter_map(|attribute| {
         attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()
     });

@@ -60,7 +60,10 @@ fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
     } else if !jsonschema_regex::is_valid_ecma_regex(&text) {
         match Regex::new(&text).err() {
             Some(error) => format!("this pattern is no ECMA-262 regular expression\n{error}"),
-            None => "this pattern is no ECMA-262 regular expression, which JSON Schema uses".to_owned(),
+            None => format!(
+                "this pattern is no ECMA-262 regular expression, which JSON Schema uses{}",
+                reason(&text)
+            ),
         }
     } else {
         match compile(&text) {
@@ -70,6 +73,32 @@ fn check(pattern: &LitStr, errors: &mut Errors) -> bool {
     };
     errors.push(Check::Regex, pattern, problem);
     false
+}
+
+/// Returns the part of a pattern that other engines have and ECMA-262 has not, with what to write instead.
+#[cfg(feature = "patterns")]
+fn reason(pattern: &str) -> String {
+    const PARTS: [(&str, &str); 12] = [
+        ("(?i", "has no flags within: write both cases, as in `[aA]`"),
+        ("(?s", "has no flags within: write `[^]` for any character"),
+        ("(?m", "has no flags within"),
+        ("(?x", "has no flags within"),
+        ("(?u", "has no flags within"),
+        ("(?-", "has no flags within"),
+        ("(?P<", "writes a named group as `(?<name>…)`"),
+        ("[:", "has no POSIX classes: write `[A-Za-z]`, `\\d` or `\\p{L}`"),
+        ("\\A", "writes the beginning as `^`"),
+        ("\\z", "writes the end as `$`"),
+        ("\\Z", "writes the end as `$`"),
+        ("(?>", "has no atomic groups"),
+    ];
+    let found = PARTS.iter().find(|(part, _)| pattern.contains(part));
+    let possessive = ["++", "*+", "?+", "}+"].into_iter().find(|part| pattern.contains(part));
+    match (found, possessive) {
+        (Some((part, advice)), _) => format!("\nnot `{part}`: it {advice}"),
+        (None, Some(part)) => format!("\nnot `{part}`: it has no possessive quantifiers"),
+        (None, None) => String::new(),
+    }
 }
 
 #[cfg(feature = "patterns")]

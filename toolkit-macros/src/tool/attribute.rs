@@ -7,12 +7,13 @@ use crate::check::{Check, Errors};
 use crate::dependency;
 use crate::documentation;
 use crate::keys::{self, Entry, Form, Given, Key, Text};
+use crate::type_form::mentions_ident;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::time::Duration;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, ExprPath, Lit, LitStr, parse_quote};
+use syn::{Expr, ExprLit, ExprPath, FnArg, Lit, LitStr, Pat, parse_quote};
 
 const TRUNCATE_KEYS: &[Key] = &[
     Key { name: "max_lines", form: Form::Value, example: "max_lines = 2000" },
@@ -100,10 +101,20 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
 
 impl Options {
     /// Checks that a tool which asks has the context that it asks through: without approval before it runs, nothing would ask.
-    pub(super) fn check_asks(&self, parameters: &[Parameter], errors: &mut Errors) {
+    pub(super) fn check_asks(&self, function: &Function, parameters: &[Parameter], errors: &mut Errors) {
         let can_ask =
             parameters.iter().any(|parameter| matches!(parameter, Parameter::Context | Parameter::Broken));
-        if let (Some((key, span)), false) = (self.asks, can_ask) {
+        let Some((key, span)) = self.asks else { return };
+        if can_ask && !uses_context(function) {
+            errors.push_span(
+                Check::AsksWithoutContext,
+                span,
+                format!(
+                    "a tool that `{key}` never uses its context, so that nothing asks\ncall `ctx.ask(..)` before it acts, or remove the key: a plain tool needs approval"
+                ),
+            );
+        }
+        if !can_ask {
             errors.push_span(
                 Check::AsksWithoutContext,
                 span,
@@ -112,6 +123,22 @@ impl Options {
                 ),
             );
         }
+    }
+}
+
+/// Returns true if the body of a function names its context, or if that cannot be told.
+fn uses_context(function: &Function) -> bool {
+    let Some(body) = &function.body else { return true };
+    let name = function.signature.inputs.iter().find_map(|input| match input {
+        FnArg::Typed(typed) if mentions_ident(&typed.ty.to_token_stream(), "ToolContext").is_some() => {
+            Some(&*typed.pat)
+        }
+        _ => None,
+    });
+    match name {
+        Some(Pat::Ident(name)) => mentions_ident(body, &name.ident.to_string()).is_some(),
+        Some(Pat::Wild(_)) => false,
+        _ => true,
     }
 }
 
@@ -240,10 +267,17 @@ fn description(entry: Option<&Entry>, function: &Function, errors: &mut Errors) 
             errors.push(
                 Check::Description,
                 ident,
-                format!(
-                    "the tool `{}` has no description\nwrite a doc comment that tells a model what it does",
-                    ident.unraw()
-                ),
+                if function.attributes.iter().any(documentation::is_doc) {
+                    format!(
+                        "the doc comment of the tool `{}` begins with a heading\na description ends at the first heading: begin with what the tool does",
+                        ident.unraw()
+                    )
+                } else {
+                    format!(
+                        "the tool `{}` has no description\nwrite a doc comment that tells a model what it does",
+                        ident.unraw()
+                    )
+                },
             );
             (docs, true)
         }

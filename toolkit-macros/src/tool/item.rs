@@ -97,6 +97,25 @@ fn advice(what: &str) -> &'static str {
     }
 }
 
+/// Reports attributes that make something else of a function than a tool.
+pub(super) fn other_macros(function: &mut Function, errors: &mut Errors) {
+    function.attributes.retain(|attribute| {
+        let path: Vec<String> =
+            attribute.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let message = match path.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            ["test"] | ["tokio" | "async_std" | "test_log", "test"] => {
+                "a tool is not a test\ncall the tool in a test of its own: `tool_ref!` and `TestToolbox` help"
+            }
+            ["tokio" | "async_std" | "actix_web", "main"] => {
+                "the host runs a tool, so it needs no runtime of its own\nremove the attribute"
+            }
+            _ => return true,
+        };
+        errors.push(Check::OtherMacro, attribute, message);
+        false
+    });
+}
+
 fn other_item(item: TokenStream) -> Option<(&'static str, proc_macro2::Span)> {
     Some(match syn::parse2::<Item>(item).ok()? {
         Item::Struct(item) => ("a struct", item.struct_token.span()),

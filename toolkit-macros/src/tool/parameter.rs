@@ -168,6 +168,10 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
         errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
         return Parameter::Broken;
     }
+    if let Some(message) = never_an_argument(ty, attributes.args_span.is_some()) {
+        errors.push(Check::NeverArgument, ty, message);
+        return Parameter::Broken;
+    }
     if let Some(span) = mentions_ident(&ty.to_token_stream(), "dyn")
         .filter(|_| !is_unsized(ty) && !matches!(ty, Type::Reference(_)))
     {
@@ -176,6 +180,11 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
             span,
             "a trait object cannot be an argument; take `State<dyn Trait>` for a service",
         );
+        return Parameter::Broken;
+    }
+    if let (Some(_), Type::Reference(reference)) = (attributes.args_span, ty) {
+        let message = "all arguments are taken by value; leave the `&` out";
+        errors.push(Check::Reference, &reference.and_token, message);
         return Parameter::Broken;
     }
     // rustc reports that no function takes such a type by value.
@@ -216,6 +225,23 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
         held,
         rules,
     }))
+}
+
+/// Returns what to take in place of a type that JSON can hold in a form that no model would send.
+fn never_an_argument(ty: &Type, is_whole: bool) -> Option<&'static str> {
+    let name = last_segment(option(ty).unwrap_or(ty))?.ident.to_string();
+    if is_whole && option(ty).is_some() {
+        return Some(
+            "all arguments are one object, which is always there\ntake the struct, and make its fields an `Option`",
+        );
+    }
+    match name.as_str() {
+        "Result" => Some("a `Result` cannot be an argument; take the value, or an `Option` of it"),
+        "SystemTime" => Some(
+            "a `SystemTime` cannot be an argument\ntake a `chrono::DateTime<Utc>` (feature `chrono`), or a `String`",
+        ),
+        _ => None,
+    }
 }
 
 fn context_or_service(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> Option<Parameter> {

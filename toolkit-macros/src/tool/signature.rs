@@ -74,11 +74,12 @@ fn check_receiver(function: &Function, wording: &Wording, flaws: &mut Flaws, err
         if let FnArg::Receiver(receiver) = input {
             flaws.is_method = true;
             flaws.associated = true;
-            errors.push(
-                Check::Receiver,
-                receiver,
-                format!("{} takes no `self`; {}", wording.noun, wording.without_self),
-            );
+            let message = if function.body.is_none() {
+                format!("a method of a trait cannot be {}; take the method of an `impl` block", wording.noun)
+            } else {
+                format!("{} takes no `self`; {}", wording.noun, wording.without_self)
+            };
+            errors.push(Check::Receiver, receiver, message);
         }
     }
 }
@@ -180,6 +181,10 @@ fn check_return(function: &Function, wording: &Wording, flaws: &mut Flaws, error
             span,
             format!("what {} returns must have a name; {advice}", wording.noun),
         );
+    } else if let (Some(span), None) = (mentions_ident(&tokens, "Future"), &function.signature.asyncness) {
+        flaws.bad_return = true;
+        let message = format!("{} does not return its future; write an `async fn`", wording.noun);
+        errors.push_span(Check::ReturnImpl, span, message);
     } else if is_generic(&tokens, &flaws.generics) {
         flaws.bad_return = true;
     } else if matches!(&**output, Type::Reference(_)) && borrow(&tokens).is_some() {

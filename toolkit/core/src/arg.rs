@@ -104,6 +104,7 @@ pub enum ArgsShape {
 #[diagnostic::on_unimplemented(
     message = "`range` needs a number, and `{Self}` is not one",
     label = "not a number",
+    note = "a `Duration` has no range: check it in the function",
     note = "strings, lists and maps are bounded with `length(..)`; a newtype of a number can implement `toolkit::descriptor::RangeArg`"
 )]
 pub trait RangeArg {}

@@ -14,8 +14,8 @@ mod signature;
 mod tighten;
 mod validator;
 
-pub(crate) use check::circle_within;
 pub use check::drop_unfitting_examples;
+pub(crate) use check::{circle_within, repeated_name};
 pub use foreign::{foreign_fault, output_fault, typed_output_fault};
 pub(crate) use object::{is_object, unit_names};
 pub use validator::Validator;
@@ -113,6 +113,9 @@ impl Compiled {
         let plain = Plain::of(&schema);
         let validator = OnceLock::new();
         if !plain.as_ref().is_some_and(Plain::is_complete) {
+            if let (Writer::Types, Some(repeated)) = (writer, check::repeated_name(&schema)) {
+                return Err(fault(repeated));
+            }
             if let Some(definition) = check::circle(&schema) {
                 return Err(fault(format!("the type `{definition}` refers to itself without end")));
             }

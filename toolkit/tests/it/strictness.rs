@@ -22,7 +22,8 @@ async fn peek(ctx: &ToolContext, path: &Path) -> Result<String, ToolError> {
 
 /// Says that it asks, and does not.
 #[tool(asks, permission = "release")]
-async fn deploy(_: &ToolContext) -> &'static str {
+async fn deploy(ctx: &ToolContext) -> &'static str {
+    let _ = ctx;
     "deployed"
 }
 

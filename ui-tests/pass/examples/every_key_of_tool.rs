@@ -42,7 +42,8 @@ async fn narrowed(caller: &Caller, tool: &mut Preparation) -> Result<(), std::nu
     format_error = worded,
     crate = ::toolkit
 )]
-async fn read(_ctx: &ToolContext, path: String) -> String {
+async fn read(ctx: &ToolContext, path: String) -> String {
+    assert!(!ctx.is_cancelled());
     path
 }
 

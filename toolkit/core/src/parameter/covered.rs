@@ -1,7 +1,7 @@
 //! The types of parameters that the validator of this crate is known to cover.
 
 use super::{Input, ParameterDef, Rule, of_input};
-use crate::schema::{SchemaFn, circle_within, compose, uncovered};
+use crate::schema::{SchemaFn, circle_within, compose, repeated_name, uncovered};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -17,8 +17,12 @@ pub fn missing_feature(input: &Input) -> Option<String> {
         return None;
     }
     let schema = of_input(input);
-    // A type that refers to itself without end is reported as that.
-    if circle_within(&schema).is_some() { None } else { uncovered(&schema) }
+    // A type that refers to itself without end, or that has a name twice, is reported as that.
+    if circle_within(&schema).is_some() || repeated_name(&schema).is_some() {
+        None
+    } else {
+        uncovered(&schema)
+    }
 }
 
 /// Returns true if the arguments are separate parameters without patterns, and of types that are covered. Each type is looked at once in a

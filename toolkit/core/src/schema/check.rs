@@ -60,6 +60,25 @@ fn find_shown_fault<'a>(
     }
 }
 
+/// Returns the problem with a name that an object has twice: two fields have it, by a flattened type, a tag or a rule for names.
+pub(crate) fn repeated_name(schema: &Value) -> Option<String> {
+    match schema {
+        Value::Object(members) => {
+            let required = members.get("required").and_then(Value::as_array).into_iter().flatten();
+            let names: Vec<&str> = required.filter_map(Value::as_str).collect();
+            let repeated = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
+            if let Some((_, name)) = repeated {
+                return Some(format!(
+                    "two fields of one object have the name `{name}`, perhaps by a flattened type, a tag or a rule for names"
+                ));
+            }
+            members.iter().filter(|(key, _)| !holds_values(key)).find_map(|(_, member)| repeated_name(member))
+        }
+        Value::Array(items) => items.iter().find_map(repeated_name),
+        _ => None,
+    }
+}
+
 /// Removes the examples of a parameter that do not match any more because it was narrowed.
 #[doc(hidden)]
 pub fn drop_unfitting_examples(root: &mut Value, pointer: &str) {

@@ -120,9 +120,9 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     } else {
         for (_, field) in fields_of(&mut input.data) {
             // The functions of the expansion are not emitted, and serde reports a duplicate name as well.
-            field.attrs.retain(|attribute| {
-                !["__toolkit_", "rename", "with"].iter().any(|word| mentions(attribute, word))
-            });
+            field
+                .attrs
+                .retain(|attribute| !mentions(attribute, "__toolkit_") && !mentions(attribute, "rename"));
         }
         TokenStream::new()
     };

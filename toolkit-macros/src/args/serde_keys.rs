@@ -6,10 +6,10 @@ use crate::type_form::{kind, without_group};
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Field, Lit, LitStr, Meta, Path, Token, Type, Variant};
+use syn::{Attribute, Expr, ExprLit, Field, Lit, LitStr, Meta, Path, Token, Type, Variant, parse_quote};
 
 /// Reads the attributes of serde on a field: an alias becomes one of the argument, and a key that `#[arg]` has as well is an error.
-pub(super) fn of_field(field: &Field, rules: &mut Rules, errors: &mut Errors) {
+pub(super) fn of_field(field: &mut Field, rules: &mut Rules, errors: &mut Errors) {
     for meta in all_metas(&field.attrs, "schemars") {
         let key = ["range", "length", "regex"].into_iter().find(|key| meta.path().is_ident(key));
         if let Some(key) = key.filter(|_| !rules.constraints.is_empty()) {
@@ -23,6 +23,8 @@ pub(super) fn of_field(field: &Field, rules: &mut Rules, errors: &mut Errors) {
         if meta.path().is_ident("with") && !names_form(field) {
             let message = "`with` reads and writes another form, which the schema has to show\nadd it as a type, for instance `#[schemars(with = \"String\")]`";
             errors.push_span(Check::SerdeWith, span, message);
+            // Otherwise schemars takes serde's functions for a type, which is an error of its own.
+            field.attrs.push(parse_quote!(#[schemars(with = "bool")]));
         } else if meta.path().is_ident("default") && rules.default.is_some() {
             twice(span, "default", "it shows the default to the model, too", errors);
         } else if meta.path().is_ident("rename") && rules.rename.is_some() {
@@ -129,7 +131,7 @@ pub(super) fn take_derives(attributes: &mut Vec<Attribute>) {
         let kept: Punctuated<Path, Token![,]> =
             paths.iter().filter(|path| !is_own_derive(path)).cloned().collect();
         if kept.len() < paths.len() {
-            *attribute = syn::parse_quote!(#[derive(#kept)]);
+            *attribute = parse_quote!(#[derive(#kept)]);
         }
         !kept.is_empty()
     });

@@ -187,6 +187,16 @@ impl Helpers {
         self.checks.extend(quote_spanned!(span=> const _: () = __toolkit::#bound::<#ty>();));
     }
 
+    /// Returns the attribute for a field that is not read: a function of the type makes its value, so that a type without one is one error, there.
+    fn skipped(&mut self, place: usize, ty: &Type) -> TokenStream {
+        let function = format_ident!("__toolkit_skipped_{place}");
+        let (path, span) = (format!("{}::{function}", self.path), ty.span());
+        let toolkit = &self.toolkit;
+        let value = quote_spanned!(span=> #toolkit::__private::skipped::<#ty>());
+        self.functions.extend(quote!(fn #function() -> #ty { #value }));
+        quote!(#[serde(default = #path)])
+    }
+
     /// Makes the compiler check literals, and the keys of maps.
     fn check_values(&mut self, ty: &Type, rules: &Rules) {
         let tokens = ty.to_token_stream();
@@ -344,6 +354,9 @@ fn rewrite(field: &mut Field, place: usize, helpers: &mut Helpers, errors: &mut 
     }
     rules.check_values(TypeForm { name: &written, kind, item: item_kind(&ty) }, errors);
     let mut attributes = TokenStream::new();
+    if rules.default.is_none() && serde_keys::is_skipped(field) {
+        attributes.extend(helpers.skipped(place, &field.ty));
+    }
     if let Some(rename) = &rules.rename {
         attributes.extend(quote!(#[serde(rename = #rename)]));
     }

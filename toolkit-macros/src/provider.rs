@@ -187,7 +187,7 @@ fn service_of(function: &Function, close: Option<&ExprPath>, errors: &mut Errors
     let close = match close {
         None => quote!(__toolkit::None),
         Some(path) => quote_spanned! {path.span()=>
-            __toolkit::Some(|service| __toolkit::closing::<#service, _>(service, #path))
+            __toolkit::Some(|service| __toolkit::closing::<#service, _>(service, &#path))
         },
     };
     Some(Provider {

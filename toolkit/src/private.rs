@@ -10,12 +10,15 @@ mod prepares;
 mod probable;
 #[path = "private/shapes.rs"]
 mod shapes;
+#[path = "private/words.rs"]
+mod words;
 
 pub use self::doc_text::{check_described, trimmed, until_heading};
 pub use self::durations::{IsDuration, IsOther, check_duration};
 pub use self::prepares::Prepares;
 pub use self::probable::{caller, context, json, shared};
 pub use self::shapes::{OtherShape, ShapeOf, check_key, check_literal, check_whole};
+pub use self::words::{Closes, FormatsErrors, SkippedField, formatted, skipped};
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::link::{Link, Linked};
 pub use crate::linked::{AtStart, LinkedKeys, LinkedSkills, PolicyData};
@@ -42,7 +45,7 @@ pub use std::vec::Vec;
 pub use toolkit_core::arg::{
     ArgField, ArgsShape, ArgsType, FieldOf, FieldType, LengthArg, OtherType, PatternArg, RangeArg, ToolArg,
 };
-pub use toolkit_core::arguments::Arguments;
+pub use toolkit_core::arguments::{Arguments, InvalidArguments};
 pub use toolkit_core::caller::Caller;
 pub use toolkit_core::error::{IntoToolError, ToolError};
 pub use toolkit_core::location::Location;

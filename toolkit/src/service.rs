@@ -132,13 +132,12 @@ pub const fn service_of<T: ?Sized + Service>() -> ServiceOf<T> {
 }
 
 /// Starts the function that closes a service, if it is of this type.
-pub fn closing<T, F>(service: &AnyService, close: fn(Arc<T>) -> F) -> Option<ClosingFuture>
-where
-    T: ?Sized + Service,
-    F: Future<Output = ()> + Send + 'static,
-{
+pub fn closing<T: ?Sized + Service, K>(
+    service: &AnyService,
+    close: &impl crate::__private::Closes<T, K>,
+) -> Option<ClosingFuture> {
     let service = service.downcast_ref::<Arc<T>>()?;
-    Some(Box::pin(close(Arc::clone(service))))
+    Some(Box::pin(close.close(Arc::clone(service))))
 }
 
 /// The conversion of a tool factory's return value; created where its type is checked.

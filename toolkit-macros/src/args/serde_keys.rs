@@ -67,6 +67,13 @@ pub(super) fn of_tagged_variant(input: &[Attribute], variant: &Variant, errors: 
     }
 }
 
+/// Returns true if a field is not read, and has no value of its own then.
+pub(super) fn is_skipped(field: &Field) -> bool {
+    let keys = metas(&field.attrs);
+    let has = |key: &str| keys.iter().any(|meta| meta.path().is_ident(key));
+    (has("skip") || has("skip_deserializing")) && !has("default")
+}
+
 /// Reports `#[arg]` on a variant.
 pub(super) fn take_arg(variant: &mut Variant, errors: &mut Errors) {
     variant.attrs.retain(|attribute| {

@@ -45,7 +45,17 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
     let mut fields = TokenStream::new();
     let mut assertions = TokenStream::new();
     let name = match find("name") {
-        Some(entry) => entry.text(errors).inspect(|name| check_name(name, errors)),
+        Some(entry) => match &entry.given {
+            Given::Value(Expr::Path(path)) if path.path.is_ident(&function.signature.ident) => {
+                let name = function.signature.ident.unraw().to_string();
+                let message = format!(
+                    "`name` takes a string or a constant, not the function\nwrite `name = \"{name}\"`, or leave it out: the name is the function's"
+                );
+                errors.push(Check::WrongValue, path, message);
+                None
+            }
+            _ => entry.text(errors).inspect(|name| check_name(name, errors)),
+        },
         None => None,
     };
     // A constant is named once, so that one of a wrong type is one error.
@@ -226,7 +236,15 @@ fn field(
         }
         "format_error" => {
             let path = entry.path(errors)?;
-            quote_spanned!(path.span()=> format_error: __toolkit::Some(#path),)
+            let span = path.span();
+            let invalid = Ident::new("invalid", Span::mixed_site());
+            let words = quote_spanned!(span=> __toolkit::formatted(&#path, #invalid));
+            quote! {
+                format_error: __toolkit::Some({
+                    fn __toolkit_words(#invalid: &__toolkit::InvalidArguments) -> __toolkit::String { #words }
+                    __toolkit_words
+                }),
+            }
         }
         _ => return None,
     })

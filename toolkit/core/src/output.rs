@@ -147,6 +147,7 @@ impl ToolOutput {
     message = "a tool cannot return `{Self}`",
     label = "not something a tool can return",
     note = "on a type of your own, put `#[toolkit::args]`, also on the types within it; return any other type with `Serialize` and `JsonSchema` as `Json(value)`",
+    note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`, and is returned as `Json(value)`",
     note = "a tool returns `()`, a string, a number, `bool`, `Json<T>`, `Vec<T>`, `Option<T>`, `Image`, `Content`, `ToolOutput`, or a `Result` of these with an error that converts into a `ToolError`"
 )]
 pub trait IntoToolOutput: Sized {

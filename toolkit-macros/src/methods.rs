@@ -7,6 +7,7 @@ use crate::documentation::includes_nothing;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
 use crate::methods_within::{is_tool, take_parameter_attributes};
+use crate::type_form::respan;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -35,6 +36,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let mut is_empty = true;
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
+        refuse_providers(method, &mut errors);
         let tools: Vec<Attribute> = method.attrs.extract_if(.., |attribute| is_tool(attribute)).collect();
         if tools.is_empty() {
             continue;
@@ -51,6 +53,20 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     }
     let errors = errors.into_tokens();
     quote!(#errors #block)
+}
+
+/// Reports methods that would make services or tools.
+fn refuse_providers(method: &mut ImplItemFn, errors: &mut Errors) {
+    method.attrs.retain(|attribute| {
+        let name = attribute.path().segments.last().map(|segment| segment.ident.to_string());
+        let name = name.filter(|name| name == "service" || name == "tool_factory");
+        if let Some(name) = &name {
+            let message =
+                format!("`#[{name}]` goes on a function outside of the `impl` block, not on a method");
+            errors.push(Check::ToolsItem, attribute, message);
+        }
+        name.is_none()
+    });
 }
 
 fn reject_item(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
@@ -184,7 +200,8 @@ fn replaced(tokens: TokenStream, ty: &TokenStream) -> TokenStream {
     tokens
         .into_iter()
         .flat_map(|token| match token {
-            TokenTree::Ident(ident) if ident == "Self" => ty.clone(),
+            // Errors belong to the place where it stands.
+            TokenTree::Ident(ident) if ident == "Self" => respan(ty.clone(), ident.span()),
             TokenTree::Group(group) => {
                 let mut inner = Group::new(group.delimiter(), replaced(group.stream(), ty));
                 inner.set_span(group.span());

@@ -172,6 +172,20 @@ fn a_reload_names_only_tools_that_a_restart_would_switch_on() {
     assert!(!empty.iter().any(|message| message.contains("is switched on")), "{empty:?}");
 }
 
+#[test]
+fn a_linked_tool_that_the_host_adds_too_is_reported_as_that() {
+    let toolkit = Toolkit::builder()
+        .service(Db { name: "a" })
+        .shared_service::<dyn Store>(std::sync::Arc::new(Db { name: "b" }))
+        .tool(tool_ref!(re_exported))
+        .without_asking_first()
+        .build()
+        .unwrap();
+    let told: Vec<&str> = toolkit.diagnostics().iter().map(|diagnostic| &*diagnostic.message).collect();
+    let expected = "the tool `one` is there twice: it is linked, and the host adds it; leave `.tool(..)` out, or build with `Toolkit::empty()`";
+    assert!(told.contains(&expected), "{told:?}");
+}
+
 #[tokio::test]
 async fn an_alias_never_takes_a_name() {
     let toolkit = Toolkit::empty()

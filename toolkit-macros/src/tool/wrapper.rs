@@ -94,6 +94,10 @@ pub(super) fn refuse_within(wrapper: &str, ty: &Type, errors: &mut Errors) -> bo
             None if is_named(ty, "ToolContext") => {
                 "the context is no service; take `&ToolContext`".to_owned()
             }
+            None if wrapper == "Config" && kind(ty) != Kind::Unknown => {
+                "a section of the configuration is an object; take a struct with `#[toolkit::args]`"
+                    .to_owned()
+            }
             None => return false,
         },
     };

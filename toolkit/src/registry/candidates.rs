@@ -214,6 +214,15 @@ fn duplicates(same: &[Candidate]) -> Option<String> {
 }
 
 fn left_out(tool: &Candidate, first: &Candidate, origins: &Origins) -> Diagnostic {
+    if let (Candidate::Linked(def), Candidate::Added(_, added)) = (tool, first)
+        && added.def().is_some_and(|own| std::ptr::eq(own, *def))
+    {
+        let message = format!(
+            "the tool `{}` is there twice: it is linked, and the host adds it; leave `.tool(..)` out, or build with `Toolkit::empty()`",
+            def.name
+        );
+        return tool.diagnostic(Level::Warning, origins, message);
+    }
     let message = format!(
         "the tool `{}` {} is left out: {} takes precedence and has one of this name at {}",
         tool.name(),

@@ -76,6 +76,8 @@ impl Own {
     }
 
     fn say_of(&mut self, factory: &FactoryDef, what: &str) {
+        // A diagnostic has one line.
+        let what = what.replace(":\n- ", ": ").replace("\n- ", "; ");
         let message = format!("the tool factory `{}`: {what}", factory.name);
         let diagnostic = Diagnostic::new(Level::Error, factory.location.crate_name(), message);
         self.diagnostics

@@ -17,7 +17,7 @@ impl Notes {
     }
 
     #[toolkit::tool_factory]
-    fn more() -> Vec<toolkit::Tool> {
+    fn more(_: &Caller) -> Vec<toolkit::Tool> {
         Vec::new()
     }
 }

@@ -128,7 +128,7 @@ impl Dialect {
     ///   based on `OpenAPI` and cannot express a value of any type, maps, tuples or enums of numbers, so a schema would have to
     ///   become narrower.
     /// * The Model Context Protocol accepts every schema of one object unchanged. Its clients demand `type: object` at the root, and leave out a
-    ///   tool, or all tools, for `oneOf`, `anyOf`, `allOf` or `$ref` there: such a schema is written as for Anthropic, with any property names.
+    ///   tool, or all tools, for `oneOf`, `anyOf`, `$ref` or a bare `allOf` there: such a schema is written as for Anthropic, with any property names.
     pub fn schema(self, schema: &Value) -> DialectSchema {
         let profile = self.provider().profile();
         if profile.writing == Writing::AsItIs

@@ -143,7 +143,8 @@ fn schemas_of(
 
 /// Returns true if the root says that it is an object, and is not composed of other schemas.
 fn is_one_object(own: &Value) -> bool {
-    let composing = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"];
+    // `allOf` may stand beside its own properties.
+    let composing = ["$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf"];
     own["type"] == "object"
         && own["properties"].is_object()
         && composing.iter().all(|key| own.get(key).is_none())

@@ -192,6 +192,7 @@ fn a_foreign_root_becomes_one_object_for_clients_of_mcp() {
     ] {
         let written = Dialect::Mcp.schema(&own).schema;
         assert_eq!(subset::fault(Dialect::Mcp, &written, false), None, "{own}: {written}");
+        assert!(written.get("allOf").is_none(), "{own}: {written}");
         for value in values {
             hold_of(&own, std::slice::from_ref(value));
         }
@@ -204,6 +205,10 @@ fn a_foreign_root_becomes_one_object_for_clients_of_mcp() {
 fn a_schema_of_one_object_keeps_its_references_for_clients_of_mcp() {
     let own = json!({"type": "object", "properties": {"next": {"$ref": "#/$defs/x"}}, "unevaluatedProperties": false,
         "$defs": {"x": {"oneOf": [{"type": "null"}, {"type": "object", "properties": {"next": {"$ref": "#/$defs/x"}}}]}}});
+    let said = Dialect::Mcp.schema(&own);
+    assert_eq!((said.schema, said.loosened), (own, vec![]));
+    let own = json!({"type": "object", "properties": {"a": {"type": "string"}}, "allOf": [{"anyOf": [{"required": ["a"]}]}],
+        "if": {"required": ["a"]}, "then": {"minProperties": 1}});
     let said = Dialect::Mcp.schema(&own);
     assert_eq!((said.schema, said.loosened), (own, vec![]));
     let bare: Value = json!({"title": "T", "properties": {}});

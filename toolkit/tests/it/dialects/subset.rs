@@ -14,7 +14,8 @@ pub(crate) fn fault(dialect: Dialect, schema: &Value, is_strict: bool) -> Option
     }
     let banned: &[&str] = match dialect {
         Dialect::Anthropic => &["oneOf", "anyOf", "allOf"],
-        Dialect::Mcp => &["oneOf", "anyOf", "allOf", "$ref", "$dynamicRef", "$recursiveRef"],
+        // The protocol has servers keep `allOf` beside an object's properties.
+        Dialect::Mcp => &["oneOf", "anyOf", "$ref", "$dynamicRef", "$recursiveRef"],
         Dialect::OpenAiChat
         | Dialect::OpenAiChatStrict
         | Dialect::OpenAiResponses

@@ -15,9 +15,13 @@ const COMPOSING: [&str; 6] = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "
 
 /// Returns the schema with `type: object` and `properties` at its root, and else unchanged; `None` if its root is composed of other schemas, or is
 /// no object.
+///
+/// An object with properties of its own can have `allOf` beside them: the protocol has servers keep it, as it has them keep `if` and `$defs`.
 pub(super) fn unchanged(schema: &Value) -> Option<Value> {
     let members = schema.as_object()?;
-    if COMPOSING.iter().any(|key| members.contains_key(*key)) {
+    let is_object = members.get("type").is_some_and(|kind| kind == "object")
+        && members.get("properties").is_some_and(Value::is_object);
+    if COMPOSING.iter().any(|key| members.contains_key(*key) && !(is_object && *key == "allOf")) {
         return None;
     }
     let mut members = members.clone();

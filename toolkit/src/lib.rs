@@ -62,6 +62,7 @@ mod listed;
 mod live;
 mod loop_guard;
 mod macros;
+mod named_functions;
 mod named_hook;
 mod off_runtime;
 pub mod output;

@@ -262,32 +262,7 @@ pub use toolkit_macros::tools;
 /// usual, below this one: above it nothing knows them, and a derive of these three traits above it is a second
 /// implementation. Unknown fields are rejected, unless the attribute is `#[toolkit::args(allow_unknown_fields)]`.
 ///
-/// A field of another crate's type goes into a newtype that is read from a string:
-///
-/// ```
-/// # use toolkit::prelude::*;
-/// # use std::time::SystemTime;
-/// /// A moment, as seconds since 1970.
-/// #[toolkit::args]
-/// #[derive(Clone)]
-/// #[serde(try_from = "String", into = "String")]
-/// struct Moment(SystemTime);
-///
-/// impl TryFrom<String> for Moment {
-///     type Error = std::num::ParseIntError;
-///
-///     fn try_from(text: String) -> Result<Self, Self::Error> {
-///         Ok(Self(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(text.parse()?)))
-///     }
-/// }
-///
-/// impl From<Moment> for String {
-///     fn from(moment: Moment) -> Self {
-///         let since = moment.0.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-///         since.as_secs().to_string()
-///     }
-/// }
-/// ```
+#[doc = include_str!("macros/foreign_types.md")]
 ///
 /// Fields take the same `#[arg(…)]` as [parameters](macro@crate::tool#on-an-argument), with one difference: a `default`
 /// for a type other than a number, a string, `bool` or `char` is an expression of the field's type.

@@ -10,18 +10,16 @@ mod prepares;
 mod probable;
 #[path = "private/shapes.rs"]
 mod shapes;
-#[path = "private/words.rs"]
-mod words;
 
 pub use self::doc_text::{check_described, trimmed, until_heading};
 pub use self::durations::{IsDuration, IsOther, check_duration};
 pub use self::prepares::Prepares;
 pub use self::probable::{caller, context, json, shared};
 pub use self::shapes::{OtherShape, ShapeOf, check_key, check_literal, check_whole};
-pub use self::words::{Closes, FormatsErrors, SkippedField, formatted, skipped};
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::link::{Link, Linked};
 pub use crate::linked::{AtStart, LinkedKeys, LinkedSkills, PolicyData};
+pub use crate::named_functions::{Closes, FormatsErrors, SkippedField, formatted, skipped};
 pub use crate::section::ConfigSection;
 pub use crate::service::{
     FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products, ServiceOf,

@@ -1,5 +1,6 @@
 //! Services that are created when a call first needs them, and tools that are created for a caller.
 
+use crate::named_functions::Closes;
 use crate::tool::Tool;
 use crate::tool::def::ServiceDef;
 use std::fmt;
@@ -134,7 +135,7 @@ pub const fn service_of<T: ?Sized + Service>() -> ServiceOf<T> {
 /// Starts the function that closes a service, if it is of this type.
 pub fn closing<T: ?Sized + Service, K>(
     service: &AnyService,
-    close: &impl crate::__private::Closes<T, K>,
+    close: &impl Closes<T, K>,
 ) -> Option<ClosingFuture> {
     let service = service.downcast_ref::<Arc<T>>()?;
     Some(Box::pin(close.close(Arc::clone(service))))

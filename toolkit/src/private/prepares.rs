@@ -1,5 +1,6 @@
 //! The function that `#[tool(prepare = …)]` names.
 
+use crate::named_functions::Never;
 use crate::tool::prepare::Preparation;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -27,9 +28,6 @@ impl<'a, F: Fn(&'a Caller, &'a mut Preparation) -> R, R: Future> Prepares<'a, Ph
         self(caller, preparation)
     }
 }
-
-/// Implemented by no type.
-pub trait Never {}
 
 /// Never applies. With a single implementation, the compiler would report that its condition fails, instead of the message above.
 #[diagnostic::do_not_recommend]

@@ -1,10 +1,12 @@
 //! The functions that `format_error` and `close` name.
 
-use super::prepares::Never;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use toolkit_core::arguments::InvalidArguments;
+
+/// Implemented by no type.
+pub trait Never {}
 
 /// A function that words invalid arguments.
 #[diagnostic::on_unimplemented(

@@ -91,7 +91,7 @@ async fn a_factory_has_a_section_of_its_own_too() {
 }
 
 #[test]
-fn what_is_wrong_in_a_section_is_named_with_its_place() {
+fn an_invalid_value_in_a_services_section_is_reported_with_its_place() {
     for (set, expected) in [
         ("plugins.depot.gate.width=10", "plugins.depot.gate.width"),
         ("plugins.depot.gate.wdth=1", "did you mean `width`"),

@@ -8,6 +8,8 @@ use crate::mcp;
 use crate::options::{self, Options};
 use crate::parts::with_models;
 use crate::signals;
+#[cfg(feature = "mcp")]
+use crate::subcommand::Only;
 use crate::subcommand::{Context, Request, Start};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::cell::OnceCell;
@@ -191,6 +193,8 @@ impl Cli {
             format,
             #[cfg(feature = "mcp")]
             servers: &servers,
+            #[cfg(feature = "mcp")]
+            waits_for_servers: matches!(request.servers(), Only::Tool(_)),
             toolbox: OnceCell::new(),
         };
         let exit = request.run(&context, console);

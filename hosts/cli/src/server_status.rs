@@ -24,3 +24,16 @@ pub(crate) fn note(servers: &McpServers, console: &mut Console<'_>) {
         }
     }
 }
+
+/// Prints which servers are still starting, and returns true if there are any.
+pub(crate) fn note_slow(servers: &McpServers, console: &mut Console<'_>) -> bool {
+    let status = servers.status();
+    let starting = status.iter().filter(|status| matches!(status.state, ServerState::Starting));
+    let mut found = false;
+    for status in starting {
+        let name = escape_line(&status.name);
+        console.note(&format!("note: waiting for the MCP server `{name}`, which is slow to start"));
+        found = true;
+    }
+    found
+}

@@ -78,6 +78,9 @@ pub(crate) struct Context<'a> {
     /// The MCP servers that [`Run::servers`] names.
     #[cfg(feature = "mcp")]
     pub(crate) servers: &'a McpServers,
+    /// True if the request is about one tool, so that it waits for a server that is slow to start.
+    #[cfg(feature = "mcp")]
+    pub(crate) waits_for_servers: bool,
     pub(crate) toolbox: OnceCell<Toolbox>,
 }
 
@@ -85,7 +88,16 @@ impl Context<'_> {
     /// Returns the tools of the caller. The first call starts MCP servers and prints those that are unavailable.
     pub(crate) fn toolbox(&self, console: &mut Console<'_>) -> &Toolbox {
         let is_first = self.toolbox.get().is_none();
-        let toolbox = self.toolbox.get_or_init(|| self.runtime.block_on(self.toolkit.toolbox(self.caller)));
+        let toolbox = self.toolbox.get_or_init(|| {
+            let resolve = || self.runtime.block_on(self.toolkit.toolbox(self.caller));
+            let toolbox = resolve();
+            #[cfg(feature = "mcp")]
+            if self.waits_for_servers && server_status::note_slow(self.servers, console) {
+                self.runtime.block_on(self.servers.start(self.toolkit));
+                return resolve();
+            }
+            toolbox
+        });
         if is_first {
             self.note_servers(console);
         }

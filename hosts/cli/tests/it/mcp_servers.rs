@@ -77,6 +77,22 @@ fn a_tool_that_a_server_does_not_bring_is_told_of_with_the_reason() {
 }
 
 #[test]
+fn a_call_waits_for_a_server_that_is_slow_to_start() {
+    let person = Person::new();
+    // More than the seconds that a list of tools waits.
+    let slow = "sleep 6; exec \"$0\" mcp serve";
+    let settings = json!({
+        "mcp": {"own": {"command": "sh", "args": ["-c", slow, env!("CARGO_BIN_EXE_toolkit")], "env": {"HOME": "${env:HOME}"}}},
+        "permission": {"mcp": "allow"},
+    });
+    fs::write(person.path("user/toolkit.json5"), settings.to_string()).unwrap();
+    fs::write(person.path("work/notes.txt"), "one\ntwo\n").unwrap();
+    let read = person.run(&["call", "own__read", "--file-path", "notes.txt"]);
+    assert!(read.code == 0 && read.out.contains("two"), "{}{}", read.out, read.err);
+    assert!(read.err.contains("waiting for the MCP server `own`"), "{}", read.err);
+}
+
+#[test]
 fn what_is_written_by_hand_stays() {
     let person = Person::new();
     let before = "// Mine.\n{\n  tools: { deny: ['exec'] }, // no commands\n  mcp: {\n    // The first.\n    a: { command: 'a' },\n  },\n}\n";

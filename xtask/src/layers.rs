@@ -11,7 +11,7 @@ use crate::source::{Fault, ROOT_MANIFEST, SourceFile, dependencies, members};
 /// The folders of the crates that are published, from the lowest layer up. A crate depends on crates of lower layers alone; tests and examples
 /// may use all.
 const LAYERS: &[&[&str]] = &[
-    &["toolkit-macros", "shell-verdict", "sandbox", "http"],
+    &["toolkit-macros", "shell-verdict", "sandbox", "http", "hosts/serve"],
     &["toolkit/core"],
     &["toolkit/dialects"],
     &["toolkit"],

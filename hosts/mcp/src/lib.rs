@@ -45,9 +45,7 @@ mod sorted;
 mod stdio;
 
 #[cfg(feature = "http")]
-pub use crate::http::{
-    AtPath, Bearer, ClientTokens, Cors, HttpBody, HttpOptions, HttpService, at_path, new_token, serve_http,
-};
+pub use crate::http::{HttpBody, HttpOptions, HttpService, cors};
 #[cfg(feature = "client")]
 pub use client::{
     ClientOptions, McpServers, ProjectProgram, Sampling, SamplingAnswer, ServerState, ServerStatus,
@@ -55,5 +53,8 @@ pub use client::{
 };
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};
-pub use server::{Connection, Principal, Revocation, ServerOptions, ToolServer};
+pub use server::{ServerOptions, ToolServer};
 pub use stdio::{ServeError, serve_stdio, serve_stdio_with};
+#[cfg(feature = "http")]
+pub use toolkit_serve::{AtPath, Bearer, ClientTokens, Cors, at_path, new_token, serve as serve_http};
+pub use toolkit_serve::{Connection, Principal, Revocation};

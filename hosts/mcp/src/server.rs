@@ -9,10 +9,10 @@ mod definition;
 pub(crate) mod faults;
 pub(crate) mod no_message;
 mod outputs;
-mod principal;
 mod prompts;
 mod result;
 mod roots;
+mod sender;
 mod sessions;
 mod shown;
 mod suspended;
@@ -21,9 +21,6 @@ mod watched;
 
 use crate::level::level;
 use outputs::Outputs;
-#[cfg(feature = "http")]
-pub(crate) use principal::Sender;
-pub use principal::{Principal, Revocation};
 use rmcp::model::SubscriptionFilter;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
@@ -34,8 +31,9 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use roots::Roots;
+#[cfg(feature = "http")]
+pub(crate) use sender::Sender;
 use serde_json::Map;
-pub use sessions::Connection;
 use sessions::{OwnedSession, Sessions};
 #[cfg(feature = "http")]
 pub(crate) use sessions::{Stateless, pause};

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use toolkit::{Builder, CancellationToken, config::LoadOptions};
-use toolkit_mcp::{Bearer, Cors, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
+use toolkit_mcp::{Bearer, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
 
 /// Arguments of `mcp serve`.
 #[derive(Debug, Clone)]
@@ -140,7 +140,7 @@ fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) 
             let origins = options.allowed_origins.clone();
             let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text)
                 .clients(token::clients(data_dir)?);
-            let service = Cors::new(service, origins);
+            let service = toolkit_mcp::cors(service, origins);
             runtime.block_on(async {
                 let unusable =
                     |error| Stop::cannot_start(format!("cannot listen on {address}: {error}"));

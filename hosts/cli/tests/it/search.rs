@@ -67,7 +67,8 @@ fn glob_finds_files_of_the_repository() {
     let text = ok(&here, config.path(), &["call", "glob", "--pattern", "/hosts/*/Cargo.toml"]);
     let mut found: Vec<&str> = text.lines().collect();
     found.sort_unstable();
-    assert_eq!(found, ["hosts/agent/Cargo.toml", "hosts/cli/Cargo.toml", "hosts/mcp/Cargo.toml"]);
+    let hosts = ["agent", "cli", "mcp", "serve"].map(|host| format!("hosts/{host}/Cargo.toml"));
+    assert_eq!(found, hosts);
     let text = ok(&here, config.path(), &["call", "-o", "json", "glob", "--pattern", "*.rs", "--limit", "3"]);
     let result: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(result["details"]["files"].as_array().unwrap().len(), 3, "{text}");

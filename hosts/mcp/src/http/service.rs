@@ -5,12 +5,12 @@ use super::sessions::{InProgress, InUse, ProtocolSessions, sender};
 use super::stored_answers::Place;
 use crate::server::faults::{self, INITIALIZE, invalid, is_list};
 use crate::server::no_message;
-use crate::server::{Connection, Sender, ServerOptions, Stateless, ToolServer};
+use crate::server::{Sender, ServerOptions, Stateless, ToolServer};
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderName, Method, Request, Response, StatusCode};
 use http_body::{Body, Frame};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited, StreamBody};
+use http_body_util::{BodyExt, Full, StreamBody};
 use rmcp::ServerHandler;
 use rmcp::model::{ProtocolVersion, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -18,10 +18,12 @@ use serde::Deserialize;
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use toolkit::{Caller, CancellationToken, Toolkit};
+use toolkit_serve::{BodyLimits, Connection, Cors, Problem, whole};
 use tower_service::Service;
 
 /// Maximum length in bytes of a request whose parameters are checked before a handler gets it.
@@ -159,30 +161,6 @@ impl<H: ServerHandler> HttpService<H> {
         Self { inner, sessions, stateless, options: Arc::new(options) }
     }
 
-    /// Reads the body of a request, with limits of time and size.
-    async fn whole<B>(&self, body: B) -> Result<Bytes, Response<HttpBody>>
-    where
-        B: Body<Data: Send> + Send,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
-        let limit = self.options.max_body;
-        let too_large =
-            || refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("a request has {limit} bytes at most"));
-        // A body that is announced as too large is not read.
-        if body.size_hint().lower() > limit as u64 {
-            return Err(too_large());
-        }
-        let whole = Limited::new(body, limit).collect();
-        match tokio::time::timeout(self.options.body_within, whole).await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-            Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the request is incomplete".to_owned())),
-            Err(_) => {
-                Err(refusal(StatusCode::REQUEST_TIMEOUT, "the request took too long to come".to_owned()))
-            }
-        }
-    }
-
     async fn answer<B>(self, request: Request<B>) -> Response<HttpBody>
     where
         B: Body<Data: Send> + Send + 'static,
@@ -191,12 +169,12 @@ impl<H: ServerHandler> HttpService<H> {
         let (mut parts, body) = request.into_parts();
         // By which of two would it be decided whether the request is for this host?
         if parts.headers.get_all(http::header::HOST).iter().count() > 1 {
-            return refusal(StatusCode::BAD_REQUEST, "a request has one `Host` header".to_owned());
+            return refusal(StatusCode::BAD_REQUEST, "a request has one `Host` header");
         }
         let body = if parts.method == Method::POST {
-            match self.whole(body).await {
+            match whole(body, BodyLimits::new(self.options.max_body, self.options.body_within)).await {
                 Ok(body) => body,
-                Err(refusal) => return refusal,
+                Err(problem) => return problem.into_response(),
             }
         } else {
             Bytes::new()
@@ -205,13 +183,9 @@ impl<H: ServerHandler> HttpService<H> {
             return refusal;
         }
         if self.stateless.live() >= self.options.most_sessions && needs_server(&parts.headers, &body) {
-            let most = self.options.most_sessions;
-            let mut busy = refusal(
-                StatusCode::SERVICE_UNAVAILABLE,
-                format!("{most} sessions are open already; try later"),
-            );
-            busy.headers_mut().insert(http::header::RETRY_AFTER, http::HeaderValue::from_static("5"));
-            return busy;
+            let text = format!("{} sessions are open already; try later", self.options.most_sessions);
+            let busy = Problem::new(StatusCode::SERVICE_UNAVAILABLE, text);
+            return busy.retry_after(Duration::from_secs(5)).into_response();
         }
         let sender = Sender::named(&parts.extensions);
         if let (Some(connection), Some(revocation)) =
@@ -260,7 +234,7 @@ fn text<'a>(headers: &'a http::HeaderMap, name: &str) -> Option<&'a str> {
 
 /// The answer to a request of a session that does not exist, or belongs to another principal.
 fn unknown_session() -> Response<HttpBody> {
-    refusal(StatusCode::NOT_FOUND, "this session does not exist; `initialize` begins one".to_owned())
+    refusal(StatusCode::NOT_FOUND, "this session does not exist; `initialize` begins one")
 }
 
 /// Returns the answer to a request of a session. `resumes` is the last event of a stream that the client has read.
@@ -373,14 +347,17 @@ fn refused_params(headers: &http::HeaderMap, body: &[u8]) -> Option<Response<Htt
     Some(response)
 }
 
-/// An answer in plain text.
-pub(super) fn refusal(status: StatusCode, text: String) -> Response<HttpBody> {
-    let mut response = Response::new(Full::new(Bytes::from(text + "\n")).boxed());
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain; charset=utf-8"));
-    response
+fn refusal(status: StatusCode, text: impl Into<String>) -> Response<HttpBody> {
+    Problem::new(status, text).into_response()
+}
+
+/// Lets pages of some origins call a service, with the headers of the protocol; see [`Cors`].
+pub fn cors<S>(inner: S, origins: impl IntoIterator<Item = impl AsRef<str>>) -> Cors<S> {
+    let name = HeaderName::from_static;
+    let (session, version) = (name(SESSION), name("mcp-protocol-version"));
+    Cors::new(inner, origins)
+        .request_headers(&[session.clone(), version.clone(), name("mcp-method"), name("mcp-name")])
+        .answer_headers(&[session, version])
 }
 
 impl<B, H> Service<Request<B>> for HttpService<H>
@@ -391,7 +368,7 @@ where
 {
     type Response = Response<HttpBody>;
     type Error = Infallible;
-    type Future = super::layer::Answering;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<HttpBody>, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _task: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

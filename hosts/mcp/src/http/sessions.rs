@@ -4,7 +4,7 @@
 //! principal is unknown there, as one that does not exist.
 
 use super::stored_answers::{Answers, Budget, Events, Place};
-use crate::server::{Owned, Principal, Sender, pause};
+use crate::server::{Owned, Sender, pause};
 use bytes::Bytes;
 use futures_util::Stream;
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -18,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
+use toolkit_serve::Principal;
 
 tokio::task_local! {
     /// The sender of the request that rmcp handles in this task.
@@ -174,7 +175,7 @@ impl ProtocolSessions {
         let revoked = sender.revocation.map(|revocation| {
             let (sessions, id) = (self.me.clone(), SessionId::clone(&id));
             Owned::new(async move {
-                revocation.token.cancelled().await;
+                revocation.token_revoked().await;
                 if let Some(sessions) = sessions.upgrade() {
                     sessions.end(id);
                 }

@@ -1,6 +1,6 @@
 //! Outputs that were too long for an answer, as resources: `toolkit://output/…`.
 
-use super::{Principal, Shared};
+use super::Shared;
 use data_encoding::BASE64;
 use rmcp::model::{
     ErrorData, ListResourcesResult, MetaObject, ReadResourceResponse, ReadResourceResult, Resource,
@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use toolkit::Caller;
+use toolkit_serve::Principal;
 
 const PREFIX: &str = "toolkit://output/";
 /// Maximum number of outputs that are remembered of one session; the oldest go first. Their files stay.

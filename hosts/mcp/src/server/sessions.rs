@@ -6,7 +6,7 @@
 //!        └─ OwnedSession        background jobs and approvals: one for each principal, else one for each of these servers
 //! ```
 
-use super::principal::{Principal, Revocation, Sender};
+use super::sender::{self, Sender};
 use super::watched::Owned;
 use super::{Shared, ToolServer};
 use rmcp::RoleServer;
@@ -16,7 +16,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
-use toolkit::{CancellationToken, Toolkit, files::SharedReads};
+use toolkit::{Toolkit, files::SharedReads};
+use toolkit_serve::{Connection, Principal, Revocation};
 
 /// Maximum number of principals whose sessions are kept. The one that was not used for the longest time is ended first, if any is unused.
 const MAX_SESSIONS: usize = 1_000;
@@ -57,68 +58,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A connection, which owns the sessions of its requests without a [`Principal`].
-///
-/// [`serve_http`](crate::serve_http) adds a clone to the extensions of each request. A host with its own listener does the same, and closes
-/// the connection when [`revoked`](Self::revoked) returns; otherwise each request without a principal has a separate session. The sessions
-/// end when the last clone is dropped.
-#[derive(Clone, Default)]
-pub struct Connection(Arc<State>);
-
+/// The sessions of one connection, by the service; they end with the connection.
 #[derive(Default)]
-struct State {
-    sessions: Mutex<SessionsOfConnection>,
-    /// Cancelled when a token is revoked that a request of this connection used.
-    revoked: CancellationToken,
-    /// The revocations that are waited for.
-    awaited: Mutex<Vec<(Revocation, Owned)>>,
-}
+struct OfConnection(Mutex<Vec<(Weak<Stateless>, ToolServer)>>);
 
-/// The sessions of one connection, by the service.
-type SessionsOfConnection = Vec<(Weak<Stateless>, ToolServer)>;
-
-impl Connection {
-    /// A new connection.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Waits until a token is revoked that a request of this connection used.
-    pub async fn revoked(&self) {
-        self.0.revoked.cancelled().await;
-    }
-
-    /// Lets the connection end with a token. Does nothing outside of a tokio runtime.
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(dead_code, reason = "over standard streams there are no tokens")
-    )]
-    pub(crate) fn ends_with(&self, revocation: &Revocation) {
-        let mut awaited = lock(&self.0.awaited);
-        if awaited.iter().any(|(other, _)| Arc::ptr_eq(&other.token, &revocation.token)) {
-            return;
-        }
-        let (token, revoked) = (Arc::clone(&revocation.token), self.0.revoked.clone());
-        let task = Owned::new(async move {
-            token.cancelled().await;
-            revoked.cancel();
-        });
-        awaited.push((revocation.clone(), task));
-    }
-
-    #[cfg(feature = "http")]
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Option<Self> {
-        context.extensions.get::<http::request::Parts>()?.extensions.get::<Self>().cloned()
-    }
-
-    #[cfg(not(feature = "http"))]
-    pub(super) fn of(_context: &RequestContext<RoleServer>) -> Option<Self> {
-        None
-    }
-
+impl OfConnection {
     /// The session of this connection with a service.
-    pub(super) fn session(&self, service: &Arc<Stateless>) -> ToolServer {
-        let mut sessions = lock(&self.0.sessions);
+    fn session(&self, service: &Arc<Stateless>) -> ToolServer {
+        let mut sessions = lock(&self.0);
         let found = sessions.iter().find(|(other, _)| std::ptr::eq(other.as_ptr(), Arc::as_ptr(service)));
         if let Some((_, server)) = found {
             return server.clone();
@@ -129,12 +76,6 @@ impl Connection {
         let server = service.of_connection();
         sessions.push((Arc::downgrade(service), server.clone()));
         server
-    }
-}
-
-impl std::fmt::Debug for Connection {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").finish_non_exhaustive()
     }
 }
 
@@ -270,7 +211,7 @@ impl Stateless {
     fn of(self: &Arc<Self>, sender: Sender, connection: Option<&Connection>) -> ToolServer {
         match (&sender.principal, connection) {
             (Some(principal), _) => self.of_principal(principal, sender.revocation).0,
-            (None, Some(connection)) => connection.session(self),
+            (None, Some(connection)) => connection.attached::<OfConnection>().session(self),
             (None, None) => self.of_connection(),
         }
     }
@@ -289,7 +230,7 @@ impl Stateless {
             let owner = OnceLock::from(Some(principal.clone()));
             let server = self.with(Sessions { owner, ..Sessions::default() }, Arc::clone(&session), |_| {});
             let revoked = revocation.map(|revocation| {
-                Owned::new(end_revoked(Arc::downgrade(self), principal.clone(), revocation.principal))
+                Owned::new(end_revoked(Arc::downgrade(self), principal.clone(), revocation))
             });
             let used = Instant::now();
             OfPrincipal { principal: principal.clone(), server, session, used, _revoked: revoked }
@@ -360,8 +301,11 @@ async fn end_idle(stateless: Weak<Stateless>, idle: Duration) {
 }
 
 /// Ends all of a principal when its last token is revoked.
-async fn end_revoked(stateless: Weak<Stateless>, principal: Principal, revoked: Arc<CancellationToken>) {
-    revoked.cancelled().await;
+async fn end_revoked(stateless: Weak<Stateless>, principal: Principal, revocation: Revocation) {
+    let revoked = revocation.principal_revoked();
+    // The session of the principal does not keep one of its tokens.
+    drop(revocation);
+    revoked.await;
     if let Some(stateless) = stateless.upgrade() {
         stateless.end_principal(&principal);
     }
@@ -381,7 +325,7 @@ impl ToolServer {
         let Some(stateless) = stateless else { return Ok(self.clone()) };
         let sender = Sender::of(context);
         if is_stateless(context) {
-            return Ok(stateless.of(sender, Connection::of(context).as_ref()));
+            return Ok(stateless.of(sender, sender::connection(context).as_ref()));
         }
         if *owner.get_or_init(|| sender.principal.clone()) == sender.principal {
             return Ok(self.clone());

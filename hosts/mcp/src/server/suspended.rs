@@ -13,7 +13,7 @@
 //! server, for a limited time. A call that no client returns for is cancelled.
 
 use super::watched::Owned;
-use super::{Principal, ToolServer, answered};
+use super::{ToolServer, answered};
 use crate::sorted::sorted;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -32,6 +32,7 @@ use toolkit::{
     Approver, CallOptions, CancellationToken, ToolCall, ToolResult, Toolbox,
     approval::{Answer, Answering, DeniedBy, PendingAsk, Question},
 };
+use toolkit_serve::Principal;
 
 /// Maximum number of questions of one call at once; further ones wait.
 const AT_ONCE: usize = 16;

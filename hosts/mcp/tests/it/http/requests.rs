@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use toolkit_mcp::{Bearer, Cors, HttpOptions, at_path};
+use toolkit_mcp::{Bearer, HttpOptions, at_path, cors};
 
 #[tokio::test]
 async fn without_the_token_there_is_nothing() {
@@ -203,7 +203,7 @@ async fn an_unknown_version_is_answered_as_the_protocol_says() {
 async fn a_browser_is_told_which_pages_may_call() {
     let options = HttpOptions::new().allow_origins(["https://app.example"]);
     let (origins, shutdown) = (options.allowed_origins.clone(), options.shutdown.clone());
-    let service = Cors::new(Bearer::new(service(options), TOKEN), origins);
+    let service = cors(Bearer::new(service(options), TOKEN), origins);
     let server = serve(at_path("/mcp", service), shutdown).await;
     let preflight = |origin: &'static str| {
         Request::options(format!("http://{}/mcp", server.address))

@@ -1,13 +1,15 @@
 //! Accepts and serves connections, up to a maximum number, until shutdown.
 
-use super::service::HttpBody;
-use crate::server::Connection;
+use crate::connection::Connection;
+use crate::upgrades::Upgrades;
 use http::{Request, Response};
+use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::convert::Infallible;
+use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,44 +17,84 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use toolkit::CancellationToken;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
-/// Maximum number of connections at once; further ones wait.
-const MAX_CONNECTIONS: usize = 1_024;
-/// Time limit for the head of a request.
-const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// Time for pending answers to finish at shutdown.
-const END_WITHIN: Duration = Duration::from_secs(5);
 /// Delay before the next `accept` if the system has no resources for a connection.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Limits of a listener.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ServeOptions {
+    /// Maximum number of connections at once, upgraded ones included; further ones wait. 1,024 by default.
+    pub max_connections: usize,
+    /// Time limit for the head of a request; 10 seconds by default.
+    pub head_within: Duration,
+    /// Time for pending answers and upgraded connections to finish at shutdown; 5 seconds by default.
+    pub end_within: Duration,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            max_connections: 1_024,
+            head_within: Duration::from_secs(10),
+            end_within: Duration::from_secs(5),
+        }
+    }
+}
 
 /// Serves HTTP/1.1 on `listener` with `service`, up to 1,024 connections at once, until `shutdown` is cancelled; then pending answers
 /// have five seconds to finish. A connection also ends when a token that it used is revoked.
 ///
+/// The extensions of each request have its [`Connection`]. A service may upgrade a connection.
+///
 /// # Errors
 ///
 /// None at present: a failure affects only its connection.
-pub async fn serve_http<S>(listener: TcpListener, service: S, shutdown: CancellationToken) -> io::Result<()>
+pub async fn serve<S, A>(listener: TcpListener, service: S, shutdown: CancellationToken) -> io::Result<()>
 where
-    S: Service<Request<Incoming>, Response = Response<HttpBody>, Error = Infallible> + Clone + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<A>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
+    A: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    serve_with(listener, service, shutdown, ServeOptions::default()).await
+}
+
+/// Serves as [`serve`] does, with other limits.
+///
+/// # Errors
+///
+/// None at present: a failure affects only its connection.
+pub async fn serve_with<S, A>(
+    listener: TcpListener,
+    service: S,
+    shutdown: CancellationToken,
+    options: ServeOptions,
+) -> io::Result<()>
+where
+    S: Service<Request<Incoming>, Response = Response<A>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    A: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    let room = Arc::new(Semaphore::new(options.max_connections));
     let mut connections = JoinSet::new();
+    let tasks = TaskTracker::new();
     loop {
         while connections.try_join_next().is_some() {}
         let accepted = async {
-            let permit = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
+            let place = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
             let (stream, _) = listener.accept().await?;
-            Ok::<_, io::Error>((permit, stream))
+            Ok::<_, io::Error>((place, stream))
         };
         let accepted = tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
             accepted = accepted => accepted,
         };
-        let (permit, stream) = match accepted {
+        let (place, stream) = match accepted {
             Ok(accepted) => accepted,
             // One that was gone already, or too many open files.
             Err(error) => {
@@ -62,13 +104,16 @@ where
             }
         };
         let _ = stream.set_nodelay(true);
-        let (service, shutdown) = (OfConnection::new(service.clone()), shutdown.clone());
-        let connection = service.connection.clone();
+        let upgrades = Upgrades::new(shutdown.clone(), tasks.clone(), place);
+        let connection = Connection::with_upgrades(upgrades.clone());
+        let service = OfConnection { inner: service.clone(), connection: connection.clone() };
+        let shutdown = shutdown.clone();
         connections.spawn(async move {
             let serving = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_WITHIN)
-                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+                .header_read_timeout(options.head_within)
+                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
+                .with_upgrades();
             let mut serving = std::pin::pin!(serving);
             tokio::select! {
                 ended = &mut serving => log(ended),
@@ -79,12 +124,16 @@ where
                     log(serving.await);
                 }
             }
-            drop(permit);
+            upgrades.release();
         });
     }
-    let ended = tokio::time::timeout(END_WITHIN, async { while connections.join_next().await.is_some() {} });
+    tasks.close();
+    let ended = async {
+        while connections.join_next().await.is_some() {}
+        tasks.wait().await;
+    };
     // Connections that are still open end when they are dropped here.
-    let _ = ended.await;
+    let _ = tokio::time::timeout(options.end_within, ended).await;
     Ok(())
 }
 
@@ -93,12 +142,6 @@ where
 struct OfConnection<S> {
     inner: S,
     connection: Connection,
-}
-
-impl<S> OfConnection<S> {
-    fn new(inner: S) -> Self {
-        Self { inner, connection: Connection::new() }
-    }
 }
 
 impl<S, B> Service<Request<B>> for OfConnection<S>

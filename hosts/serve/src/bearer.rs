@@ -1,26 +1,26 @@
 //! A layer that knows the tokens of clients.
 
-use super::layer::{Answering, Inner, answered};
-use super::revoked::Watched;
-use super::service::refusal;
-use super::tokens::{ClientTokens, Known};
-use crate::server::Principal;
-use data_encoding::BASE64URL_NOPAD;
+use crate::body::AnswerBody;
+use crate::connection::Connection;
+use crate::layer::{Answering, Inner, answered, layer};
+use crate::principal::Principal;
+use crate::problem::Problem;
+use crate::revoked::Watched;
+use crate::tokens::{ClientTokens, Known};
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{HeaderValue, Request, StatusCode};
 use sha2::{Digest as _, Sha256};
+use std::fmt;
 use std::sync::Arc;
-use std::{fmt, io};
 
 /// Lets requests through that have a token, `Authorization: Bearer …`.
 ///
-/// Clients may share the token given to [`new`](Self::new), so their requests have no [`Principal`]: each session of the protocol, or each
-/// [`Connection`](crate::Connection), has separate background jobs and approvals, which end with it. A request with one of the
+/// Clients may share the token given to [`new`](Self::new), so their requests have no [`Principal`]. A request with one of the
 /// [tokens of clients](Self::clients) has the token's principal, and a [`Revocation`](crate::Revocation): when the token is removed from the
-/// file, its connections and sessions end within about a second, and with the last token of the principal its jobs and approvals.
+/// file, its connections end within about a second, and what waits for the revocation ends.
 #[derive(Clone)]
 pub struct Bearer<S> {
-    pub(super) inner: S,
+    inner: S,
     token: [u8; 32],
     clients: Option<Arc<Watched>>,
 }
@@ -60,21 +60,22 @@ impl<S> Bearer<S> {
         Some(Sender::Client(self.clients.as_ref()?.tokens.find(token)?))
     }
 
-    pub(super) fn answer<B>(&mut self, mut request: Request<B>) -> Answering
+    fn answer<B, A: AnswerBody>(&mut self, mut request: Request<B>) -> Answering<A>
     where
-        S: Inner<B>,
+        S: Inner<B, A>,
     {
         let Some(sender) = self.sender(&request) else {
-            let mut refused = refusal(
-                StatusCode::UNAUTHORIZED,
-                "this needs the header `Authorization: Bearer` with the token of the server".to_owned(),
-            );
-            refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            return answered(refused);
+            let text = "this needs the header `Authorization: Bearer` with the token of the server";
+            let problem = Problem::new(StatusCode::UNAUTHORIZED, text);
+            let refused = problem.with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return answered(refused.into_response());
         };
         if let (Sender::Client(known), Some(clients)) = (sender, &self.clients) {
             let revocation = clients.revocation(&known);
             let extensions = request.extensions_mut();
+            if let Some(connection) = extensions.get::<Connection>() {
+                connection.ends_with(&revocation);
+            }
             extensions.insert(Principal(format!("client {}", known.principal)));
             extensions.insert(revocation);
         }
@@ -82,19 +83,10 @@ impl<S> Bearer<S> {
     }
 }
 
-/// A new token, of 256 random bits.
-///
-/// # Errors
-///
-/// When the system has no randomness.
-pub fn new_token() -> io::Result<String> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-    Ok(BASE64URL_NOPAD.encode(&bytes))
-}
-
 impl<S> fmt::Debug for Bearer<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bearer").finish_non_exhaustive()
     }
 }
+
+layer!(Bearer);

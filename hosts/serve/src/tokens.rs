@@ -1,7 +1,6 @@
 //! Tokens of clients in a file, with their principals.
 
-use super::bearer::new_token;
-use data_encoding::HEXLOWER;
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -69,11 +68,11 @@ impl Stored {
 
 /// A known token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// The SHA-256 of the token, in hexadecimal.
-    pub(super) digest: String,
+    pub(crate) digest: String,
     /// The name of the principal.
-    pub(super) principal: String,
+    pub(crate) principal: String,
 }
 
 impl ClientTokens {
@@ -166,7 +165,7 @@ impl ClientTokens {
     /// # Errors
     ///
     /// When the file cannot be read.
-    pub(super) fn known(&self) -> io::Result<Vec<Known>> {
+    pub(crate) fn known(&self) -> io::Result<Vec<Known>> {
         let tokens = self.load()?.tokens.0.into_iter();
         let known = |(name, stored): (String, Stored)| Known {
             digest: stored.digest().to_owned(),
@@ -176,7 +175,7 @@ impl ClientTokens {
     }
 
     /// Returns what is known about a token. A file that cannot be read contains none.
-    pub(super) fn find(&self, token: &str) -> Option<Known> {
+    pub(crate) fn find(&self, token: &str) -> Option<Known> {
         let now = fs::metadata(&self.path).ok()?;
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let is_current = read
@@ -238,6 +237,17 @@ impl ClientTokens {
         file.sync_all()?;
         fs::rename(&beside, &self.path)
     }
+}
+
+/// A new token, of 256 random bits.
+///
+/// # Errors
+///
+/// When the system has no randomness.
+pub fn new_token() -> io::Result<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(BASE64URL_NOPAD.encode(&bytes))
 }
 
 fn digest(token: &str) -> String {

@@ -1,20 +1,20 @@
 //! Revocation of tokens while a server runs: the file of the tokens is read again as long as a revocation is waited for.
 
-use super::tokens::{ClientTokens, Known};
-use crate::server::Revocation;
+use crate::principal::Revocation;
+use crate::tokens::{ClientTokens, Known};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use toolkit::CancellationToken;
+use tokio_util::sync::CancellationToken;
 
 /// Pause between two readings of the file.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The tokens of clients, and the revocations of those that are in use.
 #[derive(Debug)]
-pub(super) struct Watched {
-    pub(super) tokens: ClientTokens,
+pub(crate) struct Watched {
+    pub(crate) tokens: ClientTokens,
     used: Mutex<Used>,
 }
 
@@ -53,12 +53,12 @@ fn cancel_others(used: &mut HashMap<String, Weak<CancellationToken>>, kept: &Has
 }
 
 impl Watched {
-    pub(super) fn new(tokens: ClientTokens) -> Arc<Self> {
+    pub(crate) fn new(tokens: ClientTokens) -> Arc<Self> {
         Arc::new(Self { tokens, used: Mutex::default() })
     }
 
     /// Returns the revocation of a token. Must be called within a tokio runtime.
-    pub(super) fn revocation(self: &Arc<Self>, known: &Known) -> Revocation {
+    pub(crate) fn revocation(self: &Arc<Self>, known: &Known) -> Revocation {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let revocation = Revocation {
             token: shared(&mut used.tokens, &known.digest),

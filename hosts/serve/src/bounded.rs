@@ -1,0 +1,173 @@
+//! Limits of what a client may send and keep open.
+
+use crate::body::AnswerBody;
+use crate::connection::Connection;
+use crate::layer::Answering;
+use crate::principal::Principal;
+use crate::problem::Problem;
+use crate::request_body::{BodyLimits, whole};
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::Full;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tower_service::Service;
+
+/// Time after which a client may try again to open a stream.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Reads the body of each request whole, within limits, and counts the event streams that are open.
+///
+/// A stream counts for its [`Principal`], or else for its [`Connection`]. A request that accepts an event stream takes a place before it is
+/// handled, and gives it back if the answer is none: no call is begun of which the answer could not be sent.
+#[derive(Debug, Clone)]
+pub struct Bounded<S> {
+    inner: S,
+    body: BodyLimits,
+    streams: Arc<Streams>,
+}
+
+impl<S> Bounded<S> {
+    /// Limits requests to 4 MiB in 30 seconds, and streams to 512 in all and 64 for one principal.
+    pub fn new(inner: S) -> Self {
+        Self { inner, body: BodyLimits::default(), streams: Arc::new(Streams::new(512, 64)) }
+    }
+
+    /// Sets other limits of a body.
+    #[must_use]
+    pub fn body(self, body: BodyLimits) -> Self {
+        Self { body, ..self }
+    }
+
+    /// Sets other numbers of open streams: of all, and of one principal or connection.
+    #[must_use]
+    pub fn streams(self, all: usize, each: usize) -> Self {
+        Self { streams: Arc::new(Streams::new(all, each)), ..self }
+    }
+}
+
+impl<S, B, A> Service<Request<B>> for Bounded<S>
+where
+    S: Service<Request<Full<Bytes>>, Response = Response<A>, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + 'static,
+    B: Body<Data: Send> + Send + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    A: AnswerBody,
+{
+    type Response = Response<A>;
+    type Error = Infallible;
+    type Future = Answering<A>;
+
+    fn poll_ready(&mut self, task: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(task)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        // The service that was polled until it was ready is the one to call.
+        let clone = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, clone);
+        let (limits, streams) = (self.body, Arc::clone(&self.streams));
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let body = match whole(body, limits).await {
+                Ok(body) => body,
+                Err(problem) => return Ok(problem.into_response()),
+            };
+            let place = if accepts_stream(&parts.headers) {
+                match streams.enter(owner(&parts.extensions)) {
+                    Ok(place) => Some(place),
+                    Err(problem) => return Ok(problem.into_response()),
+                }
+            } else {
+                None
+            };
+            let answer = inner.call(Request::from_parts(parts, Full::new(body))).await?;
+            Ok(match place {
+                Some(place) if is_stream(answer.headers()) => answer.map(|body| body.holding(place)),
+                _ => answer,
+            })
+        })
+    }
+}
+
+fn accepts_stream(headers: &HeaderMap) -> bool {
+    headers.get_all(ACCEPT).iter().any(|value| {
+        value.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("text/event-stream"))
+    })
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|value| value.starts_with("text/event-stream"))
+}
+
+/// Whom a stream counts for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Owner {
+    Principal(Principal),
+    Connection(usize),
+    Unknown,
+}
+
+fn owner(extensions: &http::Extensions) -> Owner {
+    match (extensions.get::<Principal>(), extensions.get::<Connection>()) {
+        (Some(principal), _) => Owner::Principal(principal.clone()),
+        (None, Some(connection)) => Owner::Connection(connection.address()),
+        (None, None) => Owner::Unknown,
+    }
+}
+
+#[derive(Debug)]
+struct Streams {
+    all: usize,
+    each: usize,
+    open: Mutex<HashMap<Owner, usize>>,
+}
+
+/// A place among the streams.
+#[derive(Debug)]
+struct Place {
+    streams: Arc<Streams>,
+    owner: Owner,
+}
+
+impl Streams {
+    fn new(all: usize, each: usize) -> Self {
+        Self { all, each, open: Mutex::default() }
+    }
+
+    fn enter(self: &Arc<Self>, owner: Owner) -> Result<Place, Problem> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = open.get(&owner).copied().unwrap_or_default();
+        if own >= self.each {
+            let text = format!("{} streams of this client are open already; close one of them", self.each);
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, text).retry_after(AGAIN));
+        }
+        if open.values().sum::<usize>() >= self.all {
+            let text = format!("{} streams are open already; try later", self.all);
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, text).retry_after(AGAIN));
+        }
+        open.insert(owner.clone(), own + 1);
+        Ok(Place { streams: Arc::clone(self), owner })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.owner) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.owner);
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+use super::*;
+use std::time::Duration;
+use toolkit_serve::{Bearer, BodyLimits, Bounded, ClientTokens};
+
+fn with_token(request: http::request::Builder, token: &str) -> http::request::Builder {
+    request.header("authorization", format!("Bearer {token}"))
+}
+
+#[tokio::test]
+async fn a_body_is_read_up_to_its_limit_of_size_and_time() {
+    let limits = BodyLimits::new(10, Duration::from_mins(1));
+    let server = Server::start(Bounded::new(routes()).body(limits), ServeOptions::default()).await;
+    let post = |body: &'static str| get_of("/size").method("POST").body(Full::from(body)).unwrap();
+    assert_eq!(server.send(post("0123456789")).await.1.body(), "10");
+    let (status, answer) = server.send(post("0123456789a")).await;
+    assert_eq!(status, 413);
+    assert!(problem(&answer)["detail"].as_str().unwrap().contains("10 bytes"));
+    // A body of which the end does not come.
+    let limits = BodyLimits::new(10, Duration::from_millis(50));
+    let server = Server::start(Bounded::new(routes()).body(limits), ServeOptions::default()).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = "POST /size HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n12";
+    tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    tokio::io::AsyncReadExt::read_exact(&mut stream, &mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 408");
+}
+
+#[tokio::test]
+async fn open_streams_are_counted_for_each_principal_and_for_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let tokens = ClientTokens::at(directory.path().join("clients.json"));
+    let [ada, phone, bob] = [("ada", "ada"), ("phone", "ada"), ("bob", "bob")]
+        .map(|(name, of)| tokens.add_for(name, of).unwrap());
+    let service = Bearer::new(Bounded::new(routes()).streams(3, 2), TOKEN).clients(tokens);
+    let server = Server::start(service, ServeOptions::default()).await;
+    let events = |token: &str| {
+        with_token(get_of("/events"), token).header("accept", "text/event-stream").body(empty()).unwrap()
+    };
+    let (mut one, mut two, mut three, mut four) =
+        (server.connect().await, server.connect().await, server.connect().await, server.connect().await);
+    let first = one.open(events(&ada)).await;
+    let _second = two.open(events(&phone)).await;
+    assert_eq!(first.status(), 200);
+    let (status, answer) = three.send(events(&ada)).await;
+    assert_eq!(status, 429);
+    assert_eq!(answer.headers()["retry-after"], "5");
+    assert!(problem(&answer)["detail"].as_str().unwrap().contains("2 streams of this client"));
+    let _third = three.open(events(&bob)).await;
+    assert_eq!(four.send(events(&bob)).await.0, 503);
+    // A request that could have been answered by a stream, and was not, gives its place back.
+    drop((first, one));
+    for _ in 0..10 {
+        let plain =
+            with_token(get_of("/size"), &bob).method("POST").header("accept", "text/event-stream, */*");
+        let mut status = StatusCode::SERVICE_UNAVAILABLE;
+        while status == StatusCode::SERVICE_UNAVAILABLE {
+            // The server notices a moment later that a client is gone.
+            status = server.send(plain_of(&plain)).await.0;
+        }
+        assert_eq!(status, 200);
+    }
+}
+
+fn plain_of(builder: &http::request::Builder) -> Request<Full<Bytes>> {
+    let mut request = Request::builder().uri("/size").method("POST").body(empty()).unwrap();
+    *request.headers_mut() = builder.headers_ref().unwrap().clone();
+    request
+}

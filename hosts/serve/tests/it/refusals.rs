@@ -1,0 +1,56 @@
+use super::*;
+use toolkit_serve::{Addressed, Bearer, Cors, at_path};
+
+#[tokio::test]
+async fn a_refusal_says_what_is_wrong_as_problem_details() {
+    let layers = Cors::new(Bearer::new(routes(), TOKEN), ["http://app.test"]);
+    let server =
+        Server::start(Addressed::local(layers).origins(["http://app.test"]), ServeOptions::default()).await;
+    for (request, status, detail) in [
+        (get_of("/size"), 401, "Authorization: Bearer"),
+        (get_of("/size").header("authorization", "Bearer wrong"), 401, "Authorization: Bearer"),
+        (get_of("/x").header("authorization", format!("Bearer {TOKEN}")), 404, "nothing here"),
+        (get_of("/size").header("host", "evil.test"), 421, "host of this request"),
+        (get_of("/size").header("origin", "http://evil.test"), 403, "pages of this origin"),
+    ] {
+        let (found, answer) = server.send(request.body(empty()).unwrap()).await;
+        let problem = problem(&answer);
+        assert_eq!(found, status, "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(detail), "{problem}");
+        assert_eq!(answer.headers()["cache-control"], "no-store");
+        assert_eq!(answer.headers().contains_key("www-authenticate"), status == 401);
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_an_allowed_origin_may_call_with_the_headers_that_were_added() {
+    let cors = Cors::new(Bearer::new(routes(), TOKEN), ["http://app.test"])
+        .methods(&[http::Method::PATCH])
+        .request_headers(&[http::HeaderName::from_static("x-mine")])
+        .answer_headers(&[http::HeaderName::from_static("x-yours")]);
+    let server = Server::start(cors, ServeOptions::default()).await;
+    let preflight = |origin: &str| {
+        let request = get_of("/size").method("OPTIONS").header("access-control-request-method", "PATCH");
+        request.header("origin", origin).body(empty()).unwrap()
+    };
+    let (status, answer) = server.send(preflight("http://app.test")).await;
+    let header = |name: &str| answer.headers()[name].to_str().unwrap();
+    assert_eq!(status, 204);
+    assert_eq!(header("access-control-allow-origin"), "http://app.test");
+    assert_eq!(header("access-control-allow-methods"), "PATCH");
+    assert!(header("access-control-allow-headers").ends_with(", x-mine"));
+    assert!(header("access-control-expose-headers").ends_with(", x-yours"));
+    let (status, answer) = server.send(preflight("http://evil.test")).await;
+    assert_eq!((status.as_u16(), problem(&answer)["title"].as_str()), (403, Some("Forbidden")));
+    assert!(!answer.headers().contains_key("access-control-allow-origin"));
+}
+
+#[tokio::test]
+async fn a_service_at_one_path_names_it() {
+    let server = Server::start(at_path("/size", routes()), ServeOptions::default()).await;
+    let (status, answer) = server.send(get_of("/size").method("POST").body(empty()).unwrap()).await;
+    assert_eq!((status.as_u16(), &answer.body()[..]), (200, &b"0"[..]));
+    let (status, answer) = server.send(get_of("/other").body(empty()).unwrap()).await;
+    assert_eq!(status, 404);
+    assert!(problem(&answer)["detail"].as_str().unwrap().ends_with("/size"));
+}

@@ -5,6 +5,8 @@ pub use crate::approvals::{Approval, ApprovalError, ApprovalList, Approvals, Del
 pub use crate::approver::Answering;
 #[cfg(feature = "runtime")]
 pub use crate::approver::{CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover};
+#[cfg(feature = "runtime")]
+pub use crate::ask_journal::{AskJournal, Journaling};
 pub use crate::ask_record::RecordedAsk;
 #[cfg(feature = "runtime")]
 pub use crate::asks::{AnswerError, AskLimits, Asks};

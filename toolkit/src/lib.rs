@@ -49,6 +49,8 @@ extern crate self as toolkit;
 pub mod approval;
 mod approver;
 pub mod arguments;
+#[cfg(feature = "runtime")]
+mod ask_journal;
 mod ask_record;
 mod config_of;
 mod cut;

@@ -124,11 +124,11 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<Detailed<Patc
     };
     let targets = workspace.ask_all(proposals, |ask| match &question.diffs {
         Some(diffs) => {
-            let ask = diffs.iter().fold(ask, |ask, (path, diff)| ask.with_diff(path, diff));
+            let ask = diffs.iter().fold(ask.before_acting(), |ask, (path, diff)| ask.with_diff(path, diff));
             let links = question.other_names.iter();
             links.fold(ask, |ask, (shown, names)| hard_links::with_warning(ask, shown, *names))
         }
-        None => ask.with_text("the patch", &*input),
+        None => ask.with_text("the patch", &*input).before_acting(),
     });
     let targets = targets.await?;
     if let Some(directory) = &directory {

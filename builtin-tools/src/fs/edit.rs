@@ -125,7 +125,9 @@ async fn edit_file(
     };
     let shown = proposal.shown();
     let other_names = asked.as_ref().map_or(0, |asked| asked.other_names);
-    let ask = |ask: Ask| hard_links::with_warning(ask.with_diff(&shown, &change), &shown, other_names);
+    let ask = |ask: Ask| {
+        hard_links::with_warning(ask.with_diff(&shown, &change).before_acting(), &shown, other_names)
+    };
     let target = proposal.ask(ask).await?;
     let lock = target.lock().await;
     let made = ctx.blocking(move |cancel| {
@@ -441,7 +443,7 @@ async fn create(
         return Err(exists(&shown));
     }
     let change = diff(&shown, None, Some(content.as_bytes()));
-    let target = proposal.ask(|ask| ask.with_diff(&shown, &change.text)).await?;
+    let target = proposal.ask(|ask| ask.with_diff(&shown, &change.text).before_acting()).await?;
     let lock = target.lock().await;
     let made = ctx.blocking(move |_| {
         let _lock = lock;

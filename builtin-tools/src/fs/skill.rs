@@ -85,7 +85,7 @@ pub async fn skill(
     let found = library.skills.swap_remove(at);
     if ctx.may_use_skill(&found.name) == Decision::Ask {
         let title = format!("load the skill {} of {}", found.name, found.owner);
-        ctx.ask(Ask::new("skill", title).with_pattern(&found.name)).await?;
+        ctx.ask(Ask::new("skill", title).with_pattern(&found.name).before_acting()).await?;
     }
     let shown = ctx.clone();
     ctx.blocking(move |_| {

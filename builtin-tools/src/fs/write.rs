@@ -103,9 +103,10 @@ async fn ask(
     proposal
         .ask(|ask| match draft {
             Some(draft) => {
-                hard_links::with_warning(ask.with_diff(&path, &draft.diff.text), &shown, other_names)
+                let ask = ask.with_diff(&path, &draft.diff.text).before_acting();
+                hard_links::with_warning(ask, &shown, other_names)
             }
-            None => ask.with_text("the whole new content", content),
+            None => ask.with_text("the whole new content", content).before_acting(),
         })
         .await
 }

@@ -32,7 +32,7 @@ pub(super) struct Around<'a> {
 
 /// The one question about a command.
 pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) -> Ask {
-    let mut ask = Ask::new(KIND, &*command.text).with_command(&*command.text, &command.cwd);
+    let mut ask = Ask::new(KIND, &*command.text).with_command(&*command.text, &command.cwd).before_acting();
     let asked: Vec<&Part> = judged.verdict.each_part().filter(|part| of(part).next().is_some()).collect();
     for reason in judged.verdict.reasons.iter().filter(|reason| reason.decision > Decision::Allow) {
         ask = ask.with_text("why", &*reason.text);

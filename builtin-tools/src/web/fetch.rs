@@ -112,7 +112,7 @@ async fn fetched(
     let target = client.guard().check_url(url).map_err(|refused| clients::tool_error(&refused.into()))?;
     if !client.guard().is_named(&target) {
         let ask = Ask::new("web_fetch", format!("Fetch {} from {}", target.url(), target.host()));
-        ctx.ask(ask.with_pattern(target.url().as_str())).await?;
+        ctx.ask(ask.with_pattern(target.url().as_str()).before_acting()).await?;
     }
     let format_name = match format {
         PageFormat::Markdown => "markdown",

@@ -13,7 +13,6 @@
 
 mod client;
 mod content;
-mod conversation;
 mod diff;
 mod lines;
 mod permission;
@@ -21,6 +20,7 @@ mod prompt;
 mod replay;
 mod rpc;
 mod server;
+mod session;
 mod unsaved;
 mod updates;
 

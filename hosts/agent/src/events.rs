@@ -16,6 +16,9 @@ pub enum AgentEvent {
     Started {
         /// The id of the transcript.
         transcript: String,
+        /// The id of the run.
+        #[serde(default)]
+        run: String,
         /// The configured name of the model.
         model: String,
         /// The agent, if it has a name.
@@ -25,6 +28,11 @@ pub enum AgentEvent {
         depth: u32,
         /// True if the run continues a conversation.
         resumed: bool,
+    },
+    /// The queued messages that the task holds are consumed: its line in the transcript is on the disk.
+    Consumed {
+        /// The ids of the messages.
+        ids: Vec<String>,
     },
     /// A turn of the model began.
     TurnStarted {
@@ -83,6 +91,9 @@ pub enum AgentEvent {
     Delivered {
         /// The message.
         text: String,
+        /// Its id, if it was sent with one: it is consumed, since its line in the transcript is on the disk.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
     },
     /// A message of the host to the model: that a final answer is missing, or that a limit is near.
     HostMessage {
@@ -117,6 +128,9 @@ pub enum AgentEvent {
     },
     /// The run is over.
     Finished {
+        /// The id of the run.
+        #[serde(default)]
+        run: String,
         /// Its account.
         result: Box<ToolAgentResult>,
     },

@@ -40,8 +40,10 @@ pub mod acp;
 mod agent;
 mod approvals;
 mod context;
+mod conversations;
 mod deferral;
 mod events;
+mod fail_points;
 mod ledger;
 mod limits;
 mod loop_tools;
@@ -58,6 +60,10 @@ mod transcript;
 
 pub use agent::{Agent, AgentBuilder};
 pub use context::ContextSettings;
+pub use conversations::{
+    Conversation, ConversationOptions, Conversations, Ended, IncomingMessage, Mode, NameTaken, Observation,
+    Observed, ObservedEvent, Receipt, SendError,
+};
 pub use events::{AgentEvent, Compaction, Observer};
 pub use limits::Limits;
 pub use profile::AgentProfile;
@@ -66,5 +72,5 @@ pub use request::DelegationRequest;
 pub use result::{RunUsage, StopReason, ToolAgentResult, ToolAgentStep};
 pub use rewind::{Checkpoints, RewindOptions, Rewound};
 pub use session::{RunOptions, Session};
-pub use steering::Steering;
+pub use steering::{QueueFull, Steering};
 pub use transcript::{Kind, Replay, TranscriptError, TranscriptInfo, TranscriptMessage, Transcripts};

@@ -6,6 +6,7 @@ mod context;
 mod deferral;
 mod delegate;
 mod ending;
+mod questions;
 mod repeats;
 mod start;
 mod steps;
@@ -21,7 +22,7 @@ use crate::request::DelegationRequest;
 use crate::result::{StopReason, ToolAgentResult};
 use crate::session::{RunOptions, Session};
 use crate::steering::Queued;
-use crate::transcript::{Kind, Record, now};
+use crate::transcript::{Kind, Record, new_id, now};
 use context::Room;
 pub(crate) use ending::{Ending, limit_text, model_failed};
 use repeats::Repeats;
@@ -40,6 +41,10 @@ pub(crate) struct Run<'s> {
     pub(crate) caller: Caller,
     pub(crate) observer: Observer,
     pub(crate) cancel: CancellationToken,
+    /// Its id.
+    pub(crate) id: String,
+    /// The ids of the queued messages that its task holds.
+    consumes: Vec<String>,
     /// Ends the calls under way, whatever the reason.
     stop_calls: CancellationToken,
     pub(crate) clock: Clock,
@@ -78,6 +83,8 @@ impl<'s> Run<'s> {
             observer: options.observer.redacting(agent.toolkit.redactor()),
             stop_calls: options.cancel.child_token(),
             cancel: options.cancel,
+            id: options.run.unwrap_or_else(new_id),
+            consumes: options.consumes,
             clock,
             system,
             ledger,
@@ -98,15 +105,16 @@ impl<'s> Run<'s> {
         if self.agent.toolkit.has_sources() {
             self.add_source_instructions().await;
         }
-        let ending = match self.begin(request) {
+        let ending = match self.begin(request).await {
             Ok(()) => self.turns().await,
             Err(ending) => ending,
         };
         self.end(ending).await
     }
 
-    fn begin(&mut self, mut request: Option<DelegationRequest>) -> Result<(), Ending> {
+    async fn begin(&mut self, mut request: Option<DelegationRequest>) -> Result<(), Ending> {
         self.observer.send(AgentEvent::Started {
+            run: self.id.clone(),
             transcript: self.session.header.id.clone(),
             model: self.agent.model.name().to_owned(),
             agent: self.session.header.agent.clone(),
@@ -123,16 +131,27 @@ impl<'s> Run<'s> {
             Message::User(UserMessage { content: std::iter::once(text).chain(attachments).collect() })
         });
         self.session.journal.record(&Record::Run {
+            run: Some(self.id.clone()),
             request: request.map(Box::new),
             model: self.agent.model.name().to_owned(),
             system: self.system.clone(),
             at: now(),
         })?;
-        if let Some(message) = message {
-            let id = self.session.journal.say(Kind::Task, message)?;
-            self.room.task = Some(id);
+        // Before the task: its message comes after the results of these calls.
+        let again = self.begin_again().await;
+        if let Err(ending) = &again {
+            self.settle(ending.reason);
         }
-        Ok(())
+        if let Some(message) = message {
+            let consumes = std::mem::take(&mut self.consumes);
+            let id = self.session.journal.say_consuming(Kind::Task, message, consumes.clone())?;
+            self.room.task = Some(id);
+            if !consumes.is_empty() {
+                self.session.journal.sync().await?;
+                self.observer.send(AgentEvent::Consumed { ids: consumes });
+            }
+        }
+        again
     }
 
     async fn turns(&mut self) -> Ending {
@@ -144,9 +163,20 @@ impl<'s> Run<'s> {
         }
     }
 
+    /// Begins the calls again that waited for a person when the program ended.
+    async fn begin_again(&mut self) -> Result<(), Ending> {
+        let Some(pending) = self.session.journal.conversation.pending() else { return Ok(()) };
+        let calls = pending.calls.clone();
+        self.check()?;
+        let toolbox = self.toolbox().await?;
+        // A final answer among them was given its result when the conversation was resumed.
+        self.run_calls(&toolbox, calls).await?;
+        Ok(())
+    }
+
     async fn turn(&mut self) -> Result<Next, Ending> {
         self.check()?;
-        self.deliver()?;
+        self.deliver().await?;
         self.announce_last_turn()?;
         self.turns += 1;
         self.observer.send(AgentEvent::TurnStarted { turn: self.session.journal.conversation.turns });
@@ -195,16 +225,25 @@ impl<'s> Run<'s> {
     }
 
     /// Delivers the messages that wait.
-    fn deliver(&mut self) -> Result<(), Ending> {
+    async fn deliver(&mut self) -> Result<(), Ending> {
         self.drain_events();
-        for queued in self.session.steering.take() {
+        let mut delivered = Vec::new();
+        while let Some(queued) = self.session.steering.first() {
             let text = queued.text();
-            let kind = match queued {
-                Queued::Message(_) => Kind::Addition,
-                Queued::JobEnded(_) => Kind::Note,
+            let (kind, id) = match queued {
+                Queued::Message { id, .. } => (Kind::Addition, id),
+                _ => (Kind::Note, None),
             };
-            self.session.journal.say(kind, Message::user(&text))?;
-            self.observer.send(AgentEvent::Delivered { text });
+            let consumes = id.iter().cloned().collect();
+            self.session.journal.say_consuming(kind, Message::user(&text), consumes)?;
+            self.session.steering.remove_first();
+            delivered.push(AgentEvent::Delivered { text, id });
+        }
+        if delivered.iter().any(|event| matches!(event, AgentEvent::Delivered { id: Some(_), .. })) {
+            self.session.journal.sync().await?;
+        }
+        for event in delivered {
+            self.observer.send(event);
         }
         Ok(())
     }

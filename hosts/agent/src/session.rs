@@ -3,9 +3,11 @@
 use crate::agent::{Agent, Inner};
 use crate::deferral::Deferral;
 use crate::events::Observer;
+use crate::fail_points;
 use crate::redaction::without_secrets;
 use crate::request::DelegationRequest;
-use crate::steering::{Queued, Steering};
+use crate::result::ToolAgentResult;
+use crate::steering::Steering;
 use crate::transcript::{
     Conversation, Header, Kind, Record, TranscriptError, TranscriptMessage, Transcripts, VERSION, Writer,
     new_id, now,
@@ -28,6 +30,10 @@ pub struct RunOptions {
     pub cancel: CancellationToken,
     /// Gets the events of the run.
     pub observer: Observer,
+    /// The id of the run, which its lines in the transcript carry; a new one by default.
+    pub run: Option<String>,
+    /// The ids of the queued messages that the task holds. They are consumed once its line is on the disk.
+    pub consumes: Vec<String>,
 }
 
 impl RunOptions {
@@ -40,6 +46,20 @@ impl RunOptions {
     #[must_use]
     pub fn cancel(mut self, cancel: CancellationToken) -> Self {
         self.cancel = cancel;
+        self
+    }
+
+    /// Sets the id of the run.
+    #[must_use]
+    pub fn run(mut self, id: impl Into<String>) -> Self {
+        self.run = Some(id.into());
+        self
+    }
+
+    /// Adds the id of a queued message that the task holds.
+    #[must_use]
+    pub fn consumes(mut self, id: impl Into<String>) -> Self {
+        self.consumes.push(id.into());
         self
     }
 
@@ -225,6 +245,22 @@ impl Session {
             .collect()
     }
 
+    /// Returns the id of the run that began and has no end: the program was killed meanwhile. [`go_on`](Self::go_on) with this id ends it. The
+    /// id is empty in a transcript of an earlier version.
+    pub fn open_run(&self) -> Option<&str> {
+        self.journal.conversation.runs.open()
+    }
+
+    /// Returns the run that consumed a queued message.
+    pub fn consumer(&self, message: &str) -> Option<&str> {
+        self.journal.conversation.runs.consumer(message)
+    }
+
+    /// Returns the account of one of the last 100 runs that ended, without its steps.
+    pub fn end_of(&self, run: &str) -> Option<&ToolAgentResult> {
+        self.journal.conversation.runs.end(run)
+    }
+
     /// Returns the files that tool calls of this conversation reported as changed.
     pub fn files_modified(&self) -> &[PathBuf] {
         &self.files
@@ -309,7 +345,7 @@ fn named(mut caller: Caller, agent: Option<&String>) -> Caller {
 /// Queues what an event tells the model.
 pub(crate) fn queue(steering: &Steering, event: &Event) {
     if let Event::Ended { title, .. } = event {
-        steering.push(Queued::JobEnded(title.clone()));
+        steering.job_ended(title.clone());
     }
 }
 
@@ -349,12 +385,19 @@ impl Journal {
         self.apply(record)
     }
 
+    /// Returns true if the lines are written to a file.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.writer.is_some()
+    }
+
     /// Lets a line count that could not be written, so that at least this process has a whole conversation.
-    pub(crate) fn record_anyway(&mut self, record: &Record) {
-        if self.record(record).is_err() {
+    pub(crate) fn record_anyway(&mut self, record: &Record) -> Result<(), TranscriptError> {
+        let recorded = self.record(record);
+        if recorded.is_err() {
             let redacted = without_secrets(&self.redactor, record);
             let _ = self.apply(redacted.as_ref().unwrap_or(record));
         }
+        recorded
     }
 
     fn apply(&mut self, record: &Record) -> Result<(), TranscriptError> {
@@ -367,16 +410,34 @@ impl Journal {
 
     /// Adds a message, and returns its number.
     pub(crate) fn say(&mut self, kind: Kind, message: Message) -> Result<u64, TranscriptError> {
+        self.say_consuming(kind, message, Vec::new())
+    }
+
+    /// Adds a message that holds queued messages of these ids, and returns its number.
+    pub(crate) fn say_consuming(
+        &mut self,
+        kind: Kind,
+        message: Message,
+        consumes: Vec<String>,
+    ) -> Result<u64, TranscriptError> {
         let id = self.conversation.next_id();
-        self.record(&Record::Message { id, kind, message })?;
+        self.record(&Record::Message { id, kind, message, consumes })?;
         Ok(id)
     }
 
     /// Has all lines reach the disk, so that they survive a loss of power.
-    pub(crate) async fn sync(&self) {
-        let Some(path) = self.writer.as_ref().map(|writer| writer.path().to_owned()) else { return };
-        // A disk that cannot says so at the next line.
-        let sync = move || File::open(path).and_then(|file| file.sync_data());
-        let _ = tokio::task::spawn_blocking(sync).await;
+    ///
+    /// # Errors
+    ///
+    /// The disk cannot take them.
+    pub(crate) async fn sync(&self) -> Result<(), TranscriptError> {
+        let Some(path) = self.writer.as_ref().map(|writer| writer.path().to_owned()) else { return Ok(()) };
+        let sync = {
+            let path = path.clone();
+            move || File::open(path).and_then(|file| file.sync_data())
+        };
+        let synced = tokio::task::spawn_blocking(sync).await.map_err(std::io::Error::other);
+        fail_points::pass("transcript_sync");
+        synced.and_then(|synced| synced).map_err(|error| TranscriptError::io("sync", &path, &error))
     }
 }

@@ -5,12 +5,14 @@ mod file;
 mod fork;
 mod record;
 mod replay;
+mod runs;
 
 pub(crate) use conversation::{Conversation, Item, tokens_of, tokens_of_answer};
 pub(crate) use file::{Damage, Loaded, Writer, read, read_header};
 pub use record::Kind;
 pub(crate) use record::{Header, Record, VERSION};
 pub use replay::Replay;
+pub(crate) use runs::Runs;
 
 use serde::Serialize;
 use std::fs::DirBuilder;

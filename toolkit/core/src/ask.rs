@@ -77,6 +77,9 @@ pub struct Ask {
     /// [`is_guarded`](Self::is_guarded).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guarded: bool,
+    /// True if the call has done nothing yet; see [`before_acting`](Self::before_acting).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub before_acting: bool,
     /// The configuration setting that would allow the operation when no person can be asked; see [`with_hint`](Self::with_hint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -148,6 +151,7 @@ impl Ask {
             at_most: AllowScope::Always,
             raised: false,
             guarded: false,
+            before_acting: false,
             hint: None,
         }
     }
@@ -248,6 +252,14 @@ impl Ask {
         self
     }
 
+    /// Declares that the call has done nothing yet that would have to be undone or must not be done twice. If the host is killed while the
+    /// question waits, it may then begin the call again, and ask again; without the declaration it cannot know.
+    #[must_use]
+    pub fn before_acting(mut self) -> Self {
+        self.before_acting = true;
+        self
+    }
+
     /// Adds a fact that the answer relies on and that can be another one at a later call: what starts a server, the content of a script, the
     /// sandbox of a command. It is shown with what a lasting answer remembers, and such an answer counts only for a question with the same
     /// conditions. One condition a line of text, without secrets.
@@ -281,11 +293,33 @@ impl Ask {
     /// the operation.
     #[doc(hidden)]
     pub fn asks_the_same(&self, other: &Self) -> bool {
-        let Self { kind, title, patterns, conditions, details, claim: _, at_most, raised, guarded, hint: _ } =
-            self;
+        let Self {
+            kind,
+            title,
+            patterns,
+            conditions,
+            details,
+            claim: _,
+            at_most,
+            raised,
+            guarded,
+            before_acting: _,
+            hint: _,
+        } = self;
         let of_one = (kind, title, patterns, conditions, details, at_most, raised, guarded);
-        let Self { kind, title, patterns, conditions, details, claim: _, at_most, raised, guarded, hint: _ } =
-            other;
+        let Self {
+            kind,
+            title,
+            patterns,
+            conditions,
+            details,
+            claim: _,
+            at_most,
+            raised,
+            guarded,
+            before_acting: _,
+            hint: _,
+        } = other;
         of_one == (kind, title, patterns, conditions, details, at_most, raised, guarded)
     }
 

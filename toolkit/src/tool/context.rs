@@ -9,6 +9,7 @@ mod runtime_only;
 pub use runtime_only::Toolkit;
 
 use crate::approver::Approver;
+use crate::ask_journal::AskJournal;
 use crate::events::{Event, Hub, Progress};
 use crate::live::{DisplayInfo, Live};
 use crate::output_store::owner_name;
@@ -51,6 +52,8 @@ pub struct ToolContext {
     redactor: Option<Redactor>,
     /// The call's own approver, if it differs from the toolkit's.
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    /// The record of its questions, if the host keeps one.
+    pub(crate) ask_journal: Option<Arc<dyn AskJournal>>,
     /// The value that the host attached to the call.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     /// The messages of the session so far, if the host provided them.
@@ -140,6 +143,7 @@ impl Clone for ToolContext {
             parent: self.parent.clone(),
             redactor: self.redactor.clone(),
             approver: self.approver.clone(),
+            ask_journal: self.ask_journal.clone(),
             attached: self.attached.clone(),
             messages: self.messages.clone(),
             live: OnceLock::from(Arc::clone(self.live())),
@@ -158,7 +162,7 @@ impl ToolContext {
         redactor: Option<Redactor>,
     ) -> Self {
         let live = OnceLock::new();
-        let (approver, attached, messages) = (None, None, None);
+        let (approver, ask_journal, attached, messages) = (None, None, None, None);
         Self {
             call_id,
             called_as,
@@ -168,6 +172,7 @@ impl ToolContext {
             parent,
             redactor,
             approver,
+            ask_journal,
             attached,
             messages,
             live,

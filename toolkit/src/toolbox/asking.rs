@@ -103,17 +103,26 @@ impl ToolContext {
         let note = recalled.err();
         let workspace = memory.workspace().filter(|_| note.is_none()).map(str::to_owned);
         let title = ask.title.clone();
+        // The runtime asks before the function of the call.
+        let acts_later = ask.before_acting || asker != "tool";
         let mut origin = self.origin();
         origin.workspace = workspace;
         let put = Put::remembered(origin, Question::Approve(ask), note)
             .with_session_lifetime(memory.session_lifetime());
+        let journal = self.ask_journal.as_ref().filter(|_| acts_later);
         let away = self.live().leave(Reason::Asking);
         let answer = match settings.asks.ask_together(self.approver(), put, &memory) {
             Ok(joined) => {
-                self.send(|| Event::Asked { ask: joined.ask().clone() });
-                let ask_id = joined.ask().id().to_owned();
+                let ask = joined.ask().clone();
+                self.send(|| Event::Asked { ask: ask.clone() });
+                if let Some(journal) = journal {
+                    journal.asked(&ask).await.map_err(|why| not_recorded("question", &why))?;
+                }
                 let answer = self.unless_cancelled(joined).await?;
-                self.send(|| Event::answered(&ask_id, &answer));
+                self.send(|| Event::answered(ask.id(), &answer));
+                if let Some(journal) = journal {
+                    journal.answered(&ask, &answer).await.map_err(|why| not_recorded("answer", &why))?;
+                }
                 answer
             }
             Err(refusal) => refusal,
@@ -221,6 +230,11 @@ impl ToolContext {
             Either::Right(_) => Err(ToolError::aborted("the call was cancelled")),
         }
     }
+}
+
+/// Returns the error for a call that does not go on, because a host that keeps a record of it cannot.
+fn not_recorded(what: &str, why: &str) -> ToolError {
+    ToolError::failed(format!("the {what} could not be recorded, so nothing was done: {why}"))
 }
 
 /// Returns the name of the rule that decided.

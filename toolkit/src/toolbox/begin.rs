@@ -62,6 +62,7 @@ impl Toolbox {
             cancel,
             timeout,
             approver,
+            ask_journal,
             attached,
             messages,
             above,
@@ -90,6 +91,7 @@ impl Toolbox {
             },
         };
         begun.context.approver = approver;
+        begun.context.ask_journal = ask_journal;
         begun.context.attached = attached;
         begun.context.messages = messages;
         if let Some(error) = refused {

@@ -1,6 +1,7 @@
 //! A host's options for a single call.
 
 use crate::approver::Approver;
+use crate::ask_journal::AskJournal;
 use crate::tool::context::Above;
 use std::any::Any;
 use std::fmt;
@@ -23,6 +24,7 @@ pub struct CallOptions {
     pub(crate) cancel: Option<CancellationToken>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) ask_journal: Option<Arc<dyn AskJournal>>,
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) messages: Option<Arc<[Message]>>,
     pub(crate) above: Option<Above>,
@@ -84,6 +86,14 @@ impl CallOptions {
     #[must_use]
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Records the questions of this call that come before its function acts, and their answers; see [`AskJournal`]. Calls that it makes
+    /// have none.
+    #[must_use]
+    pub fn ask_journal(mut self, journal: Arc<dyn AskJournal>) -> Self {
+        self.ask_journal = Some(journal);
         self
     }
 

@@ -1,11 +1,12 @@
 //! The methods of the protocol.
 
 use super::client::{Abilities, Client};
-use super::conversation::{Conversation, Ending, Start};
 use super::lines::{Line, Lines};
 use super::prompt::{Block, task};
 use super::rpc::{Fault, Incoming, answer, params, parse};
+use super::session::{Ending, Session, Start};
 use super::{AcpHost, AcpMcpServer, AcpMcpTransport, AcpSetup};
+use crate::conversations::Conversations;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -40,7 +41,12 @@ pub async fn serve(
     let client = Client::default();
     let outbox = client.outbox().clone();
     let last = CancellationToken::new();
-    let server = Arc::new(Server { client, host: Box::new(host), sessions: Mutex::default() });
+    let server = Arc::new(Server {
+        client,
+        host: Box::new(host),
+        sessions: Mutex::default(),
+        conversations: Conversations::new(),
+    });
     let mut writing = pin!(async {
         let late = async {
             last.cancelled().await;
@@ -63,7 +69,8 @@ pub async fn serve(
 struct Server {
     client: Client,
     host: Box<dyn AcpHost>,
-    sessions: Mutex<HashMap<String, Arc<Conversation>>>,
+    sessions: Mutex<HashMap<String, Arc<Session>>>,
+    conversations: Conversations,
 }
 
 #[derive(Deserialize)]
@@ -265,8 +272,8 @@ impl Server {
                 let Prompt { session_id, prompt } = params(method, given)?;
                 let session = self.session(&session_id)?;
                 let task = task(prompt)?;
-                let cancel = session.begin(id)?;
-                Now::Later(Box::pin(async move { session.prompt(task, cancel).await }))
+                let receipt = session.begin(id, task)?;
+                Now::Later(Box::pin(async move { session.prompt(receipt).await }))
             }
             "session/set_mode" => {
                 let SetMode { session_id, mode_id } = params(method, given)?;
@@ -311,7 +318,7 @@ impl Server {
         })
     }
 
-    async fn open(&self, given: Setup, start: Start<'_>) -> Result<Arc<Conversation>, Fault> {
+    async fn open(&self, given: Setup, start: Start<'_>) -> Result<Arc<Session>, Fault> {
         if !given.cwd.is_absolute() || !given.cwd.is_dir() {
             let cwd = toolkit::text::escape_line(&given.cwd.display().to_string()).into_owned();
             return Err(Fault::params(format!("`cwd` is not a directory: {cwd}; give an absolute path")));
@@ -325,21 +332,27 @@ impl Server {
         let opened = self.host.open(setup.clone()).await;
         let opened = opened.map_err(|message| Fault::new(Fault::INTERNAL, message))?;
         let (agent, ending) = Ending::of(opened);
-        let conversation =
-            match Conversation::open(&setup, agent, &self.client, self.host.transcripts(), start) {
-                Ok(conversation) => Arc::new(conversation),
-                Err(fault) => {
-                    ending.run().await;
-                    return Err(fault);
-                }
-            };
+        let conversation = match Session::open(
+            &setup,
+            agent,
+            &self.client,
+            self.host.transcripts(),
+            &self.conversations,
+            start,
+        ) {
+            Ok(conversation) => Arc::new(conversation),
+            Err(fault) => {
+                ending.run().await;
+                return Err(fault);
+            }
+        };
         conversation.set_ending(ending);
         self.sessions().insert(conversation.id().to_owned(), Arc::clone(&conversation));
         Ok(conversation)
     }
 
     /// Takes out a session that is open already, so that it can be opened again.
-    fn forget_idle(&self, id: &str) -> Result<Option<Arc<Conversation>>, Fault> {
+    fn forget_idle(&self, id: &str) -> Result<Option<Arc<Session>>, Fault> {
         let mut sessions = self.sessions();
         if sessions.get(id).is_some_and(|session| session.is_running()) {
             return Err(Fault::new(Fault::REQUEST, "a prompt is under way in this session; cancel it first"));
@@ -364,7 +377,7 @@ impl Server {
         Ok(json!({"sessions": sessions.collect::<Vec<Value>>()}))
     }
 
-    fn session(&self, id: &str) -> Result<Arc<Conversation>, Fault> {
+    fn session(&self, id: &str) -> Result<Arc<Session>, Fault> {
         self.sessions().get(id).cloned().ok_or_else(|| {
             let id = toolkit::text::escape_line(id);
             Fault::new(
@@ -374,7 +387,7 @@ impl Server {
         })
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Conversation>>> {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

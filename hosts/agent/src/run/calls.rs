@@ -4,6 +4,7 @@
 //! says so; each result is written when it is there.
 
 use super::delegate::DelegationOutcome;
+use super::questions::{Questions, questions};
 use super::{Ending, Run, limit_text};
 use crate::approvals::AutoConfirm;
 use crate::loop_tools::{Account, DELEGATE, FINISH};
@@ -51,19 +52,26 @@ impl Run<'_> {
         toolbox: &Toolbox,
         calls: Vec<ToolCall>,
     ) -> Result<Option<Account>, Ending> {
-        let Some(answer) = self.session.journal.conversation.pending().map(|pending| pending.answer) else {
-            return Ok(None);
-        };
+        let Some(pending) = self.session.journal.conversation.pending() else { return Ok(None) };
+        let answer = pending.answer;
+        let is_done: Vec<bool> = pending.results.iter().map(Option::is_some).collect();
         let usable = self.usable(toolbox);
         let thinking = self.thinking();
         let modes: Vec<CallMode> = calls.iter().map(|call| self.call_mode(toolbox, &usable, call)).collect();
         let mut account = None;
         let mut place = 0;
         while place < calls.len() {
+            if is_done[place] {
+                place += 1;
+                continue;
+            }
             let mode = modes[place];
-            let is_same =
-                |other: &CallMode| *other == mode && matches!(mode, CallMode::Together | CallMode::Delegate);
-            let count = 1 + modes[place + 1..].iter().take_while(|other| is_same(other)).count();
+            let is_same = |other: &usize| {
+                modes[*other] == mode
+                    && !is_done[*other]
+                    && matches!(mode, CallMode::Together | CallMode::Delegate)
+            };
+            let count = 1 + (place + 1..calls.len()).take_while(is_same).count();
             let group = place..place + count;
             place += count;
             if self.cancel.is_cancelled() {
@@ -198,14 +206,15 @@ impl Run<'_> {
         self.session.journal.record(&Record::Started { answer, calls: places })?;
         if mode != CallMode::Together {
             // Records of read-only calls need not survive a loss of power.
-            self.session.journal.sync().await;
+            self.session.journal.sync().await?;
         }
         for (_, call) in &calls {
             self.begin_step(toolbox, call, thinking);
         }
+        let (questions, mut noted) = questions();
         let mut running: FuturesUnordered<BoxFuture<'static, (usize, ToolCall, CallOutcome)>> = match mode {
             CallMode::Delegate => self.delegate(usable, calls),
-            _ => self.call(toolbox, calls),
+            _ => self.call(toolbox, calls, &questions),
         };
         let own_place = match (&self.agent.parent, mode) {
             (Some(parent), CallMode::Delegate) => Some(Arc::clone(&parent.place)),
@@ -227,6 +236,7 @@ impl Run<'_> {
                     Some(event) => self.event(&event),
                     None => self.session.events = None,
                 },
+                Some(note) = noted.recv() => self.note_question(answer, note).await,
                 done = running.next() => match done {
                     Some((place, call, done)) => self.done(answer, place, &call, done)?,
                     None => break,
@@ -252,6 +262,7 @@ impl Run<'_> {
         &self,
         toolbox: &Toolbox,
         calls: Vec<(usize, ToolCall)>,
+        questions: &Questions,
     ) -> FuturesUnordered<BoxFuture<'static, (usize, ToolCall, CallOutcome)>> {
         let mut options = CallOptions::new().cancel(self.stop_calls.clone()).messages(self.history());
         if self.agent.auto_confirm {
@@ -260,7 +271,10 @@ impl Run<'_> {
             options = options.approver(Arc::clone(approver));
         }
         let run = |(place, call): (usize, ToolCall)| -> BoxFuture<'static, _> {
-            let (toolbox, options) = (toolbox.clone(), options.clone());
+            let (toolbox, mut options) = (toolbox.clone(), options.clone());
+            if self.session.journal.is_kept() {
+                options = options.ask_journal(questions.of_call(place));
+            }
             Box::pin(async move {
                 let result = toolbox.call_with(call.clone(), options).await;
                 (place, call, CallOutcome::Tool(Box::new(result)))

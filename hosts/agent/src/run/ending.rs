@@ -73,18 +73,31 @@ impl Run<'_> {
             stop_reason: reason,
         };
         let result = without_secrets(self.agent.toolkit.redactor(), &result).unwrap_or(result);
-        let record =
-            Record::End { result: Box::new(ToolAgentResult { steps: Vec::new(), ..result.clone() }) };
-        self.session.journal.record_anyway(&record);
-        if reason != StopReason::Cancelled {
-            self.session.journal.sync().await;
+        let result = self.store(result).await;
+        self.observer.send(AgentEvent::Finished { run: self.id.clone(), result: Box::new(result.clone()) });
+        result
+    }
+
+    /// Writes the account. One that is not on the disk would be lost by a crash, so that it is no success.
+    async fn store(&mut self, mut result: ToolAgentResult) -> ToolAgentResult {
+        let written = ToolAgentResult { steps: Vec::new(), ..result.clone() };
+        let record = Record::End { run: Some(self.id.clone()), result: Box::new(written) };
+        let stored = match self.session.journal.record_anyway(&record) {
+            Ok(()) => self.session.journal.sync().await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = stored
+            && result.stop_reason != StopReason::TranscriptError
+        {
+            result.success = false;
+            result.stop_reason = StopReason::TranscriptError;
+            result.errors.push(error.to_string());
         }
-        self.observer.send(AgentEvent::Finished { result: Box::new(result.clone()) });
         result
     }
 
     /// Gives every call without a result one: the run ends before it does.
-    fn settle(&mut self, reason: StopReason) {
+    pub(super) fn settle(&mut self, reason: StopReason) {
         let Some(pending) = self.session.journal.conversation.pending().cloned() else { return };
         let why = match reason {
             StopReason::Cancelled => "the user cancelled the run",
@@ -107,7 +120,8 @@ impl Run<'_> {
                 files_modified: Vec::new(),
                 error: None,
             };
-            self.session.journal.record_anyway(&record);
+            // The error is that of the run's end.
+            let _ = self.session.journal.record_anyway(&record);
         }
         self.abandon_steps(why);
     }

@@ -1,7 +1,8 @@
 //! The conversation that the lines of a transcript add up to.
 
 use super::record::{Kind, Record};
-use std::collections::BTreeSet;
+use super::runs::Runs;
+use std::collections::{BTreeMap, BTreeSet};
 use toolkit::{Content, ToolCall, text::estimated_tokens};
 use toolkit_models::{AssistantMessage, AssistantPart, Message, Part, ToolOutput, ToolResults};
 
@@ -20,6 +21,7 @@ pub(crate) struct Conversation {
     next_id: u64,
     /// How many turns there were.
     pub(crate) turns: u32,
+    pub(crate) runs: Runs,
 }
 
 /// A message of a conversation.
@@ -38,7 +40,17 @@ pub(crate) struct Pending {
     pub(crate) answer: u64,
     pub(crate) calls: Vec<ToolCall>,
     pub(crate) started: BTreeSet<usize>,
+    /// The calls that asked a person before they did anything.
+    asked: BTreeMap<usize, Asking>,
     pub(crate) results: Vec<Option<ToolOutput>>,
+}
+
+/// The state of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asking {
+    Waits,
+    Allowed,
+    Denied,
 }
 
 impl Conversation {
@@ -67,9 +79,10 @@ impl Conversation {
 
     /// Adds a line. A line that cannot follow the lines before says why.
     pub(crate) fn apply(&mut self, record: &Record) -> Result<(), String> {
+        self.runs.apply(record);
         match record {
             Record::Transcript(_) | Record::Run { .. } | Record::End { .. } | Record::Failed { .. } => {}
-            Record::Message { id, kind, message } => {
+            Record::Message { id, kind, message, .. } => {
                 self.check(*id)?;
                 self.check_complete()?;
                 self.push(*id, *kind, message.clone());
@@ -88,7 +101,13 @@ impl Conversation {
                 if !calls.is_empty() {
                     self.next_id = id + 2;
                     let results = vec![None; calls.len()];
-                    self.pending = Some(Pending { answer: *id, calls, started: BTreeSet::new(), results });
+                    self.pending = Some(Pending {
+                        answer: *id,
+                        calls,
+                        started: BTreeSet::new(),
+                        asked: BTreeMap::new(),
+                        results,
+                    });
                 }
             }
             Record::Started { answer, calls } => {
@@ -97,7 +116,12 @@ impl Conversation {
                     return Err(format!("message {answer} has no such call"));
                 }
                 pending.started.extend(calls);
+                // Begun again: what it asked before counts no longer.
+                pending.asked.retain(|call, _| !calls.contains(call));
             }
+            Record::Asked { answer, call, .. } => self.asked(*answer, *call, Asking::Waits)?,
+            Record::Allowed { answer, call } => self.asked(*answer, *call, Asking::Allowed)?,
+            Record::Denied { answer, call } => self.asked(*answer, *call, Asking::Denied)?,
             Record::Result { answer, call, output, .. } => {
                 let pending = self.pending_of(*answer)?;
                 match pending.results.get_mut(*call) {
@@ -147,6 +171,19 @@ impl Conversation {
         pending.ok_or_else(|| format!("message {answer} waits for no result"))
     }
 
+    fn asked(&mut self, answer: u64, call: usize, now: Asking) -> Result<(), String> {
+        let pending = self.pending_of(answer)?;
+        if !pending.started.contains(&call) {
+            return Err(format!("call {call} of message {answer} has not begun"));
+        }
+        // Once it was allowed it may have acted, whatever it asks later.
+        let state = pending.asked.entry(call).or_insert(now);
+        if *state != Asking::Allowed {
+            *state = now;
+        }
+        Ok(())
+    }
+
     fn push(&mut self, id: u64, kind: Kind, message: Message) {
         let tokens = tokens_of(&message);
         self.items.push(Item { id, kind, message, tokens });
@@ -163,11 +200,20 @@ impl Conversation {
 }
 
 impl Pending {
-    /// The results that are missing when nobody runs the calls any more: what started is interrupted, the rest never ran.
+    /// Returns true if a call without a result has waited for a person when the program ended: it did nothing, and can be begun again.
+    pub(crate) fn may_begin_again(&self, place: usize) -> bool {
+        self.results[place].is_none() && self.asked.get(&place) == Some(&Asking::Waits)
+    }
+
+    /// The results that are missing when nobody runs the calls any more: what started is interrupted, the rest never ran. Calls that may begin
+    /// again have none.
     pub(crate) fn lost(&self) -> Vec<(usize, ToolOutput)> {
         let missing = self.calls.iter().enumerate().filter(|(call, _)| self.results[*call].is_none());
+        let missing = missing.filter(|(call, _)| !self.may_begin_again(*call));
         let lost = missing.map(|(place, call)| {
-            let text = if self.started.contains(&place) {
+            let text = if self.asked.get(&place) == Some(&Asking::Denied) {
+                "not run: the user did not allow the call"
+            } else if self.started.contains(&place) {
                 "interrupted: the program ended while the call ran. It is unknown how much of it was done. It is not repeated; \
                  check the current state before you continue"
             } else {

@@ -3,6 +3,7 @@
 use super::TranscriptError;
 use super::conversation::Conversation;
 use super::record::{Header, Record, VERSION};
+use crate::fail_points;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -75,6 +76,7 @@ impl Writer {
             return Err(TranscriptError::io("write", &self.path, &error));
         }
         self.length += line.len() as u64;
+        fail_points::pass("transcript_line");
         Ok(())
     }
 
@@ -139,7 +141,7 @@ fn parse(bytes: &[u8], path: &Path, damage: Damage) -> Result<Loaded, Transcript
         let mut add = || -> Result<Record, String> {
             let record: Record = serde_json::from_slice(text).map_err(|error| error.to_string())?;
             match (&record, line) {
-                (Record::Transcript(header), 1) if header.version == VERSION => {}
+                (Record::Transcript(header), 1) if (1..=VERSION).contains(&header.version) => {}
                 (Record::Transcript(header), 1) => {
                     return Err(format!("version {} is not known here", header.version));
                 }

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use toolkit::ToolErrorKind;
 use toolkit_models::{Answer, AssistantMessage, Message, ToolOutput, Usage};
 
-/// The version of the format.
-pub(crate) const VERSION: u32 = 1;
+/// The version of the format. Files of version 1, which tells no ids of runs and no questions, are read as well.
+pub(crate) const VERSION: u32 = 2;
 
 /// A line of a transcript. The conversation is what its lines add up to, so that what is resumed is what was.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub(crate) enum Record {
     Transcript(Header),
     /// A run began.
     Run {
+        /// Its id; an earlier version wrote none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<String>,
         /// The task; `None` for a run that goes on with the conversation as it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request: Option<Box<DelegationRequest>>,
@@ -36,6 +39,9 @@ pub(crate) enum Record {
         kind: Kind,
         /// The message.
         message: Message,
+        /// The ids of the queued messages that it holds: they are consumed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        consumes: Vec<String>,
     },
     /// An answer of the model, with the provider's own message. The results of its calls have the next number.
     Answer {
@@ -62,6 +68,29 @@ pub(crate) enum Record {
         answer: u64,
         /// The places of the calls in it.
         calls: Vec<usize>,
+    },
+    /// A call waits for a person, and has done nothing yet.
+    Asked {
+        /// The number of the answer.
+        answer: u64,
+        /// The place of the call in it.
+        call: usize,
+        /// The SHA-256 of the question: its kind, patterns, conditions and details.
+        digest: String,
+    },
+    /// The person allowed the call, which goes on.
+    Allowed {
+        /// The number of the answer.
+        answer: u64,
+        /// The place of the call in it.
+        call: usize,
+    },
+    /// The person did not allow the call.
+    Denied {
+        /// The number of the answer.
+        answer: u64,
+        /// The place of the call in it.
+        call: usize,
     },
     /// The result of a call.
     Result {
@@ -101,6 +130,9 @@ pub(crate) enum Record {
     },
     /// The run ended.
     End {
+        /// The id of the run; an earlier version wrote none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<String>,
         /// Its account, without the steps.
         result: Box<ToolAgentResult>,
     },

@@ -371,7 +371,12 @@ async fn a_cancellation_right_behind_the_prompt_counts() {
 
 #[tokio::test]
 async fn two_prompts_at_once_are_refused() {
-    let mut editor = Editor::new(scripted([ScriptedReply::Stall, Answer::text("Well.").into()])).await;
+    // The first prompt may be cancelled before the model is asked.
+    let model = Scripted::with(|request| match request.messages.last() {
+        Some(Message::User(message)) if message.content[0].as_text() == Some("One") => ScriptedReply::Stall,
+        _ => Answer::text("Well.").into(),
+    });
+    let mut editor = Editor::new(Arc::new(model)).await;
     let session = editor.session().await;
     let first = editor.begin(&session, "One").await;
     assert_eq!(code(editor.prompt(&session, "Two").await), -32600);

@@ -92,7 +92,7 @@ async fn then_older_messages_are_summarised_and_the_users_words_stay() {
     let steering = session.steering();
     let options = RunOptions::new().observer(move |event: AgentEvent| {
         if matches!(event, AgentEvent::TurnStarted { turn: 2 }) {
-            steering.send("leave out the poems");
+            steering.send("leave out the poems").unwrap();
         }
     });
     let result = session.run(request.clone(), options).await;

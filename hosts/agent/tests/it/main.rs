@@ -8,6 +8,8 @@ mod calls;
 mod cancel;
 mod common;
 mod context;
+mod conversations;
+mod crashes;
 mod delegate;
 mod delegated_rules;
 mod finish;

@@ -144,7 +144,7 @@ async fn check(replies: Vec<Reply>, meanwhile: Meanwhile) {
             at.cancel();
         }
         if sent.contains(&number) {
-            steering.send(format!("message {number}"));
+            steering.send(format!("message {number}")).unwrap();
         }
     });
     let result = session.run(request, options).await;

@@ -18,7 +18,7 @@ async fn a_message_is_delivered_at_the_next_turn_behind_the_results() {
     let steering = session.steering();
     let options = RunOptions::new().observer(move |event: AgentEvent| {
         if matches!(event, AgentEvent::Step { .. }) && !steering.is_waiting() {
-            steering.send("and hurry");
+            steering.send("and hurry").unwrap();
         }
     });
     let result = session.run(request, options).await;
@@ -37,14 +37,14 @@ async fn a_message_that_comes_with_the_final_answer_goes_before_it() {
     let agent = agent(&log, &model);
     let request = DelegationRequest::new("do it");
     let mut session = agent.session(&request).unwrap();
-    session.steering().send("before the run");
+    session.steering().send("before the run").unwrap();
     let steering = session.steering();
     let options = RunOptions::new().observer(move |event: AgentEvent| {
         // The first answer is there, and not yet looked at.
         if let AgentEvent::Usage { usage, .. } = event
             && usage.requests == 1
         {
-            steering.send("one more thing");
+            steering.send("one more thing").unwrap();
         }
     });
     let result = session.run(request, options).await;
@@ -65,7 +65,7 @@ async fn a_message_after_a_text_is_an_answer_to_it() {
     let steering = session.steering();
     let options = RunOptions::new().observer(move |event: AgentEvent| {
         if matches!(event, AgentEvent::Text { .. }) {
-            steering.send("a.txt");
+            steering.send("a.txt").unwrap();
         }
     });
     assert!(session.run(request, options).await.success);

@@ -1,4 +1,4 @@
-//! Tests that take minutes: a process that is killed 200 times at random points, and how long a cancelled run takes to end.
+//! Tests that take minutes: a process that is killed 200 times at random points, or ends at each line of its transcript, and how long a cancelled run takes to end.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -8,6 +8,12 @@ mod cancel;
 #[path = "../it/common.rs"]
 #[allow(dead_code, reason = "these tests share a part of it")]
 mod common;
+#[path = "../it/conversations.rs"]
+#[allow(dead_code, reason = "these tests share a part of it")]
+mod conversations;
+#[path = "../it/crashes.rs"]
+#[allow(dead_code, reason = "these tests share a part of it")]
+mod crashes;
 #[path = "../it/kill.rs"]
 #[allow(dead_code, reason = "these tests share a part of it")]
 mod kill;
@@ -24,6 +30,11 @@ fn killed_200_times_at_random_points() {
             1 + usize::from(u16::from_le_bytes(random)) % 120
         });
     }
+}
+
+#[test]
+fn a_conversation_that_ends_at_any_line_loses_and_repeats_nothing() {
+    crashes::check_each_point();
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! One session of an editor: its agent, its mode, and the prompt that is under way.
+//! One session of an editor: a conversation, and the prompt that is under way.
 
 use super::content::chunk;
 use super::permission::Editor;
@@ -6,59 +6,44 @@ use super::replay::replay;
 use super::rpc::Fault;
 use super::updates::Updates;
 use super::{AcpAgent, AcpEnding, AcpSetup, Client, Link, SharedLink};
-use crate::agent::{Agent, AgentBuilder, Inner};
+use crate::agent::AgentBuilder;
+use crate::conversations::{
+    Conversation, ConversationOptions, Conversations, Ended, IncomingMessage, Mode, Receipt,
+};
+use crate::events::AgentEvent;
 use crate::prompt::FinalAnswer;
 use crate::request::DelegationRequest;
-use crate::result::{StopReason, ToolAgentResult};
-use crate::session::{RunOptions, Session};
-use crate::transcript::{TranscriptError, Transcripts};
+use crate::result::StopReason;
+use crate::transcript::{TranscriptError, Transcripts, new_id};
 use serde_json::{Value, json};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use toolkit::CancellationToken;
 
-/// How calls are approved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// The person is asked.
-    Ask,
-    /// Only tools that read are there.
-    Read,
-    /// Questions to a person are answered with yes, because the configuration says so.
-    Auto,
-}
-
-impl Mode {
-    const ALL: [Self; 3] = [Self::Ask, Self::Read, Self::Auto];
-
-    fn id(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Read => "read-only",
-            Self::Auto => "auto",
-        }
-    }
-
-    fn to_json(self) -> Value {
-        let (name, description) = match self {
-            Self::Ask => ("Ask", "Asks for approval as configured"),
-            Self::Read => ("Read only", "Allows read-only tools only"),
-            Self::Auto => ("Auto", "Approves without asking, as `toolAgent.autoConfirmDangerous` allows"),
-        };
-        json!({"id": self.id(), "name": name, "description": description})
+/// The id of a mode in the protocol.
+fn id_of(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Ask => "ask",
+        Mode::ReadOnly => "read-only",
+        Mode::Auto => "auto",
     }
 }
 
-/// A session that is open.
-pub(super) struct Conversation {
+fn to_json(mode: Mode) -> Value {
+    let (name, description) = match mode {
+        Mode::Ask => ("Ask", "Asks for approval as configured"),
+        Mode::ReadOnly => ("Read only", "Allows read-only tools only"),
+        Mode::Auto => ("Auto", "Approves without asking, as `toolAgent.autoConfirmDangerous` allows"),
+    };
+    json!({"id": id_of(mode), "name": name, "description": description})
+}
+
+/// A session that is open: a conversation in which the editor waits for the end of each prompt.
+pub(super) struct Session {
     link: SharedLink,
-    /// The agent in its first mode.
-    agent: Agent,
-    session: tokio::sync::Mutex<Session>,
-    mode: Mutex<Mode>,
-    /// The token of the prompt that is under way.
-    running: Mutex<Option<(Value, CancellationToken)>>,
+    conversation: Conversation,
+    /// The request of the prompt that is under way, and its message.
+    running: Mutex<Option<(Value, String)>>,
     ending: Mutex<Option<Ending>>,
 }
 
@@ -97,12 +82,13 @@ pub(super) enum Start<'a> {
     Resume(&'a str),
 }
 
-impl Conversation {
+impl Session {
     pub(super) fn open(
         setup: &AcpSetup,
         agent: AgentBuilder,
         client: &Client,
         transcripts: &Transcripts,
+        conversations: &Conversations,
         start: Start<'_>,
     ) -> Result<Self, Fault> {
         let link = Arc::new(Link {
@@ -120,23 +106,30 @@ impl Conversation {
             Start::Load(id) | Start::Resume(id) => agent.resume(id),
         };
         let session = session.map_err(|error| fault(&error))?;
+        let id = session.id().to_owned();
         // It is set here alone.
-        let _ = link.session.set(session.id().to_owned());
+        let _ = link.session.set(id.clone());
         if let Start::Load(id) = start {
             let records = transcripts.load(id).map_err(|error| fault(&error))?.records;
             for update in replay(&records, &agent.0) {
                 link.update(&update);
             }
         }
-        let mode = if agent.0.auto_confirm { Mode::Auto } else { Mode::Ask };
-        Ok(Self {
-            link,
-            agent,
-            session: tokio::sync::Mutex::new(session),
-            mode: Mutex::new(mode),
-            running: Mutex::default(),
-            ending: Mutex::default(),
-        })
+        // The editor begins each run: one that a crash interrupted waits for the next prompt.
+        let options = ConversationOptions::new().wakes(false).resumes(false);
+        let conversation = conversations
+            .open(id, session, options)
+            .map_err(|error| Fault::new(Fault::REQUEST, error.to_string()))?;
+        conversation.observe_with({
+            let link = Arc::clone(&link);
+            move |event: AgentEvent| {
+                let update = link.updates().event(&event);
+                if let Some(update) = update {
+                    link.update(&update);
+                }
+            }
+        });
+        Ok(Self { link, conversation, running: Mutex::default(), ending: Mutex::default() })
     }
 
     pub(super) fn set_ending(&self, ending: Ending) {
@@ -145,7 +138,7 @@ impl Conversation {
 
     /// Cancels what runs, and ends the session.
     pub(super) async fn end(&self) {
-        self.cancel(None);
+        self.conversation.end().await;
         let ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(ending) = ending {
             ending.run().await;
@@ -153,38 +146,30 @@ impl Conversation {
     }
 
     pub(super) fn id(&self) -> &str {
-        self.link.session.get().map_or("", String::as_str)
+        self.conversation.id()
     }
 
     /// The modes, and the present one.
     pub(super) fn modes(&self) -> Value {
-        let modes: Vec<Value> = self.offered().map(Mode::to_json).collect();
-        json!({"currentModeId": self.mode().id(), "availableModes": modes})
-    }
-
-    fn offered(&self) -> impl Iterator<Item = Mode> {
-        let may_confirm = self.agent.0.auto_confirm;
-        Mode::ALL.into_iter().filter(move |mode| *mode != Mode::Auto || may_confirm)
-    }
-
-    fn mode(&self) -> Mode {
-        *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
+        let modes: Vec<Value> = self.conversation.modes().into_iter().map(to_json).collect();
+        json!({"currentModeId": id_of(self.conversation.mode()), "availableModes": modes})
     }
 
     /// Sets the mode, from the next prompt on.
     pub(super) fn set_mode(&self, id: &str) -> Result<(), Fault> {
-        let Some(mode) = self.offered().find(|mode| mode.id() == id) else {
-            let offered: Vec<_> = self.offered().map(|mode| format!("`{}`", mode.id())).collect();
+        let offered = self.conversation.modes();
+        let found = offered.iter().copied().find(|mode| id_of(*mode) == id);
+        let Some(mode) = found.filter(|mode| self.conversation.set_mode(*mode)) else {
+            let offered: Vec<_> = offered.into_iter().map(|mode| format!("`{}`", id_of(mode))).collect();
             let offered = offered.join(", ");
             return Err(Fault::params(format!("there is no such mode; there are {offered}")));
         };
-        *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
-        self.link.update(&json!({"sessionUpdate": "current_mode_update", "currentModeId": mode.id()}));
+        self.link.update(&json!({"sessionUpdate": "current_mode_update", "currentModeId": id_of(mode)}));
         Ok(())
     }
 
     /// Takes up a prompt, unless another one is under way.
-    pub(super) fn begin(&self, request: &Value) -> Result<CancellationToken, Fault> {
+    pub(super) fn begin(&self, request: &Value, task: DelegationRequest) -> Result<Receipt, Fault> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_some() {
             return Err(Fault::new(
@@ -192,9 +177,11 @@ impl Conversation {
                 "a prompt is under way in this session; wait for its end, or cancel it with `session/cancel`",
             ));
         }
-        let token = CancellationToken::new();
-        *running = Some((request.clone(), token.clone()));
-        Ok(token)
+        let id = new_id();
+        let sent = self.conversation.send(IncomingMessage::of(id.clone(), task));
+        let receipt = sent.map_err(|error| Fault::new(Fault::REQUEST, error.to_string()))?;
+        *running = Some((request.clone(), id));
+        Ok(receipt)
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -204,22 +191,20 @@ impl Conversation {
     /// Cancels the prompt that is under way, or only the one of this request.
     pub(super) fn cancel(&self, request: Option<&Value>) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((id, token)) = &*running
+        if let Some((id, message)) = &*running
             && request.is_none_or(|request| request == id)
         {
-            token.cancel();
+            self.conversation.cancel_message(message);
         }
     }
 
-    /// Does a prompt to its end.
-    pub(super) async fn prompt(
-        &self,
-        task: DelegationRequest,
-        cancel: CancellationToken,
-    ) -> Result<Value, Fault> {
-        let result = self.run(task, cancel).await;
+    /// Waits for the end of a prompt.
+    pub(super) async fn prompt(&self, receipt: Receipt) -> Result<Value, Fault> {
+        let ended = receipt.ended().await;
         // Before the answer: the next prompt may follow at once.
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        // It was cancelled before it began.
+        let Some(Ended { result, .. }) = ended else { return Ok(json!({"stopReason": "cancelled"})) };
         let stop_reason = match result.stop_reason {
             StopReason::Answered | StopReason::Finished | StopReason::NoFinalAnswer => "end_turn",
             StopReason::Cancelled => "cancelled",
@@ -229,47 +214,13 @@ impl Conversation {
                 "max_turn_requests"
             }
             StopReason::ModelError | StopReason::TranscriptError => {
-                return Err(Fault::new(Fault::INTERNAL, result.summary));
+                return Err(Fault::new(Fault::INTERNAL, result.summary.clone()));
             }
         };
         if !matches!(result.stop_reason, StopReason::Answered | StopReason::Cancelled) {
             self.link.update(&chunk("agent_message_chunk", &format!("\n\n[{}]", result.summary)));
         }
         Ok(json!({"stopReason": stop_reason}))
-    }
-
-    async fn run(&self, task: DelegationRequest, cancel: CancellationToken) -> ToolAgentResult {
-        let mut session = self.session.lock().await;
-        let agent = tokio::select! {
-            biased;
-            agent = self.agent_of(self.mode()) => agent,
-            () = cancel.cancelled() => self.agent.clone(),
-        };
-        session.set_agent(agent);
-        let link = Arc::clone(&self.link);
-        let options = RunOptions::new().cancel(cancel).observer(move |event| {
-            let update = link.updates().event(&event);
-            if let Some(update) = update {
-                link.update(&update);
-            }
-        });
-        session.run(task, options).await
-    }
-
-    /// The agent in a mode.
-    async fn agent_of(&self, mode: Mode) -> Agent {
-        let mut inner = Inner::clone(&self.agent.0);
-        inner.auto_confirm = mode == Mode::Auto;
-        if mode == Mode::Read {
-            let toolbox = inner.toolkit.toolbox(&inner.caller).await;
-            let only_reads = |tool: &&toolkit::Tool| {
-                // Annotations of a remote tool are not trusted.
-                tool.annotations().read_only_hint && !tool.source().is_remote()
-            };
-            let names = toolbox.tools().filter(only_reads).map(|tool| tool.name().to_owned());
-            inner.within = Some(Arc::new(names.collect()));
-        }
-        Agent(Arc::new(inner))
     }
 }
 

@@ -1,0 +1,144 @@
+//! The task of a conversation: it owns the session, and runs one message after the other.
+
+use super::conversation::{Running, Shared, State};
+use super::flights::{Ended, IncomingMessage};
+use super::watch::ObservedEvent;
+use crate::events::AgentEvent;
+use crate::result::ToolAgentResult;
+use crate::session::{RunOptions, Session};
+use crate::transcript::new_id;
+use std::sync::Arc;
+use toolkit::CancellationToken;
+
+/// The next step of a conversation.
+enum Next {
+    Run(NextRun),
+    End,
+}
+
+struct NextRun {
+    id: String,
+    /// `None` for a run that a crash interrupted, and for one that the end of a background job begins.
+    task: Option<IncomingMessage>,
+    cancel: CancellationToken,
+}
+
+/// Ends what belongs to a conversation, also when its task panics.
+struct AtEnd(Arc<Shared>);
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        self.0.ending.cancel();
+        self.0.lock().flights.end();
+        self.0.watch.send(ObservedEvent::Ended);
+        self.0.watch.close();
+        self.0.ended.cancel();
+    }
+}
+
+pub(super) async fn work(shared: Arc<Shared>, mut session: Session) {
+    let at_end = AtEnd(Arc::clone(&shared));
+    // The run of an earlier version has no id.
+    let open = session.open_run().filter(|_| shared.options.resumes);
+    if let Some(open) = open.map(|run| if run.is_empty() { new_id() } else { run.to_owned() }) {
+        let next = shared.begin_run(open, None);
+        do_run(&shared, &mut session, next).await;
+    }
+    while let Next::Run(next) = next(&shared, &mut session).await {
+        do_run(&shared, &mut session, next).await;
+    }
+    session.close();
+    drop(at_end);
+}
+
+async fn next(shared: &Shared, session: &mut Session) -> Next {
+    loop {
+        if shared.ending.is_cancelled() {
+            return Next::End;
+        }
+        // Made before the look, so that what comes after it is not missed.
+        let changed = shared.changed.notified();
+        if let Some(next) = shared.take_task() {
+            return Next::Run(next);
+        }
+        tokio::select! {
+            () = changed => {}
+            () = shared.ending.cancelled() => return Next::End,
+            () = session.woken(), if shared.options.wakes => {
+                return Next::Run(shared.begin_run(new_id(), None));
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Begins a run with the first message that waits. From then on a cancellation of the message is one of the run.
+    fn take_task(&self) -> Option<NextRun> {
+        let mut state = self.lock();
+        let task = state.flights.take_task()?;
+        Some(begin(self, &mut state, new_id(), Some(task)))
+    }
+
+    fn begin_run(&self, id: String, task: Option<IncomingMessage>) -> NextRun {
+        begin(self, &mut self.lock(), id, task)
+    }
+}
+
+fn begin(shared: &Shared, state: &mut State, id: String, task: Option<IncomingMessage>) -> NextRun {
+    let cancel = shared.ending.child_token();
+    let message = task.as_ref().map(|task| task.id.clone());
+    state.running = Some(Running { run: id.clone(), task: message, cancel: cancel.clone() });
+    NextRun { id, task, cancel }
+}
+
+async fn do_run(shared: &Arc<Shared>, session: &mut Session, next: NextRun) {
+    let NextRun { id: run, task, cancel } = next;
+    let (mode, agent) = {
+        let state = shared.lock();
+        (state.mode, state.agent.clone())
+    };
+    let agent = or_cancelled(mode.apply(&agent), &cancel).await.unwrap_or(agent);
+    session.set_agent(agent);
+    let options = RunOptions::new().cancel(cancel).run(run.clone()).observer({
+        let (shared, run) = (Arc::clone(shared), run.clone());
+        move |event| observe(&shared, &run, event)
+    });
+    let result = match task {
+        Some(IncomingMessage { id, request, .. }) => session.run(request, options.consumes(id)).await,
+        None => session.go_on(options).await,
+    };
+    let ended = Ended { run: run.clone(), result: Arc::new(result) };
+    let without_steps = ToolAgentResult { steps: Vec::new(), ..ToolAgentResult::clone(&ended.result) };
+    let mut state = shared.lock();
+    state.running = None;
+    state.runs.finish(run.clone(), without_steps);
+    // A message that came too late for this run is a task of its own.
+    session.steering().remove_messages();
+    state.flights.run_ended(&ended);
+    let result = Box::new(ToolAgentResult::clone(&ended.result));
+    shared.watch.send(ObservedEvent::RunEnded { run, result });
+}
+
+/// Takes an event of the run under way.
+fn observe(shared: &Shared, run: &str, event: AgentEvent) {
+    match &event {
+        AgentEvent::Consumed { ids } => {
+            let mut state = shared.lock();
+            for id in ids {
+                state.consumed(id, run);
+            }
+        }
+        AgentEvent::Delivered { id: Some(id), .. } => shared.lock().consumed(id, run),
+        _ => {}
+    }
+    shared.watch.run(run, event);
+}
+
+/// Awaits something, unless it is cancelled.
+async fn or_cancelled<T>(work: impl Future<Output = T>, cancel: &CancellationToken) -> Option<T> {
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = cancel.cancelled() => None,
+    }
+}

@@ -9,7 +9,7 @@ use crate::check::{self, Check, Errors};
 use crate::checked_literals;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
-use crate::rules::{Default_, Kind, Literal, Rules, TypeForm};
+use crate::rules::{Around, Default_, Kind, Literal, Rules, TypeForm};
 use crate::type_form::{
     WIDE_INTEGER, item_kind, kind, mentions_ident, option, reference, respan, ungroup, wide_integer,
 };
@@ -71,6 +71,10 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     // Serde may give the fields other names.
     let is_renamed = input.attrs.iter().any(|attribute| mentions(attribute, "rename"));
     let has_lifetimes = input.generics.lifetimes().next().is_some();
+    let all: Vec<(usize, String)> = fields_of(&mut input.data)
+        .into_iter()
+        .filter_map(|(group, field)| Some((group, field.ident.as_ref()?.unraw().to_string())))
+        .collect();
     let (mut names, mut aliases) = (Names::default(), Vec::new());
     for (place, (group, field)) in fields_of(&mut input.data).into_iter().enumerate() {
         ungroup(&mut field.ty);
@@ -88,7 +92,10 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         has_flatten |= field.attrs.iter().any(|attribute| mentions(attribute, "flatten"));
         let is_renamed = is_renamed || field.attrs.iter().any(|attribute| mentions(attribute, "rename"));
         let own = field.ident.clone().filter(|_| !is_renamed);
-        let rules = rewrite(field, place, &mut helpers, &mut errors);
+        let siblings = all.iter().filter(|(other, _)| *other == group).map(|(_, name)| name.clone());
+        let around =
+            Around::fields(siblings.collect(), field.ident.as_ref().map(|ident| ident.unraw().to_string()));
+        let rules = rewrite(field, place, &around, &mut helpers, &mut errors);
         has_nested |=
             form.as_ref().is_some_and(|form| nested::rewrite(field, place, &type_name, form, &mut helpers));
         match (rules.rename, own) {
@@ -317,7 +324,13 @@ fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool, has_ne
 }
 
 /// Converts the `#[arg(..)]` of a field to attributes of serde and schemars.
-fn rewrite(field: &mut Field, place: usize, helpers: &mut Helpers, errors: &mut Errors) -> Rules {
+fn rewrite(
+    field: &mut Field,
+    place: usize,
+    around: &Around,
+    helpers: &mut Helpers,
+    errors: &mut Errors,
+) -> Rules {
     let mut tokens = TokenStream::new();
     field.attrs.retain(|attribute| {
         if !attribute.path().is_ident("arg") {
@@ -337,7 +350,7 @@ fn rewrite(field: &mut Field, place: usize, helpers: &mut Helpers, errors: &mut 
         }
         false
     });
-    let mut rules = Rules::parse(tokens, errors);
+    let mut rules = Rules::parse(tokens, around, errors);
     serde_keys::of_field(field, &mut rules, errors);
     let option = option(&field.ty);
     let is_option = option.is_some();

@@ -6,7 +6,7 @@ mod written;
 
 pub(crate) use foreign::advice;
 pub(crate) use tables::{ARG, METHOD, TOOL};
-pub(crate) use written::{as_range, sentence};
+pub(crate) use written::{as_range, sentence, shown};
 
 use crate::check::{Check, Errors};
 use darling::ast::NestedMeta;

@@ -178,7 +178,7 @@ pub(super) fn for_literal(literal: &Lit, keys: &[Key]) -> String {
 }
 
 /// Returns short tokens as a person writes them.
-fn shown(tokens: &TokenStream) -> Option<String> {
+pub(crate) fn shown(tokens: &TokenStream) -> Option<String> {
     let text = flat(tokens).to_string();
     let text = if text.contains('"') { text } else { text.replace(' ', "") };
     (text.chars().count() <= 40 && !text.contains(['\n', '{'])).then_some(text)

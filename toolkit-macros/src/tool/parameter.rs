@@ -6,7 +6,7 @@ use super::wrapper::{self, instead_of_reference};
 use crate::check::{Check, Errors};
 use crate::documentation;
 use crate::keys::{self, Text, advice, nearest, sentence};
-use crate::rules::{Default_, Rules, TypeForm};
+use crate::rules::{Around, Default_, Rules, TypeForm};
 use crate::type_form::{
     Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument,
     option, reference, wide_integer,
@@ -75,12 +75,17 @@ struct Attributes {
 /// Reads the parameters and takes their attributes off the function.
 pub(super) fn take(function: &mut Function, flaws: &Flaws, errors: &mut Errors) -> Vec<Parameter> {
     let mut parameters = Vec::new();
+    let mut around = Around::parameters(&function.signature);
     for input in &mut function.signature.inputs {
         match input {
             FnArg::Receiver(receiver) => receiver.attrs.clear(),
             FnArg::Typed(typed) => {
                 let attributes = take_attributes(&mut typed.attrs, errors);
-                parameters.push(parameter(typed, attributes, flaws, errors));
+                around.own = match &*typed.pat {
+                    Pat::Ident(pattern) => Some(pattern.ident.unraw().to_string()),
+                    _ => None,
+                };
+                parameters.push(parameter(typed, attributes, &around, flaws, errors));
             }
         }
     }
@@ -152,7 +157,13 @@ fn in_arg(name: &str) -> String {
     }
 }
 
-fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mut Errors) -> Parameter {
+fn parameter(
+    typed: &PatType,
+    attributes: Attributes,
+    around: &Around,
+    flaws: &Flaws,
+    errors: &mut Errors,
+) -> Parameter {
     let ty = &*typed.ty;
     if let Some(special) = context_or_service(ty, flaws, errors) {
         if let Some(span) = attributes.arg_span.or(attributes.args_span) {
@@ -199,7 +210,7 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
         }
         return if legal_type { Parameter::Whole(ty.clone()) } else { Parameter::Broken };
     }
-    let mut rules = Rules::parse(attributes.arg, errors);
+    let mut rules = Rules::parse(attributes.arg, around, errors);
     let Some(name) = name(&typed.pat, &rules, errors) else { return Parameter::Broken };
     if !legal_type {
         return Parameter::Broken;

@@ -4,6 +4,7 @@
 pub(crate) mod nested;
 mod serde_keys;
 mod shape;
+mod unknown;
 
 use crate::check::{self, Check, Errors};
 use crate::checked_literals;
@@ -71,6 +72,8 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     // Serde may give the fields other names.
     let is_renamed = input.attrs.iter().any(|attribute| mentions(attribute, "rename"));
     let has_lifetimes = input.generics.lifetimes().next().is_some();
+    let has_unknown = fields_of(&mut input.data).iter().any(|(_, field)| unknown::has_unknown(field));
+    let refuses_unknown = has_unknown && unknown::is_plain(&input.attrs);
     let all: Vec<(usize, String)> = fields_of(&mut input.data)
         .into_iter()
         .filter_map(|(group, field)| Some((group, field.ident.as_ref()?.unraw().to_string())))
@@ -78,6 +81,9 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let (mut names, mut aliases) = (Names::default(), Vec::new());
     for (place, (group, field)) in fields_of(&mut input.data).into_iter().enumerate() {
         ungroup(&mut field.ty);
+        if refuses_unknown {
+            unknown::refuse(field, &mut errors);
+        }
         let reference = reference(&field.ty.to_token_stream()).filter(|_| !has_lifetimes);
         if let Some(reference) = reference {
             errors.push_span(
@@ -333,6 +339,14 @@ fn rewrite(
 ) -> Rules {
     let mut tokens = TokenStream::new();
     field.attrs.retain(|attribute| {
+        let is_conditional = attribute.path().is_ident("cfg_attr")
+            && mentions_ident(&attribute.meta.to_token_stream(), "arg").is_some();
+        if is_conditional {
+            let message =
+                "`#[arg]` cannot be conditional; write two types, each under its `#[cfg]`";
+            errors.push(Check::ParameterCfg, attribute, message);
+            return false;
+        }
         if !attribute.path().is_ident("arg") {
             return true;
         }
@@ -342,11 +356,7 @@ fn rewrite(
                 let more = &list.tokens;
                 tokens.extend(quote!(, #more));
             }
-            _ => errors.push(
-                Check::WrongForm,
-                attribute,
-                "`#[arg]` says nothing; write for instance `#[arg(default)]`",
-            ),
+            other => errors.push(Check::WrongForm, attribute, keys::arg_without_list(other)),
         }
         false
     });

@@ -18,6 +18,7 @@ mod methods_within;
 mod plugin;
 mod provider;
 mod rules;
+mod source;
 #[cfg(test)]
 mod tests;
 mod tool;

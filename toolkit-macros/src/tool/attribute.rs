@@ -40,6 +40,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Errors) -> Options {
+    let is_described = keys::is_described(&tokens);
     let entries = keys::parse(tokens, "tool", keys::TOOL, errors);
     let find = |key: &str| entries.iter().find(|entry| entry.key == key);
     let mut fields = TokenStream::new();
@@ -68,7 +69,7 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
         }
         Text::Literal(name)
     });
-    let (description, undocumented) = description(find("description"), function, errors);
+    let (description, undocumented) = description(find("description"), function, is_described, errors);
     let description = match (description, find("description")) {
         // It is named once, so that a file that is missing is one error.
         (Text::Expression(text), None) => {
@@ -274,13 +275,22 @@ fn text_field(entry: &Entry, field: &TokenStream, errors: &mut Errors) -> Option
     Some(quote!(#field: __toolkit::Some(#text),))
 }
 
-fn description(entry: Option<&Entry>, function: &Function, errors: &mut Errors) -> (Text, bool) {
+/// Returns the description, and whether only the attribute has it. `is_described` is true if the attribute has it under another key.
+fn description(
+    entry: Option<&Entry>,
+    function: &Function,
+    is_described: bool,
+    errors: &mut Errors,
+) -> (Text, bool) {
     let docs = documentation::description(&function.attributes);
     let ident = &function.signature.ident;
     let is_undocumented = docs.literal().is_some_and(|text| text.is_empty());
     match entry {
-        // The description may be in what does not parse.
-        None if is_undocumented && errors.has(Check::Syntax) => (docs, true),
+        // The description may be in what does not parse, or has another key.
+        None if is_undocumented && (errors.has(Check::Syntax) || errors.has(Check::StrayLiteral)) => {
+            (docs, true)
+        }
+        None if is_undocumented && is_described => (docs, true),
         None if is_undocumented => {
             errors.push(
                 Check::Description,

@@ -5,7 +5,7 @@ use super::signature::Flaws;
 use super::wrapper::{self, instead_of_reference};
 use crate::check::{Check, Errors};
 use crate::documentation;
-use crate::keys::{self, Text, advice, nearest, sentence};
+use crate::keys::{Text, arg_without_list, unknown_attribute};
 use crate::rules::{Around, Default_, Rules, TypeForm};
 use crate::type_form::{
     Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument,
@@ -112,11 +112,7 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
                     found.arg = if before.is_empty() { more.clone() } else { quote!(#before, #more) };
                     found.arg_span = Some(attribute.path().span());
                 }
-                _ => errors.push(
-                    Check::WrongForm,
-                    attribute,
-                    "`#[arg]` says nothing; write for instance `#[arg(default)]`",
-                ),
+                other => errors.push(Check::WrongForm, attribute, arg_without_list(other)),
             },
             "args" => match &attribute.meta {
                 Meta::Path(path) => found.args_span = Some(path.span()),
@@ -133,28 +129,14 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
             ),
             "allow" | "warn" | "deny" | "forbid" | "expect" => return true,
             _ => {
-                let fault = format!("unknown attribute `{name}` on a parameter");
-                let message = match nearest(&name, ["arg", "args"].into_iter()) {
-                    Some(near) => format!("{fault}; did you mean `{near}`?"),
-                    None => sentence(&fault, &in_arg(&name)),
-                };
+                let rest = "it takes docs, `#[arg(..)]` or `#[args]`";
+                let message = unknown_attribute(attribute, "a parameter", &["arg", "args"], rest);
                 errors.push(Check::ParameterAttribute, attribute, message);
             }
         }
         false
     });
     found
-}
-
-/// Returns the way out for an attribute that is a key of `#[arg(..)]`, or of another crate.
-fn in_arg(name: &str) -> String {
-    match keys::ARG.iter().find(|key| key.name == name) {
-        Some(key) => format!("write `#[arg({})]`", key.example),
-        None if ["serde", "schemars", "garde", "validate"].contains(&name) => {
-            "write rules in `#[arg(..)]`".to_owned()
-        }
-        None => advice("arg", name).unwrap_or("it takes docs, `#[arg(..)]` or `#[args]`").to_owned(),
-    }
 }
 
 fn parameter(

@@ -2,6 +2,7 @@
 
 use super::item::Function;
 use crate::check::{Check, Errors};
+use crate::source;
 use crate::type_form::{borrow, mentions_ident, mentions_impl, named_lifetimes};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -34,6 +35,8 @@ pub(crate) struct Wording {
     pub(crate) no_lifetimes: &'static str,
     /// The alternative to a method.
     pub(crate) without_self: &'static str,
+    /// The alternative to a member of an `impl` block.
+    pub(crate) without_impl: &'static str,
     /// The items of the fixed list that it takes.
     pub(crate) many: &'static str,
     /// The alternative to returning a borrowed value.
@@ -52,6 +55,16 @@ pub(crate) fn check(function: &Function, wording: &Wording, errors: &mut Errors)
     check_const(function, wording, &mut flaws, errors);
     check_return(function, wording, &mut flaws, errors);
     flaws
+}
+
+/// Reports a function in an `impl` block or a trait, which can stand there without `self`.
+pub(crate) fn check_place(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
+    if !flaws.associated && source::is_member(Span::call_site()) {
+        flaws.associated = true;
+        let message =
+            format!("{} is no member of an `impl` block or a trait; {}", wording.noun, wording.without_impl);
+        errors.push(Check::Receiver, &function.signature.ident, message);
+    }
 }
 
 fn check_body(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {

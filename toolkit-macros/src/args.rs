@@ -1,6 +1,7 @@
 //! `#[toolkit::args]`: derives the traits of an argument type through `toolkit`'s own re-exports, and converts
 //! `#[arg(..)]` on fields to attributes of serde and schemars.
 
+mod fields;
 pub(crate) mod nested;
 mod serde_keys;
 mod shape;
@@ -11,16 +12,14 @@ use crate::checked_literals;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
 use crate::rules::{Around, Default_, Kind, Literal, Rules, TypeForm};
-use crate::type_form::{
-    WIDE_INTEGER, item_kind, kind, mentions_ident, option, reference, respan, ungroup, wide_integer,
-};
+use crate::type_form::{item_kind, kind, mentions_ident, option, ungroup};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Path, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Path, Token, Type, parse_quote};
 
 const KEYS: &[Key] = &[
     Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" },
@@ -84,16 +83,9 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         if refuses_unknown {
             unknown::refuse(field, &mut errors);
         }
-        let reference = reference(&field.ty.to_token_stream()).filter(|_| !has_lifetimes);
-        if let Some(reference) = reference {
-            errors.push_span(
-                Check::Reference,
-                reference,
-                "an argument type owns its content; use a `String` or a `Vec`",
-            );
-        }
-        if let Some(span) = wide_integer(&field.ty.to_token_stream()) {
-            errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
+        if fields::check(field, has_lifetimes, &mut errors) {
+            // rustc reports such a type as well.
+            field.ty = parse_quote!(());
         }
         has_flatten |= field.attrs.iter().any(|attribute| mentions(attribute, "flatten"));
         let is_renamed = is_renamed || field.attrs.iter().any(|attribute| mentions(attribute, "rename"));
@@ -196,8 +188,11 @@ impl Helpers {
         if is_generic || check::is_disabled(check) {
             return;
         }
-        let (bound, ty) = (Ident::new(bound, span), respan(tokens, span));
-        self.checks.extend(quote_spanned!(span=> const _: () = __toolkit::#bound::<#ty>();));
+        let (bound, named) = (Ident::new(bound, span), Ident::new("__ToolkitChecked", span));
+        // The type is named where it stands: an unknown one is an error there only.
+        self.checks.extend(
+            quote_spanned!(span=> const _: () = { type #named = #ty; __toolkit::#bound::<#named>() };),
+        );
     }
 
     /// Returns the attribute for a field that is not read: a function of the type makes its value, so that a type without one is one error, there.
@@ -342,8 +337,7 @@ fn rewrite(
         let is_conditional = attribute.path().is_ident("cfg_attr")
             && mentions_ident(&attribute.meta.to_token_stream(), "arg").is_some();
         if is_conditional {
-            let message =
-                "`#[arg]` cannot be conditional; write two types, each under its `#[cfg]`";
+            let message = "`#[arg]` cannot be conditional; write two types, each under its `#[cfg]`";
             errors.push(Check::ParameterCfg, attribute, message);
             return false;
         }
@@ -396,9 +390,9 @@ fn rewrite(
         None => {}
         Some(default) => {
             let (value, span) = match default {
-                Default_::OfType(span) => {
-                    let ty = respan(ty.to_token_stream(), *span);
-                    (quote_spanned!(*span=> <#ty as ::core::default::Default>::default()), *span)
+                Default_::OfType(_) => {
+                    let (toolkit, span) = (&helpers.toolkit, ty.span());
+                    (quote_spanned!(span=> #toolkit::__private::own_default::<#ty>()), span)
                 }
                 Default_::Value(value, span) => (default_value(value, kind, &ty, &helpers.toolkit), *span),
             };
@@ -416,7 +410,7 @@ fn rewrite(
 fn constraints(rules: &Rules, ty: &Type, helpers: &mut Helpers) -> TokenStream {
     let mut attributes = TokenStream::new();
     for constraint in &rules.constraints {
-        attributes.extend(constraint.attributes(kind(ty)));
+        attributes.extend(constraint.attributes(kind(ty), &helpers.toolkit));
         let (check, bound, span) = constraint.type_check();
         helpers.check(check, bound, ty, span);
     }

@@ -23,6 +23,7 @@ mod source;
 mod tests;
 mod tool;
 mod type_form;
+mod type_repair;
 
 /// See `toolkit::tool`.
 #[proc_macro_attribute]

@@ -50,7 +50,9 @@ fn not_separated(input: ParseStream<'_>, entry: &Entry) -> syn::Error {
             (entry.dependency.span(), message)
         }
         Some(next) => (next.span(), format!("`link!` takes a list; write a comma before `{next}`")),
-        None if input.peek(Token![;]) => (input.span(), "`link!` takes a list; write a comma for the `;`".to_owned()),
+        None if input.peek(Token![;]) => {
+            (input.span(), "`link!` takes a list; write a comma for the `;`".to_owned())
+        }
         None => {
             let core = if input.peek(Token![=]) || input.peek(Token![:]) { "core: " } else { "" };
             let message = format!("`link!` takes the names of crates alone; write `{core}{name}`");

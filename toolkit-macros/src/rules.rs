@@ -35,7 +35,7 @@ pub(crate) trait Constraint {
     fn rules(&self, kind: Kind) -> Vec<TokenStream>;
 
     /// Returns the same for a field of `#[toolkit::args]`: attributes of schemars.
-    fn attributes(&self, kind: Kind) -> TokenStream;
+    fn attributes(&self, kind: Kind, toolkit: &TokenStream) -> TokenStream;
 
     /// Returns the place and the reason why no value of the type can have the constraint, if that is known.
     fn type_fault(&self, form: TypeForm<'_>) -> Option<(TokenStream, String)>;
@@ -279,7 +279,7 @@ mod tests {
             Vec::new()
         }
 
-        fn attributes(&self, _: Kind) -> TokenStream {
+        fn attributes(&self, _: Kind, _: &TokenStream) -> TokenStream {
             TokenStream::new()
         }
 

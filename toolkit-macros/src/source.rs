@@ -50,6 +50,18 @@ pub(crate) fn misplaced_items(name: &str, tokens: &TokenStream) -> Option<String
     (around.is_value() || is_last).then_some(message)
 }
 
+/// Returns true if the file of a span imports a name from the standard library, as far as its text tells.
+pub(crate) fn imports_from_std(span: Span, name: &str) -> bool {
+    let text = || {
+        let file = proc_macro::is_available().then(|| span.unwrap().local_file())??;
+        fs::read_to_string(file).ok()
+    };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text().unwrap_or_default().split(';').any(|statement| {
+        statement.contains("use std::") && statement.split(|c| !is_word(c)).any(|word| word == name)
+    })
+}
+
 /// Returns true if a block ends just after the group that the span is the last token of.
 fn is_end_of_block(last: Span) -> bool {
     let after = || {
@@ -77,18 +89,22 @@ impl Around {
 
     /// Returns true for a place directly in an `impl` block or a trait.
     fn is_member(&self) -> bool {
-        let mut words = self.block().split_whitespace().map(|word| word.split('<').next().unwrap_or_default());
+        let mut words =
+            self.block().split_whitespace().map(|word| word.split('<').next().unwrap_or_default());
         let is_before = |word: &str| {
             word.starts_with('#')
                 || ["", "pub", "pub()", "unsafe", "default", "const", "auto"].contains(&word)
         };
         let is_in_block = self.open.last().is_some_and(|(delimiter, _)| *delimiter == '{');
-        is_in_block && words.find(|word| !is_before(word)).is_some_and(|word| word == "impl" || word == "trait")
+        is_in_block
+            && words.find(|word| !is_before(word)).is_some_and(|word| word == "impl" || word == "trait")
     }
 
     /// Returns true for tokens that another macro gets or makes.
     fn is_in_macro(&self) -> bool {
-        self.open.iter().any(|(_, before)| before.contains("macro_rules!") || before.trim_end().ends_with('!'))
+        self.open
+            .iter()
+            .any(|(_, before)| before.contains("macro_rules!") || before.trim_end().ends_with('!'))
     }
 
     /// Returns true for an expression whose value something takes: an argument, or the right side of `=` or `=>`.

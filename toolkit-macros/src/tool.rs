@@ -46,7 +46,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         signature::check_place(&function, &TOOL, &mut flaws, &mut errors);
     }
     check_returned_integers(&function, &mut flaws, &mut errors);
-    let parameters = parameter::take(&mut function, &flaws, &mut errors);
+    let parameters = parameter::take(&mut function, &mut flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
     options.check_asks(&function, &parameters, &mut errors);
     // A parameter rejected without an error here is one that rustc reports in the function itself.

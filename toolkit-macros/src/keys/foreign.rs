@@ -467,9 +467,10 @@ pub(crate) fn advice(attribute: &str, name: &str) -> Option<&'static str> {
 
 /// Returns true if the content of `#[tool(..)]` has a description under the key of another crate.
 pub(crate) fn is_described(tokens: &TokenStream) -> bool {
-    tokens.clone().into_iter().any(
-        |token| matches!(&token, TokenTree::Ident(key) if DESCRIPTIONS.iter().any(|known| key == known)),
-    )
+    tokens
+        .clone()
+        .into_iter()
+        .any(|token| matches!(&token, TokenTree::Ident(key) if DESCRIPTIONS.iter().any(|known| key == known)))
 }
 
 /// Returns the attribute that takes the key, if it is another one of this crate.

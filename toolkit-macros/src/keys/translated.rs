@@ -150,7 +150,10 @@ mod tests {
             (parse_quote!(#[validate(length(min = 1))]), "write `#[arg(length(1..))]`"),
             (parse_quote!(#[garde(range(max = 5))]), "write `#[arg(range(..=5))]`"),
             (parse_quote!(#[schema(minimum = 1, maximum = 5)]), "write `#[arg(range(1..=5))]`"),
-            (parse_quote!(#[schema(max_length = 5, example = "a")]), "write `#[arg(example = \"a\", length(..=5))]`"),
+            (
+                parse_quote!(#[schema(max_length = 5, example = "a")]),
+                "write `#[arg(example = \"a\", length(..=5))]`",
+            ),
             (parse_quote!(#[clap(long, default_value = "a")]), "write `#[arg(default = \"a\")]`"),
             (parse_quote!(#[default]), "write `#[arg(default)]`"),
             (parse_quote!(#[default(5)]), "write `#[arg(default = 5)]`"),

@@ -195,7 +195,8 @@ pub(crate) fn arg_without_list(meta: &Meta) -> String {
     match meta {
         Meta::NameValue(meta) => {
             if let Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) = &meta.value {
-                return "`#[arg = ..]` is not written like this; write a doc comment above it, `/// …`".to_owned();
+                return "`#[arg = ..]` is not written like this; write a doc comment above it, `/// …`"
+                    .to_owned();
             }
             let value = shown(&meta.value.to_token_stream()).unwrap_or_else(|| "10".to_owned());
             format!("`#[arg = ..]` is not written like this; write `#[arg(default = {value})]`")

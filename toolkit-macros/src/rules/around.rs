@@ -51,7 +51,10 @@ impl Around {
                 let fault = fault("a default");
                 match (&self.own, shown(&tokens)) {
                     (Some(own), Some(value)) if *own != name => {
-                        format!("{fault}{}, and write `{own}.unwrap_or({value})` in the function", self.optional)
+                        format!(
+                            "{fault}{}, and write `{own}.unwrap_or({value})` in the function",
+                            self.optional
+                        )
                     }
                     _ => format!("{fault}{}, and compute the value in the function", self.optional),
                 }
@@ -132,8 +135,7 @@ mod tests {
 
     #[test]
     fn variables_in_an_expression() {
-        let around =
-            Around::parameters(&parse_quote!(fn read(start: u32, State(db): State<Db>, LIMIT: u8)));
+        let around = Around::parameters(&parse_quote!(fn read(start: u32, State(db): State<Db>, LIMIT: u8)));
         for (value, named) in [
             ("start", Some("start")),
             ("start + 1", Some("start")),

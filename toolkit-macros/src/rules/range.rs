@@ -4,7 +4,7 @@ use super::{Constraint, Kind, Literal, TypeForm};
 use crate::check::{Check, Errors};
 use crate::fragments::flat;
 use crate::keys::{Entry, Given, as_range};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use std::fmt;
 use syn::spanned::Spanned;
@@ -57,8 +57,8 @@ impl Constraint for OfNumber {
         self.0.number_rules(kind)
     }
 
-    fn attributes(&self, kind: Kind) -> TokenStream {
-        let bounds = self.0.number_bounds(kind).into_iter();
+    fn attributes(&self, kind: Kind, toolkit: &TokenStream) -> TokenStream {
+        let bounds = self.0.number_bounds(kind, &quote!(#toolkit::__private)).into_iter();
         bounds.map(|(key, bound)| quote!(#[schemars(extend(#key = #bound))])).collect()
     }
 
@@ -85,8 +85,8 @@ impl Constraint for OfLength {
         self.0.length_rules()
     }
 
-    fn attributes(&self, _: Kind) -> TokenStream {
-        let (least, greatest) = self.0.length_bounds();
+    fn attributes(&self, _: Kind, toolkit: &TokenStream) -> TokenStream {
+        let (least, greatest) = self.0.length_bounds(&quote!(#toolkit::__private));
         let least = least.map(|count| quote!(min = #count));
         let greatest = greatest.map(|count| quote!(max = #count));
         let bounds = least.into_iter().chain(greatest);
@@ -279,10 +279,12 @@ impl Range {
                 let literal = match bound {
                     Bound::Literal(literal) => literal.to_tokens(),
                     Bound::Expression(value) if is_integer => {
-                        quote_spanned!(value.span()=> __toolkit::Literal::Int((#value) as i128))
+                        let value = end(&value, check_of(kind), &quote!(__toolkit));
+                        quote!(__toolkit::Literal::Int((#value) as i128))
                     }
                     Bound::Expression(value) => {
-                        quote_spanned!(value.span()=> __toolkit::Literal::Float((#value) as f64))
+                        let value = end(&value, check_of(kind), &quote!(__toolkit));
+                        quote!(__toolkit::Literal::Float((#value) as f64))
                     }
                 };
                 quote!(__toolkit::Rule::#rule(#literal))
@@ -291,7 +293,7 @@ impl Range {
     }
 
     /// The bounds of a number as keywords of JSON Schema with expressions.
-    fn number_bounds(&self, kind: Kind) -> Vec<(&'static str, TokenStream)> {
+    fn number_bounds(&self, kind: Kind, private: &TokenStream) -> Vec<(&'static str, TokenStream)> {
         let bounds = self.bounds(kind).into_iter();
         bounds
             .map(|(key, bound)| match bound {
@@ -300,7 +302,11 @@ impl Range {
                 }
                 Bound::Literal(Literal::Float(value)) => (key, quote!(#value)),
                 Bound::Literal(_) => (key, quote!(0)),
-                Bound::Expression(value) => (key, value.to_token_stream()),
+                Bound::Expression(value) => {
+                    // Within parentheses, since schemars reads a block as an object.
+                    let value = end(&value, check_of(kind), private);
+                    (key, quote!((#value)))
+                }
             })
             .collect()
     }
@@ -320,25 +326,50 @@ impl Range {
 
     /// The rules for a length.
     fn length_rules(&self) -> Vec<TokenStream> {
-        let (least, greatest) = self.length_bounds();
+        let (least, greatest) = self.length_bounds(&quote!(__toolkit));
         let least = least.map(|count| quote!(__toolkit::Rule::MinLength(#count)));
         let greatest = greatest.map(|count| quote!(__toolkit::Rule::MaxLength(#count)));
         least.into_iter().chain(greatest).collect()
     }
 
     /// The bounds of a length, as expressions of type `u64`.
-    fn length_bounds(&self) -> (Option<TokenStream>, Option<TokenStream>) {
+    fn length_bounds(&self, private: &TokenStream) -> (Option<TokenStream>, Option<TokenStream>) {
         let count = |bound: &Bound, less: u64| match bound {
             Bound::Literal(Literal::Int(value)) => {
                 let count = u64::try_from(*value).unwrap_or(0).saturating_sub(less);
                 quote!(#count)
             }
             Bound::Literal(_) => quote!(0_u64),
-            Bound::Expression(value) => quote_spanned!(value.span()=> ((#value) as u64) - #less),
+            Bound::Expression(value) => {
+                let value = end(value, "whole", private);
+                quote!(((#value) as u64) - #less)
+            }
         };
         let less = u64::from(self.exclusive);
         (self.least.as_ref().map(|end| count(end, 0)), self.greatest.as_ref().map(|end| count(end, less)))
     }
+}
+
+/// Returns the end of a range that is a constant, with the check of its type. The type of literals is known.
+fn end(value: &Expr, check: &str, private: &TokenStream) -> TokenStream {
+    if !names_something(&value.to_token_stream()) {
+        return quote!((#value));
+    }
+    let check = Ident::new(check, value.span());
+    let call = quote_spanned!(value.span()=> #private::Constant(#value).#check());
+    quote!({ use #private::OtherConstant as _; #call })
+}
+
+fn names_something(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(_) => true,
+        TokenTree::Group(group) => names_something(&group.stream()),
+        _ => false,
+    })
+}
+
+fn check_of(kind: Kind) -> &'static str {
+    if matches!(kind, Kind::Integer { .. }) { "whole" } else { "number" }
 }
 
 impl fmt::Display for Range {

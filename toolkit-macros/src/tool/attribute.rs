@@ -1,7 +1,7 @@
 //! The keys of `#[tool(..)]`.
 
 use super::item::Function;
-use super::name::{bind, check_id, check_name, check_own_name, check_word};
+use super::name::{bind, bind_text, check_id, check_name, check_own_name, check_word};
 use super::parameter::Parameter;
 use crate::check::{Check, Errors};
 use crate::dependency;
@@ -27,6 +27,8 @@ pub(super) struct Options {
     pub(super) toolkit: TokenStream,
     pub(super) name: Text,
     pub(super) description: Text,
+    /// The description as it is written.
+    pub(super) written: Text,
     /// True if only the attribute has the description, so that the function has no docs.
     pub(super) undocumented: bool,
     /// The other fields of the descriptor, `name: value,` each.
@@ -79,6 +81,11 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
         }
         (description, _) => description,
     };
+    let written = description.clone();
+    let description = match find("description") {
+        Some(_) => bind_text(description, "DESCRIPTION", &mut assertions),
+        None => description,
+    };
     for entry in &entries {
         if let Some(field) = field(entry, &name, &mut assertions, errors) {
             fields.extend(field);
@@ -102,6 +109,7 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
         toolkit: toolkit.map_or_else(dependency::toolkit, |path| path.to_token_stream()),
         name,
         description,
+        written,
         undocumented,
         fields,
         assertions,
@@ -169,9 +177,7 @@ fn field(
             }
             quote!(groups: &[#(#groups),*],)
         }
-        "title" => text_field(entry, &quote!(title), errors)?,
-        "icon" => text_field(entry, &quote!(icon), errors)?,
-        "deprecated" => text_field(entry, &quote!(deprecated), errors)?,
+        "title" | "icon" | "deprecated" => text_field(entry, assertions, errors)?,
         "read_only" => flag(errors).map(|value| quote!(read_only: #value,))?,
         "destructive" => flag(errors).map(|value| quote!(destructive: __toolkit::Some(#value),))?,
         "idempotent" => flag(errors).map(|value| quote!(idempotent: #value,))?,
@@ -270,8 +276,10 @@ fn prepare(path: &ExprPath) -> TokenStream {
     }}
 }
 
-fn text_field(entry: &Entry, field: &TokenStream, errors: &mut Errors) -> Option<TokenStream> {
+fn text_field(entry: &Entry, assertions: &mut TokenStream, errors: &mut Errors) -> Option<TokenStream> {
     let text = entry.filled_text(errors)?;
+    let text = bind_text(text, &entry.key.to_uppercase(), assertions);
+    let field = Ident::new(entry.key, Span::call_site());
     Some(quote!(#field: __toolkit::Some(#text),))
 }
 

@@ -9,14 +9,15 @@ use crate::keys::{Text, arg_without_list, unknown_attribute};
 use crate::rules::{Around, Default_, Rules, TypeForm};
 use crate::type_form::{
     Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument,
-    option, reference, wide_integer,
+    option, reference, wide_integer, without_group,
 };
+use crate::type_repair::{self, lacks_arguments, misplaced_unsized};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatTupleStruct, PatType, Type};
+use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatTupleStruct, PatType, Type, parse_quote};
 
 /// The kind of a parameter.
 pub(super) enum Parameter {
@@ -73,7 +74,7 @@ struct Attributes {
 }
 
 /// Reads the parameters and takes their attributes off the function.
-pub(super) fn take(function: &mut Function, flaws: &Flaws, errors: &mut Errors) -> Vec<Parameter> {
+pub(super) fn take(function: &mut Function, flaws: &mut Flaws, errors: &mut Errors) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     let mut around = Around::parameters(&function.signature);
     for input in &mut function.signature.inputs {
@@ -85,7 +86,11 @@ pub(super) fn take(function: &mut Function, flaws: &Flaws, errors: &mut Errors) 
                     Pat::Ident(pattern) => Some(pattern.ident.unraw().to_string()),
                     _ => None,
                 };
+                let count = errors.count();
                 parameters.push(parameter(typed, attributes, &around, flaws, errors));
+                if errors.count() > count {
+                    repair(&mut typed.ty, flaws);
+                }
             }
         }
     }
@@ -93,6 +98,21 @@ pub(super) fn take(function: &mut Function, flaws: &Flaws, errors: &mut Errors) 
     check_configs(function, &parameters, errors);
     check_whole(function, &parameters, errors);
     parameters
+}
+
+/// Changes the type of a rejected parameter where rustc would report it too.
+fn repair(ty: &mut Type, flaws: &mut Flaws) {
+    let tokens = ty.to_token_stream();
+    if is_unsized(ty) {
+        *ty = parse_quote!(&(#tokens));
+    } else if misplaced_unsized(ty).is_some() || lacks_arguments(ty) {
+        *ty = type_repair::any();
+        flaws.needs_stub = true;
+    } else if type_repair::has_undeclared(&tokens, &flaws.generics)
+        && let Ok(repaired) = syn::parse2(type_repair::with_anonymous(tokens, &flaws.generics))
+    {
+        *ty = repaired;
+    }
 }
 
 fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attributes {
@@ -165,8 +185,13 @@ fn parameter(
         errors.push(Check::NeverArgument, ty, message);
         return Parameter::Broken;
     }
-    if let Some(span) = mentions_ident(&ty.to_token_stream(), "dyn")
-        .filter(|_| !is_unsized(ty) && !matches!(ty, Type::Reference(_)))
+    if let Some(found) = misplaced_unsized(ty) {
+        let check = if found.owned.is_some() { Check::Reference } else { Check::TraitObject };
+        errors.push(check, found.ty, found.message(is_unsized(ty) || found.owned.is_none()));
+        return Parameter::Broken;
+    }
+    if let Some(span) =
+        mentions_ident(&ty.to_token_stream(), "dyn").filter(|_| !matches!(ty, Type::Reference(_)))
     {
         errors.push_span(
             Check::TraitObject,
@@ -180,8 +205,7 @@ fn parameter(
         errors.push(Check::Reference, &reference.and_token, message);
         return Parameter::Broken;
     }
-    // rustc reports that no function takes such a type by value.
-    let legal_type = check_type(ty, flaws, errors) && !is_unsized(ty);
+    let legal_type = check_type(ty, flaws, errors);
     if attributes.args_span.is_some() {
         if let Some(span) = attributes.arg_span {
             errors.push_span(
@@ -354,8 +378,7 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
 }
 
 fn is_unsized(ty: &Type) -> bool {
-    matches!(ty, Type::Slice(_) | Type::TraitObject(_))
-        || matches!(ty, Type::Path(path) if path.path.is_ident("str"))
+    misplaced_unsized(ty).is_some_and(|found| std::ptr::eq(found.ty, without_group(ty)))
 }
 
 fn name(pattern: &Pat, rules: &Rules, errors: &mut Errors) -> Option<LitStr> {

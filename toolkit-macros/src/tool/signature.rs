@@ -4,6 +4,7 @@ use super::item::Function;
 use crate::check::{Check, Errors};
 use crate::source;
 use crate::type_form::{borrow, mentions_ident, mentions_impl, named_lifetimes};
+use crate::type_repair::{has_undeclared, lifetimes, misplaced_unsized};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
@@ -16,6 +17,10 @@ pub(crate) struct Flaws {
     pub(crate) needs_stub: bool,
     /// Something that rustc rejects outside of methods.
     pub(crate) is_method: bool,
+    /// The return type has lifetimes that rustc reports too.
+    pub(crate) bad_lifetimes: bool,
+    /// The return type has no known size.
+    pub(crate) unsized_return: bool,
     /// The return type cannot be checked.
     pub(crate) bad_return: bool,
     /// The function is in an `impl` or `trait`, which allows no assertions.
@@ -185,7 +190,34 @@ fn check_const(function: &Function, wording: &Wording, flaws: &mut Flaws, errors
 fn check_return(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     let ReturnType::Type(_, output) = &function.signature.output else { return };
     let tokens = output.to_token_stream();
-    if let Some(span) = mentions_impl(&tokens) {
+    let count = errors.count();
+    check_returned(function, wording, output, flaws, errors);
+    // With one lifetime among the parameters, the returned references have that.
+    let elided: usize =
+        function.signature.inputs.iter().map(|input| lifetimes(&input.to_token_stream())).sum();
+    if errors.count() > count
+        && (has_undeclared(&tokens, &flaws.generics) || borrow(&tokens).is_some() && elided != 1)
+    {
+        flaws.bad_lifetimes = true;
+        flaws.needs_stub = true;
+    }
+}
+
+fn check_returned(
+    function: &Function,
+    wording: &Wording,
+    output: &Type,
+    flaws: &mut Flaws,
+    errors: &mut Errors,
+) {
+    let tokens = output.to_token_stream();
+    if let Some(found) = misplaced_unsized(output) {
+        flaws.bad_return = true;
+        flaws.unsized_return = true;
+        flaws.needs_stub = true;
+        let fault = found.returned();
+        errors.push(Check::ReturnBorrow, found.ty, fault);
+    } else if let Some(span) = mentions_impl(&tokens) {
         flaws.bad_return = true;
         let advice =
             if tokens.to_string().contains("Future") { "write an `async fn`" } else { "name the type" };
@@ -200,7 +232,7 @@ fn check_return(function: &Function, wording: &Wording, flaws: &mut Flaws, error
         errors.push_span(Check::ReturnImpl, span, message);
     } else if is_generic(&tokens, &flaws.generics) {
         flaws.bad_return = true;
-    } else if matches!(&**output, Type::Reference(_)) && borrow(&tokens).is_some() {
+    } else if matches!(output, Type::Reference(_)) && borrow(&tokens).is_some() {
         flaws.bad_return = true;
         errors.push(
             Check::ReturnBorrow,

@@ -160,6 +160,9 @@ pub(super) fn instead_of_reference(elem: &Type) -> String {
     }
     let name = segment.ident.to_string();
     match name.as_str() {
+        "State" | "Config" if segment.arguments.is_none() => {
+            return format!("name what it holds: `{name}<T>`");
+        }
         "String" => return "take `&str`".to_owned(),
         "PathBuf" => return "take `&Path`".to_owned(),
         "Vec" => return "take `&[T]`".to_owned(),

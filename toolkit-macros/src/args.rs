@@ -183,9 +183,7 @@ struct Helpers {
 impl Helpers {
     /// Makes the compiler check a type, and report errors at the key that requires it.
     fn check(&mut self, check: Check, bound: &str, ty: &Type, span: Span) {
-        let tokens = ty.to_token_stream();
-        let is_generic = self.generics.iter().any(|name| mentions_ident(&tokens, name).is_some());
-        if is_generic || check::is_disabled(check) {
+        if self.is_generic(ty) || check::is_disabled(check) {
             return;
         }
         let (bound, named) = (Ident::new(bound, span), Ident::new("__ToolkitChecked", span));
@@ -205,10 +203,14 @@ impl Helpers {
         quote!(#[serde(default = #path)])
     }
 
+    fn is_generic(&self, ty: &Type) -> bool {
+        let tokens = ty.to_token_stream();
+        self.generics.iter().any(|name| mentions_ident(&tokens, name).is_some())
+    }
+
     /// Makes the compiler check literals, and the keys of maps.
     fn check_values(&mut self, ty: &Type, rules: &Rules) {
-        let tokens = ty.to_token_stream();
-        if !self.generics.iter().any(|name| mentions_ident(&tokens, name).is_some()) {
+        if !self.is_generic(ty) {
             self.checks.extend(checked_literals::checks(ty, rules));
             self.checks.extend(checked_literals::key_checks(ty));
         }
@@ -356,6 +358,9 @@ fn rewrite(
     });
     let mut rules = Rules::parse(tokens, around, errors);
     serde_keys::of_field(field, &mut rules, errors);
+    if rules.default.is_none() && option(&field.ty).is_none() && !helpers.is_generic(&field.ty) {
+        rules.default = serde_keys::take_default(field).map(Default_::OfType);
+    }
     let option = option(&field.ty);
     let is_option = option.is_some();
     let ty = option.unwrap_or(&field.ty).clone();

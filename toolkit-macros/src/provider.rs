@@ -283,7 +283,8 @@ fn with_record(
     }
     let call = quote_spanned!(span=> #ident(#(#passed),*));
     let call = if signature.asyncness.is_some() { quote!(#call.await) } else { call };
-    let future = quote_spanned!(span=> async move { #call });
+    // At the function, where the compiler reports a future that is not `Send`.
+    let future = quote_spanned!(span=> __toolkit::making(async move { #call }, #convert));
     quote! {
         #(#attributes)*
         #visibility #signature #body
@@ -299,7 +300,7 @@ fn with_record(
                 #making: &'a __toolkit::Making,
             ) -> __toolkit::Result<__toolkit::MakingFuture<'a, #made>, __toolkit::ToolError> {
                 #takes
-                __toolkit::Ok(__toolkit::making(#future, #convert))
+                __toolkit::Ok(#future)
             }
             static __TOOLKIT_DEF: __toolkit::#def = __toolkit::#def {
                 name: #name,

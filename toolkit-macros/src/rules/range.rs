@@ -2,7 +2,7 @@
 
 use super::{Constraint, Kind, Literal, TypeForm};
 use crate::check::{Check, Errors};
-use crate::fragments::flat;
+use crate::fragments::{flat, of_caller};
 use crate::keys::{Entry, Given, as_range};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -116,7 +116,7 @@ fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
             Bound::Literal(Literal::Int(_) | Literal::Float(_)) | Bound::Expression(_) => continue,
             Bound::Literal(literal) => format!("the ends of a range are numbers, not {}", literal.kind()),
         };
-        errors.push(Check::RangeForm, tokens, fault);
+        errors.push(Check::RangeForm, &of_caller(tokens), fault);
         return None;
     }
     Some(range)
@@ -131,7 +131,7 @@ fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
             least: Some(Bound::of(&exact)),
             greatest: Some(Bound::of(&exact)),
             exclusive: false,
-            place: tokens.clone(),
+            place: of_caller(tokens),
         },
         _ => read(entry, tokens, errors)?,
     };
@@ -139,14 +139,18 @@ fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
         if let Bound::Literal(literal) = bound
             && !matches!(literal, Literal::Int(count) if (0..=i128::from(u32::MAX)).contains(count))
         {
-            errors.push(Check::RangeForm, tokens, "the ends of a length are whole numbers from 0 on");
+            errors.push(
+                Check::RangeForm,
+                &of_caller(tokens),
+                "the ends of a length are whole numbers from 0 on",
+            );
             return None;
         }
     }
     if range.exclusive && matches!(range.greatest, Some(Bound::Literal(Literal::Int(0)))) {
         errors.push(
             Check::EmptyRange,
-            tokens,
+            &of_caller(tokens),
             format!("the length `{range}` is empty: nothing is shorter than 0"),
         );
         return None;
@@ -164,20 +168,28 @@ fn read(entry: &Entry, tokens: &TokenStream, errors: &mut Errors) -> Option<Rang
         if tokens.is_empty() {
             errors.push_span(Check::RangeForm, entry.span, message);
         } else {
-            errors.push(Check::RangeForm, tokens, message);
+            errors.push(Check::RangeForm, &of_caller(tokens), message);
         }
         return None;
     };
     let (least, greatest) = (range.start.as_deref().map(Bound::of), range.end.as_deref().map(Bound::of));
     let exclusive = matches!(range.limits, RangeLimits::HalfOpen(_));
     if least.is_none() && greatest.is_none() {
-        errors.push(Check::EmptyRange, tokens, format!("`{key}(..)` bounds nothing; give it an end"));
+        errors.push(
+            Check::EmptyRange,
+            &of_caller(tokens),
+            format!("`{key}(..)` bounds nothing; give it an end"),
+        );
         return None;
     }
     let text = flat(tokens).to_string().replace(' ', "");
-    let range = Range { least, greatest, exclusive, text, place: tokens.clone() };
+    let range = Range { least, greatest, exclusive, text, place: of_caller(tokens) };
     if range.is_empty() {
-        errors.push(Check::EmptyRange, tokens, format!("the range `{range}` is empty: nothing lies in it"));
+        errors.push(
+            Check::EmptyRange,
+            &of_caller(tokens),
+            format!("the range `{range}` is empty: nothing lies in it"),
+        );
         return None;
     }
     Some(range)

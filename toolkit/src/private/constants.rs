@@ -89,7 +89,7 @@ numbers! {
 
 /// A type with a default of its own.
 #[diagnostic::on_unimplemented(
-    message = "`#[arg(default)]` needs a type with `Default`, and `{Self}` has none",
+    message = "a default without a value needs a type with `Default`, and `{Self}` is none",
     label = "not `Default`",
     note = "put `#[derive(Default)]` on the type, or write the value, as in `#[arg(default = 10)]`"
 )]

@@ -182,8 +182,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     // The first group is the path of the `toolkit` crate.
     let list: TokenStream = input.clone().into_iter().skip(1).collect();
-    if let Some(message) = source::misplaced_items("link", &list) {
-        errors.push_span(Check::Link, Span::call_site(), message);
+    if let Some((span, message)) = source::misplaced_items("link", &list) {
+        errors.push_span(Check::Link, span, message);
         return errors.into_tokens();
     }
     let list: List = match syn::parse2(input) {

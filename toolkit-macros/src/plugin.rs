@@ -25,8 +25,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     };
     let mut errors = Errors::default();
     let fields: TokenStream = tokens.collect();
-    if let Some(message) = source::misplaced_items("plugin", &fields) {
-        errors.push_span(Check::Syntax, Span::call_site(), message);
+    if let Some((span, message)) = source::misplaced_items("plugin", &fields) {
+        errors.push_span(Check::Syntax, span, message);
         return errors.into_tokens();
     }
     let entries = keys::parse_fields(fields, "plugin!", KEYS, &mut errors);

@@ -29,6 +29,7 @@ const FACTORY: Wording = Wording {
     no_lifetimes: "`&Caller` needs none",
     without_self: "make it a function and take `State<T>` for what it needs",
     without_impl: "write it outside",
+    without_trait: "write it outside",
     many: "parameters",
     owned: "return a `Vec<Tool>`",
 };
@@ -40,6 +41,7 @@ const SERVICE: Wording = Wording {
     no_lifetimes: "`State<T>` and `Config<T>` need none",
     without_self: "make it a function and take `State<T>` for what it needs",
     without_impl: "write it outside",
+    without_trait: "write it outside",
     many: "parameters",
     owned: "return an owned type",
 };

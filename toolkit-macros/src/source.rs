@@ -23,16 +23,15 @@ pub(crate) fn around(span: Span) -> Option<Around> {
     Some(of(text.get(..place(&text, span.start())?)?))
 }
 
-/// Returns true if an attribute is on a member of an `impl` block or a trait. An attribute without indentation is not.
-pub(crate) fn is_member(attribute: Span) -> bool {
-    proc_macro::is_available()
-        && attribute.unwrap().start().column() > 1
-        && around(attribute).is_some_and(|around| around.is_member())
+/// Returns `impl` or `trait`, if an attribute is on a member of such a block. An attribute without indentation is not.
+pub(crate) fn member_of(attribute: Span) -> Option<&'static str> {
+    let is_indented = proc_macro::is_available() && attribute.unwrap().start().column() > 1;
+    is_indented.then(|| around(attribute))??.member_of()
 }
 
-/// Returns the message for a call of a macro that makes items where no item can be: in an `impl` block, or where a value is
-/// expected. The tokens are those between its delimiters.
-pub(crate) fn misplaced_items(name: &str, tokens: &TokenStream) -> Option<String> {
+/// Returns the place and the message for a call of a macro that makes items where no item can be: in an `impl` block, or where a
+/// value is expected. The tokens are those between its delimiters.
+pub(crate) fn misplaced_items(name: &str, tokens: &TokenStream) -> Option<(Span, String)> {
     let mut tokens = tokens.clone().into_iter();
     let first = tokens.next()?.span();
     let (around, delimiter) = around(first)?.around_call(name)?;
@@ -41,13 +40,13 @@ pub(crate) fn misplaced_items(name: &str, tokens: &TokenStream) -> Option<String
         return None;
     }
     let advice = format!("write `{name}!` outside of functions and `impl` blocks");
-    if around.is_member() {
-        return Some(format!("`{name}!` is no member of a type or a trait\n{advice}"));
+    if around.member_of().is_some() {
+        return Some((first, format!("`{name}!` is no member of a type or a trait\n{advice}")));
     }
     let last = tokens.last().map_or(first, |token| token.span());
     let is_last = delimiter != '{' && around.is_in_code() && is_end_of_block(last);
     let message = format!("`{name}!` has no value\n{advice}, or as a statement that ends with `;`");
-    (around.is_value() || is_last).then_some(message)
+    (around.is_value() || is_last).then_some((first, message))
 }
 
 /// Returns true if the file of a span imports a name from the standard library, as far as its text tells.
@@ -87,8 +86,8 @@ impl Around {
         open.find(|(delimiter, _)| *delimiter == '{').map_or("", |(_, before)| before)
     }
 
-    /// Returns true for a place directly in an `impl` block or a trait.
-    fn is_member(&self) -> bool {
+    /// Returns `impl` or `trait` for a place directly in such a block.
+    fn member_of(&self) -> Option<&'static str> {
         let mut words =
             self.block().split_whitespace().map(|word| word.split('<').next().unwrap_or_default());
         let is_before = |word: &str| {
@@ -96,8 +95,8 @@ impl Around {
                 || ["", "pub", "pub()", "unsafe", "default", "const", "auto"].contains(&word)
         };
         let is_in_block = self.open.last().is_some_and(|(delimiter, _)| *delimiter == '{');
-        is_in_block
-            && words.find(|word| !is_before(word)).is_some_and(|word| word == "impl" || word == "trait")
+        let word = words.find(|word| !is_before(word)).filter(|_| is_in_block)?;
+        ["impl", "trait"].into_iter().find(|block| *block == word)
     }
 
     /// Returns true for tokens that another macro gets or makes.
@@ -243,7 +242,7 @@ mod tests {
             ("macro_rules! a { () => {\n    ", false),
             ("", false),
         ] {
-            assert_eq!(of(text).is_member(), is_member, "{text}");
+            assert_eq!(of(text).member_of().is_some(), is_member, "{text}");
         }
     }
 

@@ -27,6 +27,7 @@ const TOOL: Wording = Wording {
     no_lifetimes: "`&str`, `&Path` and `&[T]` need none",
     without_self: "put `#[toolkit::tools]` on the `impl` block, or take `State<T>`",
     without_impl: "put `#[toolkit::tools]` on the block",
+    without_trait: "take that of an `impl` block",
     many: "arguments; take a `Vec<T>` for many",
     owned: "return a `String`",
 };

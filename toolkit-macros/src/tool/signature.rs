@@ -42,6 +42,8 @@ pub(crate) struct Wording {
     pub(crate) without_self: &'static str,
     /// The alternative to a member of an `impl` block.
     pub(crate) without_impl: &'static str,
+    /// The alternative to a function of a trait.
+    pub(crate) without_trait: &'static str,
     /// The items of the fixed list that it takes.
     pub(crate) many: &'static str,
     /// The alternative to returning a borrowed value.
@@ -64,12 +66,17 @@ pub(crate) fn check(function: &Function, wording: &Wording, errors: &mut Errors)
 
 /// Reports a function in an `impl` block or a trait, which can stand there without `self`.
 pub(crate) fn check_place(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
-    if !flaws.associated && source::is_member(Span::call_site()) {
-        flaws.associated = true;
-        let message =
-            format!("{} is no member of an `impl` block or a trait; {}", wording.noun, wording.without_impl);
-        errors.push(Check::Receiver, &function.signature.ident, message);
+    if flaws.associated {
+        return;
     }
+    let Some(block) = source::member_of(Span::call_site()) else { return };
+    flaws.associated = true;
+    let message = if block == "trait" {
+        format!("{} cannot be a function of a trait; {}", wording.noun, wording.without_trait)
+    } else {
+        format!("{} cannot stand alone in an `impl` block; {}", wording.noun, wording.without_impl)
+    };
+    errors.push(Check::Receiver, &function.signature.ident, message);
 }
 
 fn check_body(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {

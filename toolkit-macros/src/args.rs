@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Path, Token, Type, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Path, Token, Type};
 
 const KEYS: &[Key] = &[
     Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" },
@@ -83,9 +83,8 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         if refuses_unknown {
             unknown::refuse(field, &mut errors);
         }
-        if fields::check(field, has_lifetimes, &mut errors) {
-            // rustc reports such a type as well.
-            field.ty = parse_quote!(());
+        if let Some(ty) = fields::check(field, has_lifetimes, &mut errors) {
+            field.ty = ty;
         }
         has_flatten |= field.attrs.iter().any(|attribute| mentions(attribute, "flatten"));
         let is_renamed = is_renamed || field.attrs.iter().any(|attribute| mentions(attribute, "rename"));

@@ -161,7 +161,8 @@ fn two_services_of_one_type_are_refused_with_both_places() {
         "{error}"
     );
     assert!(error.contains("`.shared_service(..)`") && error.contains("sections.rs:"), "{error}");
-    let near = Toolkit::builder().service(Mutex::new(Watch::default())).build().unwrap_err().to_string();
+    let near =
+        Toolkit::builder().service(std::sync::Mutex::new(Watch::default())).build().unwrap_err().to_string();
     assert!(near.contains("provides a `std::sync::poison::mutex::Mutex<services::Watch>`: take"), "{near}");
     // A default is only that.
     let one = Toolkit::empty().service(Gate(1)).default_service(Arc::new(Gate(2))).build();

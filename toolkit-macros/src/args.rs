@@ -73,10 +73,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let has_lifetimes = input.generics.lifetimes().next().is_some();
     let has_unknown = fields_of(&mut input.data).iter().any(|(_, field)| unknown::has_unknown(field));
     let refuses_unknown = has_unknown && unknown::is_plain(&input.attrs);
-    let all: Vec<(usize, String)> = fields_of(&mut input.data)
-        .into_iter()
-        .filter_map(|(group, field)| Some((group, field.ident.as_ref()?.unraw().to_string())))
-        .collect();
+    let all = names_of_fields(&mut input.data);
     let (mut names, mut aliases) = (Names::default(), Vec::new());
     for (place, (group, field)) in fields_of(&mut input.data).into_iter().enumerate() {
         ungroup(&mut field.ty);
@@ -256,6 +253,13 @@ fn fields_of(data: &mut Data) -> Vec<(usize, &mut Field)> {
         }
         Data::Union(_) => Vec::new(),
     }
+}
+
+/// The names of the fields, each with the number of the variant it belongs to.
+fn names_of_fields(data: &mut Data) -> Vec<(usize, String)> {
+    let named =
+        |(group, field): (usize, &mut Field)| Some((group, field.ident.as_ref()?.unraw().to_string()));
+    fields_of(data).into_iter().filter_map(named).collect()
 }
 
 /// The names that the fields of one struct or variant answer to.

@@ -83,11 +83,11 @@ impl Parse for Entry {
         }
         let mut dependency = crate_name(input, None)?;
         let mut core = None;
-        let is_mark = dependency == "core" && !(input.peek(Token![:]) && !input.peek(Token![::]));
-        if is_mark {
+        let has_colon = input.peek(Token![:]) && !input.peek(Token![::]);
+        if dependency == "core" && !has_colon {
             return Err(core_alone(input, &dependency));
         }
-        if input.peek(Token![:]) && !input.peek(Token![::]) {
+        if has_colon {
             let colon: Token![:] = input.parse()?;
             core = Some(dependency);
             dependency = crate_name(input, Some(colon.span()))?;

@@ -124,7 +124,7 @@ impl Around {
         let (delimiter, before) = self.open.pop()?;
         let path = before.trim_end().strip_suffix('!')?.trim_end().strip_suffix(name)?;
         let is_path = |c: char| c.is_alphanumeric() || matches!(c, ':' | '_' | '$');
-        self.before = path.trim_end_matches(is_path).to_owned();
+        path.trim_end_matches(is_path).clone_into(&mut self.before);
         Some((self, delimiter))
     }
 
@@ -152,7 +152,7 @@ fn of(text: &str) -> Around {
                 let (delimiter, outside) = open.pop().unwrap_or_default();
                 before = if next == '}' { String::new() } else { format!("{outside}{delimiter}{next}") };
             }
-            ';' if !open.last().is_some_and(|(delimiter, _)| *delimiter != '{') => before.clear(),
+            ';' if open.last().is_none_or(|(delimiter, _)| *delimiter == '{') => before.clear(),
             other => before.push(other),
         }
         rest = &rest[next.len_utf8()..];

@@ -1,18 +1,18 @@
 //! `#[toolkit::args]`: derives the traits of an argument type through `toolkit`'s own re-exports, and converts
 //! `#[arg(..)]` on fields to attributes of serde and schemars.
 
+mod fields;
 pub(crate) mod nested;
 mod serde_keys;
 mod shape;
+mod unknown;
 
 use crate::check::{self, Check, Errors};
 use crate::checked_literals;
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
-use crate::rules::{Default_, Kind, Literal, Rules, TypeForm};
-use crate::type_form::{
-    WIDE_INTEGER, item_kind, kind, mentions_ident, option, reference, respan, ungroup, wide_integer,
-};
+use crate::rules::{Around, Default_, Kind, Literal, Rules, TypeForm};
+use crate::type_form::{item_kind, kind, mentions_ident, option, ungroup};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
@@ -71,24 +71,25 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     // Serde may give the fields other names.
     let is_renamed = input.attrs.iter().any(|attribute| mentions(attribute, "rename"));
     let has_lifetimes = input.generics.lifetimes().next().is_some();
+    let has_unknown = fields_of(&mut input.data).iter().any(|(_, field)| unknown::has_unknown(field));
+    let refuses_unknown = has_unknown && unknown::is_plain(&input.attrs);
+    let all = names_of_fields(&mut input.data);
     let (mut names, mut aliases) = (Names::default(), Vec::new());
     for (place, (group, field)) in fields_of(&mut input.data).into_iter().enumerate() {
         ungroup(&mut field.ty);
-        let reference = reference(&field.ty.to_token_stream()).filter(|_| !has_lifetimes);
-        if let Some(reference) = reference {
-            errors.push_span(
-                Check::Reference,
-                reference,
-                "an argument type owns its content; use a `String` or a `Vec`",
-            );
+        if refuses_unknown {
+            unknown::refuse(field, &mut errors);
         }
-        if let Some(span) = wide_integer(&field.ty.to_token_stream()) {
-            errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
+        if let Some(ty) = fields::check(field, has_lifetimes, &mut errors) {
+            field.ty = ty;
         }
         has_flatten |= field.attrs.iter().any(|attribute| mentions(attribute, "flatten"));
         let is_renamed = is_renamed || field.attrs.iter().any(|attribute| mentions(attribute, "rename"));
         let own = field.ident.clone().filter(|_| !is_renamed);
-        let rules = rewrite(field, place, &mut helpers, &mut errors);
+        let siblings = all.iter().filter(|(other, _)| *other == group).map(|(_, name)| name.clone());
+        let around =
+            Around::fields(siblings.collect(), field.ident.as_ref().map(|ident| ident.unraw().to_string()));
+        let rules = rewrite(field, place, &around, &mut helpers, &mut errors);
         has_nested |=
             form.as_ref().is_some_and(|form| nested::rewrite(field, place, &type_name, form, &mut helpers));
         match (rules.rename, own) {
@@ -178,13 +179,14 @@ struct Helpers {
 impl Helpers {
     /// Makes the compiler check a type, and report errors at the key that requires it.
     fn check(&mut self, check: Check, bound: &str, ty: &Type, span: Span) {
-        let tokens = ty.to_token_stream();
-        let is_generic = self.generics.iter().any(|name| mentions_ident(&tokens, name).is_some());
-        if is_generic || check::is_disabled(check) {
+        if self.is_generic(ty) || check::is_disabled(check) {
             return;
         }
-        let (bound, ty) = (Ident::new(bound, span), respan(tokens, span));
-        self.checks.extend(quote_spanned!(span=> const _: () = __toolkit::#bound::<#ty>();));
+        let (bound, named) = (Ident::new(bound, span), Ident::new("__ToolkitChecked", span));
+        // The type is named where it stands: an unknown one is an error there only.
+        self.checks.extend(
+            quote_spanned!(span=> const _: () = { type #named = #ty; __toolkit::#bound::<#named>() };),
+        );
     }
 
     /// Returns the attribute for a field that is not read: a function of the type makes its value, so that a type without one is one error, there.
@@ -197,10 +199,14 @@ impl Helpers {
         quote!(#[serde(default = #path)])
     }
 
+    fn is_generic(&self, ty: &Type) -> bool {
+        let tokens = ty.to_token_stream();
+        self.generics.iter().any(|name| mentions_ident(&tokens, name).is_some())
+    }
+
     /// Makes the compiler check literals, and the keys of maps.
     fn check_values(&mut self, ty: &Type, rules: &Rules) {
-        let tokens = ty.to_token_stream();
-        if !self.generics.iter().any(|name| mentions_ident(&tokens, name).is_some()) {
+        if !self.is_generic(ty) {
             self.checks.extend(checked_literals::checks(ty, rules));
             self.checks.extend(checked_literals::key_checks(ty));
         }
@@ -247,6 +253,13 @@ fn fields_of(data: &mut Data) -> Vec<(usize, &mut Field)> {
         }
         Data::Union(_) => Vec::new(),
     }
+}
+
+/// The names of the fields, each with the number of the variant it belongs to.
+fn names_of_fields(data: &mut Data) -> Vec<(usize, String)> {
+    let named =
+        |(group, field): (usize, &mut Field)| Some((group, field.ident.as_ref()?.unraw().to_string()));
+    fields_of(data).into_iter().filter_map(named).collect()
 }
 
 /// The names that the fields of one struct or variant answer to.
@@ -317,9 +330,22 @@ fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool, has_ne
 }
 
 /// Converts the `#[arg(..)]` of a field to attributes of serde and schemars.
-fn rewrite(field: &mut Field, place: usize, helpers: &mut Helpers, errors: &mut Errors) -> Rules {
+fn rewrite(
+    field: &mut Field,
+    place: usize,
+    around: &Around,
+    helpers: &mut Helpers,
+    errors: &mut Errors,
+) -> Rules {
     let mut tokens = TokenStream::new();
     field.attrs.retain(|attribute| {
+        let is_conditional = attribute.path().is_ident("cfg_attr")
+            && mentions_ident(&attribute.meta.to_token_stream(), "arg").is_some();
+        if is_conditional {
+            let message = "`#[arg]` cannot be conditional; write two types, each under its `#[cfg]`";
+            errors.push(Check::ParameterCfg, attribute, message);
+            return false;
+        }
         if !attribute.path().is_ident("arg") {
             return true;
         }
@@ -329,16 +355,15 @@ fn rewrite(field: &mut Field, place: usize, helpers: &mut Helpers, errors: &mut 
                 let more = &list.tokens;
                 tokens.extend(quote!(, #more));
             }
-            _ => errors.push(
-                Check::WrongForm,
-                attribute,
-                "`#[arg]` says nothing; write for instance `#[arg(default)]`",
-            ),
+            other => errors.push(Check::WrongForm, attribute, keys::arg_without_list(other)),
         }
         false
     });
-    let mut rules = Rules::parse(tokens, errors);
+    let mut rules = Rules::parse(tokens, around, errors);
     serde_keys::of_field(field, &mut rules, errors);
+    if rules.default.is_none() && option(&field.ty).is_none() && !helpers.is_generic(&field.ty) {
+        rules.default = serde_keys::take_default(field).map(Default_::OfType);
+    }
     let option = option(&field.ty);
     let is_option = option.is_some();
     let ty = option.unwrap_or(&field.ty).clone();
@@ -373,9 +398,9 @@ fn rewrite(field: &mut Field, place: usize, helpers: &mut Helpers, errors: &mut 
         None => {}
         Some(default) => {
             let (value, span) = match default {
-                Default_::OfType(span) => {
-                    let ty = respan(ty.to_token_stream(), *span);
-                    (quote_spanned!(*span=> <#ty as ::core::default::Default>::default()), *span)
+                Default_::OfType(_) => {
+                    let (toolkit, span) = (&helpers.toolkit, ty.span());
+                    (quote_spanned!(span=> #toolkit::__private::own_default::<#ty>()), span)
                 }
                 Default_::Value(value, span) => (default_value(value, kind, &ty, &helpers.toolkit), *span),
             };
@@ -393,7 +418,7 @@ fn rewrite(field: &mut Field, place: usize, helpers: &mut Helpers, errors: &mut 
 fn constraints(rules: &Rules, ty: &Type, helpers: &mut Helpers) -> TokenStream {
     let mut attributes = TokenStream::new();
     for constraint in &rules.constraints {
-        attributes.extend(constraint.attributes(kind(ty)));
+        attributes.extend(constraint.attributes(kind(ty), &helpers.toolkit));
         let (check, bound, span) = constraint.type_check();
         helpers.check(check, bound, ty, span);
     }

@@ -150,6 +150,11 @@ impl Errors {
         self.0.is_empty()
     }
 
+    /// Returns the number of recorded violations.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns true if a violation of the rule was recorded.
     pub(crate) fn has(&self, check: Check) -> bool {
         self.0.iter().any(|(found, _)| *found == check)

@@ -13,3 +13,12 @@ pub(crate) fn flat(tokens: &TokenStream) -> TokenStream {
         })
         .collect()
 }
+
+/// Returns the tokens that the caller of a `macro_rules!` wrote, if there are any, as the place of an error.
+pub(crate) fn of_caller(tokens: &TokenStream) -> TokenStream {
+    let fragment = tokens.clone().into_iter().find_map(|token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => Some(flat(&group.stream())),
+        _ => None,
+    });
+    fragment.unwrap_or_else(|| tokens.clone())
+}

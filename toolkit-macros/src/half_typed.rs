@@ -72,6 +72,15 @@ fn lacks_type(tokens: &[TokenTree]) -> bool {
             let is_arrow = matches!(&tokens[place - 1], TokenTree::Punct(dash) if dash.as_char() == '-');
             is_arrow && matches!(tokens.get(place + 1), Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace)
         }
+        // A slice of nothing, in the place of a type.
+        TokenTree::Group(group)
+            if group.delimiter() == Delimiter::Bracket
+                && group.stream().is_empty()
+                && place > 0
+                && matches!(&tokens[place - 1], TokenTree::Punct(punct) if "&:<>,".contains(punct.as_char())) =>
+        {
+            true
+        }
         TokenTree::Group(group) => lacks_type(&group.stream().into_iter().collect::<Vec<_>>()),
         _ => false,
     })
@@ -88,6 +97,9 @@ mod tests {
             ("fn read(a: u8, path) {}", true),
             ("fn read(a: Map<u8, u8>, #[arg] path) {}", true),
             ("fn read(path:) {}", true),
+            ("fn read(path: &[]) {}", true),
+            ("fn read() -> Vec<[]> {}", true),
+            ("fn read(#[default([])] a: [u8; 3]) {}", false),
             ("fn read() -> {}", true),
             ("let read = || 5;", true),
             ("struct A { path: , }", true),

@@ -2,11 +2,13 @@
 
 mod foreign;
 mod tables;
+mod translated;
 mod written;
 
-pub(crate) use foreign::advice;
+pub(crate) use foreign::is_described;
 pub(crate) use tables::{ARG, METHOD, TOOL};
-pub(crate) use written::{as_range, sentence};
+pub(crate) use translated::unknown_attribute;
+pub(crate) use written::{arg_without_list, as_range, shown};
 
 use crate::check::{Check, Errors};
 use darling::ast::NestedMeta;
@@ -87,8 +89,7 @@ pub(crate) fn parse(
                 continue;
             }
             NestedMeta::Lit(literal) => {
-                let first = written::for_literal(&literal, keys);
-                errors.push(Check::StrayLiteral, &literal, format!("a value without a key; write `{first}`"));
+                errors.push(Check::StrayLiteral, &literal, written::stray(&literal, attribute, keys));
                 continue;
             }
         };

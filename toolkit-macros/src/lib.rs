@@ -18,10 +18,12 @@ mod methods_within;
 mod plugin;
 mod provider;
 mod rules;
+mod source;
 #[cfg(test)]
 mod tests;
 mod tool;
 mod type_form;
+mod type_repair;
 
 /// See `toolkit::tool`.
 #[proc_macro_attribute]

@@ -1,11 +1,11 @@
 //! `toolkit::link!`: mentions crates, so that they are linked, and notes their order.
 
 use crate::check::{Check, Errors};
+use crate::source;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, LitStr, Token, bracketed};
 
@@ -26,9 +26,50 @@ impl Parse for List {
         let toolkit;
         bracketed!(toolkit in input);
         let toolkit = toolkit.parse()?;
-        let entries = Punctuated::<Entry, Token![,]>::parse_terminated(input)?;
-        Ok(Self { toolkit, entries: entries.into_iter().collect() })
+        let mut entries = Vec::new();
+        while !input.is_empty() {
+            let entry: Entry = input.parse()?;
+            if !input.is_empty() && input.parse::<Option<Token![,]>>()?.is_none() {
+                return Err(not_separated(input, &entry));
+            }
+            entries.push(entry);
+        }
+        Ok(Self { toolkit, entries })
     }
+}
+
+/// Returns the error for an entry that no comma follows.
+fn not_separated(input: ParseStream<'_>, entry: &Entry) -> syn::Error {
+    let name = &entry.dependency;
+    let next = input.fork().call(Ident::parse_any).ok();
+    let is_keyword = ["use", "pub", "extern", "crate", "mod"].iter().any(|keyword| name == keyword);
+    let (span, message) = match next {
+        Some(_) if is_keyword => {
+            let name = last_name(input);
+            let message = format!("`link!` takes the names of crates alone; write `{name}`");
+            (entry.dependency.span(), message)
+        }
+        Some(next) => (next.span(), format!("`link!` takes a list; write a comma before `{next}`")),
+        None if input.peek(Token![;]) => {
+            (input.span(), "`link!` takes a list; write a comma for the `;`".to_owned())
+        }
+        None => {
+            let core = if input.peek(Token![=]) || input.peek(Token![:]) { "core: " } else { "" };
+            let message = format!("`link!` takes the names of crates alone; write `{core}{name}`");
+            (input.span(), message)
+        }
+    };
+    syn::Error::new(span, message)
+}
+
+/// Returns the last of the names that follow one another.
+fn last_name(input: ParseStream<'_>) -> String {
+    let fork = input.fork();
+    let mut last = String::new();
+    while let Ok(name) = fork.call(Ident::parse_any) {
+        last = name.to_string();
+    }
+    last
 }
 
 impl Parse for Entry {
@@ -42,15 +83,11 @@ impl Parse for Entry {
         }
         let mut dependency = crate_name(input, None)?;
         let mut core = None;
-        if dependency == "core"
-            && (input.peek(Ident::peek_any) && !input.peek(Token![as]) || input.peek(Token![=]))
-        {
-            let span = input.span();
-            let _: Option<Token![=]> = input.parse()?;
-            let name = crate_name(input, None)?;
-            return Err(syn::Error::new(span, format!("`core` needs a colon; write `core: {name}`")));
+        let has_colon = input.peek(Token![:]) && !input.peek(Token![::]);
+        if dependency == "core" && !has_colon {
+            return Err(core_alone(input, &dependency));
         }
-        if input.peek(Token![:]) && !input.peek(Token![::]) {
+        if has_colon {
             let colon: Token![:] = input.parse()?;
             core = Some(dependency);
             dependency = crate_name(input, Some(colon.span()))?;
@@ -68,6 +105,31 @@ impl Parse for Entry {
         };
         Ok(Self { attributes, core, dependency, own_name })
     }
+}
+
+/// Returns the error for `core` without a colon: as a crate it has no tools.
+fn core_alone(input: ParseStream<'_>, core: &Ident) -> syn::Error {
+    let span = if input.is_empty() || input.peek(Token![,]) { core.span() } else { input.span() };
+    // The name after whatever stands there in place of a colon.
+    let name = || -> syn::Result<Ident> {
+        if is_grouped(input) {
+            let group: proc_macro2::Group = input.parse()?;
+            return syn::parse::Parser::parse2(
+                |inner: ParseStream<'_>| {
+                    let name = inner.call(Ident::parse_any)?;
+                    let _: TokenStream = inner.parse()?;
+                    Ok(name)
+                },
+                group.stream(),
+            );
+        }
+        while !input.is_empty() && !input.peek(Ident::peek_any) {
+            let _: proc_macro2::TokenTree = input.parse()?;
+        }
+        input.call(Ident::parse_any)
+    };
+    let name = name().map_or_else(|_| "builtin_tools".to_owned(), |name| name.to_string());
+    syn::Error::new(span, format!("`core` needs a colon and a crate; write `core: {name}`"))
 }
 
 /// The name of a crate, after a token at `after`.
@@ -88,11 +150,19 @@ fn crate_name(input: ParseStream<'_>, after: Option<Span>) -> syn::Result<Ident>
             ))
         }
         Ok(ident) if ident != "_" => Ok(ident),
+        _ if is_grouped(input) => Err(syn::Error::new(
+            span,
+            "`link!` takes the names of crates without brackets; write `link!(core: builtin_tools, my_plugin)`",
+        )),
         _ => Err(syn::Error::new(
             span,
             "expected the name of a crate; write `link!(core: builtin_tools, my_plugin)`",
         )),
     }
+}
+
+fn is_grouped(input: ParseStream<'_>) -> bool {
+    input.peek(syn::token::Paren) || input.peek(syn::token::Bracket) || input.peek(syn::token::Brace)
 }
 
 /// Returns the error for the name of a package that has hyphens.
@@ -110,6 +180,12 @@ fn hyphenated(input: ParseStream<'_>, first: &Ident) -> syn::Error {
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
+    // The first group is the path of the `toolkit` crate.
+    let list: TokenStream = input.clone().into_iter().skip(1).collect();
+    if let Some((span, message)) = source::misplaced_items("link", &list) {
+        errors.push_span(Check::Link, span, message);
+        return errors.into_tokens();
+    }
     let list: List = match syn::parse2(input) {
         Ok(list) => list,
         Err(error) => {
@@ -125,11 +201,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     for (order, entry) in (0_u32..).zip(&list.entries) {
         let Entry { attributes, core, dependency, own_name } = entry;
         if let Some(core) = core.as_ref().filter(|core| *core != "core") {
-            errors.push(
-                Check::Link,
-                core,
-                format!("unknown mark `{core}:`; only `core:` can stand before a crate"),
-            );
+            let message = if entry.dependency == "core" {
+                format!("`core:` stands before the crate; write `core: {core}`")
+            } else {
+                format!("unknown mark `{core}:`; only `core:` can stand before a crate")
+            };
+            errors.push(Check::Link, core, message);
         }
         let name = own_name.as_ref().unwrap_or(dependency).unraw().to_string();
         // A crate may appear twice under different `cfg`s.

@@ -44,7 +44,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         is_empty = false;
         functions.extend(function_of(method, &tools, &ty, &toolkit, &mut errors));
     }
-    if is_empty {
+    if is_empty && errors.is_empty() {
         let message = "no method here has `#[tool]`; put it on each method that becomes a tool";
         errors.push(Check::ToolsItem, &block.impl_token, message);
     }

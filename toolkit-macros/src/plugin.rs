@@ -2,6 +2,7 @@
 
 use crate::check::{Check, Errors};
 use crate::keys::{self, Form, Key};
+use crate::source;
 use crate::tool::expand::location;
 use crate::tool::name::check_id;
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -23,7 +24,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         _ => quote!(::toolkit),
     };
     let mut errors = Errors::default();
-    let entries = keys::parse_fields(tokens.collect(), "plugin!", KEYS, &mut errors);
+    let fields: TokenStream = tokens.collect();
+    if let Some((span, message)) = source::misplaced_items("plugin", &fields) {
+        errors.push_span(Check::Syntax, span, message);
+        return errors.into_tokens();
+    }
+    let entries = keys::parse_fields(fields, "plugin!", KEYS, &mut errors);
     let mut fields = TokenStream::new();
     let mut span = Span::call_site();
     for entry in &entries {

@@ -28,6 +28,8 @@ const FACTORY: Wording = Wording {
     one: "one function",
     no_lifetimes: "`&Caller` needs none",
     without_self: "make it a function and take `State<T>` for what it needs",
+    without_impl: "write it outside",
+    without_trait: "write it outside",
     many: "parameters",
     owned: "return a `Vec<Tool>`",
 };
@@ -38,6 +40,8 @@ const SERVICE: Wording = Wording {
     one: "one function for one service",
     no_lifetimes: "`State<T>` and `Config<T>` need none",
     without_self: "make it a function and take `State<T>` for what it needs",
+    without_impl: "write it outside",
+    without_trait: "write it outside",
     many: "parameters",
     owned: "return an owned type",
 };
@@ -84,7 +88,8 @@ fn expand(
     let close = entry("close").and_then(|entry| entry.path(&mut errors));
     let toolkit = toolkit.map_or_else(dependency::toolkit, |path| path.to_token_stream());
     let section = entry("section").and_then(|entry| section(entry, &mut errors));
-    let flaws = signature::check(&function, wording, &mut errors);
+    let mut flaws = signature::check(&function, wording, &mut errors);
+    signature::check_place(&function, wording, &mut flaws, &mut errors);
     let parameters = parameter::read(&function, wording.noun, name == "tool_factory", &mut errors);
     let takes_config = parameters.iter().any(|parameter| matches!(parameter, Parameter::Config(..)));
     if let (Some(section), false) = (&section, takes_config) {
@@ -280,7 +285,8 @@ fn with_record(
     }
     let call = quote_spanned!(span=> #ident(#(#passed),*));
     let call = if signature.asyncness.is_some() { quote!(#call.await) } else { call };
-    let future = quote_spanned!(span=> async move { #call });
+    // At the function, where the compiler reports a future that is not `Send`.
+    let future = quote_spanned!(span=> __toolkit::making(async move { #call }, #convert));
     quote! {
         #(#attributes)*
         #visibility #signature #body
@@ -296,7 +302,7 @@ fn with_record(
                 #making: &'a __toolkit::Making,
             ) -> __toolkit::Result<__toolkit::MakingFuture<'a, #made>, __toolkit::ToolError> {
                 #takes
-                __toolkit::Ok(__toolkit::making(#future, #convert))
+                __toolkit::Ok(#future)
             }
             static __TOOLKIT_DEF: __toolkit::#def = __toolkit::#def {
                 name: #name,

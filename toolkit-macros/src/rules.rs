@@ -1,9 +1,11 @@
 //! The keys of `#[arg(..)]`. A key that constrains the value is a [`Constraint`] in a module of its own.
 
+mod around;
 mod literal;
 mod range;
 mod regex;
 
+pub(crate) use around::Around;
 pub(crate) use literal::{Kind, Literal};
 
 use crate::check::{Check, Errors};
@@ -33,7 +35,7 @@ pub(crate) trait Constraint {
     fn rules(&self, kind: Kind) -> Vec<TokenStream>;
 
     /// Returns the same for a field of `#[toolkit::args]`: attributes of schemars.
-    fn attributes(&self, kind: Kind) -> TokenStream;
+    fn attributes(&self, kind: Kind, toolkit: &TokenStream) -> TokenStream;
 
     /// Returns the place and the reason why no value of the type can have the constraint, if that is known.
     fn type_fault(&self, form: TypeForm<'_>) -> Option<(TokenStream, String)>;
@@ -64,10 +66,13 @@ pub(crate) enum Default_ {
 
 impl Rules {
     /// Reads the content of one or several `#[arg(..)]` of one parameter.
-    pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
+    pub(crate) fn parse(tokens: TokenStream, around: &Around, errors: &mut Errors) -> Self {
         let mut rules = Self::default();
         let mut constraints = Vec::new();
         for entry in keys::parse(tokens, "arg", keys::ARG, errors) {
+            if is_refused(&entry, errors) || around.refuses(&entry, errors) {
+                continue;
+            }
             match CONSTRAINTS.iter().enumerate().find(|(_, (key, _))| *key == entry.key) {
                 Some((place, (_, read))) => {
                     constraints.extend(read(&entry, errors).map(|constraint| (place, constraint)));
@@ -86,7 +91,6 @@ impl Rules {
         match entry.key {
             "default" => {
                 self.default = Some(match entry.given {
-                    Given::Value(value) if is_refused(&value, errors) => return,
                     Given::Value(value) => Default_::Value(Box::new(value), entry.span),
                     _ => Default_::OfType(entry.span),
                 });
@@ -139,7 +143,8 @@ impl Rules {
 }
 
 /// Reports a default that cannot be computed where it is needed: before the function runs, without its values.
-fn is_refused(value: &Expr, errors: &mut Errors) -> bool {
+fn is_refused(entry: &Entry, errors: &mut Errors) -> bool {
+    let ("default", Given::Value(value)) = (entry.key, &entry.given) else { return false };
     let tokens = value.to_token_stream();
     let (span, message) = if let Some(span) = awaited(&tokens) {
         (span, "a default cannot wait\ntake an `Option`, and compute the value in the function")
@@ -274,7 +279,7 @@ mod tests {
             Vec::new()
         }
 
-        fn attributes(&self, _: Kind) -> TokenStream {
+        fn attributes(&self, _: Kind, _: &TokenStream) -> TokenStream {
             TokenStream::new()
         }
 

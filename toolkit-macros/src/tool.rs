@@ -26,6 +26,8 @@ const TOOL: Wording = Wording {
     one: "one function for one schema",
     no_lifetimes: "`&str`, `&Path` and `&[T]` need none",
     without_self: "put `#[toolkit::tools]` on the `impl` block, or take `State<T>`",
+    without_impl: "put `#[toolkit::tools]` on the block",
+    without_trait: "take that of an `impl` block",
     many: "arguments; take a `Vec<T>` for many",
     owned: "return a `String`",
 };
@@ -40,8 +42,12 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     item::other_macros(&mut function, &mut errors);
     let options = attribute::parse(attribute, &function, &mut errors);
     let mut flaws = signature::check(&function, &TOOL, &mut errors);
+    // The function that `#[toolkit::tools]` makes has the place of its method.
+    if options.method.is_none() {
+        signature::check_place(&function, &TOOL, &mut flaws, &mut errors);
+    }
     check_returned_integers(&function, &mut flaws, &mut errors);
-    let parameters = parameter::take(&mut function, &flaws, &mut errors);
+    let parameters = parameter::take(&mut function, &mut flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
     options.check_asks(&function, &parameters, &mut errors);
     // A parameter rejected without an error here is one that rustc reports in the function itself.

@@ -21,6 +21,7 @@ mod mentions;
 mod names;
 mod output;
 mod schema;
+mod shape;
 mod texts;
 
 use crate::tool::Tool;
@@ -57,6 +58,7 @@ pub const RULES: &[LintRule] = &[
         "lost-by-provider",
         "a JSON Schema keyword that a dialect cannot express, other than a bound of one value",
     ),
+    rule("nested-arguments", "a function that takes all its arguments within one struct, without `#[args]`"),
     rule("no-description", "a tool without a description"),
     rule("no-group", "a tool in no group, which lists of a configuration can only name one by one"),
     rule("over-budget", "a definition that takes more tokens than it should"),
@@ -76,7 +78,9 @@ pub const RULES: &[LintRule] = &[
         "tool-name-refused",
         "a name that a provider refuses: it takes letters, digits, `_` and `-`, at most 64",
     ),
+    rule("unknown-placeholder", "a placeholder in a description that is nearly one, and stays as it is"),
     rule("unprintable", "a description with invisible characters"),
+    rule("unreachable-variant", "a variant without a tag of which an earlier one takes all values"),
     rule("untyped-parameter", "a parameter without a type"),
     rule("wrong-parameter-name", "a description that mentions a parameter that does not exist"),
     rule("wrong-tool-name", "a description that mentions a tool that does not exist"),
@@ -208,6 +212,7 @@ impl Lint {
                 Err(error) => findings.add("invalid-schema", "", error.message().to_owned()),
                 Ok(schema) => {
                     schema::check(schema, &mut findings);
+                    shape::check(tool, schema, &mut findings);
                     mentions::check(tool, schema, &known, &mut findings);
                 }
             }

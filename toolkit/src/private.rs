@@ -1,5 +1,7 @@
 //! Items used by the macros' expansions. Not part of the public interface: any release may change them.
 
+#[path = "private/constants.rs"]
+mod constants;
 #[path = "private/doc_text.rs"]
 mod doc_text;
 #[path = "private/durations.rs"]
@@ -11,6 +13,9 @@ mod probable;
 #[path = "private/shapes.rs"]
 mod shapes;
 
+pub use self::constants::{
+    Constant, IsNumber, IsText, IsWholeNumber, OtherConstant, OwnDefault, own_default,
+};
 pub use self::doc_text::{check_described, trimmed, until_heading};
 pub use self::durations::{IsDuration, IsOther, check_duration};
 pub use self::prepares::Prepares;

@@ -313,11 +313,13 @@ pub(crate) fn linked_makers() -> Vec<&'static MakerDef> {
     makers
 }
 
-/// Adds the services that can be created, unless the host provides them; returns the problems with them.
+/// Adds the services that can be created, unless the host provides them; returns the problems with them. `explain` returns why a service
+/// is missing, with the further way to provide it.
 pub(crate) fn add(
     services: &mut Services,
     mut makers: Vec<&'static MakerDef>,
     incomplete: Incomplete,
+    explain: impl Fn(&ServiceDef, &str) -> String,
     problems: &mut Vec<String>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -341,9 +343,9 @@ pub(crate) fn add(
         Some((place, *def.needs.iter().find(|need| !is_there(need))?))
     }) {
         let def = makers.remove(place);
+        let why = explain(missing, "make it with `#[toolkit::service]`");
         let fault = format!(
-            "the service `{:?}`, made by `{}` ({}), takes `State<{missing:?}>`, which is not provided: call \
-             `.service(value)` on the toolkit's builder, or make it with `#[toolkit::service]`",
+            "the service `{:?}`, made by `{}` ({}), takes `State<{missing:?}>`, {why}",
             def.service, def.name, def.location
         );
         match incomplete {

@@ -136,7 +136,9 @@ pub(super) fn rewrite(
     };
     for ty in own {
         let span = ty.span();
-        helpers.checks.extend(quote_spanned!(span=> const _: () = __toolkit::field::<#ty>();));
+        let check = quote_spanned!(span=> __toolkit::field::<#ty>());
+        // The item has no place: at that of the type, the compiler would propose a type parameter for an unknown one.
+        helpers.checks.extend(quote!(const _: () = #check;));
     }
     let toolkit = &helpers.toolkit;
     let private = quote!(#toolkit::__private);
@@ -243,6 +245,11 @@ fn add_own_types<'a>(ty: &'a Type, type_name: &Ident, own: &mut Vec<&'a Type>) {
                         GenericArgument::Type(ty) => Some(ty),
                         _ => None,
                     });
+                    // Only the compiler knows whether a trait's objects can be read.
+                    if types.clone().any(|ty| matches!(ty, Type::TraitObject(_))) {
+                        own.push(ty);
+                        return;
+                    }
                     // The third one of a map is how it hashes.
                     types.take(2).for_each(|ty| add_own_types(ty, type_name, own));
                 }
@@ -260,7 +267,7 @@ fn mentions_self(ty: &Type, type_name: &Ident) -> bool {
     mentions_ident(&tokens, "Self").is_some() || mentions_ident(&tokens, &type_name.to_string()).is_some()
 }
 
-fn is_read_elsewhere(attribute: &Attribute) -> bool {
+pub(super) fn is_read_elsewhere(attribute: &Attribute) -> bool {
     has_word(attribute, READ_ELSEWHERE)
 }
 

@@ -37,6 +37,27 @@ pub(super) fn of_field(field: &mut Field, rules: &mut Rules, errors: &mut Errors
     }
 }
 
+/// Takes `default` without a value out of the attributes of serde, and returns its place: the function of the expansion that makes the
+/// default of a type reports a type without one once.
+pub(super) fn take_default(field: &mut Field) -> Option<Span> {
+    let mut found = None;
+    field.attrs.retain_mut(|attribute| {
+        let keys = metas(std::slice::from_ref(attribute));
+        let Some(key) = keys.iter().find(|key| matches!(key, Meta::Path(path) if path.is_ident("default")))
+        else {
+            return true;
+        };
+        found = Some(key.span());
+        let kept: Punctuated<&Meta, Token![,]> =
+            keys.iter().filter(|key| !matches!(key, Meta::Path(path) if path.is_ident("default"))).collect();
+        if !kept.is_empty() {
+            *attribute = parse_quote!(#[serde(#kept)]);
+        }
+        !kept.is_empty()
+    });
+    found
+}
+
 /// Returns true if schemars is told the form of a field.
 fn names_form(field: &Field) -> bool {
     let all = all_metas(&field.attrs, "schemars");

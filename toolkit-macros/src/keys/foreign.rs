@@ -1,6 +1,7 @@
 //! Well-known keys of other crates and of JSON Schema that no attribute here takes, each with the way out.
 
 use super::{ARG, TOOL};
+use proc_macro2::{TokenStream, TokenTree};
 
 /// Keys with the same way out.
 struct Foreign {
@@ -14,6 +15,10 @@ struct Foreign {
 const fn foreign(attribute: &'static str, keys: &'static [&'static str], advice: &'static str) -> Foreign {
     Foreign { attribute, keys, advice }
 }
+
+/// Keys for the description of a tool.
+const DESCRIPTIONS: &[&str] =
+    &["desc", "doc", "docs", "about", "help", "long_about", "summary", "instructions", "prompt", "text"];
 
 /// From rmcp, rig, schemars, serde, clap, garde and validator. A key that differs from one of the attribute's own only by
 /// a few letters is found without this table.
@@ -221,11 +226,7 @@ const FOREIGN: &[Foreign] = &[
         ],
         "document each parameter with a doc comment\nan `Option`, or a `default` in `#[arg(..)]`, makes it optional",
     ),
-    foreign(
-        "tool",
-        &["desc", "doc", "docs", "about", "help", "long_about", "summary", "instructions", "prompt", "text"],
-        "write a doc comment on the function, `/// …`",
-    ),
+    foreign("tool", DESCRIPTIONS, "write a doc comment on the function, `/// …`"),
     foreign(
         "tool",
         &[
@@ -462,6 +463,14 @@ const FOREIGN: &[Foreign] = &[
 pub(crate) fn advice(attribute: &str, name: &str) -> Option<&'static str> {
     let is = |foreign: &&Foreign| foreign.attribute == attribute && foreign.keys.contains(&name);
     FOREIGN.iter().find(is).map(|foreign| foreign.advice).or_else(|| elsewhere(attribute, name))
+}
+
+/// Returns true if the content of `#[tool(..)]` has a description under the key of another crate.
+pub(crate) fn is_described(tokens: &TokenStream) -> bool {
+    tokens
+        .clone()
+        .into_iter()
+        .any(|token| matches!(&token, TokenTree::Ident(key) if DESCRIPTIONS.iter().any(|known| key == known)))
 }
 
 /// Returns the attribute that takes the key, if it is another one of this crate.

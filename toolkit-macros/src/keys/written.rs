@@ -167,18 +167,46 @@ pub(super) fn is_alone(key: &Path, given: &Given) -> bool {
     matches!(given, Given::Value(Expr::Path(value)) if value.path.get_ident() == key.get_ident() && key.get_ident().is_some())
 }
 
-/// Returns an example with the value that has no key.
-pub(super) fn for_literal(literal: &Lit, keys: &[Key]) -> String {
-    let key = match literal {
-        Lit::Str(text) if text.value().contains(' ') => keys.iter().find(|key| key.name == "description"),
+/// Returns the message for a value without a key.
+pub(super) fn stray(literal: &Lit, attribute: &str, keys: &[Key]) -> String {
+    let text = match literal {
+        Lit::Str(text) => Some(text.value()),
         _ => None,
     };
-    key.and_then(|key| shown(&literal.to_token_stream()).map(|value| format!("{} = {value}", key.name)))
-        .unwrap_or_else(|| keys[0].example.to_owned())
+    if attribute == "arg" && text.is_some() {
+        return "a text without a key; write a doc comment above the argument, `/// …`".to_owned();
+    }
+    let key = match text {
+        Some(text) if text.contains([' ', '.']) => "description",
+        Some(_) => "name",
+        None => "",
+    };
+    let value = shown(&literal.to_token_stream()).filter(|_| keys.iter().any(|known| known.name == key));
+    match value {
+        Some(value) => format!("a value without a key; write `{key} = {value}`"),
+        // No other key takes a literal.
+        None if keys[0].name == "crate" => format!("`{attribute}` takes no value; remove it"),
+        None => format!("a value without a key; write `{}`", keys[0].example),
+    }
+}
+
+/// Returns the message for `#[arg]` and `#[arg = value]`.
+pub(crate) fn arg_without_list(meta: &Meta) -> String {
+    match meta {
+        Meta::NameValue(meta) => {
+            if let Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) = &meta.value {
+                return "`#[arg = ..]` is not written like this; write a doc comment above it, `/// …`"
+                    .to_owned();
+            }
+            let value = shown(&meta.value.to_token_stream()).unwrap_or_else(|| "10".to_owned());
+            format!("`#[arg = ..]` is not written like this; write `#[arg(default = {value})]`")
+        }
+        _ => "`#[arg]` says nothing; write for instance `#[arg(default)]`".to_owned(),
+    }
 }
 
 /// Returns short tokens as a person writes them.
-fn shown(tokens: &TokenStream) -> Option<String> {
+pub(crate) fn shown(tokens: &TokenStream) -> Option<String> {
     let text = flat(tokens).to_string();
     let text = if text.contains('"') { text } else { text.replace(' ', "") };
     (text.chars().count() <= 40 && !text.contains(['\n', '{'])).then_some(text)

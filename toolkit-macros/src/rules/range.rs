@@ -2,9 +2,9 @@
 
 use super::{Constraint, Kind, Literal, TypeForm};
 use crate::check::{Check, Errors};
-use crate::fragments::flat;
+use crate::fragments::{flat, of_caller};
 use crate::keys::{Entry, Given, as_range};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use std::fmt;
 use syn::spanned::Spanned;
@@ -57,8 +57,8 @@ impl Constraint for OfNumber {
         self.0.number_rules(kind)
     }
 
-    fn attributes(&self, kind: Kind) -> TokenStream {
-        let bounds = self.0.number_bounds(kind).into_iter();
+    fn attributes(&self, kind: Kind, toolkit: &TokenStream) -> TokenStream {
+        let bounds = self.0.number_bounds(kind, &quote!(#toolkit::__private)).into_iter();
         bounds.map(|(key, bound)| quote!(#[schemars(extend(#key = #bound))])).collect()
     }
 
@@ -85,8 +85,8 @@ impl Constraint for OfLength {
         self.0.length_rules()
     }
 
-    fn attributes(&self, _: Kind) -> TokenStream {
-        let (least, greatest) = self.0.length_bounds();
+    fn attributes(&self, _: Kind, toolkit: &TokenStream) -> TokenStream {
+        let (least, greatest) = self.0.length_bounds(&quote!(#toolkit::__private));
         let least = least.map(|count| quote!(min = #count));
         let greatest = greatest.map(|count| quote!(max = #count));
         let bounds = least.into_iter().chain(greatest);
@@ -116,7 +116,7 @@ fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
             Bound::Literal(Literal::Int(_) | Literal::Float(_)) | Bound::Expression(_) => continue,
             Bound::Literal(literal) => format!("the ends of a range are numbers, not {}", literal.kind()),
         };
-        errors.push(Check::RangeForm, tokens, fault);
+        errors.push(Check::RangeForm, &of_caller(tokens), fault);
         return None;
     }
     Some(range)
@@ -131,7 +131,7 @@ fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
             least: Some(Bound::of(&exact)),
             greatest: Some(Bound::of(&exact)),
             exclusive: false,
-            place: tokens.clone(),
+            place: of_caller(tokens),
         },
         _ => read(entry, tokens, errors)?,
     };
@@ -139,14 +139,18 @@ fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
         if let Bound::Literal(literal) = bound
             && !matches!(literal, Literal::Int(count) if (0..=i128::from(u32::MAX)).contains(count))
         {
-            errors.push(Check::RangeForm, tokens, "the ends of a length are whole numbers from 0 on");
+            errors.push(
+                Check::RangeForm,
+                &of_caller(tokens),
+                "the ends of a length are whole numbers from 0 on",
+            );
             return None;
         }
     }
     if range.exclusive && matches!(range.greatest, Some(Bound::Literal(Literal::Int(0)))) {
         errors.push(
             Check::EmptyRange,
-            tokens,
+            &of_caller(tokens),
             format!("the length `{range}` is empty: nothing is shorter than 0"),
         );
         return None;
@@ -164,20 +168,28 @@ fn read(entry: &Entry, tokens: &TokenStream, errors: &mut Errors) -> Option<Rang
         if tokens.is_empty() {
             errors.push_span(Check::RangeForm, entry.span, message);
         } else {
-            errors.push(Check::RangeForm, tokens, message);
+            errors.push(Check::RangeForm, &of_caller(tokens), message);
         }
         return None;
     };
     let (least, greatest) = (range.start.as_deref().map(Bound::of), range.end.as_deref().map(Bound::of));
     let exclusive = matches!(range.limits, RangeLimits::HalfOpen(_));
     if least.is_none() && greatest.is_none() {
-        errors.push(Check::EmptyRange, tokens, format!("`{key}(..)` bounds nothing; give it an end"));
+        errors.push(
+            Check::EmptyRange,
+            &of_caller(tokens),
+            format!("`{key}(..)` bounds nothing; give it an end"),
+        );
         return None;
     }
     let text = flat(tokens).to_string().replace(' ', "");
-    let range = Range { least, greatest, exclusive, text, place: tokens.clone() };
+    let range = Range { least, greatest, exclusive, text, place: of_caller(tokens) };
     if range.is_empty() {
-        errors.push(Check::EmptyRange, tokens, format!("the range `{range}` is empty: nothing lies in it"));
+        errors.push(
+            Check::EmptyRange,
+            &of_caller(tokens),
+            format!("the range `{range}` is empty: nothing lies in it"),
+        );
         return None;
     }
     Some(range)
@@ -279,10 +291,12 @@ impl Range {
                 let literal = match bound {
                     Bound::Literal(literal) => literal.to_tokens(),
                     Bound::Expression(value) if is_integer => {
-                        quote_spanned!(value.span()=> __toolkit::Literal::Int((#value) as i128))
+                        let value = end(&value, check_of(kind), &quote!(__toolkit));
+                        quote!(__toolkit::Literal::Int((#value) as i128))
                     }
                     Bound::Expression(value) => {
-                        quote_spanned!(value.span()=> __toolkit::Literal::Float((#value) as f64))
+                        let value = end(&value, check_of(kind), &quote!(__toolkit));
+                        quote!(__toolkit::Literal::Float((#value) as f64))
                     }
                 };
                 quote!(__toolkit::Rule::#rule(#literal))
@@ -291,7 +305,7 @@ impl Range {
     }
 
     /// The bounds of a number as keywords of JSON Schema with expressions.
-    fn number_bounds(&self, kind: Kind) -> Vec<(&'static str, TokenStream)> {
+    fn number_bounds(&self, kind: Kind, private: &TokenStream) -> Vec<(&'static str, TokenStream)> {
         let bounds = self.bounds(kind).into_iter();
         bounds
             .map(|(key, bound)| match bound {
@@ -300,7 +314,11 @@ impl Range {
                 }
                 Bound::Literal(Literal::Float(value)) => (key, quote!(#value)),
                 Bound::Literal(_) => (key, quote!(0)),
-                Bound::Expression(value) => (key, value.to_token_stream()),
+                Bound::Expression(value) => {
+                    // Within parentheses, since schemars reads a block as an object.
+                    let value = end(&value, check_of(kind), private);
+                    (key, quote!((#value)))
+                }
             })
             .collect()
     }
@@ -320,25 +338,50 @@ impl Range {
 
     /// The rules for a length.
     fn length_rules(&self) -> Vec<TokenStream> {
-        let (least, greatest) = self.length_bounds();
+        let (least, greatest) = self.length_bounds(&quote!(__toolkit));
         let least = least.map(|count| quote!(__toolkit::Rule::MinLength(#count)));
         let greatest = greatest.map(|count| quote!(__toolkit::Rule::MaxLength(#count)));
         least.into_iter().chain(greatest).collect()
     }
 
     /// The bounds of a length, as expressions of type `u64`.
-    fn length_bounds(&self) -> (Option<TokenStream>, Option<TokenStream>) {
+    fn length_bounds(&self, private: &TokenStream) -> (Option<TokenStream>, Option<TokenStream>) {
         let count = |bound: &Bound, less: u64| match bound {
             Bound::Literal(Literal::Int(value)) => {
                 let count = u64::try_from(*value).unwrap_or(0).saturating_sub(less);
                 quote!(#count)
             }
             Bound::Literal(_) => quote!(0_u64),
-            Bound::Expression(value) => quote_spanned!(value.span()=> ((#value) as u64) - #less),
+            Bound::Expression(value) => {
+                let value = end(value, "whole", private);
+                quote!(((#value) as u64) - #less)
+            }
         };
         let less = u64::from(self.exclusive);
         (self.least.as_ref().map(|end| count(end, 0)), self.greatest.as_ref().map(|end| count(end, less)))
     }
+}
+
+/// Returns the end of a range that is a constant, with the check of its type. The type of literals is known.
+fn end(value: &Expr, check: &str, private: &TokenStream) -> TokenStream {
+    if !names_something(&value.to_token_stream()) {
+        return quote!((#value));
+    }
+    let check = Ident::new(check, value.span());
+    let call = quote_spanned!(value.span()=> #private::Constant(#value).#check());
+    quote!({ use #private::OtherConstant as _; #call })
+}
+
+fn names_something(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(_) => true,
+        TokenTree::Group(group) => names_something(&group.stream()),
+        _ => false,
+    })
+}
+
+fn check_of(kind: Kind) -> &'static str {
+    if matches!(kind, Kind::Integer { .. }) { "whole" } else { "number" }
 }
 
 impl fmt::Display for Range {

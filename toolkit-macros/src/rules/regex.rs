@@ -36,7 +36,7 @@ impl Constraint for Pattern {
         vec![quote!(__toolkit::Rule::Pattern(#pattern))]
     }
 
-    fn attributes(&self, _: Kind) -> TokenStream {
+    fn attributes(&self, _: Kind, _: &TokenStream) -> TokenStream {
         let pattern = &self.0;
         quote!(#[schemars(extend("pattern" = #pattern))])
     }

@@ -1,7 +1,7 @@
 //! The keys of `#[tool(..)]`.
 
 use super::item::Function;
-use super::name::{bind, check_id, check_name, check_own_name, check_word};
+use super::name::{bind, bind_text, check_id, check_name, check_own_name, check_word};
 use super::parameter::Parameter;
 use crate::check::{Check, Errors};
 use crate::dependency;
@@ -27,6 +27,8 @@ pub(super) struct Options {
     pub(super) toolkit: TokenStream,
     pub(super) name: Text,
     pub(super) description: Text,
+    /// The description as it is written.
+    pub(super) written: Text,
     /// True if only the attribute has the description, so that the function has no docs.
     pub(super) undocumented: bool,
     /// The other fields of the descriptor, `name: value,` each.
@@ -40,6 +42,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Errors) -> Options {
+    let is_described = keys::is_described(&tokens);
     let entries = keys::parse(tokens, "tool", keys::TOOL, errors);
     let find = |key: &str| entries.iter().find(|entry| entry.key == key);
     let mut fields = TokenStream::new();
@@ -68,7 +71,7 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
         }
         Text::Literal(name)
     });
-    let (description, undocumented) = description(find("description"), function, errors);
+    let (description, undocumented) = description(find("description"), function, is_described, errors);
     let description = match (description, find("description")) {
         // It is named once, so that a file that is missing is one error.
         (Text::Expression(text), None) => {
@@ -77,6 +80,11 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
             Text::Expression(parse_quote!(__TOOLKIT_DESCRIPTION))
         }
         (description, _) => description,
+    };
+    let written = description.clone();
+    let description = match find("description") {
+        Some(_) => bind_text(description, "DESCRIPTION", &mut assertions),
+        None => description,
     };
     for entry in &entries {
         if let Some(field) = field(entry, &name, &mut assertions, errors) {
@@ -101,6 +109,7 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
         toolkit: toolkit.map_or_else(dependency::toolkit, |path| path.to_token_stream()),
         name,
         description,
+        written,
         undocumented,
         fields,
         assertions,
@@ -168,9 +177,7 @@ fn field(
             }
             quote!(groups: &[#(#groups),*],)
         }
-        "title" => text_field(entry, &quote!(title), errors)?,
-        "icon" => text_field(entry, &quote!(icon), errors)?,
-        "deprecated" => text_field(entry, &quote!(deprecated), errors)?,
+        "title" | "icon" | "deprecated" => text_field(entry, assertions, errors)?,
         "read_only" => flag(errors).map(|value| quote!(read_only: #value,))?,
         "destructive" => flag(errors).map(|value| quote!(destructive: __toolkit::Some(#value),))?,
         "idempotent" => flag(errors).map(|value| quote!(idempotent: #value,))?,
@@ -269,18 +276,29 @@ fn prepare(path: &ExprPath) -> TokenStream {
     }}
 }
 
-fn text_field(entry: &Entry, field: &TokenStream, errors: &mut Errors) -> Option<TokenStream> {
+fn text_field(entry: &Entry, assertions: &mut TokenStream, errors: &mut Errors) -> Option<TokenStream> {
     let text = entry.filled_text(errors)?;
+    let text = bind_text(text, &entry.key.to_uppercase(), assertions);
+    let field = Ident::new(entry.key, Span::call_site());
     Some(quote!(#field: __toolkit::Some(#text),))
 }
 
-fn description(entry: Option<&Entry>, function: &Function, errors: &mut Errors) -> (Text, bool) {
+/// Returns the description, and whether only the attribute has it. `is_described` is true if the attribute has it under another key.
+fn description(
+    entry: Option<&Entry>,
+    function: &Function,
+    is_described: bool,
+    errors: &mut Errors,
+) -> (Text, bool) {
     let docs = documentation::description(&function.attributes);
     let ident = &function.signature.ident;
     let is_undocumented = docs.literal().is_some_and(|text| text.is_empty());
     match entry {
-        // The description may be in what does not parse.
-        None if is_undocumented && errors.has(Check::Syntax) => (docs, true),
+        // The description may be in what does not parse, or has another key.
+        None if is_undocumented && (errors.has(Check::Syntax) || errors.has(Check::StrayLiteral)) => {
+            (docs, true)
+        }
+        None if is_undocumented && is_described => (docs, true),
         None if is_undocumented => {
             errors.push(
                 Check::Description,

@@ -283,17 +283,18 @@ fn assert_bound(check: Check, bound: &str, ty: &TokenStream, span: Span) -> Toke
     if is_disabled(check) {
         return TokenStream::new();
     }
-    let (bound, ty) = (Ident::new(bound, span), respan(ty.clone(), span));
-    quote_spanned!(span=> const _: () = __toolkit::#bound::<#ty>();)
+    let (bound, named) = (Ident::new(bound, span), Ident::new("__ToolkitChecked", span));
+    // The type is named where it stands: an unknown one is an error there only.
+    quote_spanned!(span=> const _: () = { type #named = #ty; __toolkit::#bound::<#named>() };)
 }
 
 fn default_step(default: &Default_, argument: &Argument) -> TokenStream {
     let held = &argument.held;
     let owned = &held.owned;
     let value = match default {
-        Default_::OfType(span) => {
-            let ty = respan(owned.clone(), *span);
-            return computed(owned, &quote_spanned!(*span=> <#ty as ::core::default::Default>::default()));
+        Default_::OfType(_) => {
+            let span = argument.ty.span();
+            return computed(owned, &quote_spanned!(span=> __toolkit::own_default::<#owned>()));
         }
         Default_::Value(value, _) => value,
     };
@@ -448,7 +449,7 @@ fn nested(items: impl Iterator<Item = TokenStream>) -> TokenStream {
 
 /// Returns the docs that rustdoc shows in addition to the function's own.
 fn docs(options: &Options, parameters: &[Parameter]) -> TokenStream {
-    let description = options.undocumented.then(|| match &options.description {
+    let description = options.undocumented.then(|| match &options.written {
         Text::Literal(text) => quote!(#[doc = #text]),
         Text::Expression(value) if is_missing_file(value) => TokenStream::new(),
         Text::Expression(Expr::Macro(value)) => quote!(#[doc = #value]),

@@ -20,16 +20,24 @@ pub(super) fn check_name(name: &Text, errors: &mut Errors) {
     }
 }
 
-/// Lets the compiler check a constant, and names it.
+/// Lets the compiler check a constant that is a name, and names it.
 pub(super) fn bind(value: Text, what: &str, assertions: &mut TokenStream) -> Text {
+    let span = value.span();
+    let value = bind_text(value, what, assertions);
+    if let (Text::Expression(name), false) = (&value, is_disabled(Check::ConstantName)) {
+        let what = if what == "NAME" { "tool" } else { "permission" };
+        assertions.extend(quote_spanned!(span=> const _: () = __toolkit::check_name(#what, #name);));
+    }
+    value
+}
+
+/// Lets the compiler check that a constant is a text, and names it, so that one of a wrong type is one error.
+pub(super) fn bind_text(value: Text, what: &str, assertions: &mut TokenStream) -> Text {
     let Text::Expression(value) = value else { return value };
     let span = value.span();
     let name = Ident::new(&format!("__TOOLKIT_{what}"), Span::call_site());
-    let check = (!is_disabled(Check::ConstantName)).then(|| {
-        let what = if what == "NAME" { "tool" } else { "permission" };
-        quote_spanned!(span=> const _: () = __toolkit::check_name(#what, #name);)
-    });
-    assertions.extend(quote!(const #name: &str = #value; #check));
+    let text = quote_spanned!(span=> __toolkit::Constant(#value).text());
+    assertions.extend(quote!(const #name: &str = { use __toolkit::OtherConstant as _; #text };));
     Text::Expression(parse_quote!(#name))
 }
 

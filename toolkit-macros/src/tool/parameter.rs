@@ -5,18 +5,19 @@ use super::signature::Flaws;
 use super::wrapper::{self, instead_of_reference};
 use crate::check::{Check, Errors};
 use crate::documentation;
-use crate::keys::{self, Text, advice, nearest, sentence};
-use crate::rules::{Default_, Rules, TypeForm};
+use crate::keys::{Text, arg_without_list, unknown_attribute};
+use crate::rules::{Around, Default_, Rules, TypeForm};
 use crate::type_form::{
     Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument,
-    option, reference, wide_integer,
+    option, reference, wide_integer, without_group,
 };
+use crate::type_repair::{self, lacks_arguments, misplaced_unsized};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatTupleStruct, PatType, Type};
+use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatTupleStruct, PatType, Type, parse_quote};
 
 /// The kind of a parameter.
 pub(super) enum Parameter {
@@ -73,14 +74,23 @@ struct Attributes {
 }
 
 /// Reads the parameters and takes their attributes off the function.
-pub(super) fn take(function: &mut Function, flaws: &Flaws, errors: &mut Errors) -> Vec<Parameter> {
+pub(super) fn take(function: &mut Function, flaws: &mut Flaws, errors: &mut Errors) -> Vec<Parameter> {
     let mut parameters = Vec::new();
+    let mut around = Around::parameters(&function.signature);
     for input in &mut function.signature.inputs {
         match input {
             FnArg::Receiver(receiver) => receiver.attrs.clear(),
             FnArg::Typed(typed) => {
                 let attributes = take_attributes(&mut typed.attrs, errors);
-                parameters.push(parameter(typed, attributes, flaws, errors));
+                around.own = match &*typed.pat {
+                    Pat::Ident(pattern) => Some(pattern.ident.unraw().to_string()),
+                    _ => None,
+                };
+                let count = errors.count();
+                parameters.push(parameter(typed, attributes, &around, flaws, errors));
+                if errors.count() > count {
+                    repair(&mut typed.ty, flaws);
+                }
             }
         }
     }
@@ -88,6 +98,21 @@ pub(super) fn take(function: &mut Function, flaws: &Flaws, errors: &mut Errors) 
     check_configs(function, &parameters, errors);
     check_whole(function, &parameters, errors);
     parameters
+}
+
+/// Changes the type of a rejected parameter where rustc would report it too.
+fn repair(ty: &mut Type, flaws: &mut Flaws) {
+    let tokens = ty.to_token_stream();
+    if is_unsized(ty) {
+        *ty = parse_quote!(&(#tokens));
+    } else if misplaced_unsized(ty).is_some() || lacks_arguments(ty) {
+        *ty = type_repair::any();
+        flaws.needs_stub = true;
+    } else if type_repair::has_undeclared(&tokens, &flaws.generics)
+        && let Ok(repaired) = syn::parse2(type_repair::with_anonymous(tokens, &flaws.generics))
+    {
+        *ty = repaired;
+    }
 }
 
 fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attributes {
@@ -107,11 +132,7 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
                     found.arg = if before.is_empty() { more.clone() } else { quote!(#before, #more) };
                     found.arg_span = Some(attribute.path().span());
                 }
-                _ => errors.push(
-                    Check::WrongForm,
-                    attribute,
-                    "`#[arg]` says nothing; write for instance `#[arg(default)]`",
-                ),
+                other => errors.push(Check::WrongForm, attribute, arg_without_list(other)),
             },
             "args" => match &attribute.meta {
                 Meta::Path(path) => found.args_span = Some(path.span()),
@@ -128,11 +149,8 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
             ),
             "allow" | "warn" | "deny" | "forbid" | "expect" => return true,
             _ => {
-                let fault = format!("unknown attribute `{name}` on a parameter");
-                let message = match nearest(&name, ["arg", "args"].into_iter()) {
-                    Some(near) => format!("{fault}; did you mean `{near}`?"),
-                    None => sentence(&fault, &in_arg(&name)),
-                };
+                let rest = "it takes docs, `#[arg(..)]` or `#[args]`";
+                let message = unknown_attribute(attribute, "a parameter", &["arg", "args"], rest);
                 errors.push(Check::ParameterAttribute, attribute, message);
             }
         }
@@ -141,18 +159,13 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
     found
 }
 
-/// Returns the way out for an attribute that is a key of `#[arg(..)]`, or of another crate.
-fn in_arg(name: &str) -> String {
-    match keys::ARG.iter().find(|key| key.name == name) {
-        Some(key) => format!("write `#[arg({})]`", key.example),
-        None if ["serde", "schemars", "garde", "validate"].contains(&name) => {
-            "write rules in `#[arg(..)]`".to_owned()
-        }
-        None => advice("arg", name).unwrap_or("it takes docs, `#[arg(..)]` or `#[args]`").to_owned(),
-    }
-}
-
-fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mut Errors) -> Parameter {
+fn parameter(
+    typed: &PatType,
+    attributes: Attributes,
+    around: &Around,
+    flaws: &Flaws,
+    errors: &mut Errors,
+) -> Parameter {
     let ty = &*typed.ty;
     if let Some(special) = context_or_service(ty, flaws, errors) {
         if let Some(span) = attributes.arg_span.or(attributes.args_span) {
@@ -172,8 +185,13 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
         errors.push(Check::NeverArgument, ty, message);
         return Parameter::Broken;
     }
-    if let Some(span) = mentions_ident(&ty.to_token_stream(), "dyn")
-        .filter(|_| !is_unsized(ty) && !matches!(ty, Type::Reference(_)))
+    if let Some(found) = misplaced_unsized(ty) {
+        let check = if found.owned.is_some() { Check::Reference } else { Check::TraitObject };
+        errors.push(check, found.ty, found.message(is_unsized(ty) || found.owned.is_none()));
+        return Parameter::Broken;
+    }
+    if let Some(span) =
+        mentions_ident(&ty.to_token_stream(), "dyn").filter(|_| !matches!(ty, Type::Reference(_)))
     {
         errors.push_span(
             Check::TraitObject,
@@ -187,8 +205,7 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
         errors.push(Check::Reference, &reference.and_token, message);
         return Parameter::Broken;
     }
-    // rustc reports that no function takes such a type by value.
-    let legal_type = check_type(ty, flaws, errors) && !is_unsized(ty);
+    let legal_type = check_type(ty, flaws, errors);
     if attributes.args_span.is_some() {
         if let Some(span) = attributes.arg_span {
             errors.push_span(
@@ -199,7 +216,7 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
         }
         return if legal_type { Parameter::Whole(ty.clone()) } else { Parameter::Broken };
     }
-    let mut rules = Rules::parse(attributes.arg, errors);
+    let mut rules = Rules::parse(attributes.arg, around, errors);
     let Some(name) = name(&typed.pat, &rules, errors) else { return Parameter::Broken };
     if !legal_type {
         return Parameter::Broken;
@@ -361,8 +378,7 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
 }
 
 fn is_unsized(ty: &Type) -> bool {
-    matches!(ty, Type::Slice(_) | Type::TraitObject(_))
-        || matches!(ty, Type::Path(path) if path.path.is_ident("str"))
+    misplaced_unsized(ty).is_some_and(|found| std::ptr::eq(found.ty, without_group(ty)))
 }
 
 fn name(pattern: &Pat, rules: &Rules, errors: &mut Errors) -> Option<LitStr> {

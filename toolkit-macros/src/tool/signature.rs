@@ -2,7 +2,9 @@
 
 use super::item::Function;
 use crate::check::{Check, Errors};
+use crate::source;
 use crate::type_form::{borrow, mentions_ident, mentions_impl, named_lifetimes};
+use crate::type_repair::{has_undeclared, lifetimes, misplaced_unsized};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
@@ -15,6 +17,10 @@ pub(crate) struct Flaws {
     pub(crate) needs_stub: bool,
     /// Something that rustc rejects outside of methods.
     pub(crate) is_method: bool,
+    /// The return type has lifetimes that rustc reports too.
+    pub(crate) bad_lifetimes: bool,
+    /// The return type has no known size.
+    pub(crate) unsized_return: bool,
     /// The return type cannot be checked.
     pub(crate) bad_return: bool,
     /// The function is in an `impl` or `trait`, which allows no assertions.
@@ -34,6 +40,10 @@ pub(crate) struct Wording {
     pub(crate) no_lifetimes: &'static str,
     /// The alternative to a method.
     pub(crate) without_self: &'static str,
+    /// The alternative to a member of an `impl` block.
+    pub(crate) without_impl: &'static str,
+    /// The alternative to a function of a trait.
+    pub(crate) without_trait: &'static str,
     /// The items of the fixed list that it takes.
     pub(crate) many: &'static str,
     /// The alternative to returning a borrowed value.
@@ -52,6 +62,21 @@ pub(crate) fn check(function: &Function, wording: &Wording, errors: &mut Errors)
     check_const(function, wording, &mut flaws, errors);
     check_return(function, wording, &mut flaws, errors);
     flaws
+}
+
+/// Reports a function in an `impl` block or a trait, which can stand there without `self`.
+pub(crate) fn check_place(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
+    if flaws.associated {
+        return;
+    }
+    let Some(block) = source::member_of(Span::call_site()) else { return };
+    flaws.associated = true;
+    let message = if block == "trait" {
+        format!("{} cannot be a function of a trait; {}", wording.noun, wording.without_trait)
+    } else {
+        format!("{} cannot stand alone in an `impl` block; {}", wording.noun, wording.without_impl)
+    };
+    errors.push(Check::Receiver, &function.signature.ident, message);
 }
 
 fn check_body(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
@@ -172,7 +197,34 @@ fn check_const(function: &Function, wording: &Wording, flaws: &mut Flaws, errors
 fn check_return(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     let ReturnType::Type(_, output) = &function.signature.output else { return };
     let tokens = output.to_token_stream();
-    if let Some(span) = mentions_impl(&tokens) {
+    let count = errors.count();
+    check_returned(function, wording, output, flaws, errors);
+    // With one lifetime among the parameters, the returned references have that.
+    let elided: usize =
+        function.signature.inputs.iter().map(|input| lifetimes(&input.to_token_stream())).sum();
+    if errors.count() > count
+        && (has_undeclared(&tokens, &flaws.generics) || borrow(&tokens).is_some() && elided != 1)
+    {
+        flaws.bad_lifetimes = true;
+        flaws.needs_stub = true;
+    }
+}
+
+fn check_returned(
+    function: &Function,
+    wording: &Wording,
+    output: &Type,
+    flaws: &mut Flaws,
+    errors: &mut Errors,
+) {
+    let tokens = output.to_token_stream();
+    if let Some(found) = misplaced_unsized(output) {
+        flaws.bad_return = true;
+        flaws.unsized_return = true;
+        flaws.needs_stub = true;
+        let fault = found.returned();
+        errors.push(Check::ReturnBorrow, found.ty, fault);
+    } else if let Some(span) = mentions_impl(&tokens) {
         flaws.bad_return = true;
         let advice =
             if tokens.to_string().contains("Future") { "write an `async fn`" } else { "name the type" };
@@ -187,7 +239,7 @@ fn check_return(function: &Function, wording: &Wording, flaws: &mut Flaws, error
         errors.push_span(Check::ReturnImpl, span, message);
     } else if is_generic(&tokens, &flaws.generics) {
         flaws.bad_return = true;
-    } else if matches!(&**output, Type::Reference(_)) && borrow(&tokens).is_some() {
+    } else if matches!(output, Type::Reference(_)) && borrow(&tokens).is_some() {
         flaws.bad_return = true;
         errors.push(
             Check::ReturnBorrow,

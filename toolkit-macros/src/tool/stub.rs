@@ -4,6 +4,7 @@
 use super::item::Function;
 use super::signature::Flaws;
 use crate::type_form::mentions_ident;
+use crate::type_repair::with_static;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
@@ -37,7 +38,12 @@ pub(crate) fn function(function: &Function, flaws: &Flaws) -> TokenStream {
         })
         .collect();
     signature.inputs = inputs;
-    if matches!(&signature.output, ReturnType::Type(_, ty) if mentions_self(ty)) {
+    if let (true, ReturnType::Type(_, ty)) = (flaws.bad_lifetimes, &mut signature.output)
+        && let Ok(repaired) = syn::parse2(with_static(ty.to_token_stream(), &flaws.generics))
+    {
+        **ty = repaired;
+    }
+    if flaws.unsized_return || matches!(&signature.output, ReturnType::Type(_, ty) if mentions_self(ty)) {
         signature.output = parse_quote!(-> !);
     }
     quote! {

@@ -13,6 +13,17 @@ const WRAPPERS: [&str; 6] = ["Arc", "Rc", "Box", "Mutex", "RwLock", "Cow"];
 
 /// Reports a parameter that wraps what needs no wrapper. Returns true if it did.
 pub(super) fn refuse(ty: &Type, errors: &mut Errors) -> bool {
+    if let Type::Reference(reference) = ty
+        && let Some(token) = &reference.mutability
+        && let Some(service) = only_argument(&reference.elem, "State")
+    {
+        let message = format!(
+            "a service is shared; take `State<{}>`, and keep what changes behind a `Mutex`",
+            shown(service)
+        );
+        errors.push(Check::MutableReference, token, message);
+        return true;
+    }
     let Some(message) = context_fault(ty).or_else(|| provided_fault(ty, true)) else { return false };
     errors.push(Check::Wrapper, ty, message);
     true
@@ -46,6 +57,10 @@ fn context_fault(ty: &Type) -> Option<String> {
 
 /// Returns the fault of a service or a configuration in a wrapper.
 fn provided_fault(ty: &Type, has_context: bool) -> Option<String> {
+    if let Some((wrapper, provided)) = within_value(without_reference(ty)) {
+        let what = if wrapper == "State" { "service" } else { "configuration" };
+        return Some(format!("a {what} is a parameter of its own; take `{}`", shown(provided)));
+    }
     let is_optional = option(without_reference(ty)).is_some();
     let inside = without_reference(inner(ty)?);
     if let Some(service) =
@@ -77,6 +92,32 @@ fn provided_fault(ty: &Type, has_context: bool) -> Option<String> {
     None
 }
 
+/// Returns a `State<T>` or `Config<T>` within a list, a map or a tuple.
+fn within_value(ty: &Type) -> Option<(&'static str, &Type)> {
+    let types: Vec<&Type> = match without_group(ty) {
+        Type::Tuple(tuple) => tuple.elems.iter().collect(),
+        Type::Slice(slice) => vec![&slice.elem],
+        Type::Array(array) => vec![&array.elem],
+        other => {
+            let segment = last_segment(other)?;
+            let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+            if !["Vec", "HashMap", "BTreeMap", "HashSet", "BTreeSet"].iter().any(|name| segment.ident == name)
+            {
+                return None;
+            }
+            let types = arguments.args.iter().filter_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            types.collect()
+        }
+    };
+    types.into_iter().find_map(|ty| {
+        let name = ["State", "Config"].into_iter().find(|name| only_argument(ty, name).is_some());
+        name.map(|name| (name, without_group(ty))).or_else(|| within_value(ty))
+    })
+}
+
 /// Reports what stands in `State<..>` or `Config<..>` and needs no wrapper. Returns true if it did.
 pub(super) fn refuse_within(wrapper: &str, ty: &Type, errors: &mut Errors) -> bool {
     let (what, provide) = match wrapper {
@@ -90,6 +131,13 @@ pub(super) fn refuse_within(wrapper: &str, ty: &Type, errors: &mut Errors) -> bo
         ty => match only_argument(ty, "Arc") {
             Some(inner) => {
                 format!("`{wrapper}` shares the {what} already; take `{wrapper}<{}>`{provide}", shown(inner))
+            }
+            None if only_argument(ty, wrapper).is_some() => {
+                let inner = only_argument(ty, wrapper).map(shown).unwrap_or_default();
+                format!("`{wrapper}` twice; take `{wrapper}<{inner}>`")
+            }
+            None if wrapper == "State" && only_argument(ty, "Config").is_some() => {
+                format!("a configuration is no service; take `{}`", shown(ty))
             }
             None if is_named(ty, "ToolContext") => {
                 "the context is no service; take `&ToolContext`".to_owned()
@@ -160,6 +208,9 @@ pub(super) fn instead_of_reference(elem: &Type) -> String {
     }
     let name = segment.ident.to_string();
     match name.as_str() {
+        "State" | "Config" if segment.arguments.is_none() => {
+            return format!("name what it holds: `{name}<T>`");
+        }
         "String" => return "take `&str`".to_owned(),
         "PathBuf" => return "take `&Path`".to_owned(),
         "Vec" => return "take `&[T]`".to_owned(),

@@ -3,6 +3,7 @@
 use super::Findings;
 use super::losses::Losses;
 use super::names::{is_taken, pairs};
+use super::shape::unreachable;
 use super::texts::printable;
 use crate::search::{stems_of, words_of};
 use serde_json::{Map, Value};
@@ -80,6 +81,9 @@ impl<'a> Walk<'a, '_> {
             if let Some(inner) = members.get(key) {
                 self.part(inner, format!("{pointer}/{key}"), depth, level + 1);
             }
+        }
+        if let Some(variants) = members.get("anyOf").and_then(Value::as_array) {
+            unreachable(variants, &pointer, self.findings);
         }
         for key in ["oneOf", "anyOf", "allOf", "prefixItems"] {
             for (number, inner) in

@@ -3,8 +3,9 @@
 use super::Findings;
 use crate::search::words_of;
 use crate::tool::Tool;
+use crate::tool::prepare::PLACEHOLDERS;
 use std::collections::HashMap;
-use toolkit_core::escape::first_escaped;
+use toolkit_core::escape::{escape_line, first_escaped};
 
 /// The minimum number of words of a description.
 const LEAST_WORDS: usize = 3;
@@ -26,6 +27,36 @@ pub(super) fn check(tool: &Tool, findings: &mut Findings) {
         );
     }
     printable("description", tool.description(), findings);
+    if !tool.source().is_remote() {
+        placeholders(tool.description(), findings);
+    }
+}
+
+/// Reports a word in braces that is nearly a placeholder. Other braces are part of a text, such as those of the template of a URL.
+fn placeholders(text: &str, findings: &mut Findings) {
+    let mut parts = text.split('{');
+    parts.next();
+    for name in parts.filter_map(|part| part.split_once('}')).map(|(name, _)| name) {
+        if let Some(meant) = meant_placeholder(name) {
+            let name = escape_line(name);
+            let message = format!("`{{{name}}}` is no placeholder, and stays as it is; write `{{{meant}}}`");
+            findings.add("unknown-placeholder", "description", message);
+        }
+    }
+}
+
+/// Returns the placeholder that is probably meant by a word in braces that is none.
+fn meant_placeholder(name: &str) -> Option<&'static str> {
+    let fold = |name: &str| name.replace(['-', '_', ' '], "").to_lowercase();
+    let folded = fold(name);
+    if PLACEHOLDERS.contains(&name) {
+        return None;
+    }
+    let is_near = |known: &&&str| {
+        let known = fold(known);
+        folded == known || known.len() >= 6 && strsim::damerau_levenshtein(&folded, &known) <= 1
+    };
+    PLACEHOLDERS.iter().find(is_near).copied()
 }
 
 /// Reports invisible characters, which can tell a model something that a reader of the source does not see. Texts of

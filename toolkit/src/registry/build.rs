@@ -7,7 +7,7 @@ use super::origins::{Known, Origins};
 use super::permission_keys::KnownKeys;
 use super::register::Registry;
 use super::reload::Basis;
-use super::services::{given_in_arc, given_twice};
+use super::services::{Near, given_twice};
 use super::skills;
 use super::void::{void_auto_executes, void_tool_agent};
 use super::{Builder, Inner, Toolkit, Tools};
@@ -22,7 +22,7 @@ use crate::service::{self, FactoryDef, Incomplete};
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::tool::Tool;
-use crate::tool::def::ToolDef;
+use crate::tool::def::{ServiceDef, ToolDef};
 use std::any::TypeId;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -76,16 +76,18 @@ impl Builder {
                 origins.withhold(def.name);
             }
         }
+        let near = Near::new(&self.given, self.linked);
         if self.linked {
             let incomplete =
                 if self.leave_out_incomplete { Incomplete::LeftOut } else { Incomplete::Refused };
             let makers = service::linked_makers();
-            service::add(&mut self.services, makers, incomplete, &mut problems, &mut diagnostics);
+            let explain = |missing: &ServiceDef, others: &str| near.explain(missing, others);
+            service::add(&mut self.services, makers, incomplete, explain, &mut problems, &mut diagnostics);
         }
         let mut tools = choose(candidates, &origins, &mut problems, &mut diagnostics);
         if self.leave_out_incomplete {
             tools.retain(|tool| {
-                let missing = missing_services(tool, &self.services);
+                let missing = missing_services(tool, &self.services, &near);
                 diagnostics.extend(missing.iter().map(|missing| incomplete(tool, missing)));
                 missing.is_empty()
             });
@@ -95,9 +97,8 @@ impl Builder {
         problems.extend(basis.unknown_tools(&tools, &self.rules, &origins));
         problems.extend(tools.iter().flat_map(faults));
         let before = problems.len();
-        problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services)));
+        problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services, &near)));
         let lacks_services = problems.len() > before;
-        problems.extend(given_in_arc(&self.given, &self.services, &tools, self.linked));
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();

@@ -1,5 +1,6 @@
 //! Validates tools of any author.
 
+use super::services::Near;
 use crate::tool::Tool;
 use toolkit_core::guard::caught;
 use toolkit_core::name::is_valid_name;
@@ -8,18 +9,16 @@ use toolkit_core::schema;
 use toolkit_core::state::Services;
 
 /// Returns a problem for each service that a tool takes and that is not provided.
-pub(super) fn missing_services(tool: &Tool, services: &Services) -> Vec<String> {
+pub(super) fn missing_services(tool: &Tool, services: &Services, near: &Near) -> Vec<String> {
     let missing = tool
         .service_defs()
         .iter()
         .filter(|service| !services.contains(service.id) && !tool.services().contains(service.id));
     missing
         .map(|service| {
-            format!(
-                "{} takes `State<{service:?}>`, which is not provided: call `.service(value)` on the toolkit's \
-                 builder, or `.with_state(value)` on the tool, or write a `#[toolkit::service]` function that returns it",
-                place_of(tool)
-            )
+            let others =
+                "`.with_state(value)` on the tool, or write a `#[toolkit::service]` function that returns it";
+            format!("{} takes `State<{service:?}>`, {}", place_of(tool), near.explain(service, others))
         })
         .collect()
 }

@@ -2,8 +2,8 @@
 
 use super::Inner;
 use crate::config::Configuration;
-use crate::service::{ServiceHost, linked_makers};
-use crate::tool::Tool;
+use crate::service::{MakerDef, ServiceHost, linked_makers};
+use crate::tool::def::ServiceDef;
 use std::any::{TypeId, type_name};
 use std::panic::Location;
 use std::sync::Arc;
@@ -44,28 +44,60 @@ pub(super) fn given_twice(given: &[Given]) -> Vec<String> {
         .collect()
 }
 
-/// Returns an error for each service that is missing because the host provides an `Arc` of it by value.
-pub(super) fn given_in_arc(
-    given: &[Given],
-    services: &Services,
-    tools: &[Tool],
-    is_linked: bool,
-) -> Vec<String> {
-    let makers = if is_linked { linked_makers() } else { Vec::new() };
-    let needed = makers.iter().flat_map(|maker| maker.needs.iter().copied());
-    let taken = tools.iter().flat_map(|tool| tool.service_defs().iter().copied()).chain(needed);
-    taken
-        .filter(|service| !services.contains(service.id))
-        .filter_map(|service| {
-            let in_arc = format!("{}<{}>", arc_name(), (service.name)());
-            let given = given.iter().find(|given| given.name == in_arc)?;
-            Some(format!(
-                "`.service(..)` at {} provides an `Arc<{service:?}>`, but tools take `State<{service:?}>`; write \
-                 `.shared_service(..)` for a value in an `Arc`",
-                given.place
-            ))
-        })
-        .collect()
+/// The services that a host provides or a crate makes, by which errors explain a missing one.
+#[derive(Default)]
+pub(super) struct Near {
+    /// The name of each type, and how it comes to be.
+    known: Vec<(&'static str, Origin)>,
+}
+
+enum Origin {
+    Given(&'static Location<'static>),
+    Made(&'static MakerDef),
+}
+
+impl Near {
+    pub(super) fn new(given: &[Given], is_linked: bool) -> Self {
+        let makers = if is_linked { linked_makers() } else { Vec::new() };
+        let given = given.iter().map(|given| (given.name, Origin::Given(given.place)));
+        let made = makers.into_iter().map(|maker| ((maker.service.name)(), Origin::Made(maker)));
+        Self { known: given.chain(made).collect() }
+    }
+
+    /// Returns the rest of the sentence that begins with "it takes this service": why it is missing, and the way out. `others` are further
+    /// ways to provide one that has nothing near.
+    pub(super) fn explain(&self, missing: &ServiceDef, others: &str) -> String {
+        let name = (missing.name)();
+        let near = self.known.iter().find(|(known, _)| is_within(known, name) || is_within(name, known));
+        match near {
+            Some((known, Origin::Given(place)))
+                if is_within(known, name) && known.starts_with(arc_name()) =>
+            {
+                format!(
+                    "but `.service(..)` at {place} provides an `Arc<{name}>`: write `.shared_service(..)` for a value in an \
+                     `Arc`"
+                )
+            }
+            Some((known, Origin::Given(place))) => {
+                format!("but `.service(..)` at {place} provides a `{known}`: take `State<{known}>`")
+            }
+            Some((known, Origin::Made(maker))) => {
+                format!(
+                    "but `{}` ({}) makes a `{known}`: take `State<{known}>`, or return a `{name}`",
+                    maker.name, maker.location
+                )
+            }
+            None => {
+                format!("which is not provided: call `.service(value)` on the toolkit's builder, or {others}")
+            }
+        }
+    }
+}
+
+/// Returns true for `Wrapper<inner>`, by the names of the types.
+fn is_within(wrapper: &str, inner: &str) -> bool {
+    let rest = wrapper.strip_suffix('>').and_then(|rest| rest.strip_suffix(inner));
+    rest.and_then(|rest| rest.strip_suffix('<')).is_some_and(|path| !path.contains(['<', ',', ' ']))
 }
 
 /// The path of `Arc`, as names of types have it.

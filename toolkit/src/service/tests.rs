@@ -28,7 +28,8 @@ static C_OF_A_AND_B: MakerDef = maker("c_of_a_and_b", ServiceDef::of::<C>(), &[&
 
 fn added(makers: &[&'static MakerDef], incomplete: Incomplete) -> (Services, Vec<String>, Vec<String>) {
     let (mut services, mut problems, mut diagnostics) = (Services::default(), Vec::new(), Vec::new());
-    add(&mut services, makers.to_vec(), incomplete, &mut problems, &mut diagnostics);
+    let explain = |_: &ServiceDef, _: &str| "which is not provided".to_owned();
+    add(&mut services, makers.to_vec(), incomplete, explain, &mut problems, &mut diagnostics);
     (services, problems, diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect())
 }
 

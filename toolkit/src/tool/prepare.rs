@@ -3,7 +3,7 @@
 mod narrow;
 mod placeholders;
 
-pub(crate) use placeholders::{fill, has_placeholder};
+pub(crate) use placeholders::{PLACEHOLDERS, fill, has_placeholder};
 
 use crate::off_runtime::off_runtime;
 use crate::tool::Tool;

@@ -166,7 +166,23 @@ fn every_seeded_fault_is_found_at_its_place_and_nothing_else() {
             "bytes-as-numbers",
             "output",
         ),
+        (
+            Tool::builder("hire_crew")
+                .description("Hires people in {work_space} and tells you who is on board.")
+                .group("ships")
+                .build(|_, _| async { "" })
+                .unwrap(),
+            "unknown-placeholder",
+            "description",
+        ),
         // Parameters.
+        (
+            p(parameter(json!({"description": "Who is on board, by name.", "anyOf": [
+                {"type": "string"}, {"type": "string", "maxLength": 9},
+            ]}))),
+            "unreachable-variant",
+            "/properties/crew/anyOf/1",
+        ),
         (p(parameter(json!({"type": "string"}))), "parameter-without-description", "/properties/crew"),
         (
             p(list(json!({"items": {"type": "object", "properties": {"age": {"type": "integer"}}}}))),
@@ -549,26 +565,4 @@ fn a_tag_needs_no_description_if_its_variant_has_one() {
         let found = rules(&tool, 1_500).contains(&"parameter-without-description");
         assert_eq!(found, is_found, "{schema}");
     }
-}
-
-/// Reads the picture of a ship.
-#[toolkit::tool(group = "ships", read_only)]
-async fn picture() -> Result<Vec<u8>, toolkit::ToolError> {
-    Ok(vec![1])
-}
-
-/// Counts the ships on each quay.
-#[toolkit::tool(group = "ships", read_only)]
-async fn quays() -> Vec<u16> {
-    vec![1]
-}
-
-#[test]
-fn returned_bytes_are_found_at_their_tool() {
-    let (picture, quays) = (toolkit::tool_ref!(picture), toolkit::tool_ref!(quays));
-    let findings = Lint::new().check([&picture, &quays]);
-    let found: Vec<(&str, &str)> =
-        findings.iter().map(|finding| (finding.rule, finding.tool.as_str())).collect();
-    assert_eq!(found, [("bytes-as-numbers", "picture")]);
-    assert!(findings[0].message.contains("`Image`"), "{}", findings[0]);
 }

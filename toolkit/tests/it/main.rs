@@ -18,6 +18,7 @@ mod history;
 mod history_asks;
 mod inspectors;
 mod lint;
+mod lint_of_functions;
 mod loop_guard;
 mod meanwhile;
 mod notices;

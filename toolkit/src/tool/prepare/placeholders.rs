@@ -40,7 +40,8 @@ pub(crate) fn has_placeholder(text: &str) -> bool {
     parts.any(|part| part.split_once('}').is_some_and(|(name, _)| PLACEHOLDERS.contains(&name)))
 }
 
-const PLACEHOLDERS: &[&str] =
+/// The names of all placeholders.
+pub(crate) const PLACEHOLDERS: &[&str] =
     &["workspace", "working_directory", "agent", "channel", "provider", "model", "os", "date"];
 
 fn value(name: &str, caller: &Caller) -> Option<String> {

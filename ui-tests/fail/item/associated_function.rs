@@ -1,4 +1,4 @@
-// errors: 3
+// errors: 1
 use toolkit::prelude::*;
 
 struct File;

@@ -1,0 +1,37 @@
+//! Types of fields that no argument can have.
+
+use super::nested::is_read_elsewhere;
+use crate::check::{Check, Errors};
+use crate::type_form::{WIDE_INTEGER, mentions_impl, reference, wide_integer};
+use crate::type_repair::misplaced_unsized;
+use quote::ToTokens;
+use syn::{Field, Type, parse_quote};
+
+/// Reports a type that no field of an argument type can have. Returns the type to put in its place, if rustc reports it as well.
+pub(super) fn check(field: &Field, has_lifetimes: bool, errors: &mut Errors) -> Option<Type> {
+    let tokens = field.ty.to_token_stream();
+    if let Some(span) = wide_integer(&tokens) {
+        errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
+        return None;
+    }
+    if let Some(span) = mentions_impl(&tokens) {
+        let message = "an argument needs a type with a name; `impl Trait` has none";
+        errors.push_span(Check::ImplTrait, span, message);
+        return Some(parse_quote!(()));
+    }
+    if let Some(span) = reference(&tokens).filter(|_| !has_lifetimes) {
+        let message = "an argument type owns its content; use a `String` or a `Vec`";
+        errors.push_span(Check::Reference, span, message);
+        return Some(parse_quote!(()));
+    }
+    if field.attrs.iter().any(is_read_elsewhere) {
+        return None;
+    }
+    // The last field of a struct can be unsized, but no value can be read into it.
+    let found = misplaced_unsized(&field.ty)?;
+    let check = if found.owned.is_some() { Check::Reference } else { Check::TraitObject };
+    errors.push(check, found.ty, found.message(false));
+    // The type is still used, so that its import is.
+    let ty = found.ty;
+    Some(parse_quote!(::core::marker::PhantomData<#ty>))
+}

@@ -50,6 +50,7 @@ pub mod approval;
 mod approver;
 pub mod arguments;
 mod ask_record;
+mod closure_future;
 mod config_of;
 mod cut;
 pub mod descriptor;
@@ -115,6 +116,8 @@ mod inspector;
 mod kept_output;
 #[cfg(feature = "runtime")]
 pub mod lint;
+#[cfg(feature = "runtime")]
+mod other_names;
 #[cfg(feature = "runtime")]
 pub mod permission;
 #[cfg(feature = "runtime")]

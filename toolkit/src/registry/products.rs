@@ -18,7 +18,7 @@ impl Inner {
             self.origins.placing(&factory.location, tool.stated().channel);
         let tool = tool.placed(source, plugin, optional);
         let mut problems = faults(&tool);
-        problems.extend(missing_services(&tool, &self.services));
+        problems.extend(missing_services(&tool, &self.services, &[]));
         if problems.is_empty() {
             return Ok(tool.with_services(&self.services));
         }

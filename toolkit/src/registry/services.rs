@@ -3,7 +3,7 @@
 use super::Inner;
 use crate::config::Configuration;
 use crate::service::{ServiceHost, linked_makers};
-use crate::tool::Tool;
+use crate::tool::def::ServiceDef;
 use std::any::{TypeId, type_name};
 use std::panic::Location;
 use std::sync::Arc;
@@ -44,28 +44,75 @@ pub(super) fn given_twice(given: &[Given]) -> Vec<String> {
         .collect()
 }
 
-/// Returns an error for each service that is missing because the host provides an `Arc` of it by value.
-pub(super) fn given_in_arc(
-    given: &[Given],
-    services: &Services,
-    tools: &[Tool],
-    is_linked: bool,
-) -> Vec<String> {
+/// Returns what the host provides instead of a service that is missing, and the way out: the service in a wrapper, without one, or a type of
+/// the same name.
+pub(super) fn given_instead(given: &[Given], service: &ServiceDef) -> Option<String> {
+    let (given, remedy) =
+        given.iter().find_map(|given| Some((given, remedy(given.name, (service.name)())?)))?;
+    Some(format!("`.service(..)` at {} provides {}: {remedy}", given.place, with_article(given.name)))
+}
+
+/// Returns an error for each service that a service function lacks and that the host provides in another form. [`missing_services`] returns
+/// those of tools.
+///
+/// [`missing_services`]: super::faults::missing_services
+pub(super) fn given_otherwise(given: &[Given], services: &Services, is_linked: bool) -> Vec<String> {
     let makers = if is_linked { linked_makers() } else { Vec::new() };
     let needed = makers.iter().flat_map(|maker| maker.needs.iter().copied());
-    let taken = tools.iter().flat_map(|tool| tool.service_defs().iter().copied()).chain(needed);
-    taken
-        .filter(|service| !services.contains(service.id))
+    let missing = needed.filter(|service| !services.contains(service.id));
+    missing
         .filter_map(|service| {
-            let in_arc = format!("{}<{}>", arc_name(), (service.name)());
-            let given = given.iter().find(|given| given.name == in_arc)?;
-            Some(format!(
-                "`.service(..)` at {} provides an `Arc<{service:?}>`, but tools take `State<{service:?}>`; write \
-                 `.shared_service(..)` for a value in an `Arc`",
-                given.place
-            ))
+            let instead = given_instead(given, service)?;
+            Some(format!("a service takes `State<{}>`, but {instead}", short((service.name)())))
         })
         .collect()
+}
+
+/// Returns the way out if the given type is nearly the taken one.
+fn remedy(given: &str, taken: &str) -> Option<String> {
+    match (wrapped(given), wrapped(taken)) {
+        (Some((wrapper, inner)), _) if inner == taken && wrapper == arc_name() => {
+            Some("write `.shared_service(..)` for a value in an `Arc`".to_owned())
+        }
+        (Some((_, inner)), _) if inner == taken => {
+            Some(format!("take `State<{}>`, or provide the value within it", short(given)))
+        }
+        (_, Some((wrapper, inner))) if inner == given && wrapper == arc_name() => {
+            Some(format!("take `State<{}>`, which shares the value already", short(given)))
+        }
+        (_, Some((_, inner))) if inner == given => {
+            Some(format!("provide a `{}`, or take `State<{}>`", short(taken), short(given)))
+        }
+        _ if last(given) == last(taken) => Some(format!(
+            "these are two types, `{given}` and `{taken}`: of two modules, or of two versions of a crate"
+        )),
+        _ => None,
+    }
+}
+
+/// Returns the path of a generic type with one argument, and the argument.
+fn wrapped(name: &str) -> Option<(&str, &str)> {
+    name.strip_suffix('>')?.split_once('<')
+}
+
+/// Returns the name of a type without the paths of the standard library.
+pub(super) fn short(name: &str) -> String {
+    let is_of_std = |name: &&str| ["alloc::", "core::", "std::"].iter().any(|start| name.starts_with(start));
+    let parts = name.split_inclusive(['<', '>', ',', ' ', '&', '(', ')', '[', ']']);
+    parts.map(|part| Some(part).filter(is_of_std).map_or(part, last)).collect()
+}
+
+/// Returns the last part of a path.
+fn last(name: &str) -> &str {
+    let end = name.find('<').unwrap_or(name.len());
+    let start = name[..end].rfind("::").map_or(0, |place| place + 2);
+    &name[start..]
+}
+
+fn with_article(name: &str) -> String {
+    let short = short(name);
+    let article = if short.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} `{short}`")
 }
 
 /// The path of `Arc`, as names of types have it.

@@ -35,6 +35,7 @@ mod repair_properties;
 mod result_hooks;
 mod running;
 mod secrets;
+mod services_given;
 mod session_approvals;
 mod shapes;
 mod shutdown;

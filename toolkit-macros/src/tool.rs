@@ -6,6 +6,7 @@ pub(crate) mod expand;
 pub(crate) mod item;
 pub(crate) mod name;
 mod parameter;
+mod returned;
 pub(crate) mod signature;
 pub(crate) mod stub;
 pub(crate) mod wrapper;

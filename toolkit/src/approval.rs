@@ -4,7 +4,7 @@
 pub use crate::approvals::{Approval, ApprovalError, ApprovalList, Approvals, Delegator};
 pub use crate::approver::Answering;
 #[cfg(feature = "runtime")]
-pub use crate::approver::{CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover};
+pub use crate::approver::{CallbackApprover, IntoAnswer, NoApprover, ScriptedApprover, TerminalApprover};
 #[cfg(feature = "runtime")]
 pub use crate::ask_journal::{AskJournal, Journaling};
 pub use crate::ask_record::RecordedAsk;

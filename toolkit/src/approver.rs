@@ -8,7 +8,7 @@ mod scripted;
 mod terminal;
 
 pub use allow_all::AllowAll;
-pub use callback::CallbackApprover;
+pub use callback::{CallbackApprover, IntoAnswer};
 pub use none::NoApprover;
 pub use scripted::ScriptedApprover;
 #[cfg(feature = "runtime")]
@@ -28,7 +28,7 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a
 #[diagnostic::on_unimplemented(
     message = "this is not an approver",
     label = "not an `Approver`",
-    note = "of a closure: `CallbackApprover::new(|ask| …)`, or `CallbackApprover::from_async` if it waits; both are in `toolkit::approval`",
+    note = "of a closure: `CallbackApprover::new(|ask| Answer::allow())`, or `CallbackApprover::from_async(|ask| async move {{ Answer::allow() }})` if it waits; both names are in `toolkit::approval`",
     note = "on a terminal: `TerminalApprover::new()`; to allow everything during development: `toolkit::AllowAll`"
 )]
 pub trait Approver: Send + Sync + 'static {
@@ -47,12 +47,14 @@ pub trait Approver: Send + Sync + 'static {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Approver + ?Sized> Approver for Arc<T> {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         (**self).ask(ask)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Approver + ?Sized> Approver for Box<T> {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         (**self).ask(ask)

@@ -9,6 +9,7 @@
 //!             └─ Configuration           rules: what policy and permission make of it
 //! ```
 
+mod absent;
 mod agents;
 mod changes;
 mod configuration;
@@ -33,6 +34,7 @@ mod trust;
 mod variables;
 mod words;
 
+pub(crate) use self::absent::absent_sections;
 pub use self::core::{
     AgentSettings, HistorySettings, LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox,
     McpServerSettings, McpTransport, McpUnavailable, McpUrl, ToolAgentSettings,
@@ -44,5 +46,6 @@ pub use error::{ConfigError, ConfigProblem};
 pub use instructions::Instructions;
 pub use narrow::IgnoredKey;
 pub use options::LoadOptions;
+pub(crate) use schema::linked_twice;
 pub use toolkit_core::{ConfigOrigin, ConfigOrigins, ConfigSource};
 pub use trust::{TrustStore, TrustedFile};

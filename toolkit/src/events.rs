@@ -239,7 +239,8 @@ pub enum AllowedBy {
 /// An amount of [`Progress`]: any number of up to 64 bits, such as a `usize`.
 #[diagnostic::on_unimplemented(
     message = "the amount of a `Progress` is a number, and `{Self}` is none",
-    label = "not a number of up to 64 bits"
+    label = "not a number of up to 64 bits",
+    note = "a text goes to `Progress::new(done).with_message(text)`, of `toolkit::events`"
 )]
 pub trait Amount {
     /// Returns the number; one beyond 2^53 is rounded.
@@ -248,7 +249,8 @@ pub trait Amount {
 
 macro_rules! amounts {
     ($($number:ty),*) => {
-        $(impl Amount for $number {
+        $(#[diagnostic::do_not_recommend]
+        impl Amount for $number {
             #[allow(clippy::cast_lossless, clippy::cast_precision_loss, reason = "progress is shown, not counted on")]
             fn amount(self) -> f64 {
                 self as f64
@@ -279,6 +281,12 @@ pub struct Progress {
     /// A description of the present step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+}
+
+impl<T: Amount> From<T> for Progress {
+    fn from(done: T) -> Self {
+        Self::new(done)
+    }
 }
 
 impl Progress {

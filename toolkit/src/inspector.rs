@@ -31,6 +31,11 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// counts. Calls that a tool makes itself are inspected like any other call.
 ///
 /// [`CallbackInspector`] turns a closure into an inspector.
+#[diagnostic::on_unimplemented(
+    message = "this is not an inspector",
+    label = "not an `Inspector`",
+    note = "of a closure: `CallbackInspector::new(|call| Ok(Verdict::Proceed))`; both names are in `toolkit::inspection`"
+)]
 pub trait Inspector: Send + Sync + 'static {
     /// Judges a call.
     ///
@@ -164,6 +169,7 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F> Inspector for CallbackInspector<F>
 where
     F: Fn(&Inspection<'_>) -> Result<Verdict, ToolError> + Send + Sync + 'static,

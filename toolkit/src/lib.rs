@@ -52,6 +52,7 @@ pub mod arguments;
 #[cfg(feature = "runtime")]
 mod ask_journal;
 mod ask_record;
+mod closure_future;
 mod config_of;
 mod cut;
 pub mod descriptor;
@@ -117,6 +118,8 @@ mod inspector;
 mod kept_output;
 #[cfg(feature = "runtime")]
 pub mod lint;
+#[cfg(feature = "runtime")]
+mod other_names;
 #[cfg(feature = "runtime")]
 pub mod permission;
 #[cfg(feature = "runtime")]

@@ -7,5 +7,5 @@ pub use crate::output_store::{OutputStoreSettings, SweepReport};
 pub use crate::sink::OutputSink;
 pub use toolkit_core::{
     Attachment, Bytes, Detailed, IntoToolError, IntoToolOutput, JsonOutput, Keep, Message, MessageRole,
-    Resource, ResourceBody, Retry, Structured, Truncate,
+    Resource, ResourceBody, Retry, SharedError, Structured, Truncate,
 };

@@ -10,6 +10,8 @@ mod durations;
 mod prepares;
 #[path = "private/probable.rs"]
 mod probable;
+#[path = "private/returned.rs"]
+mod returned;
 #[path = "private/shapes.rs"]
 mod shapes;
 
@@ -20,6 +22,7 @@ pub use self::doc_text::{check_described, trimmed, until_heading};
 pub use self::durations::{IsDuration, IsOther, check_duration};
 pub use self::prepares::Prepares;
 pub use self::probable::{caller, context, json, shared};
+pub use self::returned::{Held, HeldElse, Returns, ReturnsElse, fallible_of, output_of};
 pub use self::shapes::{OtherShape, ShapeOf, check_key, check_literal, check_whole};
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::link::{Link, Linked};
@@ -149,6 +152,14 @@ impl Wrapped {
         Output { convert: Fallible::convert, schema: T::OUTPUT_SCHEMA, text_says_more: T::TEXT_SAYS_MORE }
     }
 
+    /// Same as [`fallible`](Self::fallible), for a value that is checked already.
+    pub const fn fallible_of<E: Into<Box<dyn StdError + Send + Sync>>, T: IntoToolOutput>(
+        self,
+        _: PhantomData<T>,
+    ) -> Output<Result<T, E>> {
+        self.fallible::<T, E>()
+    }
+
     /// Converts an error.
     pub fn error<E: Into<Box<dyn StdError + Send + Sync>>>(self, error: E) -> ToolError {
         ToolError::wrap(error)
@@ -164,6 +175,14 @@ impl Converted {
     /// Checks a return type that is a `Result`, with value and error separate.
     pub const fn fallible<T: IntoToolOutput, E: IntoToolError>(self) -> Output<Result<T, E>> {
         fallible::<T, E>()
+    }
+
+    /// Same as [`fallible`](Self::fallible), for a value that is checked already.
+    pub const fn fallible_of<E: IntoToolError, T: IntoToolOutput>(
+        self,
+        value: PhantomData<T>,
+    ) -> Output<Result<T, E>> {
+        fallible_of::<E, T>(value)
     }
 
     /// Converts an error.

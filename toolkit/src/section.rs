@@ -253,6 +253,12 @@ impl ConfigSection {
         }
     }
 
+    /// Returns true if an attribute declared the section for a function of a plugin.
+    #[cfg(feature = "runtime")]
+    pub(crate) fn is_of_function(&self) -> bool {
+        self.function.is_some()
+    }
+
     pub(crate) fn its_tool(&self) -> Option<&'static str> {
         self.tool
     }

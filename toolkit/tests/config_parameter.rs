@@ -65,6 +65,41 @@ fn what_is_wrong_in_it_stops_the_start() {
     }
 }
 
+#[toolkit::args]
+struct Line {
+    /// The number to call.
+    number: String,
+}
+
+/// Calls somebody.
+#[tool(read_only)]
+async fn ring(line: Config<Line>) -> String {
+    line.number.clone()
+}
+
+#[test]
+fn a_section_that_is_absent_and_cannot_be_is_told_at_the_start() {
+    let told = |options: LoadOptions| -> Vec<String> {
+        let configuration = Configuration::load(options).unwrap();
+        let toolkit = Toolkit::empty()
+            .tool(tool_ref!(ring))
+            .tool(tool_ref!(greet))
+            .configuration(configuration)
+            .build();
+        toolkit.unwrap().diagnostics().iter().map(|told| told.message.clone()).collect()
+    };
+    let nowhere = || LoadOptions::new().user_file("/nowhere/toolkit.json5");
+    for options in [nowhere(), nowhere().set("tools.settings.greet.word=Hi")] {
+        let [message] = &*told(options) else { panic!("one is absent") };
+        assert_eq!(
+            message,
+            "`tools.settings.ring` is not configured, so `config_parameter::Line` cannot be read: missing field `number`; \
+             set it in `/nowhere/toolkit.json5`, or give the field a default, or make it an `Option`"
+        );
+    }
+    assert_eq!(told(nowhere().set("tools.settings.ring.number=1")), [""; 0]);
+}
+
 #[tokio::test]
 async fn a_tool_made_from_another_has_its_own_section_too() {
     let section = ConfigSection::of_tool::<Settings>("welcome");

@@ -33,6 +33,8 @@ const LAYERS: &[&[&str]] = &[
 const MODULES: Ordered = &[(
     "toolkit",
     &[
+        // The futures that the closures of a host return.
+        &["closure_future"],
         // Paths.
         &["data_dir", "real_path", "shown_path", "workspace"],
         // Records that crates register, and the types of what is configured.

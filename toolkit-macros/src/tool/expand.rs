@@ -3,17 +3,18 @@
 use super::attribute::Options;
 use super::item::Function;
 use super::parameter::{Argument, Parameter, Service};
+use super::returned::{checked_output, output_witness};
 use super::signature::Flaws;
 use crate::check::{Check, is_disabled};
 use crate::checked_literals;
 use crate::documentation::{self, includes_nothing, is_doc, is_missing_file};
 use crate::keys::Text;
-use crate::rules::{Default_, Kind, Literal};
-use crate::type_form::{Borrow, kind, last_segment, respan};
+use crate::rules::{Default_, Literal};
+use crate::type_form::{Borrow, respan};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, GenericArgument, PathArguments, ReturnType, Type};
+use syn::{Attribute, Expr, Type};
 
 /// The function and its registration.
 pub(super) fn tool(function: &Function, options: &Options, parameters: &[Parameter]) -> TokenStream {
@@ -120,85 +121,6 @@ fn witnesses(function: &Function, parameters: &[Parameter], without: &[&str]) ->
         witnesses.extend(output_witness(function));
     }
     witnesses
-}
-
-/// The check of a return type.
-///
-/// For an unknown type inside another type of a function signature, the compiler proposes a type parameter. So if the outer type
-/// certainly exists, the check is a function in the tool's place: then both errors are identical, and reported once.
-fn output_witness(function: &Function) -> TokenStream {
-    let (ty, checked) = match &function.signature.output {
-        ReturnType::Default => (quote!(()), quote!(__toolkit::output::<()>())),
-        ReturnType::Type(_, ty) => (ty.to_token_stream(), output_check(ty)),
-    };
-    if is_checked_in_function(&function.signature.output) {
-        let name = Ident::new("__toolkit_output", function.signature.ident.span());
-        return quote!(const fn #name() -> __toolkit::Output<#ty> { #checked });
-    }
-    quote!(const __TOOLKIT_OUTPUT: __toolkit::Output<#ty> = { #checked };)
-}
-
-/// Returns the item that [`output_witness`] created.
-fn checked_output(function: &Function) -> TokenStream {
-    if is_checked_in_function(&function.signature.output) {
-        quote!(__toolkit_output())
-    } else {
-        quote!(__TOOLKIT_OUTPUT)
-    }
-}
-
-fn is_checked_in_function(output: &ReturnType) -> bool {
-    let ReturnType::Type(_, ty) = output else { return false };
-    last_segment(ty)
-        .is_some_and(|segment| ["Result", "Vec", "Option"].iter().any(|name| segment.ident == name))
-}
-
-/// Chooses the conversion in the expansion only for a type with an error that no trait can cover, since that costs a little more
-/// to compile.
-fn output_check(ty: &Type) -> TokenStream {
-    let span = ty.span();
-    let choose = |check: TokenStream| {
-        quote_spanned! {span=>
-            use __toolkit::ReturnedElse as _;
-            __toolkit::Returned::<#ty>::ERRORS.#check()
-        }
-    };
-    let Some((value, error)) = value_and_error(ty) else {
-        return if may_be_result(ty) {
-            choose(quote_spanned!(span=> output::<#ty>))
-        } else {
-            quote!(__toolkit::output::<#ty>())
-        };
-    };
-    if last_segment(error).is_some_and(|segment| segment.ident == "ToolError") {
-        return quote!(__toolkit::fallible::<#value, #error>());
-    }
-    choose(quote_spanned!(error.span()=> fallible::<#value, #error>))
-}
-
-/// Returns the parts of a `Result` of the standard library, as far as the path shows.
-fn value_and_error(ty: &Type) -> Option<(&Type, &Type)> {
-    let Type::Path(path) = ty else { return None };
-    let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    if !matches!(names.as_slice(), ["Result"] | ["std" | "core", "result", "Result"]) {
-        return None;
-    }
-    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
-    let mut arguments = arguments.args.iter();
-    match (arguments.next()?, arguments.next()?, arguments.next()) {
-        (GenericArgument::Type(value), GenericArgument::Type(error), None) => Some((value, error)),
-        _ => None,
-    }
-}
-
-/// Returns true if a type may be an alias of `Result`, as far as its name shows.
-fn may_be_result(ty: &Type) -> bool {
-    const OTHERS: [&str; 8] =
-        ["Option", "Json", "Image", "Content", "ToolOutput", "HashMap", "BTreeMap", "Value"];
-    last_segment(ty).is_some_and(|segment| {
-        kind(ty) == Kind::Unknown && !OTHERS.iter().any(|other| segment.ident == other)
-    })
 }
 
 fn witness(place: usize, parameter: &Parameter) -> TokenStream {

@@ -1,7 +1,7 @@
 //! Tool calls and their results.
 
 use crate::attachment::Attachment;
-pub use crate::call_arguments::CallArguments;
+pub use crate::call_arguments::{CallArguments, IntoCallArguments};
 use crate::content::Content;
 use crate::error::ToolError;
 use crate::output::{Lossy, ToolOutput};
@@ -10,6 +10,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
+use std::fmt;
 use std::path::PathBuf;
 
 /// A tool call, as a model makes it.
@@ -36,12 +37,14 @@ impl ToolCall {
     /// let text = ToolCall::new("call_2", "read", r#"{ "file_path": "README.md" }"#);
     /// # assert_eq!(parsed.name, text.name);
     /// ```
-    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<CallArguments>) -> Self {
-        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
+    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl IntoCallArguments) -> Self {
+        Self { id: id.into(), name: name.into(), arguments: arguments.into_call_arguments() }
     }
 }
 
 /// The result of a call. Every call has exactly one, whatever happens.
+///
+/// It is not a `Result` itself: `result.outcome` is one, for the operator `?`. `{result}` formats the text that the model gets.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResult {
@@ -119,6 +122,13 @@ impl ToolResult {
             Ok(output) => output.details.clone(),
             Err(error) => Some(json!({ "status": "error", "tool": self.name, "error": error.message() })),
         }
+    }
+}
+
+impl fmt::Display for ToolResult {
+    /// Formats the [text](Self::text) that the model gets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
     }
 }
 

@@ -14,7 +14,8 @@ use std::time::Duration;
 ///
 /// Its text is written for the model: what was wrong, where, what to do. The operator `?` converts any error with
 /// [`std::error::Error`] to one of kind [`Failed`](ToolErrorKind::Failed); to allow that, this type does not implement `Error`
-/// itself.
+/// itself. In a function that returns `Box<dyn Error>`, the operator `?` converts it; in one that returns an `anyhow::Error`, use
+/// [`into_error`](Self::into_error).
 ///
 /// ```
 /// use toolkit::{ToolError, ToolErrorKind};
@@ -23,6 +24,11 @@ use std::time::Duration;
 ///     Ok(text.parse::<u8>()?)
 /// }
 /// assert_eq!(parse("x").unwrap_err().kind(), ToolErrorKind::Failed);
+///
+/// fn parse_in_host(text: &str) -> Result<u8, Box<dyn std::error::Error>> {
+///     Ok(parse(text)?)
+/// }
+/// assert!(parse_in_host("x").is_err());
 /// ```
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -184,7 +190,18 @@ impl ToolError {
         Self { arguments: Some(Box::new(problems)), ..Self::new(ToolErrorKind::InvalidArguments, message) }
     }
 
+    /// Returns the same error as a type with [`std::error::Error`], for a host whose own errors demand it:
+    /// `result.outcome.map_err(ToolError::into_error)?` in a function that returns an `anyhow::Error`. Converted to a
+    /// `ToolError` again, it is the one it was made from.
+    pub fn into_error(self) -> impl StdError + Send + Sync + 'static {
+        AsError(self)
+    }
+
     fn from_source(source: Box<dyn StdError + Send + Sync>) -> Self {
+        let source = match source.downcast::<AsError>() {
+            Ok(error) => return error.0,
+            Err(source) => source,
+        };
         let mut message = source.to_string();
         let mut cause = source.source();
         while let Some(error) = cause {
@@ -351,9 +368,58 @@ impl PartialEq for ToolError {
     }
 }
 
-impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
+/// A [`ToolError`] with the trait that it does not have itself.
+struct AsError(ToolError);
+
+impl fmt::Display for AsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for AsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for AsError {}
+
+impl From<ToolError> for Box<dyn StdError + Send + Sync> {
+    fn from(error: ToolError) -> Self {
+        Box::new(AsError(error))
+    }
+}
+
+impl From<ToolError> for Box<dyn StdError> {
+    fn from(error: ToolError) -> Self {
+        Box::new(AsError(error))
+    }
+}
+
+impl<E: SharedError> From<E> for ToolError {
     fn from(error: E) -> Self {
-        Self::from_source(Box::new(error))
+        Self::from_source(error.boxed())
+    }
+}
+
+/// An error that the operator `?` converts into a [`ToolError`]: every type with [`std::error::Error`] that is `Send`, `Sync` and
+/// `'static`.
+// A trait of its own, so that any other error is one compile error that shows the solution. Beside `?`, the compiler shows the label alone.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not convert into a `ToolError` by itself",
+    label = "a text, a `Box<dyn Error + Send + Sync>` or an `anyhow::Error` takes `.map_err(ToolError::wrap)?`; an error of your own needs `std::error::Error`",
+    note = "a text alone is an error as `ToolError::failed(text)`"
+)]
+pub trait SharedError {
+    #[doc(hidden)]
+    fn boxed(self) -> Box<dyn StdError + Send + Sync>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: StdError + Send + Sync + 'static> SharedError for E {
+    fn boxed(self) -> Box<dyn StdError + Send + Sync> {
+        Box::new(self)
     }
 }
 
@@ -394,6 +460,18 @@ mod tests {
         let error: ToolError = Outer("x".parse::<u8>().unwrap_err()).into();
         assert_eq!(error.to_string(), "outer: invalid digit found in string");
         assert!(error.source().unwrap().is::<Outer>());
+    }
+
+    #[test]
+    fn a_host_gets_the_error_as_its_own_and_a_tool_gets_it_back() {
+        let error = || ToolError::denied("no").with_retry(Retry::Now).with_title("t");
+        let boxed: Box<dyn StdError + Send + Sync> = error().into();
+        assert_eq!(boxed.to_string(), "no");
+        for back in [ToolError::wrap(boxed), ToolError::from(error().into_error())] {
+            assert_eq!((&back, back.title()), (&error(), Some("t")));
+        }
+        let host = || -> Result<(), Box<dyn StdError>> { Err(error())? };
+        assert_eq!(host().unwrap_err().to_string(), "no");
     }
 
     #[test]

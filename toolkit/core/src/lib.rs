@@ -76,13 +76,13 @@ pub use ask::{
     Access, AllowScope, Answer, Ask, AskDetail, DeniedBy, Elicitation, Origin, PendingAsk, Question,
 };
 pub use attachment::Attachment;
-pub use call::{CallArguments, ToolCall, ToolResult};
+pub use call::{CallArguments, IntoCallArguments, ToolCall, ToolResult};
 pub use caller::{Caller, SharedReads};
 pub use config_origin::{ConfigOrigin, ConfigOrigins, ConfigSource};
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
-pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
+pub use error::{IntoToolError, Retry, SharedError, ToolError, ToolErrorKind};
 pub use escape::{
     MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_hidden, escape_line,
     escape_terminal,

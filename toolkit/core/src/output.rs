@@ -12,6 +12,7 @@ use crate::schema::SchemaFn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::fmt;
 use std::path::PathBuf;
 
 /// The output of a successful call.
@@ -122,6 +123,25 @@ impl ToolOutput {
     }
 }
 
+impl From<String> for ToolOutput {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for ToolOutput {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl fmt::Display for ToolOutput {
+    /// Formats the [text](Self::to_text).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_text())
+    }
+}
+
 /// A return type of a tool function.
 ///
 /// `#[toolkit::args]` implements it for a struct or enum. Implement it for any other type of your own to define the
@@ -146,9 +166,9 @@ impl ToolOutput {
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "not something a tool can return",
-    note = "on a type of your own, put `#[toolkit::args]`, also on the types within it; return any other type with `Serialize` and `JsonSchema` as `Json(value)`",
+    note = "on a type of your own, put `#[toolkit::args]`, also on the types within it; return any other type with `Serialize` and `JsonSchema`, such as a tuple or a set, as `Json(value)`",
     note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`, and is returned as `Json(value)`",
-    note = "a tool returns `()`, a string, a number, `bool`, `Json<T>`, `Vec<T>`, `Option<T>`, `Image`, `Content`, `ToolOutput`, or a `Result` of these with an error that converts into a `ToolError`"
+    note = "a tool returns `()`, a string, a number, `bool`, `Json<T>`, `Vec<T>`, a map with keys of `String`, `Option<T>`, `Image`, `Content`, `ToolOutput`, or a `Result` of these with an error that converts into a `ToolError`; in a closure, a text or an `anyhow::Error` takes `.map_err(ToolError::wrap)`"
 )]
 pub trait IntoToolOutput: Sized {
     /// The schema of the structured data, if there is one.
@@ -197,7 +217,7 @@ pub struct Json<T>(pub T);
 
 /// A value that [`Json`] can hold: any type with serde's `Serialize` and schemars' `JsonSchema`.
 #[diagnostic::on_unimplemented(
-    message = "`Json<{Self}>` cannot be written as JSON",
+    message = "`{Self}` cannot be written as JSON",
     label = "`{Self}` has no `Serialize` and `JsonSchema`",
     note = "on a type of your own, put `#[toolkit::args]`, also on the types within it",
     note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`"

@@ -1,8 +1,29 @@
 //! An approver made of a closure.
 
 use super::{Answering, Approver};
+use crate::closure_future::ClosureFuture;
 use std::fmt;
 use toolkit_core::ask::{Answer, PendingAsk};
+
+/// The value that the closure of a [`CallbackApprover`] returns: an [`Answer`], or an `Option` of one.
+#[diagnostic::on_unimplemented(
+    message = "the closure of an approver must return an `Answer`",
+    label = "it returns `{Self}`, which is not an `Answer`",
+    note = "return an `Answer`: `|ask| if ask.origin().tool == \"read\" {{ Answer::allow() }} else {{ Answer::deny() }}`, or `Some(answer)`; `None` means that the answer comes from elsewhere",
+    note = "a closure that waits goes to the other function: `CallbackApprover::from_async(|ask| async move {{ Answer::allow() }})`",
+    note = "`Answer` is in `toolkit::approval`"
+)]
+pub trait IntoAnswer {
+    #[doc(hidden)]
+    fn into_answer(self) -> Option<Answer>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Option<Answer>>> IntoAnswer for T {
+    fn into_answer(self) -> Option<Answer> {
+        self.into()
+    }
+}
 
 /// Asks through a closure, which returns an [`Answer`], or `None` when the answer will come from elsewhere.
 ///
@@ -30,9 +51,9 @@ pub struct CallbackApprover(Box<dyn Fn(&PendingAsk) -> Answering<'static> + Send
 
 impl CallbackApprover {
     /// Uses a closure that answers immediately, on the thread of the call; it must not block.
-    pub fn new<A: Into<Option<Answer>>>(answer: impl Fn(&PendingAsk) -> A + Send + Sync + 'static) -> Self {
+    pub fn new<A: IntoAnswer>(answer: impl Fn(&PendingAsk) -> A + Send + Sync + 'static) -> Self {
         Self(Box::new(move |ask| {
-            let answer = answer(ask).into();
+            let answer = answer(ask).into_answer();
             Box::pin(std::future::ready(answer))
         }))
     }
@@ -40,15 +61,16 @@ impl CallbackApprover {
     /// Uses a closure whose answer is awaited. Its future is dropped when the answer is no longer needed.
     pub fn from_async<F>(answer: impl Fn(PendingAsk) -> F + Send + Sync + 'static) -> Self
     where
-        F: Future<Output: Into<Option<Answer>>> + Send + 'static,
+        F: ClosureFuture<Value: IntoAnswer> + Send + 'static,
     {
         Self(Box::new(move |ask| {
-            let answer = answer(ask.clone());
-            Box::pin(async move { answer.await.into() })
+            let answer = answer(ask.clone()).boxed();
+            Box::pin(async move { answer.await.into_answer() })
         }))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Approver for CallbackApprover {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         (self.0)(ask)

@@ -7,6 +7,7 @@ use toolkit_core::ask::{Answer, DeniedBy, PendingAsk};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoApprover;
 
+#[diagnostic::do_not_recommend]
 impl Approver for NoApprover {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         let mut reason =

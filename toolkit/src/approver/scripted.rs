@@ -86,6 +86,7 @@ impl ScriptedApprover {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Approver for ScriptedApprover {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         Box::pin(std::future::ready(Some(self.answer(ask))))

@@ -77,7 +77,7 @@ pub(crate) fn schemas(more: &[ConfigSection]) -> Result<Arc<Schemas>, String> {
 }
 
 /// Returns the sections that are linked into this process, sorted by path, because the linker's order is unspecified.
-fn linked_sections() -> Vec<ConfigSection> {
+pub(super) fn linked_sections() -> Vec<ConfigSection> {
     let mut sections: Vec<ConfigSection> = inventory::iter::<ConfigSection>().copied().collect();
     sections.sort_by_key(|section| (section.pointer(), section.taker()));
     // A type from which a plugin makes several services is one section.
@@ -125,6 +125,13 @@ fn composed(sections: &[ConfigSection]) -> Result<Value, String> {
         (Ok(_), Some(fault)) => Err(fault),
         (Err(panic), _) => Err(panic.message().to_owned()),
     }
+}
+
+/// Returns the errors of sections that are linked into this process and stand at one place, for a program that loads no configuration.
+pub(crate) fn linked_twice() -> Vec<String> {
+    let sections = linked_sections();
+    let pairs = sections.windows(2).filter(|pair| pair[0].pointer() == pair[1].pointer());
+    pairs.map(|pair| declared_twice(&pair[0].pointer(), [&pair[0], &pair[1]])).collect()
 }
 
 /// Returns the error of two sections at one place: a plugin has one section, unless a function has one of its own.

@@ -52,3 +52,17 @@ impl LogMessage {
         self
     }
 }
+
+impl From<&str> for LogMessage {
+    /// Creates a message of the level [`Info`](LogLevel::Info).
+    fn from(text: &str) -> Self {
+        Self::new(LogLevel::Info, text)
+    }
+}
+
+impl From<String> for LogMessage {
+    /// Creates a message of the level [`Info`](LogLevel::Info).
+    fn from(text: String) -> Self {
+        Self::new(LogLevel::Info, text)
+    }
+}

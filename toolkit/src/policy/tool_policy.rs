@@ -166,6 +166,7 @@ impl ToolPolicy {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Policy for ToolPolicy {
     fn check(&self, caller: &Caller, tool: &Tool) -> Result<(), Refusal> {
         match self.refusal(caller, tool) {

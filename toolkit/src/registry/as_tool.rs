@@ -15,6 +15,7 @@ pub trait AsTool: sealed::Sealed {
     fn into_tool(self) -> Tool;
 }
 
+#[diagnostic::do_not_recommend]
 impl AsTool for Tool {
     fn into_tool(self) -> Tool {
         self

@@ -7,11 +7,11 @@ use super::origins::{Known, Origins};
 use super::permission_keys::KnownKeys;
 use super::register::Registry;
 use super::reload::Basis;
-use super::services::{Near, given_twice};
+use super::services::{given_otherwise, given_twice};
 use super::skills;
 use super::void::{void_auto_executes, void_tool_agent};
 use super::{Builder, Inner, Toolkit, Tools};
-use crate::config::Configuration;
+use crate::config::{Configuration, absent_sections, linked_twice};
 use crate::data_dir::DataDir;
 use crate::history::keep;
 use crate::link::{self, Linked, Links};
@@ -54,6 +54,7 @@ impl Builder {
         let linked = if self.linked { linked_tools() } else { Vec::new() };
         if self.linked {
             problems.extend(link::silent_crates());
+            problems.extend(sections_twice(&self.rules.configuration));
             let has_tools = adds_tools || !linked.is_empty() || !service::linked_factories().is_empty();
             diagnostics.extend((!has_tools).then(nothing_linked));
         }
@@ -76,7 +77,6 @@ impl Builder {
                 origins.withhold(def.name);
             }
         }
-        let near = Near::new(&self.given, self.linked);
         if self.linked {
             let incomplete =
                 if self.leave_out_incomplete { Incomplete::LeftOut } else { Incomplete::Refused };
@@ -87,7 +87,7 @@ impl Builder {
         let mut tools = choose(candidates, &origins, &mut problems, &mut diagnostics);
         if self.leave_out_incomplete {
             tools.retain(|tool| {
-                let missing = missing_services(tool, &self.services, &near);
+                let missing = missing_services(tool, &self.services, &self.given);
                 diagnostics.extend(missing.iter().map(|missing| incomplete(tool, missing)));
                 missing.is_empty()
             });
@@ -97,8 +97,9 @@ impl Builder {
         problems.extend(basis.unknown_tools(&tools, &self.rules, &origins));
         problems.extend(tools.iter().flat_map(faults));
         let before = problems.len();
-        problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services, &near)));
+        problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services, &self.given)));
         let lacks_services = problems.len() > before;
+        problems.extend(given_otherwise(&self.given, &self.services, self.linked));
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();
@@ -140,6 +141,11 @@ impl Builder {
             ..Inner::default()
         })))
     }
+}
+
+/// Returns the errors of two types for one section. Loading a configuration finds them, too.
+fn sections_twice(configuration: &Configuration) -> Vec<String> {
+    if configuration.is_loaded() { Vec::new() } else { linked_twice() }
 }
 
 fn linked_tools() -> Vec<&'static ToolDef> {
@@ -200,7 +206,10 @@ pub(super) fn of_configuration(
     origins: &Origins,
 ) -> Vec<Diagnostic> {
     let plugins = origins.plugins().iter().map(|plugin| &*plugin.id);
-    configuration.diagnostics(names.into_iter(), plugins)
+    let absent = absent_sections(configuration, &names, &plugins);
+    let mut diagnostics = configuration.diagnostics(names.into_iter(), plugins);
+    diagnostics.extend(absent);
+    diagnostics
 }
 
 /// Adds the diagnostics of policy and permissions.

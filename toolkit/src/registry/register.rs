@@ -1,10 +1,10 @@
 //! Adds and removes tools while the process runs.
 
 use super::Toolkit;
+use super::as_tool::AsTool;
 use super::change::{RegisterError, ToolChange, ToolWatch};
 use super::faults::{faults, missing_services};
 use super::origins::Origins;
-use super::services::Near;
 use super::tools::{Edit, FIRST, Listing, Tools};
 use crate::tool::Tool;
 use std::collections::HashMap;
@@ -130,8 +130,8 @@ impl Toolkit {
     /// # Errors
     ///
     /// Returns the problem with the tool, or the owner of the name. Nothing has changed then.
-    pub fn register(&self, tool: Tool) -> Result<(), RegisterError> {
-        self.apply([ToolChange::Register(tool)])
+    pub fn register(&self, tool: impl AsTool) -> Result<(), RegisterError> {
+        self.apply([ToolChange::Register(tool.into_tool())])
     }
 
     /// Removes the tool of this name, from any thread. Running calls go on; further calls get an error, even in
@@ -151,8 +151,8 @@ impl Toolkit {
     ///
     /// Returns the errors of [`register`](Self::register), and an error if there is no tool of its name, or one from
     /// another source.
-    pub fn replace(&self, tool: Tool) -> Result<(), RegisterError> {
-        self.apply([ToolChange::Replace(tool)])
+    pub fn replace(&self, tool: impl AsTool) -> Result<(), RegisterError> {
+        self.apply([ToolChange::Replace(tool.into_tool())])
     }
 
     /// Makes several changes atomically, in this order: no reader sees some of them without the others.
@@ -256,7 +256,7 @@ impl Toolkit {
     fn made_ready(&self, tool: Tool) -> Result<Tool, RegisterError> {
         let tool = self.0.origins.place(tool);
         let mut problems = faults(&tool);
-        problems.extend(missing_services(&tool, &self.0.services, &Near::default()));
+        problems.extend(missing_services(&tool, &self.0.services, &[]));
         if problems.is_empty() {
             return Ok(tool.with_services(&self.0.services));
         }

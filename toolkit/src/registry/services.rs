@@ -2,7 +2,7 @@
 
 use super::Inner;
 use crate::config::Configuration;
-use crate::service::{MakerDef, ServiceHost, linked_makers};
+use crate::service::{ServiceHost, linked_makers};
 use crate::tool::def::ServiceDef;
 use std::any::{TypeId, type_name};
 use std::panic::Location;
@@ -44,60 +44,75 @@ pub(super) fn given_twice(given: &[Given]) -> Vec<String> {
         .collect()
 }
 
-/// The services that a host provides or a crate makes, by which errors explain a missing one.
-#[derive(Default)]
-pub(super) struct Near {
-    /// The name of each type, and how it comes to be.
-    known: Vec<(&'static str, Origin)>,
+/// Returns what the host provides instead of a service that is missing, and the way out: the service in a wrapper, without one, or a type of
+/// the same name.
+pub(super) fn given_instead(given: &[Given], service: &ServiceDef) -> Option<String> {
+    let (given, remedy) =
+        given.iter().find_map(|given| Some((given, remedy(given.name, (service.name)())?)))?;
+    Some(format!("`.service(..)` at {} provides {}: {remedy}", given.place, with_article(given.name)))
 }
 
-enum Origin {
-    Given(&'static Location<'static>),
-    Made(&'static MakerDef),
+/// Returns an error for each service that a service function lacks and that the host provides in another form. [`missing_services`] returns
+/// those of tools.
+///
+/// [`missing_services`]: super::faults::missing_services
+pub(super) fn given_otherwise(given: &[Given], services: &Services, is_linked: bool) -> Vec<String> {
+    let makers = if is_linked { linked_makers() } else { Vec::new() };
+    let needed = makers.iter().flat_map(|maker| maker.needs.iter().copied());
+    let missing = needed.filter(|service| !services.contains(service.id));
+    missing
+        .filter_map(|service| {
+            let instead = given_instead(given, service)?;
+            Some(format!("a service takes `State<{}>`, but {instead}", short((service.name)())))
+        })
+        .collect()
 }
 
-impl Near {
-    pub(super) fn new(given: &[Given], is_linked: bool) -> Self {
-        let makers = if is_linked { linked_makers() } else { Vec::new() };
-        let given = given.iter().map(|given| (given.name, Origin::Given(given.place)));
-        let made = makers.into_iter().map(|maker| ((maker.service.name)(), Origin::Made(maker)));
-        Self { known: given.chain(made).collect() }
-    }
-
-    /// Returns the rest of the sentence that begins with "it takes this service": why it is missing, and the way out. `others` are further
-    /// ways to provide one that has nothing near.
-    pub(super) fn explain(&self, missing: &ServiceDef, others: &str) -> String {
-        let name = (missing.name)();
-        let near = self.known.iter().find(|(known, _)| is_within(known, name) || is_within(name, known));
-        match near {
-            Some((known, Origin::Given(place)))
-                if is_within(known, name) && known.starts_with(arc_name()) =>
-            {
-                format!(
-                    "but `.service(..)` at {place} provides an `Arc<{name}>`: write `.shared_service(..)` for a value in an \
-                     `Arc`"
-                )
-            }
-            Some((known, Origin::Given(place))) => {
-                format!("but `.service(..)` at {place} provides a `{known}`: take `State<{known}>`")
-            }
-            Some((known, Origin::Made(maker))) => {
-                format!(
-                    "but `{}` ({}) makes a `{known}`: take `State<{known}>`, or return a `{name}`",
-                    maker.name, maker.location
-                )
-            }
-            None => {
-                format!("which is not provided: call `.service(value)` on the toolkit's builder, or {others}")
-            }
+/// Returns the way out if the given type is nearly the taken one.
+fn remedy(given: &str, taken: &str) -> Option<String> {
+    match (wrapped(given), wrapped(taken)) {
+        (Some((wrapper, inner)), _) if inner == taken && wrapper == arc_name() => {
+            Some("write `.shared_service(..)` for a value in an `Arc`".to_owned())
         }
+        (Some((_, inner)), _) if inner == taken => {
+            Some(format!("take `State<{}>`, or provide the value within it", short(given)))
+        }
+        (_, Some((wrapper, inner))) if inner == given && wrapper == arc_name() => {
+            Some(format!("take `State<{}>`, which shares the value already", short(given)))
+        }
+        (_, Some((_, inner))) if inner == given => {
+            Some(format!("provide a `{}`, or take `State<{}>`", short(taken), short(given)))
+        }
+        _ if last(given) == last(taken) => Some(format!(
+            "these are two types, `{given}` and `{taken}`: of two modules, or of two versions of a crate"
+        )),
+        _ => None,
     }
 }
 
-/// Returns true for `Wrapper<inner>`, by the names of the types.
-fn is_within(wrapper: &str, inner: &str) -> bool {
-    let rest = wrapper.strip_suffix('>').and_then(|rest| rest.strip_suffix(inner));
-    rest.and_then(|rest| rest.strip_suffix('<')).is_some_and(|path| !path.contains(['<', ',', ' ']))
+/// Returns the path of a generic type with one argument, and the argument.
+fn wrapped(name: &str) -> Option<(&str, &str)> {
+    name.strip_suffix('>')?.split_once('<')
+}
+
+/// Returns the name of a type without the paths of the standard library.
+pub(super) fn short(name: &str) -> String {
+    let is_of_std = |name: &&str| ["alloc::", "core::", "std::"].iter().any(|start| name.starts_with(start));
+    let parts = name.split_inclusive(['<', '>', ',', ' ', '&', '(', ')', '[', ']']);
+    parts.map(|part| Some(part).filter(is_of_std).map_or(part, last)).collect()
+}
+
+/// Returns the last part of a path.
+fn last(name: &str) -> &str {
+    let end = name.find('<').unwrap_or(name.len());
+    let start = name[..end].rfind("::").map_or(0, |place| place + 2);
+    &name[start..]
+}
+
+fn with_article(name: &str) -> String {
+    let short = short(name);
+    let article = if short.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} `{short}`")
 }
 
 /// The path of `Arc`, as names of types have it.

@@ -10,9 +10,10 @@ use crate::registry::{Builder, Given, Toolkit};
 use crate::tool::Tool;
 use crate::toolbox::{CallOptions, Toolbox};
 use std::iter::from_fn;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use toolkit_core::call::{CallArguments, ToolCall};
+use toolkit_core::call::{CallArguments, IntoCallArguments, ToolCall};
 use toolkit_core::caller::Caller;
 use toolkit_core::state::Service;
 
@@ -169,8 +170,12 @@ impl TestToolbox {
     /// # Panics
     ///
     /// Panics if the toolkit cannot be built, for example because a service is missing.
-    pub async fn call(&self, arguments: impl Into<CallArguments>) -> TestCall {
-        self.run(self.name.clone(), arguments.into()).await
+    // No bound of the future's own: with one, the compiler reports wrong arguments once more where it is awaited.
+    pub fn call(
+        &self,
+        arguments: impl IntoCallArguments,
+    ) -> Pin<Box<dyn Future<Output = TestCall> + Send + '_>> {
+        Box::pin(self.run(self.name.clone(), arguments.into_call_arguments()))
     }
 
     /// Calls another of these tools, or this one by an alias.
@@ -178,8 +183,12 @@ impl TestToolbox {
     /// # Panics
     ///
     /// Panics in the same cases as [`call`](Self::call).
-    pub async fn call_tool(&self, name: &str, arguments: impl Into<CallArguments>) -> TestCall {
-        self.run(name.to_owned(), arguments.into()).await
+    pub fn call_tool(
+        &self,
+        name: &str,
+        arguments: impl IntoCallArguments,
+    ) -> Pin<Box<dyn Future<Output = TestCall> + Send + '_>> {
+        Box::pin(self.run(name.to_owned(), arguments.into_call_arguments()))
     }
 
     /// Returns the toolbox, for other uses in a test.

@@ -1,6 +1,7 @@
 //! The context of a call, which a tool function gets.
 
 mod events;
+mod other_names;
 #[cfg(not(feature = "runtime"))]
 mod runtime_only;
 
@@ -401,11 +402,11 @@ impl ToolContext {
         self.host.events().is_listened_to()
     }
 
-    /// Sends the progress of the call to listening hosts.
+    /// Sends the progress of the call to listening hosts: a [`Progress`], or the amount done alone.
     ///
     /// Does not wait, and does nothing if no host is listening.
-    pub fn progress(&self, progress: Progress) {
-        self.send_notice(|| Event::Progress(progress));
+    pub fn progress(&self, progress: impl Into<Progress>) {
+        self.send_notice(|| Event::Progress(progress.into()));
     }
 
     /// Sends a part of the answer to listening hosts. The result must still be complete: parts are not added to it.
@@ -510,6 +511,11 @@ impl ToolContext {
     /// The token is the call's own: cancelling it stops the work that the function started, not the call.
     pub fn cancellation_token(&self) -> &CancellationToken {
         &self.live().token
+    }
+
+    /// Waits until the call is cancelled, dropped or over.
+    pub async fn cancelled(&self) {
+        self.cancellation_token().cancelled().await;
     }
 
     /// Returns true if the call is cancelled, so that no caller waits for the result. A blocking tool must check this

@@ -1,6 +1,7 @@
 //! Tools created at run time from a closure and a JSON Schema.
 
 use super::{Changes, DynamicArgs, Made, NO_SERVICES, Origin, Tool, output_check};
+use crate::closure_future::ClosureFuture;
 use crate::tool::context::ToolContext;
 use crate::tool::def::{BoxFuture, FormatError, ToolDef};
 use serde_json::Value;
@@ -72,7 +73,7 @@ impl Tool {
     ) -> Result<Self, InvalidTool>
     where
         F: Fn(ToolContext, DynamicArgs) -> A + Send + Sync + 'static,
-        A: Future<Output: IntoToolOutput> + Send + 'static,
+        A: ClosureFuture<Value: IntoToolOutput> + Send + 'static,
     {
         Self::builder(name).input_schema(schema).build(run)
     }
@@ -287,10 +288,10 @@ impl ToolBuilder {
     pub fn build<F, A>(self, run: F) -> Result<Tool, InvalidTool>
     where
         F: Fn(ToolContext, DynamicArgs) -> A + Send + Sync + 'static,
-        A: Future<Output: IntoToolOutput> + Send + 'static,
+        A: ClosureFuture<Value: IntoToolOutput> + Send + 'static,
     {
         self.build_shared(Arc::new(move |context, args| {
-            let future = run(context, args);
+            let future = run(context, args).boxed();
             Box::pin(async move { future.await.into_tool_output() })
         }))
     }

@@ -9,7 +9,7 @@ use crate::permission::{DecidedRule, Decision, PermissionRequest, RuleDecision};
 use crate::tool::context::ToolContext;
 use futures_util::future::{Either, select};
 use serde_json::Value;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use toolkit_core::arg::ToolArg;
 use toolkit_core::ask::{Answer, Ask, Elicitation, Origin, Put, Question, is_guarded_kind};
@@ -161,13 +161,20 @@ impl ToolContext {
     ///
     /// `Denied` when no person could be asked, `Aborted` when the person dismissed the question or the call is cancelled or over,
     /// `Failed` when `T` is another kind of type.
-    pub async fn elicit<T: ToolArg>(&self, message: impl Into<String>) -> Result<Option<T>, ToolError> {
-        match self.elicit_value(Elicitation::of::<T>(message)?).await? {
-            None => Ok(None),
-            Some(value) => T::decode(value)
-                .map(Some)
-                .map_err(|error| ToolError::failed(format!("the person's answer does not fit: {error}"))),
-        }
+    // The future has no bound of its own: with one, the compiler reports a wrong type once more where it is awaited.
+    pub fn elicit<'a, T: ToolArg + 'a>(
+        &'a self,
+        message: impl Into<String>,
+    ) -> Pin<Box<dyn Future<Output = Result<Option<T>, ToolError>> + Send + 'a>> {
+        let elicitation = Elicitation::of::<T>(message);
+        Box::pin(async move {
+            match self.elicit_value(elicitation?).await? {
+                None => Ok(None),
+                Some(value) => T::decode(value)
+                    .map(Some)
+                    .map_err(|error| ToolError::failed(format!("the person's answer does not fit: {error}"))),
+            }
+        })
     }
 
     /// Asks a person for a value by a schema that is known at run time only, as [`elicit`](Self::elicit) does for a type. The answer

@@ -3,8 +3,9 @@
 use super::{CallOptions, Toolbox};
 use crate::live::Reason;
 use crate::tool::context::{Above, ToolContext};
+use std::pin::Pin;
 use std::sync::Arc;
-use toolkit_core::call::{CallArguments, ToolCall};
+use toolkit_core::call::{CallArguments, IntoCallArguments, ToolCall};
 use toolkit_core::error::ToolError;
 use toolkit_core::output::ToolOutput;
 
@@ -47,12 +48,17 @@ impl ToolContext {
     /// # Errors
     ///
     /// The error of the called tool, or `Failed` when calls are nested too deep.
-    pub async fn call(
+    // The future has no bounds of its own: with them, the compiler reports a wrong argument once more where it is awaited.
+    pub fn call(
         &self,
         name: impl Into<String>,
-        arguments: impl Into<CallArguments>,
-    ) -> Result<ToolOutput, ToolError> {
-        let (call, options) = self.nested(name.into(), arguments.into())?;
+        arguments: impl IntoCallArguments,
+    ) -> Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + '_>> {
+        Box::pin(self.call_with(name.into(), arguments.into_call_arguments()))
+    }
+
+    async fn call_with(&self, name: String, arguments: CallArguments) -> Result<ToolOutput, ToolError> {
+        let (call, options) = self.nested(name, arguments)?;
         // If another nested call is asking a person, this call's pass has been given to others.
         self.live().has_pass().await;
         let away = self.live().leave(Reason::Calling);

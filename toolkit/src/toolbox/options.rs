@@ -162,6 +162,13 @@ impl From<CancellationToken> for CallOptions {
     }
 }
 
+impl From<Duration> for CallOptions {
+    /// Creates options with a time limit.
+    fn from(timeout: Duration) -> Self {
+        Self::new().timeout(timeout)
+    }
+}
+
 impl fmt::Debug for CallOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallOptions")

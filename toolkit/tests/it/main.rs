@@ -36,6 +36,7 @@ mod repair_properties;
 mod result_hooks;
 mod running;
 mod secrets;
+mod services_given;
 mod session_approvals;
 mod shapes;
 mod shutdown;

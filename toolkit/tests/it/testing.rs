@@ -254,7 +254,7 @@ async fn a_missing_service_is_told() {
     });
     let payload = told.await.unwrap_err().into_panic();
     let told = payload.downcast_ref::<String>().unwrap();
-    assert!(told.contains("`State<alloc::string::String>`, which is not provided"), "{told}");
+    assert!(told.contains("`State<String>`, which is not provided"), "{told}");
 }
 
 const APPEND: &str = r#"{

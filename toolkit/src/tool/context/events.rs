@@ -11,7 +11,7 @@ impl ToolContext {
     }
 
     /// Sends a log message to listening hosts, for debugging. A model never sees it, and the call does not wait for
-    /// it.
+    /// it. A text is a message of the level [`Info`](crate::events::LogLevel::Info).
     ///
     /// ```
     /// use toolkit::prelude::*;
@@ -24,8 +24,8 @@ impl ToolContext {
     ///     format!("{word}: unknown")
     /// }
     /// ```
-    pub fn log(&self, message: LogMessage) {
-        self.send_notice(|| Event::Log(message));
+    pub fn log(&self, message: impl Into<LogMessage>) {
+        self.send_notice(|| Event::Log(message.into()));
     }
 
     /// Sends an event that has no meaning after the end of the call: a helper of the function may hold the context longer.

@@ -2,7 +2,7 @@
 
 use crate::error::HostError;
 use std::path::Path;
-use toolkit::{Builder, Caller, Toolkit};
+use toolkit::{Builder, Caller, Toolkit, config::Configuration};
 use toolkit_agent::{Agent, AgentBuilder, AgentProfile, Checkpoints, Limits, Transcripts};
 use toolkit_models::Models;
 
@@ -81,7 +81,18 @@ pub(crate) fn builder(
     {
         builder = builder.step_types(builtin_tools::step_types());
     }
-    let mut limits = Limits::from(&settings);
+    builder = builder.limits(limits(configuration, options));
+    for id in configuration.agents() {
+        let name = configuration.agent(&id).name.unwrap_or_else(|| id.clone());
+        let model = models.for_agent(&id)?;
+        builder = builder.profile(id, AgentProfile::new(name).model(model));
+    }
+    Ok(builder)
+}
+
+/// Returns the limits of a run.
+fn limits(configuration: &Configuration, options: AgentOptions) -> Limits {
+    let mut limits = Limits::from(&configuration.tool_agent());
     if options.watched {
         let document = configuration.document();
         let is_named = |key: &str| document.pointer(&format!("/toolAgent/{key}")).is_some();
@@ -92,14 +103,33 @@ pub(crate) fn builder(
             limits.timeout = None;
         }
     }
-    if let Some(turns) = options.max_turns {
-        limits = limits.max_turns(turns);
+    match options.max_turns {
+        Some(turns) => limits.max_turns(turns),
+        None => limits,
     }
-    builder = builder.limits(limits);
-    for id in configuration.agents() {
-        let name = configuration.agent(&id).name.unwrap_or_else(|| id.clone());
-        let model = models.for_agent(&id)?;
-        builder = builder.profile(id, AgentProfile::new(name).model(model));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use toolkit::config::LoadOptions;
+
+    /// The limits of calls and of time.
+    fn of(set: &[&str], options: AgentOptions) -> (Option<u32>, Option<Duration>) {
+        let load = set.iter().fold(LoadOptions::new(), |load, set| load.set(*set));
+        let limits = limits(&Configuration::load(load).unwrap(), options);
+        (limits.max_tool_calls, limits.timeout)
     }
-    Ok(builder)
+
+    #[test]
+    fn runs_that_a_person_watches_have_configured_limits_alone() {
+        let (calls, timeout) = of(&[], AgentOptions::new());
+        assert!(calls.is_some() && timeout.is_some());
+        assert_eq!(of(&[], AgentOptions::new().watched()), (None, None));
+        let of_calls = of(&["toolAgent.maxToolCalls=3"], AgentOptions::new().watched());
+        assert_eq!(of_calls, (Some(3), None));
+        let of_time = of(&["toolAgent.timeoutMs=5000"], AgentOptions::new().watched());
+        assert_eq!(of_time, (None, Some(Duration::from_secs(5))));
+    }
 }

@@ -3,14 +3,16 @@
 //! ```no_run
 //! use std::time::Duration;
 //! use toolkit::config::LoadOptions;
-//! use toolkit_host::{AgentOptions, Host, toolkit_agent::Observer};
+//! use toolkit_host::toolkit_agent::{DelegationRequest, Observer};
+//! use toolkit_host::{AgentOptions, Host};
 //!
 //! #[tokio::main(flavor = "current_thread")]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     toolkit_host::init();
 //!     let host = Host::builder(LoadOptions::of_process(".")).build()?;
 //!     let agent = host.agent(host.caller(), AgentOptions::new())?.build();
-//!     println!("{}", agent.run("List the open tasks.", Observer::none()).await.summary);
+//!     let result = agent.run(DelegationRequest::new("List the open tasks."), Observer::none()).await;
+//!     println!("{}", result.summary);
 //!     host.shutdown(Duration::from_secs(5)).await;
 //!     Ok(())
 //! }

@@ -1,7 +1,5 @@
 //! The program of `docs/hosting.md`, outside this workspace, has models, MCP servers, an agent and clean-up.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 use crate::bench::{Bench, TideServer, call, done, model};
 use serde_json::json;
 use std::fs;

@@ -25,6 +25,7 @@ const LAYERS: &[&[&str]] = &[
         "plugins/whatsapp",
         "plugins/llm-task",
     ],
+    &["hosts/host"],
     &["hosts/cli"],
 ];
 

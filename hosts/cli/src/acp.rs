@@ -5,20 +5,18 @@ use crate::config;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
-#[cfg(feature = "mcp")]
-use crate::mcp;
-use crate::parts::with_models;
 use crate::signals::Watch;
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{RunAtOnce, Start};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::time::Duration;
 use tokio::io::{BufReader, stdin, stdout};
 use tokio::runtime::Builder as RuntimeBuilder;
-use toolkit::{Builder, Caller, CancellationToken, bootstrap::Bootstrap, config::LoadOptions};
+use toolkit::{Builder, Caller, CancellationToken, config::LoadOptions};
 use toolkit_agent::Transcripts;
 use toolkit_agent::acp::{AcpAgent, AcpHost, AcpOpening, AcpSetup, serve};
+use toolkit_host::Host;
+#[cfg(feature = "mcp")]
+use toolkit_host::servers_of_editor;
 
 /// The arguments after `acp`.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +59,7 @@ impl RunAtOnce for AcpRequest {
     fn run(&self, start: Start<'_>, _console: &mut Console<'_>) -> Result<Exit, Stop> {
         let Start { toolkit, load, caller, .. } = start;
         let transcripts = agent::transcripts(load.data_dir_path())?;
-        let host = Host { toolkit, load, caller, transcripts, max_turns: self.max_turns };
+        let host = Sessions { toolkit, load, caller, transcripts, max_turns: self.max_turns };
         let stop = CancellationToken::new();
         let watch = Watch::start(stop.clone())?;
         let runtime = RuntimeBuilder::new_current_thread()
@@ -84,7 +82,8 @@ impl RunAtOnce for AcpRequest {
 /// The time for the calls and services of a session to be closed at its end.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
-struct Host {
+/// The sessions of an editor, each with a host of its own.
+struct Sessions {
     toolkit: Builder,
     load: LoadOptions,
     caller: Caller,
@@ -92,35 +91,25 @@ struct Host {
     max_turns: Option<u32>,
 }
 
-impl Host {
+impl Sessions {
     fn agent(&self, setup: &AcpSetup) -> Result<AcpAgent, Stop> {
-        let load = self.load.clone().workspace(&setup.workspace);
         let mut caller = self.caller.clone().with_workspace(&setup.workspace);
         caller.session_id = None;
-        let toolkit = agent::prepare(self.toolkit.clone(), &load).change_hook(setup.unsaved_guard());
+        let host = Host::builder(self.load.clone().workspace(&setup.workspace))
+            .toolkit(self.toolkit.clone().change_hook(setup.unsaved_guard()))
+            .caller(caller)
+            .on_reload(config::report_reload);
         #[cfg(feature = "mcp")]
-        let mut servers = Vec::new();
-        let bootstrap = with_models(Bootstrap::new(toolkit, load.clone()));
-        #[cfg(feature = "mcp")]
-        let bootstrap = bootstrap.part(|toolkit, configuration| {
-            servers.push(mcp::servers_of(configuration, &caller, &load, Only::All));
-            servers.push(mcp::servers_of_editor(&setup.mcp_servers, configuration, &caller));
-            servers.iter().fold(toolkit, |toolkit, servers| mcp::with(toolkit, configuration, servers))
-        });
-        let toolkit = bootstrap.start().map_err(|error| Stop::cannot_start(error.to_string()))?;
-        #[cfg(not(feature = "mcp"))]
-        let servers = ();
-        let tasks = (toolkit.spawn_cleanup(), toolkit.follow_configuration(load, config::report_reload));
-        let agent = AcpAgent::new(agent::builder(&toolkit, &self.transcripts, caller, self.max_turns)?);
-        let ended = toolkit.clone();
-        let end = move || async move {
-            ended.shutdown(SHUTDOWN).await;
-        };
-        Ok(agent.until_end((servers, tasks)).at_end(end))
+        let host = host.further_mcp_servers(servers_of_editor(&setup.mcp_servers));
+        let host = host.build()?;
+        let agent = AcpAgent::new(agent::builder(&host, host.caller(), self.max_turns)?);
+        Ok(agent.at_end(move || async move {
+            host.shutdown(SHUTDOWN).await;
+        }))
     }
 }
 
-impl AcpHost for Host {
+impl AcpHost for Sessions {
     fn open(&self, setup: AcpSetup) -> AcpOpening<'_> {
         Box::pin(async move {
             self.agent(&setup).map_err(|stop| match stop {

@@ -1,20 +1,16 @@
 //! `agent`: a task for a model with the tools of the toolkit.
 
-mod setup;
 mod show;
+mod transcripts;
 
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
 use crate::signals::Watch;
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{self, Context, Request, Run, RunAtOnce, Start};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
-use setup::place;
-pub(crate) use setup::{LATEST, builder, named, stop, transcripts};
 pub(crate) use show::Show;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -23,13 +19,16 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
-use toolkit::{
-    Builder, Caller, CancellationToken, approval::TerminalApprover, config::LoadOptions, text::escape_line,
-};
+use toolkit::{Caller, CancellationToken, approval::TerminalApprover, text::escape_line};
 use toolkit_agent::{
-    Agent, AgentEvent, Checkpoints, DelegationRequest, RewindOptions, RunOptions, Session, StopReason,
+    Agent, AgentBuilder, AgentEvent, DelegationRequest, RewindOptions, RunOptions, Session, StopReason,
     ToolAgentResult, Transcripts,
 };
+#[cfg(feature = "mcp")]
+use toolkit_host::McpSelection;
+use toolkit_host::{AgentOptions, Host, HostBuilder};
+use transcripts::place;
+pub(crate) use transcripts::{LATEST, named, stop, transcripts};
 
 /// The most bytes of a task from standard input.
 const MAX_TASK_BYTES: u64 = 1 << 20;
@@ -161,27 +160,28 @@ impl Run for AgentRequest {
         run(self, context, console)
     }
 
-    fn prepare(&self, toolkit: Builder, load: &LoadOptions) -> Builder {
-        prepare(toolkit, load)
+    fn prepare(&self, host: HostBuilder) -> HostBuilder {
+        prepare(host)
     }
 
     fn profile(&self) -> Option<&str> {
         self.profile.as_deref()
     }
 
-    fn may_last(&self) -> bool {
-        true
-    }
-
     #[cfg(feature = "mcp")]
-    fn servers(&self) -> Only<'_> {
-        Only::All
+    fn servers(&self) -> McpSelection {
+        McpSelection::All
     }
 }
 
-/// Returns the toolkit as an agent needs it.
-pub(crate) fn prepare(toolkit: Builder, load: &LoadOptions) -> Builder {
-    with_copies(toolkit.delegates_tasks().keeps_history(), load.data_dir_path())
+/// Returns the host as an agent needs it.
+pub(crate) fn prepare(host: HostBuilder) -> HostBuilder {
+    host.agents(true).history(true).background_tasks(true)
+}
+
+/// Returns the agent of a caller whose runs a person watches.
+pub(crate) fn builder(host: &Host, caller: &Caller, max_turns: Option<u32>) -> Result<AgentBuilder, Stop> {
+    Ok(host.agent(caller, AgentOptions::new().watched().max_turns(max_turns))?)
 }
 
 /// Lists transcripts or their messages.
@@ -234,20 +234,13 @@ fn run_without_tools(
     Ok(Exit::Success)
 }
 
-/// A toolkit that keeps copies of the files that runs change.
-fn with_copies(toolkit: Builder, data_dir: Option<&Path>) -> Builder {
-    match transcripts(data_dir) {
-        Ok(transcripts) => toolkit.change_hook(Checkpoints::new(transcripts).hook()),
-        Err(_) => toolkit,
-    }
-}
-
 /// Does the task.
 fn run(request: &AgentRequest, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-    let &Context { toolkit, caller, runtime, format, .. } = context;
-    let transcripts = transcripts(context.data_dir())?;
+    let &Context { host, runtime, format, .. } = context;
+    let caller = host.caller();
+    let transcripts = transcripts(host.data_dir())?;
     let task = request.task.as_deref().map(read_task).transpose()?;
-    let builder = builder(toolkit, &transcripts, caller.clone(), request.max_turns)?;
+    let builder = builder(host, caller, request.max_turns)?;
     let agent = builder.approver(TerminalApprover::new()).build();
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;

@@ -11,8 +11,6 @@ use crate::matched::{required, text};
 use crate::render::{self, Saved};
 use crate::save;
 use crate::signals::Watch;
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::builder::ValueHint;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -20,9 +18,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use toolkit::{
-    Builder, CancellationToken, Content, ToolCall, ToolOutput, ToolResult, Toolbox, config::LoadOptions,
-};
+use toolkit::{CancellationToken, Content, ToolCall, ToolOutput, ToolResult, Toolbox};
+use toolkit_host::HostBuilder;
+#[cfg(feature = "mcp")]
+use toolkit_host::McpSelection;
 
 /// Lifetime of an approval for a session. A command does not know when its session ends.
 const SESSION_APPROVAL: Duration = Duration::from_hours(8);
@@ -95,7 +94,7 @@ impl Run for CallRequest {
         let &Context { program, runtime, format, .. } = context;
         let toolbox = context.toolbox(console);
         let sweeping = runtime.spawn_blocking({
-            let toolkit = context.toolkit.clone();
+            let toolkit = context.host.toolkit().clone();
             move || toolkit.sweep_outputs()
         });
         let exit = run(self, format, toolbox, runtime, program, console);
@@ -104,14 +103,15 @@ impl Run for CallRequest {
         exit
     }
 
-    fn prepare(&self, toolkit: Builder, _load: &LoadOptions) -> Builder {
+    fn prepare(&self, host: HostBuilder) -> HostBuilder {
         // The next command is the same session, and another process.
-        toolkit.keeps_history().for_one_call().keep_session_approvals(SESSION_APPROVAL)
+        host.history(true)
+            .with_toolkit(|toolkit| toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL))
     }
 
     #[cfg(feature = "mcp")]
-    fn servers(&self) -> Only<'_> {
-        Only::Tool(&self.name)
+    fn servers(&self) -> McpSelection {
+        McpSelection::OfTool(self.name.clone())
     }
 }
 

@@ -12,28 +12,24 @@ use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
 use crate::signals::Interrupts;
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use complete::Words;
 use input::{Entry, Input};
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use tokio::runtime::Runtime;
-use toolkit::{
-    Builder, Caller, CancellationToken, Toolbox, Toolkit, approval::TerminalApprover, config::LoadOptions,
-    text::escape_line,
-};
+use toolkit::{Caller, CancellationToken, Toolbox, approval::TerminalApprover, text::escape_line};
 use toolkit_agent::{
     Agent, AgentEvent, DelegationRequest, FinalAnswer, RunOptions, Session, StopReason, ToolAgentResult,
     Transcripts,
 };
-use toolkit_models::Models;
+#[cfg(feature = "mcp")]
+use toolkit_host::McpSelection;
+use toolkit_host::{Host, HostBuilder};
 use typed::Typed;
 
 /// The file of lines that were typed, in the data directory.
@@ -99,65 +95,49 @@ pub(crate) fn request(matches: &mut ArgMatches) -> ChatRequest {
     }
 }
 
-/// The program around a conversation.
-struct Host<'a> {
-    pub(crate) toolkit: &'a Toolkit,
-    pub(crate) toolbox: &'a Toolbox,
-    pub(crate) data_dir: Option<&'a Path>,
-    pub(crate) runtime: &'a Runtime,
-}
-
 impl Run for ChatRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let host = Host {
-            toolkit: context.toolkit,
-            toolbox: context.toolbox(console),
-            data_dir: context.data_dir(),
-            runtime: context.runtime,
-        };
-        run(self, &host, context.caller, context.format, console)
+        run(self, context, context.toolbox(console), console)
     }
 
-    fn prepare(&self, toolkit: Builder, load: &LoadOptions) -> Builder {
-        agent::prepare(toolkit, load)
+    fn prepare(&self, host: HostBuilder) -> HostBuilder {
+        agent::prepare(host)
     }
 
     fn profile(&self) -> Option<&str> {
         self.profile.as_deref()
     }
 
-    fn may_last(&self) -> bool {
-        true
-    }
-
     #[cfg(feature = "mcp")]
-    fn servers(&self) -> Only<'_> {
-        Only::All
+    fn servers(&self) -> McpSelection {
+        McpSelection::All
     }
 }
 
 /// Talks until the input ends, or until it is interrupted twice.
 fn run(
     request: &ChatRequest,
-    host: &Host<'_>,
-    caller: &Caller,
-    format: Format,
+    context: &Context<'_>,
+    toolbox: &Toolbox,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
-    let transcripts = agent::transcripts(host.data_dir)?;
+    let &Context { host, runtime, format, .. } = context;
+    let caller = host.caller();
+    let transcripts = agent::transcripts(host.data_dir())?;
     let interrupts = Interrupts::start()?;
-    let models =
-        Models::new(&host.toolkit.configuration()).map_err(|error| Stop::cannot_start(error.to_string()))?;
+    let models = host.models()?;
     let words = Words {
         commands: COMMANDS.map(|(name, _)| name.to_owned()).to_vec(),
         models: models.names().into_iter().map(ToString::to_string).collect(),
-        tools: host.toolbox.tools().map(|tool| tool.name().to_owned()).collect(),
+        tools: toolbox.tools().map(|tool| tool.name().to_owned()).collect(),
         workspace: caller.workspace_dir().to_owned(),
     };
-    let history = host.data_dir.map(|directory| directory.join(HISTORY));
+    let history = host.data_dir().map(|directory| directory.join(HISTORY));
     let input = Input::new(format, console, words, history)?;
     let mut chat = Chat {
         host,
+        toolbox,
+        runtime,
         transcripts,
         caller: caller.clone(),
         max_turns: request.max_turns,
@@ -180,7 +160,9 @@ fn run(
 }
 
 struct Chat<'a> {
-    host: &'a Host<'a>,
+    host: &'a Host,
+    toolbox: &'a Toolbox,
+    runtime: &'a Runtime,
     transcripts: Transcripts,
     caller: Caller,
     max_turns: Option<u32>,
@@ -194,8 +176,7 @@ struct Chat<'a> {
 
 impl Chat<'_> {
     fn agent(&self) -> Result<Agent, Stop> {
-        let builder =
-            agent::builder(self.host.toolkit, &self.transcripts, self.caller.clone(), self.max_turns)?;
+        let builder = agent::builder(self.host, &self.caller, self.max_turns)?;
         Ok(builder.approver(TerminalApprover::new()).final_answer(FinalAnswer::Text).build())
     }
 
@@ -254,7 +235,7 @@ impl Chat<'_> {
                 None => std::future::pending().await,
             }
         };
-        self.host.runtime.block_on(input.next_unless(woken))
+        self.runtime.block_on(input.next_unless(woken))
     }
 
     /// Does a command; returns true if the chat ends.
@@ -272,7 +253,7 @@ impl Chat<'_> {
                 console.note("A new conversation begins with your next message.");
             }
             ("tools", _) => {
-                let names: Vec<&str> = self.host.toolbox.tools().map(toolkit::Tool::name).collect();
+                let names: Vec<&str> = self.toolbox.tools().map(toolkit::Tool::name).collect();
                 console.note(&names.join(" "));
             }
             ("model", "") => {
@@ -343,7 +324,7 @@ impl Chat<'_> {
         let steering = session.steering();
         let waiting = &mut self.waiting;
         let mut typed = is_terminal.then(Typed::open).flatten();
-        let result = self.host.runtime.block_on(async {
+        let result = self.runtime.block_on(async {
             let mut run = pin!(async {
                 match task {
                     Some(task) => session.run(task, options).await,

@@ -3,33 +3,25 @@
 use crate::config;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
-#[cfg(feature = "mcp")]
-use crate::mcp;
 use crate::options::{self, Options};
-use crate::parts::with_models;
 use crate::signals;
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{Context, Request, Start};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::cell::OnceCell;
-#[cfg(feature = "mcp")]
-use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
-use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
+use tokio::runtime::Builder as RuntimeBuilder;
 use toolkit::{
     BuildError, Builder, Toolkit,
     approval::TerminalApprover,
-    bootstrap::{Bootstrap, FollowTask},
-    config::LoadOptions,
-    registry::{CleanupTask, Diagnostic, Level},
+    registry::{Diagnostic, Level},
 };
 #[cfg(feature = "mcp")]
-use toolkit_mcp::{ClientOptions, McpServers};
+use toolkit_host::McpSelection;
+use toolkit_host::{Host, HostError};
 
 /// The time for everything that is open to be closed at the end.
 const SHUTDOWN: Duration = Duration::from_secs(2);
@@ -39,8 +31,7 @@ const SHUTDOWN: Duration = Duration::from_secs(2);
 /// Meant as the whole `main` of a program: it handles Ctrl-C while a tool runs, and does not wait for a blocking tool when
 /// the process ends. If this process was started to supervise commands, it does only that.
 pub fn main() -> ExitCode {
-    #[cfg(any(feature = "browser", feature = "media", feature = "runtime", feature = "web"))]
-    toolkit_sandbox::init();
+    toolkit_host::init();
     Cli::new().run(std::env::args_os())
 }
 
@@ -158,59 +149,48 @@ impl Cli {
             }
             Request::Run(subcommand) => subcommand,
         };
-        let bootstrap = with_models(Bootstrap::new(request.prepare(toolkit, &load), load.clone()));
+        let host = Host::builder(load).toolkit(toolkit).caller(caller).on_reload(config::report_reload);
+        // A command has the parts that it asks for.
+        let host = host.history(false).background_tasks(false);
+        #[cfg(feature = "agent")]
+        let host = host.agents(false);
         #[cfg(feature = "mcp")]
-        let mut servers = McpServers::new(&BTreeMap::new(), ClientOptions::new());
-        #[cfg(feature = "mcp")]
-        let bootstrap = bootstrap.part(|toolkit, configuration| {
-            servers = mcp::servers_of(configuration, &caller, &load, request.servers());
-            mcp::with(toolkit, configuration, &servers)
-        });
-        let (toolkit, configuration) = bootstrap.prepare().map_err(config::cannot_load)?;
-        if let Some(agent) = &caller.agent {
-            configuration.check_agent(agent).map_err(Stop::usage)?;
-        }
+        let host = host.mcp_servers(request.servers());
+        let host = request.prepare(host).prepare()?;
         // The diagnostics contain them already.
         if !request.shows_diagnostics() {
-            config::note(&configuration, console);
+            config::note(host.configuration(), console);
         }
-        let toolkit = toolkit.build().map_err(cannot_build)?;
         let runtime = RuntimeBuilder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
-        let _tasks = request.may_last().then(|| spawn_tasks(&load, &toolkit, &runtime));
+        let host = {
+            let _entered = runtime.enter();
+            host.build()
+        };
+        let host = host.map_err(|error| match error {
+            HostError::Build(error) => cannot_build(error),
+            other => other.into(),
+        })?;
         if !request.shows_diagnostics() {
-            note_lost(&toolkit, &program, console);
+            note_lost(host.toolkit(), &program, console);
         }
         let context = Context {
-            toolkit: &toolkit,
-            caller: &caller,
-            #[cfg(any(feature = "agent", feature = "mcp"))]
-            load: &load,
+            host: &host,
             program: &program,
             runtime: &runtime,
             format,
             #[cfg(feature = "mcp")]
-            servers: &servers,
-            #[cfg(feature = "mcp")]
-            waits_for_servers: matches!(request.servers(), Only::Tool(_)),
+            waits_for_servers: matches!(request.servers(), McpSelection::OfTool(_)),
             toolbox: OnceCell::new(),
         };
         let exit = request.run(&context, console);
-        runtime.block_on(toolkit.shutdown(SHUTDOWN));
-        #[cfg(feature = "mcp")]
-        runtime.block_on(servers.stop());
+        runtime.block_on(host.shutdown(SHUTDOWN));
         // A blocking tool that was cancelled may still run: the process does not wait for it.
         runtime.shutdown_background();
         exit
     }
-}
-
-/// Removes old outputs every hour, and reloads a changed configuration, since a server or a conversation may last for weeks.
-fn spawn_tasks(load: &LoadOptions, toolkit: &Toolkit, runtime: &Runtime) -> (CleanupTask, FollowTask) {
-    let _entered = runtime.enter();
-    (toolkit.spawn_cleanup(), toolkit.follow_configuration(load.clone(), config::report_reload))
 }
 
 /// Returns the error for a toolkit that cannot be built. A program that only calls [`main`] cannot provide services, so the
@@ -228,7 +208,7 @@ fn cannot_build(error: &BuildError, is_own: bool) -> Stop {
 
 /// The toolkit with what holds for every subcommand.
 fn with_defaults(toolkit: Builder) -> Builder {
-    let toolkit = toolkit.links_first("toolkit_cli").default_approver(TerminalApprover::new());
+    let toolkit = toolkit_host::links_first(toolkit).default_approver(TerminalApprover::new());
     match env::var_os("TOOLKIT_DATA_DIR").filter(|directory| !directory.is_empty()) {
         Some(directory) => toolkit.default_data_dir(directory),
         None => toolkit,

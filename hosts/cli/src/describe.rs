@@ -7,8 +7,6 @@ use crate::format::Format;
 use crate::matched::{required, text};
 use crate::parameter_type::{Parameter, parameters};
 use crate::shape;
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use crate::words::{rules, type_word};
 use crate::wrap::{columns, paragraphs, wrap};
@@ -16,6 +14,8 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::{Tool, descriptor::Location, text::escape_terminal};
+#[cfg(feature = "mcp")]
+use toolkit_host::McpSelection;
 
 /// A parsed `describe` subcommand.
 #[derive(Debug)]
@@ -47,8 +47,8 @@ impl Run for DescribeRequest {
     }
 
     #[cfg(feature = "mcp")]
-    fn servers(&self) -> Only<'_> {
-        Only::Tool(&self.name)
+    fn servers(&self) -> McpSelection {
+        McpSelection::OfTool(self.name.clone())
     }
 }
 

@@ -32,7 +32,7 @@ impl Run for DocsRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
         // Tools from elsewhere are there once a caller has them.
         context.toolbox(console);
-        let tools = context.toolkit.tools();
+        let tools = context.host.toolkit().tools();
         match context.format {
             Format::Text => console.print(&page(&tools))?,
             Format::Json => {

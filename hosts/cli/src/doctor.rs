@@ -52,7 +52,7 @@ pub(crate) struct DoctorRequest;
 
 impl Run for DoctorRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        run(context.toolkit, context.toolbox(console), context.format, console)?;
+        run(context.host.toolkit(), context.toolbox(console), context.format, console)?;
         Ok(Exit::Success)
     }
 

@@ -4,6 +4,7 @@ use crate::wrap::{help_columns, wrap};
 use std::io;
 use std::process::ExitCode;
 use toolkit::{ToolError, ToolErrorKind, Toolbox};
+use toolkit_host::HostError;
 
 /// Exit code of the command. The crate's documentation has the same list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +138,15 @@ pub(crate) fn for_people(error: &ToolError, toolbox: &Toolbox, name: &str) -> St
 impl From<serde_json::Error> for Stop {
     fn from(error: serde_json::Error) -> Self {
         Self::failed(format!("the answer cannot be written as JSON: {error}"))
+    }
+}
+
+impl From<HostError> for Stop {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::UnknownAgent(message) => Self::usage(message),
+            other => Self::cannot_start(other.to_string()),
+        }
     }
 }
 

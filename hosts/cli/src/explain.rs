@@ -8,12 +8,12 @@ use crate::definitions::{find, print_json};
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::{required, text};
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgMatches, Command};
 use std::fmt::Write as _;
 use toolkit::{Toolbox, policy::Explanation, text::escape_line};
+#[cfg(feature = "mcp")]
+use toolkit_host::McpSelection;
 
 /// The subject of `explain`.
 #[derive(Debug)]
@@ -76,11 +76,11 @@ impl Run for ExplainRequest {
     }
 
     #[cfg(feature = "mcp")]
-    fn servers(&self) -> Only<'_> {
+    fn servers(&self) -> McpSelection {
         match self {
-            Self::Tool { name } => Only::Tool(name),
+            Self::Tool { name } => McpSelection::OfTool(name.clone()),
             #[cfg(feature = "runtime")]
-            Self::Command { .. } => Only::None,
+            Self::Command { .. } => McpSelection::None,
         }
     }
 }

@@ -118,16 +118,9 @@ mod matched;
 mod mcp;
 mod new;
 mod options;
-#[cfg(all(feature = "agent", feature = "web"))]
-mod page_reader;
 mod parameter_type;
-mod parts;
 mod permission;
-#[cfg(all(feature = "agent", feature = "media"))]
-mod picture_reader;
 mod render;
-#[cfg(all(feature = "agent", feature = "mcp"))]
-mod sampling;
 mod save;
 mod schema;
 #[cfg(feature = "mcp")]
@@ -135,25 +128,10 @@ mod server_status;
 mod shape;
 mod signals;
 mod subcommand;
-#[cfg(all(feature = "agent", feature = "llm-task"))]
-mod task_model;
 mod trust;
 mod utc;
 mod value;
 mod words;
 mod wrap;
-
-toolkit::link!(
-    #[cfg(any(feature = "browser", feature = "canvas", feature = "fs", feature = "media", feature = "runtime", feature = "web"))]
-    core: builtin_tools,
-    #[cfg(feature = "llm-task")]
-    toolkit_llm_task,
-    #[cfg(feature = "memory")]
-    toolkit_memory,
-    #[cfg(feature = "telegram")]
-    toolkit_telegram,
-    #[cfg(feature = "whatsapp")]
-    toolkit_whatsapp,
-);
 
 pub use cli::{Cli, main, run};

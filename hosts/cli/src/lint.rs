@@ -4,14 +4,14 @@ use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::fmt::Write as _;
 use toolkit::lint::{Lint, LintFinding, RULES};
 use toolkit::{Tool, Toolkit, registry::Diagnostic, text::nearest};
+#[cfg(feature = "mcp")]
+use toolkit_host::McpSelection;
 
 /// Arguments of `lint`.
 #[derive(Debug)]
@@ -90,12 +90,12 @@ impl Run for LintRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
         // The servers are started with the tools of a caller.
         context.toolbox(console);
-        run(self, context.toolkit, &context.noticed(), context.format, console)
+        run(self, context.host.toolkit(), &context.noticed(), context.format, console)
     }
 
     #[cfg(feature = "mcp")]
-    fn servers(&self) -> Only<'_> {
-        if self.without_servers { Only::None } else { Only::All }
+    fn servers(&self) -> McpSelection {
+        if self.without_servers { McpSelection::None } else { McpSelection::All }
     }
 }
 

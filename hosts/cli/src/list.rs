@@ -5,8 +5,6 @@ use crate::definitions::{note_missing, print_json};
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use crate::words::first_sentence;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -18,6 +16,8 @@ use toolkit::{
     registry::Diagnostic,
     text::{escape_terminal, nearest},
 };
+#[cfg(feature = "mcp")]
+use toolkit_host::McpSelection;
 
 /// A parsed `list` subcommand.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Run for ListRequest {
         let toolbox = context.toolbox(console);
         let format = context.format;
         if self.diagnostics {
-            diagnostics(context.toolkit, toolbox, &context.noticed(), format, console)?;
+            diagnostics(context.host.toolkit(), toolbox, &context.noticed(), format, console)?;
         } else {
             tools(toolbox, self.group.as_deref(), format, console)?;
         }
@@ -57,8 +57,8 @@ impl Run for ListRequest {
     }
 
     #[cfg(feature = "mcp")]
-    fn servers(&self) -> Only<'_> {
-        Only::All
+    fn servers(&self) -> McpSelection {
+        McpSelection::All
     }
 
     fn shows_diagnostics(&self) -> bool {

@@ -12,13 +12,8 @@ mod token;
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
-use crate::subcommand::{self, Only, Request, RunAtOnce, Start};
+use crate::subcommand::{self, Request, RunAtOnce, Start};
 use clap::{ArgMatches, Command};
-use toolkit::{
-    Builder, Caller,
-    config::{Configuration, LoadOptions},
-};
-use toolkit_mcp::{ClientOptions, McpServers};
 
 /// A parsed `mcp` subcommand that needs no tools.
 #[derive(Debug, Clone)]
@@ -76,64 +71,4 @@ impl RunAtOnce for McpRequest {
             Self::Token(request) => token::run(request, load.data_dir_path(), format, console),
         }
     }
-}
-
-/// Returns the servers of a configuration, or only that of the called tool if it is known.
-pub(crate) fn servers_of(
-    configuration: &Configuration,
-    caller: &Caller,
-    load: &LoadOptions,
-    only: Only<'_>,
-) -> McpServers {
-    let mut options = ClientOptions::new().workspace(caller.workspace_dir());
-    if let Some(directory) = load.data_dir_path() {
-        options = options.data_dir(directory);
-    }
-    #[cfg(feature = "agent")]
-    {
-        options = crate::sampling::with(options, configuration);
-    }
-    let servers = McpServers::of(configuration, options);
-    match only {
-        Only::All => servers,
-        Only::Tool(name) => servers.only_for(name),
-        Only::Server(name) => servers.only(name),
-        Only::None => servers.none(),
-    }
-}
-
-/// Returns the servers that an editor wants connected.
-#[cfg(feature = "agent")]
-pub(crate) fn servers_of_editor(
-    servers: &[toolkit_agent::acp::AcpMcpServer],
-    configuration: &Configuration,
-    caller: &Caller,
-) -> McpServers {
-    use toolkit_agent::acp::AcpMcpTransport;
-    let object = |pairs: &[(String, String)]| -> serde_json::Map<String, serde_json::Value> {
-        pairs.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect()
-    };
-    let settings = servers.iter().filter_map(|server| {
-        let settings = match &server.transport {
-            AcpMcpTransport::Stdio { command, args, env } => {
-                serde_json::json!({"command": command, "args": args, "env": object(env)})
-            }
-            AcpMcpTransport::Http { url, headers } => {
-                serde_json::json!({"url": url, "type": "http", "headers": object(headers)})
-            }
-            AcpMcpTransport::Sse { url, headers } => {
-                serde_json::json!({"url": url, "type": "sse", "headers": object(headers)})
-            }
-            _ => return None,
-        };
-        Some((server.name.clone(), serde_json::from_value(settings).ok()?))
-    });
-    let options = ClientOptions::new().workspace(caller.workspace_dir());
-    McpServers::new(&settings.collect(), crate::sampling::with(options, configuration))
-}
-
-/// Lets a toolkit have their tools, and protect the programs of all servers of the configuration.
-pub(crate) fn with(toolkit: Builder, configuration: &Configuration, servers: &McpServers) -> Builder {
-    let is_needed = !servers.is_empty() || !configuration.every_mcp().is_empty();
-    if is_needed { toolkit.tool_source(servers.clone()) } else { toolkit }
 }

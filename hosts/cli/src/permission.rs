@@ -61,7 +61,7 @@ pub(crate) fn request(matches: &ArgMatches) -> Result<PermissionRequest, Stop> {
 
 impl Run for PermissionRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        run(self, context.toolkit, context.format, console)?;
+        run(self, context.host.toolkit(), context.format, console)?;
         Ok(Exit::Success)
     }
 }

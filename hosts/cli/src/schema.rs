@@ -4,8 +4,6 @@ use crate::console::Console;
 use crate::definitions::{find, note_missing, print_json};
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
-#[cfg(feature = "mcp")]
-use crate::subcommand::Only;
 use crate::subcommand::{Context, Run};
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
@@ -15,6 +13,8 @@ use toolkit::{
     dialects::{Definitions, Dialect},
     text::escape_line,
 };
+#[cfg(feature = "mcp")]
+use toolkit_host::McpSelection;
 
 /// The most parts of schemas that a dialect does not express that are listed.
 const MAX_NOTES: usize = 20;
@@ -83,8 +83,8 @@ impl Run for SchemaRequest {
     }
 
     #[cfg(feature = "mcp")]
-    fn servers(&self) -> Only<'_> {
-        self.name.as_deref().map_or(Only::All, Only::Tool)
+    fn servers(&self) -> McpSelection {
+        self.name.clone().map_or(McpSelection::All, McpSelection::OfTool)
     }
 }
 

@@ -7,12 +7,11 @@ use crate::format::Format;
 use crate::server_status;
 use std::cell::OnceCell;
 use std::fmt;
-#[cfg(any(feature = "agent", feature = "mcp"))]
-use std::path::Path;
 use tokio::runtime::Runtime;
-use toolkit::{BuildError, Builder, Caller, Toolbox, Toolkit, config::LoadOptions, registry::Diagnostic};
+use toolkit::{BuildError, Builder, Caller, Toolbox, config::LoadOptions, registry::Diagnostic};
 #[cfg(feature = "mcp")]
-use toolkit_mcp::McpServers;
+use toolkit_host::McpSelection;
+use toolkit_host::{Host, HostBuilder};
 
 /// A parsed subcommand.
 #[derive(Debug)]
@@ -67,17 +66,11 @@ pub(crate) trait RunAtOnce: fmt::Debug {
 
 /// The values that a subcommand runs with.
 pub(crate) struct Context<'a> {
-    pub(crate) toolkit: &'a Toolkit,
-    pub(crate) caller: &'a Caller,
-    #[cfg(any(feature = "agent", feature = "mcp"))]
-    pub(crate) load: &'a LoadOptions,
+    pub(crate) host: &'a Host,
     /// The name of the command.
     pub(crate) program: &'a str,
     pub(crate) runtime: &'a Runtime,
     pub(crate) format: Format,
-    /// The MCP servers that [`Run::servers`] names.
-    #[cfg(feature = "mcp")]
-    pub(crate) servers: &'a McpServers,
     /// True if the request is about one tool, so that it waits for a server that is slow to start.
     #[cfg(feature = "mcp")]
     pub(crate) waits_for_servers: bool,
@@ -89,11 +82,11 @@ impl Context<'_> {
     pub(crate) fn toolbox(&self, console: &mut Console<'_>) -> &Toolbox {
         let is_first = self.toolbox.get().is_none();
         let toolbox = self.toolbox.get_or_init(|| {
-            let resolve = || self.runtime.block_on(self.toolkit.toolbox(self.caller));
+            let resolve = || self.runtime.block_on(self.host.toolbox(self.host.caller()));
             let toolbox = resolve();
             #[cfg(feature = "mcp")]
-            if self.waits_for_servers && server_status::note_slow(self.servers, console) {
-                self.runtime.block_on(self.servers.start(self.toolkit));
+            if self.waits_for_servers && server_status::note_slow(self.host.mcp_servers(), console) {
+                self.runtime.block_on(self.host.mcp_servers().start(self.host.toolkit()));
                 return resolve();
             }
             toolbox
@@ -106,7 +99,7 @@ impl Context<'_> {
 
     #[cfg(feature = "mcp")]
     fn note_servers(&self, console: &mut Console<'_>) {
-        server_status::note(self.servers, console);
+        server_status::note(self.host.mcp_servers(), console);
     }
 
     #[cfg(not(feature = "mcp"))]
@@ -116,7 +109,7 @@ impl Context<'_> {
     /// Returns the diagnostics of the MCP servers that are started.
     #[cfg(feature = "mcp")]
     pub(crate) fn noticed(&self) -> Vec<Diagnostic> {
-        server_status::noticed(self.servers)
+        server_status::noticed(self.host.mcp_servers())
     }
 
     /// Returns no diagnostics: there are no MCP servers.
@@ -125,23 +118,6 @@ impl Context<'_> {
     pub(crate) fn noticed(&self) -> Vec<Diagnostic> {
         Vec::new()
     }
-
-    /// Returns the data directory, if there is one.
-    #[cfg(any(feature = "agent", feature = "mcp"))]
-    pub(crate) fn data_dir(&self) -> Option<&Path> {
-        self.load.data_dir_path()
-    }
-}
-
-/// The MCP servers that a subcommand needs.
-#[cfg(feature = "mcp")]
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Only<'a> {
-    All,
-    /// That of the tool, if it is known.
-    Tool(&'a str),
-    Server(&'a str),
-    None,
 }
 
 /// A parsed subcommand that works with the toolkit.
@@ -149,9 +125,9 @@ pub(crate) trait Run: fmt::Debug {
     /// Runs the subcommand.
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop>;
 
-    /// Adds what the subcommand needs to the toolkit.
-    fn prepare(&self, toolkit: Builder, _load: &LoadOptions) -> Builder {
-        toolkit
+    /// Switches on the parts of the host that the subcommand needs.
+    fn prepare(&self, host: HostBuilder) -> HostBuilder {
+        host
     }
 
     /// Returns the value that overrides `tools.profile`.
@@ -159,15 +135,10 @@ pub(crate) trait Run: fmt::Debug {
         None
     }
 
-    /// Returns true if the subcommand runs until its user ends it.
-    fn may_last(&self) -> bool {
-        false
-    }
-
     /// Returns the MCP servers whose tools the subcommand needs; only these are started.
     #[cfg(feature = "mcp")]
-    fn servers(&self) -> Only<'_> {
-        Only::None
+    fn servers(&self) -> McpSelection {
+        McpSelection::None
     }
 
     /// Returns true if the subcommand prints all diagnostics, so that they are not printed before it.

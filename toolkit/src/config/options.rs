@@ -173,6 +173,11 @@ impl LoadOptions {
         self.user_file.as_deref()
     }
 
+    /// Returns the workspace, from which files are read.
+    pub fn workspace_path(&self) -> Option<&Path> {
+        self.workspace.as_deref()
+    }
+
     /// Returns the directory in which the user's trust is remembered.
     pub fn data_dir_path(&self) -> Option<&Path> {
         self.data_dir.as_deref()

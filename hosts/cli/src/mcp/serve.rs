@@ -5,12 +5,13 @@ use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::matched::text;
 use crate::signals::Watch;
-use crate::subcommand::{Context, Only, Run};
+use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use toolkit::{Builder, CancellationToken, config::LoadOptions};
+use toolkit::CancellationToken;
+use toolkit_host::{HostBuilder, McpSelection};
 use toolkit_mcp::{Bearer, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
 
 /// Arguments of `mcp serve`.
@@ -92,33 +93,29 @@ impl Run for ServeRequest {
         run(self.clone(), context, console)
     }
 
-    fn prepare(&self, toolkit: Builder, _load: &LoadOptions) -> Builder {
-        toolkit.keeps_history()
+    fn prepare(&self, host: HostBuilder) -> HostBuilder {
+        host.history(true).background_tasks(true)
     }
 
     fn profile(&self) -> Option<&str> {
         self.profile.as_deref()
     }
 
-    fn may_last(&self) -> bool {
-        true
-    }
-
-    fn servers(&self) -> Only<'_> {
-        Only::All
+    fn servers(&self) -> McpSelection {
+        McpSelection::All
     }
 }
 
 /// Serves until the client disconnects, or until an interrupt.
 fn run(request: ServeRequest, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-    let &Context { servers, runtime, .. } = context;
-    let (toolkit, caller, data_dir) = (context.toolkit.clone(), context.caller.clone(), context.data_dir());
+    let &Context { host, runtime, .. } = context;
+    let (toolkit, caller, data_dir) = (host.toolkit().clone(), host.caller().clone(), host.data_dir());
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
     let server = ServerOptions::new()
         .named("toolkit", env!("CARGO_PKG_VERSION"))
         .client_approves(request.client_approves)
-        .prompts_of(servers.clone());
+        .prompts_of(host.mcp_servers().clone());
     match request.http {
         None => runtime.block_on(async {
             tokio::select! {

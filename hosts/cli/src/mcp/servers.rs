@@ -7,18 +7,18 @@ use crate::definitions::print_json;
 use crate::exit::{Exit, Stop};
 use crate::format::Format;
 use crate::matched::text;
-use crate::subcommand::{Context, Only, Run};
+use crate::subcommand::{Context, Run};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 use toolkit::{
-    Builder, Caller, Toolkit,
     config::{Configuration, LoadOptions, McpServerSettings},
     text::escape_line,
 };
-use toolkit_mcp::{McpServers, ServerState};
+use toolkit_host::{Host, HostBuilder, McpSelection};
+use toolkit_mcp::ServerState;
 
 /// Arguments of `mcp add`.
 #[derive(Debug, Clone)]
@@ -280,32 +280,25 @@ pub(super) fn test_request(matches: &mut ArgMatches) -> TestRequest {
 
 impl Run for TestRequest {
     fn run(&self, context: &Context<'_>, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let &Context { toolkit, caller, runtime, format, servers, .. } = context;
-        test(servers, toolkit, caller, runtime, format, console)
+        test(context.host, context.runtime, context.format, console)
     }
 
-    fn prepare(&self, toolkit: Builder, _load: &LoadOptions) -> Builder {
-        toolkit.keeps_history()
+    fn prepare(&self, host: HostBuilder) -> HostBuilder {
+        host.history(true)
     }
 
-    fn servers(&self) -> Only<'_> {
-        self.name.as_deref().map_or(Only::All, Only::Server)
+    fn servers(&self) -> McpSelection {
+        self.name.clone().map_or(McpSelection::All, McpSelection::Named)
     }
 }
 
-fn test(
-    servers: &McpServers,
-    toolkit: &Toolkit,
-    caller: &Caller,
-    runtime: &Runtime,
-    format: Format,
-    console: &mut Console<'_>,
-) -> Result<Exit, Stop> {
+fn test(host: &Host, runtime: &Runtime, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let servers = host.mcp_servers();
     if servers.status().is_empty() {
         return Err(Stop::failed("there is no such server; `mcp list` lists those that are configured"));
     }
-    runtime.block_on(servers.start(toolkit));
-    let prompts = runtime.block_on(async { servers.prompts(&toolkit.toolbox(caller).await).await });
+    runtime.block_on(servers.start(host.toolkit()));
+    let prompts = runtime.block_on(async { servers.prompts(&host.toolbox(host.caller()).await).await });
     // Diagnostics that arose meanwhile are printed too.
     let status = servers.status();
     let prefixes = toolkit::text::server_prefixes(status.iter().map(|status| status.name.as_str()));

@@ -1,4 +1,4 @@
-//! The model for the tools that ask one.
+//! The default model, for the tools that ask one.
 
 use toolkit::bootstrap::Bootstrap;
 #[cfg(feature = "agent")]

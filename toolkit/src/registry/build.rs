@@ -7,7 +7,7 @@ use super::origins::{Known, Origins};
 use super::permission_keys::KnownKeys;
 use super::register::Registry;
 use super::reload::Basis;
-use super::services::{given_otherwise, given_twice};
+use super::services::{Near, given_twice};
 use super::skills;
 use super::void::{void_auto_executes, void_tool_agent};
 use super::{Builder, Inner, Toolkit, Tools};
@@ -68,6 +68,8 @@ impl Builder {
         };
         let mut origins = Origins::collect(known, &mut problems, &mut diagnostics);
         let added = std::mem::take(&mut self.tools).into_iter().enumerate();
+        let given = std::mem::take(&mut self.given);
+        let near = Near::new(&given, self.linked);
         let mut candidates: Vec<Candidate> =
             added.map(|(place, tool)| Candidate::Added(place, tool)).collect();
         for def in linked {
@@ -87,7 +89,7 @@ impl Builder {
         let mut tools = choose(candidates, &origins, &mut problems, &mut diagnostics);
         if self.leave_out_incomplete {
             tools.retain(|tool| {
-                let missing = missing_services(tool, &self.services, &self.given);
+                let missing = missing_services(tool, &self.services, &near);
                 diagnostics.extend(missing.iter().map(|missing| incomplete(tool, missing)));
                 missing.is_empty()
             });
@@ -97,9 +99,8 @@ impl Builder {
         problems.extend(basis.unknown_tools(&tools, &self.rules, &origins));
         problems.extend(tools.iter().flat_map(faults));
         let before = problems.len();
-        problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services, &self.given)));
+        problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services, &near)));
         let lacks_services = problems.len() > before;
-        problems.extend(given_otherwise(&self.given, &self.services, self.linked));
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();

@@ -1,6 +1,6 @@
 //! Validates tools of any author.
 
-use super::services::{Given, given_instead, short};
+use super::services::{Near, short};
 use crate::tool::Tool;
 use toolkit_core::guard::caught;
 use toolkit_core::name::is_valid_name;
@@ -9,25 +9,17 @@ use toolkit_core::schema;
 use toolkit_core::state::Services;
 
 /// Returns a problem for each service that a tool takes and that is not provided.
-pub(super) fn missing_services(tool: &Tool, services: &Services, given: &[Given]) -> Vec<String> {
+pub(super) fn missing_services(tool: &Tool, services: &Services, near: &Near<'_>) -> Vec<String> {
     let missing = tool
         .service_defs()
         .iter()
         .filter(|service| !services.contains(service.id) && !tool.services().contains(service.id));
     missing
         .map(|service| {
-            let (place, taken) = (place_of(tool), short((service.name)()));
-            if let Some(instead) = given_instead(given, service) {
-                return format!("{place} takes `State<{taken}>`, but {instead}");
-            }
-            let call = match taken.strip_prefix("dyn ") {
-                Some(name) => format!("`.shared_service::<dyn {name}>(Arc::new(value))`"),
-                None => "`.service(value)`".to_owned(),
-            };
-            format!(
-                "{place} takes `State<{taken}>`, which is not provided: call {call} on the toolkit's builder, or \
-                 `.with_state(value)` on the tool, or write a `#[toolkit::service]` function that returns it",
-            )
+            let others =
+                "`.with_state(value)` on the tool, or write a `#[toolkit::service]` function that returns it";
+            let taken = short((service.name)());
+            format!("{} takes `State<{taken}>`, {}", place_of(tool), near.explain(service, others))
         })
         .collect()
 }

@@ -4,6 +4,7 @@ use super::Inner;
 use super::change::RegisterError;
 use super::faults::{faults, missing_services};
 use super::origins::Placing;
+use super::services::Near;
 use crate::service::FactoryDef;
 use crate::tool::Tool;
 
@@ -18,7 +19,7 @@ impl Inner {
             self.origins.placing(&factory.location, tool.stated().channel);
         let tool = tool.placed(source, plugin, optional);
         let mut problems = faults(&tool);
-        problems.extend(missing_services(&tool, &self.services, &[]));
+        problems.extend(missing_services(&tool, &self.services, &Near::default()));
         if problems.is_empty() {
             return Ok(tool.with_services(&self.services));
         }

@@ -5,6 +5,7 @@ use super::as_tool::AsTool;
 use super::change::{RegisterError, ToolChange, ToolWatch};
 use super::faults::{faults, missing_services};
 use super::origins::Origins;
+use super::services::Near;
 use super::tools::{Edit, FIRST, Listing, Tools};
 use crate::tool::Tool;
 use std::collections::HashMap;
@@ -256,7 +257,7 @@ impl Toolkit {
     fn made_ready(&self, tool: Tool) -> Result<Tool, RegisterError> {
         let tool = self.0.origins.place(tool);
         let mut problems = faults(&tool);
-        problems.extend(missing_services(&tool, &self.0.services, &[]));
+        problems.extend(missing_services(&tool, &self.0.services, &Near::default()));
         if problems.is_empty() {
             return Ok(tool.with_services(&self.0.services));
         }

@@ -2,7 +2,7 @@
 
 use super::Inner;
 use crate::config::Configuration;
-use crate::service::{ServiceHost, linked_makers};
+use crate::service::{MakerDef, ServiceHost, linked_makers};
 use crate::tool::def::ServiceDef;
 use std::any::{TypeId, type_name};
 use std::panic::Location;
@@ -44,28 +44,47 @@ pub(super) fn given_twice(given: &[Given]) -> Vec<String> {
         .collect()
 }
 
-/// Returns what the host provides instead of a service that is missing, and the way out: the service in a wrapper, without one, or a type of
-/// the same name.
-pub(super) fn given_instead(given: &[Given], service: &ServiceDef) -> Option<String> {
-    let (given, remedy) =
-        given.iter().find_map(|given| Some((given, remedy(given.name, (service.name)())?)))?;
-    Some(format!("`.service(..)` at {} provides {}: {remedy}", given.place, with_article(given.name)))
+/// The services that a host provides or a crate makes, by which errors explain a missing one.
+#[derive(Default)]
+pub(super) struct Near<'a> {
+    given: &'a [Given],
+    made: Vec<&'static MakerDef>,
 }
 
-/// Returns an error for each service that a service function lacks and that the host provides in another form. [`missing_services`] returns
-/// those of tools.
-///
-/// [`missing_services`]: super::faults::missing_services
-pub(super) fn given_otherwise(given: &[Given], services: &Services, is_linked: bool) -> Vec<String> {
-    let makers = if is_linked { linked_makers() } else { Vec::new() };
-    let needed = makers.iter().flat_map(|maker| maker.needs.iter().copied());
-    let missing = needed.filter(|service| !services.contains(service.id));
-    missing
-        .filter_map(|service| {
-            let instead = given_instead(given, service)?;
-            Some(format!("a service takes `State<{}>`, but {instead}", short((service.name)())))
+impl<'a> Near<'a> {
+    pub(super) fn new(given: &'a [Given], is_linked: bool) -> Self {
+        Self { given, made: if is_linked { linked_makers() } else { Vec::new() } }
+    }
+
+    /// Returns what is there instead of a service that is missing, and the way out: the service in a wrapper, without one, or a type of the
+    /// same name.
+    pub(super) fn instead(&self, missing: &ServiceDef) -> Option<String> {
+        let taken = (missing.name)();
+        let given = self.given.iter().find_map(|given| {
+            let remedy = remedy(given.name, taken)?;
+            Some(format!("`.service(..)` at {} provides {}: {remedy}", given.place, with_article(given.name)))
+        });
+        given.or_else(|| {
+            self.made.iter().find_map(|maker| {
+                let made = (maker.service.name)();
+                let remedy = remedy(made, taken)?;
+                Some(format!("`{}` ({}) makes {}: {remedy}", maker.name, maker.location, with_article(made)))
+            })
         })
-        .collect()
+    }
+
+    /// Returns the rest of the sentence that begins with "it takes this service": why it is missing, and the way out. `others` are further
+    /// ways to provide one that has nothing near.
+    pub(super) fn explain(&self, missing: &ServiceDef, others: &str) -> String {
+        if let Some(instead) = self.instead(missing) {
+            return format!("but {instead}");
+        }
+        let call = match short((missing.name)()).strip_prefix("dyn ") {
+            Some(name) => format!("`.shared_service::<dyn {name}>(Arc::new(value))`"),
+            None => "`.service(value)`".to_owned(),
+        };
+        format!("which is not provided: call {call} on the toolkit's builder, or {others}")
+    }
 }
 
 /// Returns the way out if the given type is nearly the taken one.

@@ -5,10 +5,13 @@ mod base64;
 mod bounded;
 mod call;
 mod calls;
+mod configured;
 mod connect;
+mod connection;
 mod events;
 mod execution;
 mod failure;
+mod follow;
 mod forgotten;
 mod handler;
 mod http;
@@ -22,6 +25,7 @@ mod names;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod offered;
+mod options;
 mod output;
 mod post;
 mod programs;
@@ -39,6 +43,7 @@ mod visible;
 
 #[cfg(feature = "oauth")]
 pub use oauth::{Loopback, SignIn, SigningIn, forget_sign_ins};
+pub use options::ClientOptions;
 pub use programs::{ProjectProgram, project_programs};
 pub use sampling::{Sampling, SamplingAnswer};
-pub use servers::{ClientOptions, McpServers, ServerState, ServerStatus};
+pub use servers::{McpServers, ServerState, ServerStatus};

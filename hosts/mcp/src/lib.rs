@@ -48,8 +48,8 @@ mod stdio;
 pub use crate::http::{HttpBody, HttpOptions, HttpService, cors};
 #[cfg(feature = "client")]
 pub use client::{
-    ClientOptions, McpServers, ProjectProgram, Sampling, SamplingAnswer, ServerState, ServerStatus,
-    project_programs,
+    Attached, ClientOptions, McpServers, ProjectProgram, Sampling, SamplingAnswer, ServerState, ServerStatus,
+    SessionServer, SessionServers, project_programs,
 };
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};

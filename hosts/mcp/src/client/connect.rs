@@ -73,12 +73,8 @@ pub(super) async fn connect(server: &Arc<Server>, target: &Target) -> Result<Con
     if is_event_stream(target) == Some(true) {
         return Box::pin(event_stream(server, target)).await.map_err(|failure| failure.why);
     }
-    let auto = || ClientLifecycleMode::Auto {
-        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-        legacy_version: Some(ProtocolVersion::V_2025_11_25),
-    };
     let sign_ins = target.sign_ins();
-    let mut first = attempt(server, target, auto()).await;
+    let mut first = attempt(server, target, either()).await;
     let is_older = match &first {
         Ok(connection) => connection.about.is_older(),
         Err(failure) => failure.is_of_protocol,
@@ -87,7 +83,7 @@ pub(super) async fn connect(server: &Arc<Server>, target: &Target) -> Result<Con
         // A sign-in can take longer than the timeout of the newer protocol, whose answer would then arrive during the older
         // handshake.
         drop(first);
-        first = attempt(server, target, auto()).await;
+        first = attempt(server, target, either()).await;
     }
     let result = match first {
         Err(Failure { is_of_protocol: true, .. }) => {
@@ -102,6 +98,25 @@ pub(super) async fn connect(server: &Arc<Server>, target: &Target) -> Result<Con
             older.map_err(|older| if older.is_unopened { failure.why } else { older.why })
         }
         result => result.map_err(|failure| failure.why),
+    }
+}
+
+/// Connects over a transport that somebody else opened.
+pub(super) async fn over<T, E, A>(server: &Arc<Server>, transport: T) -> Result<Connection, String>
+where
+    T: IntoTransport<RoleClient, E, A>,
+    E: Error + Send + Sync + 'static,
+{
+    let guard = CancellationToken::new().drop_guard();
+    let running = serve(server, transport, either()).await.map_err(|failure| failure.why)?;
+    Ok(Connection::of(running, LastWords::default(), None, guard))
+}
+
+/// Returns the mode that tries the newer protocol first.
+fn either() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::V_2025_11_25),
     }
 }
 

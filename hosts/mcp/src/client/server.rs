@@ -27,7 +27,7 @@ pub(super) const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Maximum number of stored diagnostics.
 const MAX_NOTICED: usize = 100;
 
-/// What is fixed of a server.
+/// The fixed properties of a server.
 #[derive(Debug)]
 pub(super) struct Identity {
     pub(super) name: Arc<str>,

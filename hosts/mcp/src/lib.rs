@@ -37,7 +37,6 @@ mod client;
 #[cfg(feature = "http")]
 mod http;
 mod level;
-mod lines;
 #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only a client looks for answers"))]
 mod scan;
 mod server;

@@ -1,17 +1,14 @@
 //! A server's tools as tools here.
 
 use super::call;
-use super::execution;
+use super::execution::{self, Definition};
 use super::known::{Change, Said};
 use super::names;
 use super::server::{LeftOut, Server};
 use super::visible;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 use toolkit::{Tool, text::escape_hidden};
-
-/// Definition of a tool as the server sent it: an object with a name.
-pub(super) type Definition = Map<String, Value>;
 
 /// A tool of a server.
 #[derive(Debug)]

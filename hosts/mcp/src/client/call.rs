@@ -201,7 +201,8 @@ pub(super) async fn answers(
                 continue;
             }
             InputRequest::CreateMessage(request) if let Some(model) = &server.options.sampling => {
-                let answer = sampling::answer(server, model, context, request.params).await;
+                let answer =
+                    sampling::answer((&server.source, &server.name), model, context, request.params).await;
                 let answer = answer.map_err(|error| {
                     ToolError::denied(format!("{} needs the model, and {}", server.source, error.message))
                 })?;

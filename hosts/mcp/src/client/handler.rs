@@ -87,7 +87,7 @@ impl ClientHandler for Handler {
             ));
         };
         tokio::select! {
-            answer = sampling::answer(&self.0, model, &asking, params) => answer,
+            answer = sampling::answer((&self.0.source, &self.0.name), model, &asking, params) => answer,
             () = context.ct.cancelled() => Err(ErrorData::invalid_request("it was cancelled", None)),
         }
     }

@@ -2,7 +2,6 @@
 
 #![expect(deprecated, reason = "servers ask for it in the versions up to 2025-11-25")]
 
-use super::server::Identity;
 use super::visible;
 use rmcp::ErrorData;
 use rmcp::model::{CreateMessageRequestParams, CreateMessageResult};
@@ -10,7 +9,7 @@ use serde_json::Value;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use toolkit::{Ask, ToolContext};
+use toolkit::{Ask, ToolContext, descriptor::Source};
 
 /// The kind of permission to use the model.
 const KIND: &str = "mcp_sampling";
@@ -33,7 +32,7 @@ pub type SamplingAnswer<'a> = Pin<Box<dyn Future<Output = Result<Value, String>>
 
 /// Requests an answer from the model, with the user's approval.
 pub(super) async fn answer(
-    identity: &Identity,
+    (source, server): (&Source, &str),
     model: &Arc<dyn Sampling>,
     context: &ToolContext,
     params: CreateMessageRequestParams,
@@ -44,8 +43,8 @@ pub(super) async fn answer(
     if request.get("tools").is_some_and(|tools| !tools.is_null()) || has_tool_blocks(&request["messages"]) {
         return Err(ErrorData::invalid_params("this client's model takes no tools", None));
     }
-    let mut ask = Ask::new(KIND, format!("let {} use your model", identity.source))
-        .with_pattern(&*identity.name)
+    let mut ask = Ask::new(KIND, format!("let {source} use your model"))
+        .with_pattern(server)
         .with_text("says to it", said(&request["messages"]))
         .with_text("at most", format!("{} tokens", params.max_tokens))
         .raised()
@@ -55,7 +54,7 @@ pub(super) async fn answer(
     }
     // The reason for a refusal is not sent to the server.
     context.ask_in_person(ask).await.map_err(|error| {
-        tracing::info!(server = &*identity.name, "it may not use the model: {error}");
+        tracing::info!(server, "it may not use the model: {error}");
         ErrorData::invalid_request("the user did not let this server use the model", None)
     })?;
     let answer = model.create_message(&request).await.map_err(|why| ErrorData::internal_error(why, None))?;

@@ -117,6 +117,8 @@ mod inspector;
 #[cfg(feature = "runtime")]
 mod kept_output;
 #[cfg(feature = "runtime")]
+mod line_buffer;
+#[cfg(feature = "runtime")]
 pub mod lint;
 #[cfg(feature = "runtime")]
 mod other_names;

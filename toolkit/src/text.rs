@@ -1,5 +1,8 @@
 //! Text that is shown to a person or a model: escapes, redaction, names, and an estimate of its tokens.
 
+#[doc(hidden)]
+#[cfg(feature = "runtime")]
+pub use crate::line_buffer::{LineBuffer, Piece};
 #[cfg(feature = "runtime")]
 pub use crate::tokens::estimated_tokens;
 #[doc(hidden)]

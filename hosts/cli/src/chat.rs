@@ -336,10 +336,9 @@ impl Chat<'_> {
                     match &mut typed {
                         Some(typed) => {
                             for line in typed.lines().await {
-                                if line.starts_with('/') {
+                                // A message beyond the limit of those that wait has a turn of its own.
+                                if line.starts_with('/') || steering.send(&*line).is_err() {
                                     waiting.push_back(line);
-                                } else {
-                                    steering.send(line);
                                 }
                             }
                         }

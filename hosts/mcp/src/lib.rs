@@ -37,7 +37,6 @@ mod client;
 #[cfg(feature = "http")]
 mod http;
 mod level;
-mod lines;
 #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only a client looks for answers"))]
 mod scan;
 mod server;
@@ -48,8 +47,8 @@ mod stdio;
 pub use crate::http::{HttpBody, HttpOptions, HttpService, cors};
 #[cfg(feature = "client")]
 pub use client::{
-    ClientOptions, McpServers, ProjectProgram, Sampling, SamplingAnswer, ServerState, ServerStatus,
-    project_programs,
+    Attached, ClientOptions, McpServers, ProjectProgram, Sampling, SamplingAnswer, ServerState, ServerStatus,
+    SessionServer, SessionServers, project_programs,
 };
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};

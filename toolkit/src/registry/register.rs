@@ -167,8 +167,8 @@ impl Toolkit {
             .into_iter()
             .map(|change| {
                 Ok(match change {
-                    ToolChange::Register(tool) => ToolChange::Register(self.made_ready(tool)?),
-                    ToolChange::Replace(tool) => ToolChange::Replace(self.made_ready(tool)?),
+                    ToolChange::Register(tool) => ToolChange::Register(self.0.made_ready(tool)?),
+                    ToolChange::Replace(tool) => ToolChange::Replace(self.0.made_ready(tool)?),
                     unregister @ ToolChange::Unregister(_) => unregister,
                 })
             })
@@ -210,7 +210,7 @@ impl Toolkit {
         let mut errors = Vec::new();
         let mut ready = Vec::new();
         for tool in tools {
-            match self.made_ready(tool.with_source(source.clone())) {
+            match self.0.made_ready(tool.with_source(source.clone())) {
                 Ok(tool) => ready.push(tool),
                 Err(error) => errors.push(error),
             }
@@ -253,15 +253,21 @@ impl Toolkit {
         ToolWatch::new(self.0.registry.changed.subscribe())
     }
 
-    /// Returns the tool with its owner and the host's services.
-    fn made_ready(&self, tool: Tool) -> Result<Tool, RegisterError> {
-        let tool = self.0.origins.place(tool);
-        let mut problems = faults(&tool);
-        problems.extend(missing_services(&tool, &self.0.services, &Near::default()));
-        if problems.is_empty() {
-            return Ok(tool.with_services(&self.0.services));
-        }
-        Err(RegisterError::Invalid { tool: tool.name().to_owned(), problems })
+    /// Returns the reason why a tool cannot be registered now, if there is one: for tools that a source has
+    /// [for some callers alone](crate::registry::ToolSource::tools_for).
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`register`](Self::register).
+    pub fn check_tool(&self, tool: &Tool) -> Result<(), RegisterError> {
+        let tool = self.0.made_ready(tool.clone())?;
+        self.0.tools().check(&tool, &self.0.origins)
+    }
+
+    /// Notifies the watches of tools although the registered ones are the same: a source has other tools
+    /// [for some callers](crate::registry::ToolSource::tools_for) now.
+    pub fn announce_tools(&self) {
+        self.0.registry.notify();
     }
 }
 
@@ -298,5 +304,16 @@ fn place_of(edit: &Edit, name: &str) -> Result<usize, RegisterError> {
 impl super::Inner {
     pub(crate) fn tools(&self) -> Tools {
         self.registry.snapshot()
+    }
+
+    /// Returns the tool with its owner and the host's services.
+    pub(crate) fn made_ready(&self, tool: Tool) -> Result<Tool, RegisterError> {
+        let tool = self.origins.place(tool);
+        let mut problems = faults(&tool);
+        problems.extend(missing_services(&tool, &self.services, &Near::default()));
+        if problems.is_empty() {
+            return Ok(tool.with_services(&self.services));
+        }
+        Err(RegisterError::Invalid { tool: tool.name().to_owned(), problems })
     }
 }

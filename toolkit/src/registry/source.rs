@@ -3,10 +3,12 @@
 use super::{Inner, Toolkit};
 use crate::at_once::all_within;
 use crate::config::Configuration;
+use crate::tool::Tool;
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
+use toolkit_core::caller::Caller;
 use toolkit_core::escape::{escape_hidden, escape_line};
 use toolkit_core::guard::guard;
 use toolkit_core::source::Source;
@@ -79,6 +81,16 @@ pub trait ToolSource: fmt::Debug + Send + Sync + 'static {
         None
     }
 
+    /// Returns the tools that toolboxes of this caller have, and those of no other caller, as far as they are there by now: those of a client
+    /// that is connected for one session, for example. None by default.
+    ///
+    /// It is called for each toolbox, after [`bring`](Self::bring), and must not block. A tool is left out, with a diagnostic of the toolbox, if
+    /// [`Toolkit::check_tool`] refuses it, or a tool of an earlier source has its name. [`Toolkit::announce_tools`] tells hosts of a change.
+    fn tools_for(&self, caller: &Caller) -> Vec<Tool> {
+        let _ = caller;
+        Vec::new()
+    }
+
     /// Returns what the servers of this source say about the use of their tools, as far as it is known by now. Nothing by default.
     /// [`Toolbox::source_instructions`](crate::Toolbox::source_instructions) passes it on.
     fn instructions(&self) -> Vec<SourceInstructions> {
@@ -138,6 +150,10 @@ impl<T: ToolSource + ?Sized> ToolSource for Arc<T> {
         (**self).absence(name)
     }
 
+    fn tools_for(&self, caller: &Caller) -> Vec<Tool> {
+        (**self).tools_for(caller)
+    }
+
     fn instructions(&self) -> Vec<SourceInstructions> {
         (**self).instructions()
     }
@@ -176,6 +192,12 @@ impl Toolkit {
 }
 
 impl Inner {
+    /// Returns the tools that sources have for this caller alone. A source that panics is ignored.
+    pub(crate) fn tools_for(&self, caller: &Caller) -> Vec<Tool> {
+        let all = self.sources.iter().map(|source| guard("tools of a caller", || source.tools_for(caller)));
+        all.filter_map(Result::ok).flatten().collect()
+    }
+
     /// Returns the instructions of all sources. A source that panics is ignored.
     pub(crate) fn source_instructions(&self) -> Vec<SourceInstructions> {
         let all = self.sources.iter().map(|source| guard("instructions", || source.instructions()));
@@ -193,7 +215,6 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Caller, Tool};
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
 
@@ -282,6 +303,77 @@ mod tests {
             quoted.to_string(),
             "the MCP server `x` says about its tools:\n> one\\u{202e}\n> \n> User: two"
         );
+    }
+
+    /// A source with tools of its callers' sessions, by name.
+    #[derive(Debug)]
+    struct PerSession(&'static [(&'static str, &'static str)]);
+
+    impl ToolSource for PerSession {
+        fn bring<'a>(&'a self, _toolkit: &'a Toolkit) -> FetchFuture<'a> {
+            Box::pin(async {})
+        }
+
+        fn tools_for(&self, caller: &Caller) -> Vec<Tool> {
+            let session = caller.session_id.as_deref();
+            assert_ne!(session, Some("panics"));
+            let own = self.0.iter().filter(|(of, _)| Some(*of) == session);
+            let tool = |&(of, name): &(&'static str, &'static str)| {
+                let tool = Tool::builder(name).source(Source::client(of)).read_only();
+                tool.build(move |_, _| async move { of }).unwrap()
+            };
+            own.map(tool).collect()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_caller_has_its_own_tools_and_no_other_has_them() {
+        let tools = &[("s", "page"), ("s", "taken"), ("t", "page"), ("t", "more")];
+        let global = Tool::builder("taken").build(|_, _| async { "of all" }).unwrap();
+        let toolkit = Toolkit::empty()
+            .tool(global)
+            .tool_source(PerSession(tools))
+            .tool_source(Arc::new(PerSession(&[("s", "page"), ("s", "other")])))
+            .without_asking_first()
+            .build()
+            .unwrap();
+        for (session, expected) in [
+            (Some("s"), &["other", "page", "taken"][..]),
+            (Some("t"), &["more", "page", "taken"]),
+            (Some("panics"), &["taken"]),
+            (None, &["taken"]),
+        ] {
+            let mut caller = Caller::new();
+            caller.session_id = session.map(str::to_owned);
+            let toolbox = toolkit.toolbox(&caller).await;
+            assert_eq!(toolbox.tools().map(Tool::name).collect::<Vec<_>>(), expected, "{session:?}");
+            for (name, of) in [("page", session), ("taken", Some("of all"))] {
+                let result = toolbox.call(crate::ToolCall::new("1", name, "{}")).await;
+                match of.filter(|_| expected.contains(&name)) {
+                    Some(of) => assert_eq!(result.text(), of),
+                    None => assert!(result.is_error(), "{}", result.text()),
+                }
+            }
+            let told: Vec<String> =
+                toolbox.diagnostics().iter().map(|told| format!("{}: {told}", told.source)).collect();
+            let left_out = ["already names the tool `taken`", "already names the tool `page`"];
+            assert_eq!(told.len(), if session == Some("s") { left_out.len() } else { 0 }, "{told:?}");
+            for (told, expected) in told.iter().zip(left_out) {
+                assert!(told.contains(expected) && told.contains("the client `s`"), "{told}");
+            }
+        }
+        let delegated = Caller::new().with_session("s").delegated();
+        assert_eq!(toolkit.toolbox(&delegated).await.tools().len(), 1);
+        assert!(toolkit.tool("page").is_none(), "it is of one toolbox");
+    }
+
+    #[tokio::test]
+    async fn a_change_of_a_callers_tools_is_announced() {
+        let toolkit = Toolkit::empty().build().unwrap();
+        let mut watch = toolkit.watch_tools();
+        assert!(!watch.has_changed());
+        toolkit.announce_tools();
+        assert!(watch.has_changed() && watch.changed().await);
     }
 
     #[test]

@@ -93,6 +93,11 @@ impl Tools {
                 .is_ok_and(|place| now.0.registrations[place] == registration)
     }
 
+    /// Returns the reason why a tool cannot be added, if there is one.
+    pub(super) fn check(&self, tool: &Tool, origins: &Origins) -> Result<(), RegisterError> {
+        self.0.check(tool, origins)
+    }
+
     /// Copies the tools for a change; the result is the next version.
     pub(super) fn edit(&self) -> Edit {
         let Listing { tools, index, registrations, version, preparing } = &*self.0;
@@ -182,6 +187,47 @@ impl Listing {
         }
     }
 
+    /// Returns the reason why a tool cannot be added, if there is one.
+    fn check(&self, tool: &Tool, origins: &Origins) -> Result<(), RegisterError> {
+        let is_core = origins.is_core(tool);
+        if !is_core
+            && let Some(id) = tool.plugin_id()
+            && let Some(core) = origins.core_tool_of_id(id)
+        {
+            return Err(RegisterError::Blocked {
+                tool: tool.name().to_owned(),
+                id: id.to_owned(),
+                core: core.to_owned(),
+            });
+        }
+        for (number, name) in std::iter::once(tool.name()).chain(tool.aliases()).enumerate() {
+            // Lists may name core tools that are not linked: a server's tool must not take such a name.
+            let meant = || tool.source().is_remote().then(|| policy::core_name(name)).flatten();
+            if !is_core && let Some(core) = origins.core_tool_of(name).or_else(meant) {
+                return Err(RegisterError::Reserved {
+                    tool: tool.name().to_owned(),
+                    name: name.to_owned(),
+                    core: core.to_owned(),
+                });
+            }
+            if !is_core && origins.is_planned(name) {
+                return Err(RegisterError::Planned { tool: tool.name().to_owned(), name: name.to_owned() });
+            }
+            if let Some(place) = self.index.get(name, &self.tools) {
+                return Err(RegisterError::taken(tool, name, &self.tools[place]));
+            }
+            let is_own =
+                std::iter::once(tool.name()).chain(tool.aliases()).take(number).any(|own| own == name);
+            if is_own {
+                return Err(RegisterError::taken(tool, name, tool));
+            }
+            if number > 0 && origins.is_withheld(name) {
+                return Err(RegisterError::Withheld { tool: tool.name().to_owned(), name: name.to_owned() });
+            }
+        }
+        Ok(())
+    }
+
     fn remove(&mut self, place: usize) -> (Tool, u64) {
         self.preparing -= usize::from(prepares(&self.tools[place]));
         self.index.remove_place(place, &self.tools[place]);
@@ -220,7 +266,7 @@ impl Edit {
         registration: u64,
         origins: &Origins,
     ) -> Result<(), RegisterError> {
-        self.check(&tool, origins)?;
+        self.0.check(&tool, origins)?;
         let Err(place) = self.0.tools.binary_search_by(|other| other.name().cmp(tool.name())) else {
             return Err(RegisterError::taken(&tool, tool.name(), &tool));
         };
@@ -248,46 +294,6 @@ impl Edit {
     /// Returns the owner of the tool's name or of one of its aliases, if it is taken.
     pub(crate) fn add(&mut self, tool: Tool, origins: &Origins) -> Result<(), RegisterError> {
         self.insert(tool, UNREGISTERED, origins)
-    }
-
-    fn check(&self, tool: &Tool, origins: &Origins) -> Result<(), RegisterError> {
-        let is_core = origins.is_core(tool);
-        if !is_core
-            && let Some(id) = tool.plugin_id()
-            && let Some(core) = origins.core_tool_of_id(id)
-        {
-            return Err(RegisterError::Blocked {
-                tool: tool.name().to_owned(),
-                id: id.to_owned(),
-                core: core.to_owned(),
-            });
-        }
-        for (number, name) in std::iter::once(tool.name()).chain(tool.aliases()).enumerate() {
-            // Lists may name core tools that are not linked: a server's tool must not take such a name.
-            let meant = || tool.source().is_remote().then(|| policy::core_name(name)).flatten();
-            if !is_core && let Some(core) = origins.core_tool_of(name).or_else(meant) {
-                return Err(RegisterError::Reserved {
-                    tool: tool.name().to_owned(),
-                    name: name.to_owned(),
-                    core: core.to_owned(),
-                });
-            }
-            if !is_core && origins.is_planned(name) {
-                return Err(RegisterError::Planned { tool: tool.name().to_owned(), name: name.to_owned() });
-            }
-            if let Some(place) = self.place(name) {
-                return Err(RegisterError::taken(tool, name, &self.0.tools[place]));
-            }
-            let is_own =
-                std::iter::once(tool.name()).chain(tool.aliases()).take(number).any(|own| own == name);
-            if is_own {
-                return Err(RegisterError::taken(tool, name, tool));
-            }
-            if number > 0 && origins.is_withheld(name) {
-                return Err(RegisterError::Withheld { tool: tool.name().to_owned(), name: name.to_owned() });
-            }
-        }
-        Ok(())
     }
 }
 

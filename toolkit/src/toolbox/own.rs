@@ -1,4 +1,4 @@
-//! The tools of one toolbox only: tools that were prepared for its caller, and tools that factories created for it.
+//! The tools of one toolbox only: tools that were prepared for its caller, that factories created for it, and that sources have for it.
 
 use super::{Scope, Toolbox};
 use crate::at_once::{Job, at_once};
@@ -76,9 +76,7 @@ impl Own {
     }
 
     fn say_of(&mut self, factory: &FactoryDef, what: &str) {
-        // A diagnostic has one line.
-        let what = what.replace(":\n- ", ": ").replace("\n- ", "; ");
-        let message = format!("the tool factory `{}`: {what}", factory.name);
+        let message = format!("the tool factory `{}`: {}", factory.name, in_one_line(what));
         let diagnostic = Diagnostic::new(Level::Error, factory.location.crate_name(), message);
         self.diagnostics
             .push(diagnostic.with_plugin(id_of(&factory.location)).with_location(factory.location));
@@ -92,9 +90,10 @@ impl Own {
 impl Toolbox {
     /// Prepares everything for the caller, concurrently.
     pub(crate) async fn ready(mut self) -> Self {
-        let Scope { toolkit, tools, .. } = &*self.0;
-        if (tools.prepare() || !toolkit.factories.is_empty())
-            && let (own, tools) = self.make().await
+        let Scope { toolkit, tools, caller, .. } = &*self.0;
+        let of_sources = toolkit.tools_for(caller);
+        if (tools.prepare() || !toolkit.factories.is_empty() || !of_sources.is_empty())
+            && let (own, tools) = self.make(of_sources).await
             && let Some(scope) = Arc::get_mut(&mut self.0)
         {
             scope.allowed = Some(scope.still_allowed(&tools, &own));
@@ -106,7 +105,7 @@ impl Toolbox {
         self
     }
 
-    async fn make(&self) -> (Own, Tools) {
+    async fn make(&self, of_sources: Vec<Tool>) -> (Own, Tools) {
         let Scope { toolkit, tools, caller, .. } = &*self.0;
         let preparing: Vec<(&Tool, PrepareFn)> =
             self.tools().filter_map(|tool| Some((tool, tool.stated().prepare?))).collect();
@@ -158,6 +157,13 @@ impl Toolbox {
                     own.say_of(factory, &error.to_string());
                 }
             }
+            for tool in of_sources {
+                let source = tool.source().to_string();
+                let added = toolkit.made_ready(tool).and_then(|tool| edit.add(tool, origins));
+                if let Err(error) = added {
+                    own.note(Diagnostic::new(Level::Warning, source, in_one_line(&error.to_string())));
+                }
+            }
         });
         (own, tools)
     }
@@ -182,6 +188,11 @@ impl Toolbox {
         prepare(caller, &mut preparation).await?;
         Ok(Made::Ready(preparation.finish()))
     }
+}
+
+/// Returns a text with a list in it as one line, which a diagnostic has.
+fn in_one_line(text: &str) -> String {
+    text.replace(":\n- ", ": ").replace("\n- ", "; ")
 }
 
 fn of_tool(tool: &Tool, level: Level, message: String) -> Diagnostic {

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
 use toolkit::CancellationToken;
+use toolkit::text::{LineBuffer, Piece};
 
 /// The most bytes of one message.
 const MAX_LINE_BYTES: usize = 64 << 20;
@@ -25,40 +26,36 @@ pub(super) enum Line {
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     reader: R,
-    most: usize,
-    line: Vec<u8>,
-    is_too_long: bool,
+    read: LineBuffer,
+    is_at_end: bool,
 }
 
-impl<R: AsyncBufRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> Lines<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, most: MAX_LINE_BYTES, line: Vec::new(), is_too_long: false }
+        Self::bounded(reader, MAX_LINE_BYTES)
+    }
+
+    fn bounded(reader: R, most: usize) -> Self {
+        Self { reader, read: LineBuffer::new(most), is_at_end: false }
     }
 
     /// Reads a line without its end.
     pub(super) async fn next(&mut self) -> io::Result<Line> {
         loop {
-            let available = self.reader.fill_buf().await?;
-            let is_end = available.is_empty();
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let part = &available[..end.unwrap_or(available.len())];
-            self.is_too_long |= self.line.len() + part.len() > self.most;
-            if self.is_too_long {
-                self.line = Vec::new();
-            } else {
-                self.line.extend_from_slice(part);
+            match self.read.next() {
+                Some(Piece::Line(line)) => return Ok(Line::Text(line.to_vec())),
+                Some(Piece::LastPart(_)) => return Ok(Line::TooLong),
+                Some(Piece::Part(_)) => continue,
+                None => {}
             }
-            let count = end.map_or(available.len(), |end| end + 1);
-            self.reader.consume(count);
-            if end.is_none() && !is_end {
-                continue;
+            if self.is_at_end {
+                return Ok(match self.read.rest() {
+                    Some(Piece::Line(line)) => Line::Text(line.to_vec()),
+                    Some(Piece::Part(_) | Piece::LastPart(_)) => Line::TooLong,
+                    None => Line::End,
+                });
             }
-            let line = std::mem::take(&mut self.line);
-            return Ok(match std::mem::take(&mut self.is_too_long) {
-                true => Line::TooLong,
-                false if is_end && line.is_empty() => Line::End,
-                false => Line::Text(line),
-            });
+            self.is_at_end = self.read.read(&mut self.reader).await? == 0;
         }
     }
 }
@@ -146,7 +143,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_that_is_too_long_is_left_out_and_the_next_one_read() {
-        let mut reader = Lines { most: 5, ..Lines::new(&b"short\n0123456789\n\nlast"[..]) };
+        let mut reader = Lines::bounded(&b"short\n0123456789\n\nlast"[..], 5);
         let mut lines = Vec::new();
         loop {
             let line = reader.next().await.unwrap();

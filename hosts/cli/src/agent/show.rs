@@ -180,7 +180,7 @@ fn note(event: &AgentEvent) -> Option<String> {
             };
             format!("… {how}: about {before} tokens before, {after} after")
         }
-        AgentEvent::Delivered { text } => format!("» {}", escape_line(text)),
+        AgentEvent::Delivered { text, .. } => format!("» {}", escape_line(text)),
         _ => return None,
     })
 }
@@ -339,7 +339,7 @@ mod tests {
                 AgentEvent::Text { text: "I look".into() },
                 AgentEvent::Text { text: " at it".into() },
                 AgentEvent::Step { step: Box::new(step(StepStatus::Completed, StepType::Read)), diff: None },
-                AgentEvent::Delivered { text: "and\nhurry".into() },
+                AgentEvent::Delivered { text: "and\nhurry".into(), id: None },
             ] {
                 show.event(&event, &mut console).unwrap();
             }

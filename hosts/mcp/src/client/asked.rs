@@ -3,7 +3,7 @@
 use super::visible;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Map, Value};
-use toolkit::{Ask, ToolContext, ToolError, ToolErrorKind, approval::Elicitation};
+use toolkit::{Ask, ToolContext, ToolError, ToolErrorKind, approval::Elicitation, descriptor::Source};
 use url::Url;
 
 /// The kind of permission to send a person to an address.
@@ -15,7 +15,7 @@ const KIND: &str = "mcp_url";
 ///
 /// If no user can be asked, or the call is over.
 pub(super) async fn elicit(
-    server: &str,
+    source: &Source,
     context: &ToolContext,
     params: ElicitRequestParams,
 ) -> Result<ElicitResult, ToolError> {
@@ -24,14 +24,14 @@ pub(super) async fn elicit(
             (message, requested_schema)
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
-            return open(server, context, &message, &url).await;
+            return open(source, context, &message, &url).await;
         }
         _ => return Ok(ElicitResult::new(ElicitationAction::Decline)),
     };
     let mut schema = serde_json::to_value(&requested_schema).map_err(ToolError::wrap)?;
     visible::schema(&mut schema).map_err(ToolError::failed)?;
     let message = visible::text(message);
-    let elicitation = Elicitation::new(format!("The MCP server `{server}` asks: {message}"), schema)?;
+    let elicitation = Elicitation::new(format!("{} asks: {message}", at_the_beginning(source)), schema)?;
     let defaults = defaults(&elicitation.schema);
     match context.elicit_value(elicitation).await {
         Ok(Some(mut value)) => {
@@ -50,17 +50,23 @@ pub(super) async fn elicit(
     }
 }
 
+/// Returns the name of a source for the beginning of a sentence.
+fn at_the_beginning(source: &Source) -> String {
+    let name = source.to_string();
+    let mut rest = name.chars();
+    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
+}
+
 /// Asks the user to open a URL. Nothing is opened here: the user does that.
 async fn open(
-    server: &str,
+    source: &Source,
     context: &ToolContext,
     message: &str,
     url: &str,
 ) -> Result<ElicitResult, ToolError> {
-    let page = Page::of(url).map_err(|why| {
-        ToolError::failed(format!("the MCP server `{server}` names an address that is not shown: {why}"))
-    })?;
-    let ask = Ask::new(KIND, format!("go on in a browser, where the MCP server `{server}` sends you"))
+    let page = Page::of(url)
+        .map_err(|why| ToolError::failed(format!("{source} names an address that is not shown: {why}")))?;
+    let ask = Ask::new(KIND, format!("go on in a browser, where {source} sends you"))
         .with_pattern(&page.url)
         .with_text("address", &page.url)
         .with_text("host", &page.host)

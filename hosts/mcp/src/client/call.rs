@@ -61,10 +61,12 @@ pub(super) async fn call(
 /// Asks for approval of a tool whose definition has changed.
 async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -> Result<(), ToolError> {
     let Some(change) = offered.change() else { return Ok(()) };
-    let title =
-        format!("call {} although the MCP server `{}` has changed its definition", offered.here, server.name);
+    let title = format!("call {} although {} has changed its definition", offered.here, server.source);
     let said = |text: &str| if text.is_empty() { "(nothing)".to_owned() } else { text.to_owned() };
-    let mut ask = Ask::new("mcp", title).with_pattern(&offered.here).raised().once_only();
+    let mut ask = Ask::new(server.source.remote_kind().unwrap_or("mcp"), title)
+        .with_pattern(&offered.here)
+        .raised()
+        .once_only();
     if change.before.description == change.now.description {
         ask = ask.with_text("changed", "its parameters, its annotations, or the end of its description");
     } else {
@@ -116,18 +118,18 @@ async fn sent_on(
     for one in listed.into_iter().flatten().take(MAX_AT_ONCE) {
         let params = serde_json::from_value(one.clone())
             .map_err(|_| fault(server, "it names no address that has to be visited"))?;
-        let answer = asked::elicit(&server.name, context, params).await?;
+        let answer = asked::elicit(&server.source, context, params).await?;
         if answer.action != ElicitationAction::Accept {
             return Ok(ToolError::denied(format!(
-                "the MCP server `{}` needs a step in a browser first, and the user declined it",
-                server.name
+                "{} needs a step in a browser first, and the user declined it",
+                server.source
             )));
         }
     }
     Ok(ToolError::failed(format!(
-        "the MCP server `{}` needs a step in a browser first: {}. The user was told where; call the tool again \
+        "{} needs a step in a browser first: {}. The user was told where; call the tool again \
          once the user says that it is done",
-        server.name,
+        server.source,
         escape_line(&error.message)
     )))
 }
@@ -157,7 +159,7 @@ pub(super) async fn sent(
         answer = &mut handle.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
         () = context.cancellation_token().cancelled() => {
             return Err(ToolError::aborted(format!(
-                "the call was cancelled, and the MCP server `{}` was notified; the call may have been done in part", server.name
+                "the call was cancelled, and {} was notified; the call may have been done in part", server.source
             )));
         }
     };
@@ -191,20 +193,18 @@ pub(super) async fn answers(
     for (name, request) in requests {
         let answer = match request {
             InputRequest::Elicitation(request) => {
-                asked::elicit(&server.name, context, request.params).await?
+                asked::elicit(&server.source, context, request.params).await?
             }
             InputRequest::ListRoots(_) => {
-                let roots = roots(&server.options.workspace);
+                let roots = roots(server.workspace.as_deref());
                 answers.insert(name, serde_json::to_value(roots).unwrap_or_else(|_| json!(null)));
                 continue;
             }
             InputRequest::CreateMessage(request) if let Some(model) = &server.options.sampling => {
-                let answer = sampling::answer(&server.name, model, context, request.params).await;
+                let answer =
+                    sampling::answer((&server.source, &server.name), model, context, request.params).await;
                 let answer = answer.map_err(|error| {
-                    ToolError::denied(format!(
-                        "the MCP server `{}` needs the model, and {}",
-                        server.name, error.message
-                    ))
+                    ToolError::denied(format!("{} needs the model, and {}", server.source, error.message))
                 })?;
                 answers.insert(name, serde_json::to_value(answer).unwrap_or_else(|_| json!(null)));
                 continue;
@@ -220,30 +220,34 @@ pub(super) async fn answers(
 }
 
 pub(super) fn fault(server: &Server, what: &str) -> ToolError {
-    ToolError::failed(format!("the MCP server `{}` violates the protocol: {what}", server.name))
+    ToolError::failed(format!("{} violates the protocol: {what}", server.source))
+}
+
+/// Returns the end of a sentence about a lost connection.
+fn after_loss(server: &Server) -> &'static str {
+    if server.reconnects() { "; the next call reconnects" } else { "" }
 }
 
 /// Converts the error of a failed request to an error for the model.
 pub(super) fn failed(server: &Server, error: ServiceError) -> ToolError {
-    let name = &server.name;
+    let source = &server.source;
     match error {
         ServiceError::McpError(ref error) if let Some(why) = unreadable::reason(error) => {
             ToolError::failed(format!(
-                "the call failed: the answer of the MCP server `{name}` {}. The tool may have done its work",
+                "the call failed: the answer of {source} {}. The tool may have done its work",
                 escape_line(why)
             ))
         }
         ServiceError::McpError(error) => {
             let message = escape_line(&error.message).into_owned();
-            ToolError::failed(format!(
-                "the MCP server `{name}` refused the call: {message} (code {})",
-                error.code.0
-            ))
+            ToolError::failed(format!("{source} refused the call: {message} (code {})", error.code.0))
         }
-        ServiceError::TransportSend(ref refused) if let Some(challenge) = http::challenge(refused, name) => {
+        ServiceError::TransportSend(ref refused)
+            if let Some(challenge) = http::challenge(refused, &server.name) =>
+        {
             let challenge = server.without_address(challenge);
             let challenge = escape_line(&challenge);
-            ToolError::new(ToolErrorKind::Unavailable, format!("the MCP server `{name}` {challenge}"))
+            ToolError::new(ToolErrorKind::Unavailable, format!("{source} {challenge}"))
         }
         ServiceError::TransportSend(ref error) => {
             server.look();
@@ -251,10 +255,10 @@ pub(super) fn failed(server: &Server, error: ServiceError) -> ToolError {
             ToolError::new(
                 ToolErrorKind::Unavailable,
                 format!(
-                    "the MCP server `{name}`{} could not be reached for the call: {}. It is unknown if the call had effects; \
-                     the next call reconnects",
+                    "{source}{} could not be reached for the call: {}. It is unknown if the call had effects{}",
                     server.at(),
-                    escape_line(&(why + &server.last_words()))
+                    escape_line(&(why + &server.last_words())),
+                    after_loss(server)
                 ),
             )
         }
@@ -263,9 +267,9 @@ pub(super) fn failed(server: &Server, error: ServiceError) -> ToolError {
             ToolError::new(
                 ToolErrorKind::Unavailable,
                 format!(
-                    "the connection to the MCP server `{name}` ended during the call{}. It is unknown if the call had effects; \
-                     the next call reconnects",
-                    escape_line(&server.last_words())
+                    "the connection to {source} ended during the call{}. It is unknown if the call had effects{}",
+                    escape_line(&server.last_words()),
+                    after_loss(server)
                 ),
             )
         }

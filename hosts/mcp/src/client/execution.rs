@@ -1,12 +1,14 @@
 //! The member `execution` of listed tools, which rmcp does not keep: it says whether a tool runs only as a task.
 
-use super::offered::Definition;
 use memchr::memmem;
 use rmcp::RoleClient;
 use rmcp::model::{JsonRpcMessage, MetaObject, ServerResult, Tool};
 use rmcp::service::RxJsonRpcMessage;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+/// Definition of a tool as the server sent it: an object with a name.
+pub(super) type Definition = Map<String, Value>;
 
 /// The key of `_meta` under which it is kept.
 const KEY: &str = "toolkit/execution";

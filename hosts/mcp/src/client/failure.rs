@@ -1,6 +1,5 @@
 //! Messages for failed connections and requests: for people, without type names.
 
-use super::http::CONNECT_WITHIN;
 use super::unreadable;
 use rmcp::model::{ErrorData, ProtocolVersion};
 use rmcp::service::{ClientInitializeError, ServiceError};
@@ -8,6 +7,10 @@ use rmcp::transport::streamable_http_client::{SseError, StreamableHttpError};
 use rustls::CertificateError;
 use std::error::Error;
 use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+/// Time limit for a connection to be established.
+pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
 type HttpError = StreamableHttpError<reqwest::Error>;
 type Cause<'a> = &'a (dyn Error + 'static);

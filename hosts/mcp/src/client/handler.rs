@@ -18,8 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 use url::Url;
 
-/// The directory that is worked on, as servers hear of it: the workspace.
-pub(super) fn roots(workspace: &Path) -> ListRootsResult {
+/// The directory that is worked on, as servers hear of it: the workspace. None for a server that hears of no directory.
+pub(super) fn roots(workspace: Option<&Path>) -> ListRootsResult {
+    let Some(workspace) = workspace else { return ListRootsResult::new(Vec::new()) };
     let workspace = std::path::absolute(workspace).unwrap_or_else(|_| workspace.to_owned());
     let name = workspace.file_name().map(|name| name.to_string_lossy().into_owned());
     let root = Url::from_directory_path(&workspace).ok().map(|url| {
@@ -40,7 +41,10 @@ impl ClientHandler for Handler {
         let elicitation = ElicitationCapability::new()
             .with_form(FormElicitationCapability::default())
             .with_url(UrlElicitationCapability::default());
-        let mut capabilities = ClientCapabilities::builder().enable_roots().build();
+        let mut capabilities = match self.0.workspace {
+            Some(_) => ClientCapabilities::builder().enable_roots().build(),
+            None => ClientCapabilities::default(),
+        };
         capabilities.elicitation = Some(elicitation);
         capabilities.sampling = self.0.options.sampling.as_ref().map(|_| SamplingCapability::default());
         let options = &self.0.options;
@@ -63,7 +67,7 @@ impl ClientHandler for Handler {
             return Ok(ElicitResult::new(ElicitationAction::Decline));
         };
         tokio::select! {
-            answer = asked::elicit(&self.0.name, &asking, params) => answer.or_else(|error| {
+            answer = asked::elicit(&self.0.source, &asking, params) => answer.or_else(|error| {
                 tracing::warn!(server = &*self.0.name, "its question could not be asked: {error}");
                 Ok(ElicitResult::new(ElicitationAction::Decline))
             }),
@@ -83,13 +87,13 @@ impl ClientHandler for Handler {
             ));
         };
         tokio::select! {
-            answer = sampling::answer(&self.0.name, model, &asking, params) => answer,
+            answer = sampling::answer((&self.0.source, &self.0.name), model, &asking, params) => answer,
             () = context.ct.cancelled() => Err(ErrorData::invalid_request("it was cancelled", None)),
         }
     }
 
     async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Ok(roots(&self.0.options.workspace))
+        Ok(roots(self.0.workspace.as_deref()))
     }
 
     async fn on_progress(

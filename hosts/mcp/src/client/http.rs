@@ -1,5 +1,6 @@
 //! A server at an address.
 
+use super::failure::CONNECT_WITHIN;
 use super::limited::Limited;
 use super::post::Http;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -12,14 +13,11 @@ use std::collections::HashMap;
 use std::error::Error;
 #[cfg(feature = "oauth")]
 use std::sync::Arc;
-use std::time::Duration;
 #[cfg(feature = "oauth")]
 use tokio_util::sync::CancellationToken;
 use toolkit::config::McpUrl;
 use url::Url;
 
-/// Time limit for a connection to be established.
-pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Maximum length of a URL path that is shown in errors, in bytes.
 const LONGEST_PLAIN_PATH: usize = 24;
 

@@ -1,7 +1,6 @@
 //! The connection to a server over its standard streams: a message a line.
 
 use super::{execution, unreadable};
-use crate::lines::{LineBuffer, Piece};
 use crate::scan::Scan;
 use futures_util::future::BoxFuture;
 use rmcp::RoleClient;
@@ -15,6 +14,7 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncRead, AsyncWrite, Empty};
+use toolkit::text::{LineBuffer, Piece};
 
 /// Multiple of the message limit at which a line ends the connection: nothing after it can be read before it ends.
 const MAX_OVERLENGTH: usize = 32;

@@ -1,4 +1,4 @@
-//! Local names of servers' tools: `server__tool`, in the form that every provider accepts.
+//! Local names of servers' tools: `server__tool`, in the form that every provider accepts. Tools of one session have no prefix.
 
 use data_encoding::BASE32_NOPAD;
 use sha2::{Digest as _, Sha256};
@@ -7,6 +7,8 @@ use toolkit::text::{MAX_NAME_BYTES, MAX_OF_LONG_PREFIX, in_letters_of_names};
 
 /// Separator between server and tool.
 const BETWEEN: &str = "__";
+/// The beginning of a name that would not begin with a letter.
+const FIRST: &str = "tool_";
 /// Length of the hash that distinguishes truncated names.
 const HASH: usize = 8;
 
@@ -24,7 +26,12 @@ pub(super) fn names(prefix: &str, tools: &[&str]) -> Vec<String> {
 }
 
 fn plain(prefix: &str, tool: &str) -> String {
-    format!("{prefix}{BETWEEN}{}", in_letters_of_names(tool))
+    let name = in_letters_of_names(tool);
+    match prefix {
+        "" if name.starts_with(|first: char| first.is_ascii_lowercase()) => name,
+        "" => format!("{FIRST}{name}"),
+        prefix => format!("{prefix}{BETWEEN}{name}"),
+    }
 }
 
 fn shortened(prefix: &str, tool: &str) -> String {
@@ -116,6 +123,17 @@ mod tests {
         assert_eq!(fewer, [names[7].clone(), "everything__get_sum".to_owned()]);
         let whole = super::names(&"p".repeat(80), &["echo"]);
         assert!(is_valid_name(&whole[0]) && whole[0].contains("__echo_"), "{whole:?}");
+    }
+
+    #[test]
+    fn names_without_a_prefix_are_legal_and_unique() {
+        let long = "L".repeat(100);
+        let names = names("", &["getPage", "get-page", "echo", "3d", "日", "", "__", &long]);
+        assert!(names.iter().all(|name| is_valid_name(name)), "{names:?}");
+        assert_eq!((&*names[2], &*names[3]), ("echo", "tool_3d"));
+        assert!(names[0].starts_with("get_page_") && names[1].starts_with("get_page_"), "{names:?}");
+        let unique: std::collections::BTreeSet<&String> = names.iter().collect();
+        assert_eq!(unique.len(), names.len(), "{names:?}");
     }
 
     #[test]

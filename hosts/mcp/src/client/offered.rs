@@ -1,18 +1,14 @@
 //! A server's tools as tools here.
 
 use super::call;
-use super::execution;
+use super::execution::{self, Definition};
 use super::known::{Change, Said};
 use super::names;
 use super::server::{LeftOut, Server};
 use super::visible;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-use toolkit::{Tool, descriptor::Source, text::escape_hidden};
-
-/// Definition of a tool as the server sent it: an object with a name.
-pub(super) type Definition = Map<String, Value>;
+use toolkit::{Tool, text::escape_hidden};
 
 /// A tool of a server.
 #[derive(Debug)]
@@ -104,11 +100,11 @@ fn tool(
     let mut schema = schema.cloned().ok_or("its `inputSchema` is not an object schema")?;
     visible::schema(&mut schema)?;
     let mut tool = Tool::builder(here)
-        .source(Source::mcp(&*server.name))
+        .source(server.source.clone())
         .condition(&*server.launch)
         .description(escape_hidden(text("description").unwrap_or_default()))
         .input_schema(schema)
-        .timeout(Duration::from_millis(server.settings.timeout_ms()));
+        .timeout(server.timeout);
     let title = text("title").or_else(|| hints.and_then(|hints| hints.get("title")).and_then(Value::as_str));
     if let Some(title) = title {
         tool = tool.title(escape_hidden(title));

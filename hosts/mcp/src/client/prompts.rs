@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
-use toolkit::{Tool, ToolOutput, Toolbox, descriptor::Source};
+use toolkit::{Tool, ToolOutput, Toolbox};
 
 /// Time limit for a server to list its prompts.
 const LIST_WITHIN: Duration = Duration::from_secs(10);
@@ -59,7 +59,7 @@ impl McpServers {
         let mut params = GetPromptRequestParams::new(name);
         params.arguments = arguments;
         let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
-        let within = Duration::from_millis(server.settings.timeout_ms());
+        let within = server.timeout;
         let failed = |why: String| {
             let why = server.without_address(why);
             format!("the MCP server `{}` does not give its prompt: {why}", server.name)
@@ -81,7 +81,8 @@ impl McpServers {
     }
 
     async fn offered(&self, toolbox: &Toolbox) -> Vec<Offered> {
-        let each = self.servers().iter().filter(|server| is_admitted(toolbox, server)).map(listed);
+        let each =
+            self.servers().iter().filter(|server| is_admitted(toolbox, server)).map(|server| listed(server));
         futures_util::future::join_all(each).await.into_iter().flatten().collect()
     }
 }
@@ -89,7 +90,7 @@ impl McpServers {
 /// Returns true if the policy leaves the caller a tool of the server that is called so.
 fn is_admitted(toolbox: &Toolbox, server: &Server) -> bool {
     let tool = Tool::builder(format!("{}__prompt", server.prefix))
-        .source(Source::mcp(&*server.name))
+        .source(server.source.clone())
         .read_only()
         .build(|_, _| async { ToolOutput::default() });
     tool.is_ok_and(|tool| toolbox.admits(&tool).is_ok())

@@ -17,9 +17,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use toolkit::{
-    Content, Tool, ToolContext, ToolError, ToolOutput, Toolkit,
-    descriptor::{DynamicArgs, Source},
-    text::escape_line,
+    Content, Tool, ToolContext, ToolError, ToolOutput, Toolkit, descriptor::DynamicArgs, text::escape_line,
 };
 
 const LIST: &str = "resource_list";
@@ -67,9 +65,8 @@ impl Resources {
         if is_there && known.state == State::Registered || known.state == State::Refused {
             return Ok(());
         }
-        let limits =
-            known.servers.values().filter_map(Weak::upgrade).map(|server| server.settings.timeout_ms());
-        let timeout = Duration::from_millis(limits.max().unwrap_or(60_000));
+        let limits = known.servers.values().filter_map(Weak::upgrade).map(|server| server.timeout);
+        let timeout = limits.max().unwrap_or(Duration::from_mins(1));
         let names: Vec<&str> = known.servers.keys().map(String::as_str).collect();
         for tool in self.tools(&names, timeout)? {
             let change = match known.state {
@@ -142,7 +139,7 @@ impl Resources {
         })?;
         // The policy is applied as to a tool of the server.
         let own = Tool::builder(format!("{}__{}", server.prefix, context.tool_name()))
-            .source(Source::mcp(&*server.name))
+            .source(server.source.clone())
             .condition(&*server.launch)
             .read_only()
             .build(|_, _| async { ToolOutput::default() })

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use toolkit::{Ask, ToolContext};
+use toolkit::{Ask, ToolContext, descriptor::Source};
 
 /// The kind of permission to use the model.
 const KIND: &str = "mcp_sampling";
@@ -32,7 +32,7 @@ pub type SamplingAnswer<'a> = Pin<Box<dyn Future<Output = Result<Value, String>>
 
 /// Requests an answer from the model, with the user's approval.
 pub(super) async fn answer(
-    server: &str,
+    (source, server): (&Source, &str),
     model: &Arc<dyn Sampling>,
     context: &ToolContext,
     params: CreateMessageRequestParams,
@@ -43,7 +43,7 @@ pub(super) async fn answer(
     if request.get("tools").is_some_and(|tools| !tools.is_null()) || has_tool_blocks(&request["messages"]) {
         return Err(ErrorData::invalid_params("this client's model takes no tools", None));
     }
-    let mut ask = Ask::new(KIND, format!("let the MCP server `{server}` use your model"))
+    let mut ask = Ask::new(KIND, format!("let {source} use your model"))
         .with_pattern(server)
         .with_text("says to it", said(&request["messages"]))
         .with_text("at most", format!("{} tokens", params.max_tokens))

@@ -1,13 +1,12 @@
 //! All servers of a configuration: started when they are first needed, together.
 
-use super::connect::About;
+use super::configured::Configured;
+use super::connection::About;
 use super::launch;
-#[cfg(feature = "oauth")]
-use super::oauth::SignIn;
+use super::options::ClientOptions;
 use super::programs::{Trusted, compiled, programs, trusted_by};
 use super::resources::Resources;
-use super::sampling::Sampling;
-use super::server::{Server, State};
+use super::server::State;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,112 +21,6 @@ use toolkit::{
 
 /// Time from the start of the servers for which toolboxes wait for them.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Options of a client for all of its servers.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct ClientOptions {
-    /// The name that servers see; `toolkit` by default.
-    pub name: String,
-    /// Version that servers see; the version of this crate by default.
-    pub version: String,
-    /// Time limit for a server to start and list its tools; 30 seconds by default. A toolbox waits for tools no longer than
-    /// [`prepare_timeout`](toolkit::Builder::prepare_timeout): tools that come later are in later toolboxes.
-    pub start_within: Duration,
-    /// Maximum number of tools per server; 1,000 by default.
-    pub most_tools: usize,
-    /// The directory that servers work in which name no other, and that sandboxes let them write to; that of the process by default.
-    pub workspace: PathBuf,
-    /// Directory for the recorded definitions of tools, so that a later process notices changes, and for the tokens of sign-ins. By
-    /// default both are kept in memory only.
-    pub data_dir: Option<PathBuf>,
-    /// The model that servers may use, with the user's approval each time; none by default, and servers are told that sampling is
-    /// unsupported.
-    pub sampling: Option<Arc<dyn Sampling>>,
-    /// Lets the user sign in to a server that requires authentication. By default nothing does, and such a server is unavailable until
-    /// the user signs in by other means. The time to sign in counts as part of the server's start, or of the call that needs it. After a
-    /// failed sign-in the user is not asked again for five minutes.
-    #[cfg(feature = "oauth")]
-    pub sign_in: Option<Arc<dyn SignIn>>,
-    /// Scopes to request in addition to those that the server requires; none by default.
-    #[cfg(feature = "oauth")]
-    pub scopes: Vec<String>,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        Self {
-            name: "toolkit".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            start_within: Duration::from_secs(30),
-            most_tools: 1_000,
-            workspace: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
-            data_dir: None,
-            sampling: None,
-            #[cfg(feature = "oauth")]
-            sign_in: None,
-            #[cfg(feature = "oauth")]
-            scopes: Vec::new(),
-        }
-    }
-}
-
-impl ClientOptions {
-    /// Returns the default options.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the name and version that servers see.
-    #[must_use]
-    pub fn named(self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        Self { name: name.into(), version: version.into(), ..self }
-    }
-
-    /// Sets the time limit for a server to start.
-    #[must_use]
-    pub fn start_within(self, start_within: Duration) -> Self {
-        Self { start_within, ..self }
-    }
-
-    /// Sets the maximum number of tools per server.
-    #[must_use]
-    pub fn most_tools(self, most_tools: usize) -> Self {
-        Self { most_tools, ..self }
-    }
-
-    /// Sets the directory that servers work in.
-    #[must_use]
-    pub fn workspace(self, workspace: impl Into<PathBuf>) -> Self {
-        Self { workspace: workspace.into(), ..self }
-    }
-
-    /// Sets the model that servers may use, with the user's approval each time.
-    #[must_use]
-    pub fn sampling(self, sampling: Arc<dyn Sampling>) -> Self {
-        Self { sampling: Some(sampling), ..self }
-    }
-
-    /// Sets the implementation that lets the user sign in.
-    #[cfg(feature = "oauth")]
-    #[must_use]
-    pub fn sign_in(self, sign_in: Arc<dyn SignIn>) -> Self {
-        Self { sign_in: Some(sign_in), ..self }
-    }
-
-    /// Sets the scopes to request in addition to those that the server requires.
-    #[cfg(feature = "oauth")]
-    #[must_use]
-    pub fn scopes(self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self { scopes: scopes.into_iter().map(Into::into).collect(), ..self }
-    }
-
-    /// Sets the directory for the recorded definitions of tools and the tokens of sign-ins.
-    #[must_use]
-    pub fn data_dir(self, data_dir: impl Into<PathBuf>) -> Self {
-        Self { data_dir: Some(data_dir.into()), ..self }
-    }
-}
 
 /// The MCP servers of a configuration; their tools are named `server__tool`. Cheap to clone.
 ///
@@ -155,7 +48,7 @@ pub struct McpServers(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    servers: Vec<Arc<Server>>,
+    servers: Vec<Arc<Configured>>,
     options: Arc<ClientOptions>,
     /// Names and prefixes of the servers that are switched off.
     off: Vec<(String, String)>,
@@ -245,7 +138,7 @@ impl McpServers {
             let prefix = prefixes.get(name.as_str()).cloned().unwrap_or_default();
             let (options, resources) = (Arc::clone(&options), Arc::clone(&resources));
             let (trusted, named_by) = source(name);
-            Server::new(name, prefix, settings.clone(), (trusted, &named_by), options, resources)
+            Configured::new(name, prefix, settings.clone(), (trusted, &named_by), options, resources)
         };
         let (on, off): (Vec<_>, Vec<_>) = servers.iter().partition(|(_, settings)| settings.enabled());
         let servers = on.into_iter().map(of).collect();
@@ -268,7 +161,7 @@ impl McpServers {
     /// Returns only the servers that may have a tool of this name: none for a tool that belongs to no server.
     #[must_use]
     pub fn only_for(self, tool: &str) -> Self {
-        let may_have = |server: &&Arc<Server>| super::resources::is_one(tool) || server.may_have(tool);
+        let may_have = |server: &&Arc<Configured>| super::resources::is_one(tool) || server.may_have(tool);
         let servers = self.0.servers.iter().filter(may_have).cloned().collect();
         self.narrowed(servers, self.0.off.clone())
     }
@@ -286,7 +179,7 @@ impl McpServers {
         self.narrowed(Vec::new(), Vec::new())
     }
 
-    fn narrowed(&self, servers: Vec<Arc<Server>>, off: Vec<(String, String)>) -> Self {
+    fn narrowed(&self, servers: Vec<Arc<Configured>>, off: Vec<(String, String)>) -> Self {
         let options = Arc::clone(&self.0.options);
         Self(Arc::new(Shared { servers, options, off, tasks: Mutex::default() }))
     }
@@ -298,7 +191,7 @@ impl McpServers {
 
     /// Returns the status of each server.
     pub fn status(&self) -> Vec<ServerStatus> {
-        let status = |server: &Arc<Server>| ServerStatus {
+        let status = |server: &Arc<Configured>| ServerStatus {
             name: server.name.to_string(),
             state: match &*server.state().borrow() {
                 State::Idle => ServerState::Idle,
@@ -329,7 +222,7 @@ impl McpServers {
     #[cfg(feature = "oauth")]
     pub async fn sign_out(&self, server: &str) -> std::io::Result<bool> {
         let server = self.0.servers.iter().find(|other| &*other.name == server);
-        match server.and_then(|server| server.authority.as_ref()) {
+        match server.and_then(|server| server.target.authority.as_ref()) {
             Some(authority) => authority.sign_out().await,
             None => Ok(false),
         }
@@ -339,17 +232,17 @@ impl McpServers {
     #[cfg(feature = "oauth")]
     pub fn sign_in_again(&self, server: &str) {
         let server = self.0.servers.iter().find(|other| &*other.name == server);
-        if let Some(authority) = server.and_then(|server| server.authority.as_ref()) {
+        if let Some(authority) = server.and_then(|server| server.target.authority.as_ref()) {
             authority.sign_in_again();
         }
     }
 
-    pub(super) fn servers(&self) -> &[Arc<Server>] {
+    pub(super) fn servers(&self) -> &[Arc<Configured>] {
         &self.0.servers
     }
 
     async fn settled(&self) {
-        let settled = |server: &Arc<Server>| {
+        let settled = |server: &Arc<Configured>| {
             let mut state = server.state();
             async move {
                 let _ = state.wait_for(|state| !matches!(state, State::Idle | State::Starting)).await;
@@ -381,7 +274,7 @@ impl McpServers {
             let _ = task.await;
         }
         for server in &self.0.servers {
-            server.stopped();
+            server.set_state(State::Stopped);
         }
         futures_util::future::join_all(abouts.iter().filter_map(|about| about.take_finished())).await;
     }
@@ -396,7 +289,7 @@ impl McpServers {
         if matches!(*tasks, Tasks::None) {
             let each = self.0.servers.iter().map(|server| {
                 server.is_of(toolkit.downgrade());
-                server.begin();
+                server.set_state(State::Starting);
                 tokio::spawn(Arc::clone(server).keep())
             });
             *tasks = Tasks::Running(each.collect(), begun);
@@ -414,7 +307,7 @@ impl ToolSource for McpServers {
     /// Returns the programs and scripts of its own servers, and of all servers of the configuration: whoever starts them later runs them.
     fn programs(&self, configuration: &Configuration) -> Vec<PathBuf> {
         let every = configuration.every_mcp();
-        let settings = self.0.servers.iter().map(|server| &server.settings).chain(every.values());
+        let settings = self.0.servers.iter().map(|server| &server.target.settings).chain(every.values());
         let commands = settings.filter_map(|settings| match settings {
             McpServerSettings::Command(command) => Some(command),
             _ => None,

@@ -2,7 +2,6 @@
 
 use super::message::{self, Line, Message};
 use super::output::Output;
-use crate::lines::{LineBuffer, Piece};
 use crate::scan::Scan;
 use crate::server::no_message;
 use rmcp::service::{RoleServer, TxJsonRpcMessage};
@@ -10,6 +9,7 @@ use rmcp::transport::Transport;
 use rmcp::transport::async_rw::DEFAULT_MAX_LINE_LENGTH;
 use std::io;
 use tokio::io::{AsyncRead, AsyncWrite};
+use toolkit::text::{LineBuffer, Piece};
 
 /// The transport between a client and a server.
 ///

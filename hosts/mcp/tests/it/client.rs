@@ -14,6 +14,7 @@ mod limits;
 mod oauth;
 mod sampling;
 mod scripted;
+mod session;
 mod sse;
 mod starts;
 mod tolerant;

@@ -3,7 +3,7 @@
 use super::client::Challenge;
 use super::store::{Store, StoredToken};
 use super::{SignIn, authorize};
-use crate::client::servers::ClientOptions;
+use crate::client::options::ClientOptions;
 use oauth2::TokenResponse as _;
 use rmcp::transport::auth::{AuthError, AuthorizationManager, OAuthClientConfig};
 use std::fmt;

@@ -1,14 +1,16 @@
-//! Lines of a stream, with a limit of their length.
+//! Lines of a stream, with a limit of their length: for the hosts, whose protocols have a message on each line.
 
+use std::future::poll_fn;
 use std::io;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use std::pin::Pin;
+use tokio::io::{AsyncRead, ReadBuf};
 
 /// Minimum number of bytes per read.
 const CHUNK: usize = 64 << 10;
 
 /// A line, or a part of one that is longer than the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub enum Piece<'a> {
     /// A whole line, without its line feed.
     Line(&'a [u8]),
     /// A part of a line that is too long. Its other parts follow.
@@ -19,7 +21,7 @@ pub(crate) enum Piece<'a> {
 
 /// Bytes that were read, of which lines are taken.
 #[derive(Debug)]
-pub(crate) struct LineBuffer {
+pub struct LineBuffer {
     bytes: Vec<u8>,
     /// Start of the bytes that were read and not yet returned.
     start: usize,
@@ -33,12 +35,14 @@ pub(crate) struct LineBuffer {
 }
 
 impl LineBuffer {
-    pub(crate) fn new(limit: usize) -> Self {
+    /// Creates a buffer for lines of at most this number of bytes.
+    pub fn new(limit: usize) -> Self {
         Self { bytes: Vec::new(), start: 0, end: 0, searched: 0, limit, is_within: false }
     }
 
     /// Returns the next line or part among the bytes that were read.
-    pub(crate) fn next(&mut self) -> Option<Piece<'_>> {
+    #[expect(clippy::should_implement_trait, reason = "the piece borrows from the buffer")]
+    pub fn next(&mut self) -> Option<Piece<'_>> {
         let unread = &self.bytes[self.searched..self.end];
         let from = self.start;
         let Some(length) = memchr::memchr(b'\n', unread) else {
@@ -59,7 +63,7 @@ impl LineBuffer {
     }
 
     /// Returns the bytes after the last line feed, at the end of the input.
-    pub(crate) fn rest(&mut self) -> Option<Piece<'_>> {
+    pub fn rest(&mut self) -> Option<Piece<'_>> {
         let from = std::mem::replace(&mut self.start, self.end);
         let bytes = &self.bytes[from..self.end];
         if std::mem::take(&mut self.is_within) {
@@ -69,9 +73,17 @@ impl LineBuffer {
     }
 
     /// Reads more bytes, and returns their number: 0 at the end of the input. Dropping the future while it waits loses nothing.
-    pub(crate) async fn read(&mut self, input: &mut (impl AsyncRead + Unpin)) -> io::Result<usize> {
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the input.
+    pub async fn read(&mut self, input: &mut (impl AsyncRead + Unpin)) -> io::Result<usize> {
         loop {
-            match input.read(self.room()).await {
+            let read = poll_fn(|task| {
+                let mut room = ReadBuf::new(self.room());
+                Pin::new(&mut *input).poll_read(task, &mut room).map_ok(|()| room.filled().len())
+            });
+            match read.await {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
                 Ok(bytes) => {

@@ -94,6 +94,19 @@ fn is_heading(line: &str) -> bool {
     (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with(' '))
 }
 
+/// Returns the line of a doc comment that is the heading of a section on the arguments.
+pub(crate) fn heading_of_arguments(attributes: &[Attribute]) -> Option<&Attribute> {
+    let mut in_code = false;
+    attributes.iter().find(|attribute| {
+        let Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) = value(attribute) else { return false };
+        text.value().lines().map(str::trim).any(|line| {
+            in_code ^= line.starts_with("```");
+            let title = line.trim_start_matches('#').trim().trim_end_matches(':').to_ascii_lowercase();
+            !in_code && is_heading(line) && ["arguments", "args", "parameters", "params"].contains(&&*title)
+        })
+    })
+}
+
 /// Returns the value of `#[doc = …]`.
 fn value(attribute: &Attribute) -> Option<&Expr> {
     match &attribute.meta {

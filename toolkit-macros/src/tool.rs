@@ -50,6 +50,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     check_returned_integers(&function, &mut flaws, &mut errors);
     let parameters = parameter::take(&mut function, &mut flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
+    parameter::check_section(&function, &parameters, &mut errors);
     options.check_asks(&function, &parameters, &mut errors);
     // A parameter rejected without an error here is one that rustc reports in the function itself.
     let is_broken = parameters.iter().any(|parameter| matches!(parameter, parameter::Parameter::Broken));

@@ -359,6 +359,12 @@ impl Toolbox {
         let advice =
             if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
         let why = self.0.toolkit.absence(name).map(|why| format!(": {why}")).unwrap_or_default();
+        let advice = if self.0.toolkit.leaves_linked_tools_out() && advice.is_empty() && why.is_empty() {
+            "; this toolkit has no tools: `Toolkit::empty()` begins without those that are linked, `Toolkit::builder()` with them"
+                .to_owned()
+        } else {
+            advice
+        };
         ToolError::new(
             ToolErrorKind::UnknownTool,
             format!("there is no tool `{}`{why}{advice}", escape_line(&cut(name, MAX_NAME_BYTES))),

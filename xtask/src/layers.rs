@@ -43,6 +43,7 @@ const MODULES: Ordered = &[(
         // The parts of the context of a call.
         &[
             "approver",
+            "ask_journal",
             "ask_record",
             "cut",
             "events",

@@ -429,6 +429,18 @@ fn name(pattern: &Pat, rules: &Rules, errors: &mut Errors) -> Option<LitStr> {
         );
         return None;
     }
+    // The parameter counts as named, so that nothing else is reported for it.
+    let value = name.value();
+    let plain = value.trim_start_matches('_');
+    if plain.len() < value.len() && !plain.is_empty() {
+        errors.push(
+            Check::ArgumentName,
+            ident,
+            format!(
+                "a model would see the argument `{value}` with its underscore\nname it `{plain}`, or add `#[arg(rename = \"{plain}\")]`"
+            ),
+        );
+    }
     Some(name)
 }
 
@@ -507,5 +519,22 @@ pub(super) fn check_names(parameters: &[Parameter], errors: &mut Errors) {
                 format!("{whose} argument is named `{}` already", name.value()),
             );
         }
+    }
+}
+
+/// Reports a section on the arguments in the doc comment of a function that describes them nowhere else: a model does not read it.
+pub(super) fn check_section(function: &Function, parameters: &[Parameter], errors: &mut Errors) {
+    let is_undocumented = |parameter: &Parameter| match parameter {
+        Parameter::Argument(argument) => argument.description.literal().is_some_and(|text| text.is_empty()),
+        _ => false,
+    };
+    if let Some(heading) = documentation::heading_of_arguments(&function.attributes)
+        && parameters.iter().any(is_undocumented)
+    {
+        errors.push(
+            Check::Description,
+            heading,
+            "a model does not read this section of the doc comment\ndescribe each argument at its parameter: `/// The number of the note.` above `id: u32`",
+        );
     }
 }

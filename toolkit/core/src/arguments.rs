@@ -67,7 +67,7 @@ impl Arguments {
 
     #[doc(hidden)]
     pub fn missing(name: &str) -> ToolError {
-        ToolError::invalid_arguments(InvalidArguments::of(vec![Problem::new(
+        ToolError::of_arguments(InvalidArguments::of(vec![Problem::new(
             "",
             format!("`{name}` is required"),
             "nothing",

@@ -184,8 +184,20 @@ impl ToolError {
         Self::from_source(error.into())
     }
 
+    /// Creates an error for arguments that the schema takes and the tool does not, such as two that exclude each other. Name the argument, and what
+    /// is right instead.
+    ///
+    /// ```
+    /// # use toolkit::{ToolError, ToolErrorKind};
+    /// let error = ToolError::invalid_arguments("`until` must not be before `from`");
+    /// assert_eq!(error.kind(), ToolErrorKind::InvalidArguments);
+    /// ```
+    pub fn invalid_arguments(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::InvalidArguments, message)
+    }
+
     #[doc(hidden)]
-    pub fn invalid_arguments(problems: InvalidArguments) -> Self {
+    pub fn of_arguments(problems: InvalidArguments) -> Self {
         let message = problems.to_string();
         Self { arguments: Some(Box::new(problems)), ..Self::new(ToolErrorKind::InvalidArguments, message) }
     }

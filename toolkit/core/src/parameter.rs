@@ -148,7 +148,7 @@ impl ParameterDef {
 
     /// Creates the error for a value that the schema allows and the type refuses. `name` is empty for all arguments.
     fn refuse(&self, name: &str, error: &serde_json::Error) -> ToolError {
-        ToolError::invalid_arguments(InvalidArguments::of(vec![self.problem(name, error)]))
+        ToolError::of_arguments(InvalidArguments::of(vec![self.problem(name, error)]))
     }
 
     fn problem(&self, name: &str, error: &serde_json::Error) -> Problem {
@@ -337,7 +337,7 @@ fn together(first: Option<ToolError>, error: ToolError) -> ToolError {
         (Some(first), None) => first,
         (Some(first), Some(more)) => {
             let problems = first.problems().into_iter().chain([more]).flat_map(|all| all.problems.clone());
-            ToolError::invalid_arguments(InvalidArguments::of(problems.collect()))
+            ToolError::of_arguments(InvalidArguments::of(problems.collect()))
         }
     }
 }

@@ -152,7 +152,8 @@ impl Services {
     pub fn require<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {
         self.get().map(State).ok_or_else(|| {
             ToolError::unavailable(format!(
-                "this tool needs the service `{}`, which the host does not provide",
+                "this tool needs the service `{}`, which the host does not provide; one of a `#[toolkit::service]` function is made \
+                 only for tools that take it as a parameter, `State<..>`",
                 type_name::<T>()
             ))
         })

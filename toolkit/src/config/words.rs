@@ -223,6 +223,10 @@ fn keys(
                 };
                 let near = nearest(name, all.iter().copied());
                 return Err(match (near.first(), all.is_empty()) {
+                    (None, false) if keys.len() == 1 && keys[0] == "tools" => format!(
+                        "{place} has no key `{name}`; the settings of a tool are in `tools.settings.{name}`; there are {}",
+                        all.join(", ")
+                    ),
                     (Some(near), _) => format!("{place} has no key `{name}`; did you mean `{near}`?"),
                     (None, true) => format!("{place} has no keys"),
                     (None, false) => format!("{place} has no key `{name}`; there are {}", all.join(", ")),

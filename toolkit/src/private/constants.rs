@@ -13,7 +13,7 @@ impl Constant<&'static str> {
 impl Constant<&&'static str> {
     /// Returns the text.
     pub const fn text(self) -> &'static str {
-        *self.0
+        self.0
     }
 }
 

@@ -53,8 +53,7 @@ impl Builder {
             |tool: &Tool| policy.as_deref().is_some_and(|policy| policy::switches_on(policy, tool));
         let linked = if self.linked { linked_tools() } else { Vec::new() };
         if self.linked {
-            problems.extend(link::silent_crates());
-            problems.extend(sections_twice(&self.rules.configuration));
+            problems.extend(of_linked_crates(&self.rules.configuration));
             let has_tools = adds_tools || !linked.is_empty() || !service::linked_factories().is_empty();
             diagnostics.extend((!has_tools).then(nothing_linked));
         }
@@ -101,11 +100,7 @@ impl Builder {
         let before = problems.len();
         problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services, &near)));
         let lacks_services = problems.len() > before;
-        if !problems.is_empty() {
-            problems.sort_unstable();
-            problems.dedup();
-            return Err(BuildError { problems, lacks_services });
-        }
+        refuse(problems, lacks_services)?;
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
         self.settings.redactor = self.rules.configuration.add_secrets(self.settings.redactor);
         let names: Vec<&str> = tools.iter().map(Tool::name).collect();
@@ -277,4 +272,21 @@ impl fmt::Debug for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+/// Returns the problems of the crates that are linked, whatever they register.
+fn of_linked_crates(configuration: &Configuration) -> Vec<String> {
+    let mut problems: Vec<String> = link::silent_crates().into_iter().collect();
+    problems.extend(sections_twice(configuration));
+    problems
+}
+
+/// Fails if there are problems, each of which is told once.
+fn refuse(mut problems: Vec<String>, lacks_services: bool) -> Result<(), BuildError> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    problems.sort_unstable();
+    problems.dedup();
+    Err(BuildError { problems, lacks_services })
 }

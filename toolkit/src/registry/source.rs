@@ -3,6 +3,7 @@
 use super::{Inner, Toolkit};
 use crate::at_once::all_within;
 use crate::config::Configuration;
+use crate::link::Linked;
 use crate::tool::Tool;
 use std::fmt;
 use std::path::PathBuf;
@@ -202,6 +203,11 @@ impl Inner {
     pub(crate) fn source_instructions(&self) -> Vec<SourceInstructions> {
         let all = self.sources.iter().map(|source| guard("instructions", || source.instructions()));
         all.filter_map(Result::ok).flatten().collect()
+    }
+
+    /// Returns true if the toolkit has no tools at all, although some are linked.
+    pub(crate) fn leaves_linked_tools_out(&self) -> bool {
+        self.sources.is_empty() && self.tools().is_empty() && inventory::iter::<Linked>().next().is_some()
     }
 
     /// Returns the reason why a tool of this name does not exist, if a source knows it. A source that panics is

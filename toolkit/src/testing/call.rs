@@ -57,6 +57,16 @@ impl TestCall {
         }
     }
 
+    /// Returns the output, as [`expect_ok`](Self::expect_ok) does.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the call failed; the message contains the error and the questions asked.
+    #[track_caller]
+    pub fn unwrap(&self) -> &ToolOutput {
+        self.expect_ok()
+    }
+
     /// Returns the error.
     ///
     /// # Panics

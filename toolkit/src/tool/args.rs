@@ -105,6 +105,6 @@ impl DynamicArgs {
             })
             .unwrap_or_else(|| expected.to_owned());
         let problem = Problem::new(Problem::pointer_to(key), expected, actual);
-        ToolError::invalid_arguments(InvalidArguments::of(vec![problem]))
+        ToolError::of_arguments(InvalidArguments::of(vec![problem]))
     }
 }

@@ -12,7 +12,7 @@ use crate::tool::def::ToolDef;
 use serde_json::Value;
 use toolkit_core::arguments::{self, Arguments, InvalidArguments, Problem, Repair};
 use toolkit_core::call::{CallArguments, ToolCall, ToolResult};
-use toolkit_core::error::ToolError;
+use toolkit_core::error::{ToolError, ToolErrorKind};
 use toolkit_core::guard::guard;
 use toolkit_core::redact::Redactor;
 use toolkit_core::schema::Compiled;
@@ -48,7 +48,9 @@ impl Toolbox {
     /// Runs the synchronous steps before the function. Not async: see [`Toolbox::call`].
     pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Begun {
         let Scope { toolkit, tools, .. } = &*self.0;
-        let found = self.open().and_then(|()| self.place(&call.name)).and_then(|place| {
+        let place =
+            self.open().and_then(|()| self.place(&call.name)).map_err(|error| self.swapped(&call, error));
+        let found = place.and_then(|place| {
             let tool = &tools[place];
             within(tool, &options).map(|()| (place, tool))
         });
@@ -102,6 +104,20 @@ impl Toolbox {
 }
 
 impl Toolbox {
+    /// Returns the error of a call that is not found, and says so if its id is the name of a tool.
+    #[cold]
+    fn swapped(&self, call: &ToolCall, error: ToolError) -> ToolError {
+        if error.kind() != ToolErrorKind::UnknownTool || self.tool(&call.id).is_none() {
+            return error;
+        }
+        let message = format!(
+            "{}; the id of this call, `{}`, is the name of a tool: the order is `ToolCall::new(id, name, arguments)`",
+            error.message(),
+            call.id
+        );
+        ToolError::new(ToolErrorKind::UnknownTool, message)
+    }
+
     /// Checks that the toolkit is not shut down.
     fn open(&self) -> Result<(), ToolError> {
         if self.0.toolkit.lifecycle.is_closing() {
@@ -199,7 +215,7 @@ fn refuse(tool: &Tool, mut problems: InvalidArguments) -> ToolError {
         problems.signature = tool.compiled().map(Compiled::signature).unwrap_or_default();
     }
     let worded = tool.format_error().map(|format| format(&problems));
-    let error = ToolError::invalid_arguments(problems);
+    let error = ToolError::of_arguments(problems);
     match worded {
         Some(message) => error.with_message(message),
         None => error,

@@ -3,6 +3,8 @@ use toolkit::prelude::*;
 
 /// Reads a file.
 #[tool]
-const unsafe extern "C" fn read<T>(_path: u32) {}
+const unsafe extern "C" fn read<T>(path: u32) {
+    let _ = path;
+}
 
 fn main() {}

@@ -12,13 +12,13 @@ async fn given(
     context: u8,
     arguments: u8,
     value_0: u8,
-    __toolkit: u8,
+    #[arg(rename = "__toolkit")] __toolkit: u8,
     given: u8,
     value: u8,
     tool: u8,
     toolkit: u8,
     state: u8,
-    _unused: u8,
+    #[arg(rename = "_unused")] _unused: u8,
     real: &ToolContext,
 ) -> String {
     let numbers = [self_, r#type, context, arguments, value_0, __toolkit, given, value, tool, toolkit, state];

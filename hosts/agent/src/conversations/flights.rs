@@ -47,7 +47,7 @@ pub struct Ended {
     pub result: Arc<ToolAgentResult>,
 }
 
-/// What a sender has of a message.
+/// The receipt of a message: its sender waits for the end of the run that consumes it.
 #[derive(Debug, Clone)]
 pub struct Receipt(pub(super) watch::Receiver<Outcome>);
 

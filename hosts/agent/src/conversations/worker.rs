@@ -10,12 +10,7 @@ use crate::transcript::new_id;
 use std::sync::Arc;
 use toolkit::CancellationToken;
 
-/// The next step of a conversation.
-enum Next {
-    Run(NextRun),
-    End,
-}
-
+/// The next run of a conversation.
 struct NextRun {
     id: String,
     /// `None` for a run that a crash interrupted, and for one that the end of a background job begins.
@@ -44,28 +39,28 @@ pub(super) async fn work(shared: Arc<Shared>, mut session: Session) {
         let next = shared.begin_run(open, None);
         do_run(&shared, &mut session, next).await;
     }
-    while let Next::Run(next) = next(&shared, &mut session).await {
+    while let Some(next) = next(&shared, &mut session).await {
         do_run(&shared, &mut session, next).await;
     }
     session.close();
     drop(at_end);
 }
 
-async fn next(shared: &Shared, session: &mut Session) -> Next {
+async fn next(shared: &Shared, session: &mut Session) -> Option<NextRun> {
     loop {
         if shared.ending.is_cancelled() {
-            return Next::End;
+            return None;
         }
         // Made before the look, so that what comes after it is not missed.
         let changed = shared.changed.notified();
         if let Some(next) = shared.take_task() {
-            return Next::Run(next);
+            return Some(next);
         }
         tokio::select! {
             () = changed => {}
-            () = shared.ending.cancelled() => return Next::End,
+            () = shared.ending.cancelled() => return None,
             () = session.woken(), if shared.options.wakes => {
-                return Next::Run(shared.begin_run(new_id(), None));
+                return Some(shared.begin_run(new_id(), None));
             }
         }
     }

@@ -13,7 +13,7 @@ use toolkit_agent::{
 use toolkit_models::{Answer, Message, Scripted};
 
 /// No test waits so long for something that happens.
-const LONG: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_mins(2);
 
 fn answers_each() -> Arc<Scripted> {
     Arc::new(Scripted::with(|request| {

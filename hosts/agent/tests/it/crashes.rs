@@ -60,7 +60,7 @@ fn model() -> Scripted {
             Message::User(message) => Some((at, message.content.first()?.as_text()?.to_owned())),
             _ => None,
         });
-        let (at, task) = tasks.filter(|(_, text)| MESSAGES.contains(&&**text)).last().unwrap();
+        let (at, task) = tasks.rev().find(|(_, text)| MESSAGES.contains(&&**text)).unwrap();
         let is_new = !request.messages[at..].iter().any(|message| matches!(message, Message::Assistant(_)));
         let named = |name: &str| {
             call(&format!("{task}-{name}"), &format!("crash_{name}"), json!({"id": format!("{task}-{name}")}))

@@ -228,15 +228,17 @@ impl<'s> Run<'s> {
     async fn deliver(&mut self) -> Result<(), Ending> {
         self.drain_events();
         let mut delivered = Vec::new();
-        while let Some(queued) = self.session.steering.first() {
+        while let Some(queued) = self.session.steering.take_first() {
             let text = queued.text();
-            let (kind, id) = match queued {
-                Queued::Message { id, .. } => (Kind::Addition, id),
+            let (kind, id) = match &queued {
+                Queued::Message { id, .. } => (Kind::Addition, id.clone()),
                 _ => (Kind::Note, None),
             };
             let consumes = id.iter().cloned().collect();
-            self.session.journal.say_consuming(kind, Message::user(&text), consumes)?;
-            self.session.steering.remove_first();
+            if let Err(error) = self.session.journal.say_consuming(kind, Message::user(&text), consumes) {
+                self.session.steering.put_back(queued);
+                return Err(error.into());
+            }
             delivered.push(AgentEvent::Delivered { text, id });
         }
         if delivered.iter().any(|event| matches!(event, AgentEvent::Delivered { id: Some(_), .. })) {

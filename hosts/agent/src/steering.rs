@@ -116,19 +116,27 @@ impl Steering {
         self.0.arrived.notify_waiters();
     }
 
+    /// Removes a message of the user by its id. Returns false if it is not there any more.
+    pub(crate) fn remove(&self, message: &str) -> bool {
+        let mut queue = self.queue();
+        let is_it = |queued: &Queued| matches!(queued, Queued::Message { id: Some(id), .. } if id == message);
+        let place = queue.iter().position(is_it);
+        place.and_then(|place| queue.remove(place)).is_some()
+    }
+
     /// Removes all messages of the user, which whoever sent them sends again.
     pub(crate) fn remove_messages(&self) {
         self.queue().retain(|queued| !matches!(queued, Queued::Message { id: Some(_), .. }));
     }
 
-    /// The message that has waited for the longest time.
-    pub(crate) fn first(&self) -> Option<Queued> {
-        self.queue().front().cloned()
+    /// Takes the message that has waited for the longest time.
+    pub(crate) fn take_first(&self) -> Option<Queued> {
+        self.queue().pop_front()
     }
 
-    /// Removes the message that has waited for the longest time: it is in the conversation.
-    pub(crate) fn remove_first(&self) {
-        self.queue().pop_front();
+    /// Puts a message back that could not be added to the conversation.
+    pub(crate) fn put_back(&self, queued: Queued) {
+        self.queue().push_front(queued);
     }
 
     fn queue(&self) -> MutexGuard<'_, VecDeque<Queued>> {

@@ -13,8 +13,8 @@ use url::Url;
 /// Refuses requests that are addressed to another host, and those of pages of other origins.
 ///
 /// A page whose name resolves to this machine (DNS rebinding) sends its own name as the host. A page of another origin can send a request
-/// without reading the answer, so that the request itself must be refused. Requests without an `Origin` come from programs. A
-/// WebSocket is checked in the same way, since its first request is one as others.
+/// without reading the answer, so that the request itself must be refused; one without an `Origin` is told by `Sec-Fetch-Site`. Requests with
+/// neither come from programs. A WebSocket is checked in the same way, since its first request is one as others.
 #[derive(Debug, Clone)]
 pub struct Addressed<S> {
     inner: S,
@@ -90,6 +90,10 @@ impl Allowed {
             let origin = origin.to_str().ok().and_then(|origin| Url::parse(origin).ok());
             origin.is_some_and(|origin| self.origins.iter().any(|pattern| pattern.matches(&origin)))
         });
+        // Pages send requests without an `Origin`, too: for pictures, and when a person follows a link.
+        let is_of_page =
+            headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
+        let is_page_allowed = is_page_allowed && (!is_of_page || headers.contains_key(ORIGIN));
         (!is_page_allowed).then(|| {
             Problem::new(StatusCode::FORBIDDEN, "pages of this origin may not call; allow the origin first")
         })
@@ -168,6 +172,18 @@ mod tests {
         }
         assert_eq!(refused(&allowed, &["localhost"], None, "http://evil.test/"), Some(421));
         assert_eq!(refused(&allowed, &["localhost"], None, "http://localhost/"), None);
+        let of_page = |site: &'static str, origin: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_static("localhost"));
+            headers.insert("sec-fetch-site", HeaderValue::from_static(site));
+            if let Some(origin) = origin {
+                headers.insert(ORIGIN, HeaderValue::from_static(origin));
+            }
+            allowed.refusal(&headers, &Uri::from_static("/")).map(|problem| problem.status().as_u16())
+        };
+        assert_eq!([of_page("none", None), of_page("same-origin", None)], [None, None]);
+        assert_eq!([of_page("cross-site", None), of_page("same-site", None)], [Some(403), Some(403)]);
+        assert_eq!(of_page("cross-site", Some("https://app.example")), None);
         assert_eq!(refused(&Addressed::none(()).allowed, &["localhost"], None, "/"), Some(421));
     }
 }

@@ -81,18 +81,20 @@ where
                 Ok(body) => body,
                 Err(problem) => return Ok(problem.into_response()),
             };
-            let place = if accepts_stream(&parts.headers) {
-                match streams.enter(owner(&parts.extensions)) {
-                    Ok(place) => Some(place),
-                    Err(problem) => return Ok(problem.into_response()),
-                }
-            } else {
-                None
+            let owner = owner(&parts.extensions);
+            let place = accepts_stream(&parts.headers).then(|| streams.enter(owner.clone())).transpose();
+            let place = match place {
+                Ok(place) => place,
+                Err(problem) => return Ok(problem.into_response()),
             };
             let answer = inner.call(Request::from_parts(parts, Full::new(body))).await?;
-            Ok(match place {
-                Some(place) if is_stream(answer.headers()) => answer.map(|body| body.holding(place)),
-                _ => answer,
+            if !is_stream(answer.headers()) {
+                return Ok(answer);
+            }
+            // A stream that the request did not ask for counts as well.
+            Ok(match place.map_or_else(|| streams.enter(owner), Ok) {
+                Ok(place) => answer.map(|body| body.holding(place)),
+                Err(problem) => problem.into_response(),
             })
         })
     }

@@ -79,9 +79,12 @@ where
     S::Future: Send,
     A: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    let room = Arc::new(Semaphore::new(options.max_connections));
+    let room = Arc::new(Semaphore::new(options.max_connections.min(Semaphore::MAX_PERMITS)));
     let mut connections = JoinSet::new();
     let tasks = TaskTracker::new();
+    // Cancelled when this function ends, also if its future is dropped.
+    let stopped = CancellationToken::new();
+    let _stops = stopped.clone().drop_guard();
     loop {
         while connections.try_join_next().is_some() {}
         let accepted = async {
@@ -104,7 +107,7 @@ where
             }
         };
         let _ = stream.set_nodelay(true);
-        let upgrades = Upgrades::new(shutdown.clone(), tasks.clone(), place);
+        let upgrades = Upgrades::new(shutdown.clone(), stopped.clone(), tasks.clone(), place);
         let connection = Connection::with_upgrades(upgrades.clone());
         let service = OfConnection { inner: service.clone(), connection: connection.clone() };
         let shutdown = shutdown.clone();

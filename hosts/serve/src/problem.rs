@@ -53,7 +53,7 @@ impl Problem {
     /// Says when to try again, rounded up to seconds.
     #[must_use]
     pub fn retry_after(self, time: Duration) -> Self {
-        let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+        let seconds = time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0));
         self.with_header(RETRY_AFTER, HeaderValue::from(seconds))
     }
 

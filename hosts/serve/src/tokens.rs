@@ -31,6 +31,8 @@ pub struct ClientTokens {
 struct Snapshot {
     modified: Option<SystemTime>,
     bytes: u64,
+    /// The file, which each change replaces.
+    number: u64,
     tokens: Tokens,
 }
 
@@ -178,9 +180,11 @@ impl ClientTokens {
     pub(crate) fn find(&self, token: &str) -> Option<Known> {
         let now = fs::metadata(&self.path).ok()?;
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_current = read
-            .as_ref()
-            .is_some_and(|snapshot| snapshot.modified == now.modified().ok() && snapshot.bytes == now.len());
+        let is_current = read.as_ref().is_some_and(|snapshot| {
+            snapshot.number == number(&now)
+                && snapshot.modified == now.modified().ok()
+                && snapshot.bytes == now.len()
+        });
         if !is_current {
             *read = self
                 .load()
@@ -198,7 +202,7 @@ impl ClientTokens {
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Snapshot { modified: None, bytes: 0, tokens: Tokens::default() });
+                return Ok(Snapshot { modified: None, bytes: 0, number: 0, tokens: Tokens::default() });
             }
             Err(error) => return Err(error),
         };
@@ -209,7 +213,8 @@ impl ClientTokens {
             let message = format!("{} is not a list of tokens: {error}", self.path.display());
             io::Error::new(ErrorKind::InvalidData, message)
         })?;
-        Ok(Snapshot { modified: metadata.modified().ok(), bytes: metadata.len(), tokens })
+        let (modified, bytes, number) = (metadata.modified().ok(), metadata.len(), number(&metadata));
+        Ok(Snapshot { modified, bytes, number, tokens })
     }
 
     /// Changes the file as a whole. Two processes that change it at the same moment do so one after the other.
@@ -233,7 +238,12 @@ impl ClientTokens {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&beside)?;
-        file.write_all(serde_json::to_string_pretty(&tokens)?.as_bytes())?;
+        let text = serde_json::to_string_pretty(&tokens)?;
+        if text.len() as u64 > MAX_BYTES {
+            let message = format!("the list of tokens may have {MAX_BYTES} bytes; remove some tokens first");
+            return Err(io::Error::new(ErrorKind::FileTooLarge, message));
+        }
+        file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&beside, &self.path)
     }
@@ -248,6 +258,17 @@ pub fn new_token() -> io::Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
     Ok(BASE64URL_NOPAD.encode(&bytes))
+}
+
+/// The number of a file in its file system, where there is one.
+fn number(metadata: &fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::ino(metadata);
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        0
+    }
 }
 
 fn digest(token: &str) -> String {

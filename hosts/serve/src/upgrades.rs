@@ -9,14 +9,21 @@ use tokio_util::task::TaskTracker;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Upgrades {
     pub(crate) shutdown: CancellationToken,
+    /// Cancelled when the server has ended: what is open then ends.
+    stopped: CancellationToken,
     tasks: TaskTracker,
     /// The place among the connections, until the connection has ended or is taken over.
     place: Arc<Mutex<Option<Arc<OwnedSemaphorePermit>>>>,
 }
 
 impl Upgrades {
-    pub(crate) fn new(shutdown: CancellationToken, tasks: TaskTracker, place: OwnedSemaphorePermit) -> Self {
-        Self { shutdown, tasks, place: Arc::new(Mutex::new(Some(Arc::new(place)))) }
+    pub(crate) fn new(
+        shutdown: CancellationToken,
+        stopped: CancellationToken,
+        tasks: TaskTracker,
+        place: OwnedSemaphorePermit,
+    ) -> Self {
+        Self { shutdown, stopped, tasks, place: Arc::new(Mutex::new(Some(Arc::new(place)))) }
     }
 
     /// Ends HTTP on the connection: its place is free unless a task has taken it over.
@@ -27,8 +34,12 @@ impl Upgrades {
     /// Runs the task that uses the upgraded connection.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let place = self.place.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let stopped = self.stopped.clone();
         self.tasks.spawn(async move {
-            task.await;
+            tokio::select! {
+                () = task => {}
+                () = stopped.cancelled() => {}
+            }
             drop(place);
         });
     }

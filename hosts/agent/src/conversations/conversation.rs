@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::events::Observer;
 use crate::session::Session;
 use crate::steering::Steering;
-use crate::transcript::Runs;
+use crate::transcript::{Runs, new_id};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -104,6 +104,8 @@ pub(super) struct State {
     pub(super) mode: Mode,
     pub(super) running: Option<Running>,
     pub(super) runs: Runs,
+    /// The run that a crash interrupted, until it goes on.
+    pub(super) resumes: Option<String>,
     steering: Steering,
 }
 
@@ -123,6 +125,11 @@ impl Conversation {
             mode: Mode::of(&agent),
             agent,
             running: None,
+            resumes: session.open_run().filter(|_| options.resumes).map(|run| match run {
+                // The run of an earlier version has no id.
+                "" => new_id(),
+                run => run.to_owned(),
+            }),
             runs: session.journal.conversation.runs.clone(),
             steering: session.steering(),
         };
@@ -162,16 +169,16 @@ impl Conversation {
             return Ok(Receipt::of(flight));
         }
         if let Some(run) = state.runs.consumer(&message.id).map(str::to_owned) {
-            let is_open = state.runs.open() == Some(&run);
             if let Some(result) = state.runs.end(&run) {
                 let ended = Ended { run, result: Arc::new(result.clone()) };
                 return Ok(Receipt::known(Outcome::Ended(ended)));
             }
-            return Ok(if is_open {
-                // The run goes on after a crash.
+            let goes_on = state.resumes.as_ref() == Some(&run)
+                || state.running.as_ref().is_some_and(|running| running.run == run);
+            return Ok(if goes_on {
                 state.flights.add(message, Place::Consumed(run))
             } else {
-                Receipt::known(Outcome::NotConsumed)
+                Receipt::known(Outcome::Consumed)
             });
         }
         if self.0.ending.is_cancelled() {
@@ -214,7 +221,8 @@ impl Conversation {
     /// Takes a message back that waits, or cancels the run of which it is the task. Returns false if it is neither.
     pub fn cancel_message(&self, id: &str) -> bool {
         let mut state = self.0.lock();
-        if state.flights.withdraw(id) {
+        let steering = state.steering.clone();
+        if state.flights.withdraw(id, |id| steering.remove(id)) {
             self.0.watch.send(ObservedEvent::Withdrawn { id: id.to_owned() });
             return true;
         }
@@ -256,7 +264,7 @@ impl Conversation {
     pub fn observe(&self) -> Observation {
         // Messages are queued under the lock, so that each is in the list or in a later event.
         let state = self.0.lock();
-        self.0.watch.observe(state.flights.queued())
+        self.0.watch.observe(state.flights.on_the_way())
     }
 
     /// Calls a function with each event of its runs, before the run goes on. It must not block.

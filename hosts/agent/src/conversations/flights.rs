@@ -56,6 +56,8 @@ pub struct Receipt(pub(super) watch::Receiver<Outcome>);
 pub(super) enum Outcome {
     Waits,
     Ended(Ended),
+    /// A run of an earlier process, or one of long ago, consumed it, and its account is not held any more.
+    Consumed,
     /// It was withdrawn, or the conversation ended before it was consumed.
     NotConsumed,
 }
@@ -66,13 +68,24 @@ impl Receipt {
         Self(watch::channel(outcome).1)
     }
 
-    /// Waits for the end of the run that consumes the message. Returns `None` if the message was withdrawn, or the conversation ended before.
-    pub async fn ended(mut self) -> Option<Ended> {
-        let outcome = self.0.wait_for(|outcome| !matches!(outcome, Outcome::Waits)).await;
-        match outcome.map(|outcome| outcome.clone()) {
-            Ok(Outcome::Ended(ended)) => Some(ended),
+    /// Waits for the end of the run that consumes the message. Returns `None` if the message was withdrawn, if the conversation ended before, or if
+    /// it [was consumed](Self::is_consumed) by a run of which the account is not held: one that a later message superseded, or that ended before
+    /// 100 others.
+    pub async fn ended(self) -> Option<Ended> {
+        match self.outcome().await {
+            Outcome::Ended(ended) => Some(ended),
             _ => None,
         }
+    }
+
+    /// Waits as [`ended`](Self::ended) does, and returns true if a run has consumed the message: it must not be sent again under another id.
+    pub async fn is_consumed(self) -> bool {
+        matches!(self.outcome().await, Outcome::Ended(_) | Outcome::Consumed)
+    }
+
+    async fn outcome(mut self) -> Outcome {
+        let outcome = self.0.wait_for(|outcome| !matches!(outcome, Outcome::Waits)).await;
+        outcome.map_or(Outcome::NotConsumed, |outcome| outcome.clone())
     }
 }
 
@@ -122,6 +135,18 @@ impl Flights {
         queued.map(|flight| flight.message.id.clone()).collect()
     }
 
+    /// The ids of the messages that no run has consumed, those for the run under way included.
+    pub(super) fn on_the_way(&self) -> Vec<String> {
+        let waiting = self.0.iter().filter(|flight| matches!(flight.place, Place::Queue | Place::Steering));
+        waiting.map(|flight| flight.message.id.clone()).collect()
+    }
+
+    /// The ids of the messages that the run under way is to consume.
+    pub(super) fn of_run(&self) -> Vec<String> {
+        let waiting = self.0.iter().filter(|flight| matches!(flight.place, Place::Task | Place::Steering));
+        waiting.map(|flight| flight.message.id.clone()).collect()
+    }
+
     /// Makes the first message that waits the task of a run.
     pub(super) fn take_task(&mut self) -> Option<IncomingMessage> {
         let first = self.0.iter_mut().find(|flight| flight.place == Place::Queue)?;
@@ -156,9 +181,16 @@ impl Flights {
         });
     }
 
-    /// Takes a message back that no run has begun.
-    pub(super) fn withdraw(&mut self, id: &str) -> bool {
-        let place = self.0.iter().position(|flight| flight.message.id == id && flight.place == Place::Queue);
+    /// Takes a message back that no run has consumed. `unsteered` removes it from what the run under way is to get.
+    pub(super) fn withdraw(&mut self, id: &str, unsteered: impl Fn(&str) -> bool) -> bool {
+        let place = self.0.iter().position(|flight| {
+            flight.message.id == id
+                && match flight.place {
+                    Place::Queue => true,
+                    Place::Steering => unsteered(id),
+                    _ => false,
+                }
+        });
         match place.and_then(|place| self.0.remove(place)) {
             Some(flight) => {
                 flight.outcome.send_replace(Outcome::NotConsumed);

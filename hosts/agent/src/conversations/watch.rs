@@ -172,7 +172,7 @@ fn joined(last: &mut ObservedEvent, next: &ObservedEvent) -> bool {
 /// The view of one observer.
 #[derive(Debug)]
 pub struct Observation {
-    /// The ids of the messages that wait for a run of their own.
+    /// The ids of the messages that no run has consumed.
     pub waiting: Vec<String>,
     /// The events of the latest run so far. Pieces of one text are joined, and the number of such an event is that of its
     /// last piece. The messages before are in the transcript.

@@ -4,7 +4,7 @@ use super::conversation::{Running, Shared, State};
 use super::flights::{Ended, IncomingMessage};
 use super::watch::ObservedEvent;
 use crate::events::AgentEvent;
-use crate::result::ToolAgentResult;
+use crate::result::{StopReason, ToolAgentResult};
 use crate::session::{RunOptions, Session};
 use crate::transcript::new_id;
 use std::sync::Arc;
@@ -33,20 +33,20 @@ impl Drop for AtEnd {
 
 pub(super) async fn work(shared: Arc<Shared>, mut session: Session) {
     let at_end = AtEnd(Arc::clone(&shared));
-    // The run of an earlier version has no id.
-    let open = session.open_run().filter(|_| shared.options.resumes);
-    if let Some(open) = open.map(|run| if run.is_empty() { new_id() } else { run.to_owned() }) {
-        let next = shared.begin_run(open, None);
-        do_run(&shared, &mut session, next).await;
+    let resumed = shared.resume();
+    // While nothing can be recorded, only a message begins a run: what waits for the model would begin one after the other.
+    let mut may_wake = true;
+    if let Some(next) = resumed {
+        may_wake = do_run(&shared, &mut session, next).await;
     }
-    while let Some(next) = next(&shared, &mut session).await {
-        do_run(&shared, &mut session, next).await;
+    while let Some(next) = next(&shared, &mut session, may_wake).await {
+        may_wake = do_run(&shared, &mut session, next).await;
     }
     session.close();
     drop(at_end);
 }
 
-async fn next(shared: &Shared, session: &mut Session) -> Option<NextRun> {
+async fn next(shared: &Shared, session: &mut Session, may_wake: bool) -> Option<NextRun> {
     loop {
         if shared.ending.is_cancelled() {
             return None;
@@ -59,7 +59,7 @@ async fn next(shared: &Shared, session: &mut Session) -> Option<NextRun> {
         tokio::select! {
             () = changed => {}
             () = shared.ending.cancelled() => return None,
-            () = session.woken(), if shared.options.wakes => {
+            () = session.woken(), if may_wake && shared.options.wakes => {
                 return Some(shared.begin_run(new_id(), None));
             }
         }
@@ -74,6 +74,13 @@ impl Shared {
         Some(begin(self, &mut state, new_id(), Some(task)))
     }
 
+    /// Begins the run again that a crash interrupted.
+    fn resume(&self) -> Option<NextRun> {
+        let mut state = self.lock();
+        let run = state.resumes.take()?;
+        Some(begin(self, &mut state, run, None))
+    }
+
     fn begin_run(&self, id: String, task: Option<IncomingMessage>) -> NextRun {
         begin(self, &mut self.lock(), id, task)
     }
@@ -86,7 +93,8 @@ fn begin(shared: &Shared, state: &mut State, id: String, task: Option<IncomingMe
     NextRun { id, task, cancel }
 }
 
-async fn do_run(shared: &Arc<Shared>, session: &mut Session, next: NextRun) {
+/// Does a run to its end. Returns false if it could not be recorded.
+async fn do_run(shared: &Arc<Shared>, session: &mut Session, next: NextRun) -> bool {
     let NextRun { id: run, task, cancel } = next;
     let (mode, agent) = {
         let state = shared.lock();
@@ -107,11 +115,19 @@ async fn do_run(shared: &Arc<Shared>, session: &mut Session, next: NextRun) {
     let mut state = shared.lock();
     state.running = None;
     state.runs.finish(run.clone(), without_steps);
+    // The transcript is the truth: a line may be there of which nothing could be told.
+    for id in state.flights.of_run() {
+        if session.consumer(&id) == Some(&run) {
+            state.consumed(&id, &run);
+        }
+    }
     // A message that came too late for this run is a task of its own.
     session.steering().remove_messages();
     state.flights.run_ended(&ended);
     let result = Box::new(ToolAgentResult::clone(&ended.result));
+    let is_recorded = result.stop_reason != StopReason::TranscriptError;
     shared.watch.send(ObservedEvent::RunEnded { run, result });
+    is_recorded
 }
 
 /// Takes an event of the run under way.

@@ -204,7 +204,10 @@ impl Run<'_> {
     ) -> Result<(), Ending> {
         let places = calls.iter().map(|(place, _)| *place).collect();
         self.session.journal.record(&Record::Started { answer, calls: places })?;
-        if mode != CallMode::Together {
+        // A remote tool may say of itself that it only reads.
+        let is_remote =
+            |call: &ToolCall| toolbox.tool(&call.name).is_some_and(|tool| tool.source().is_remote());
+        if mode != CallMode::Together || calls.iter().any(|(_, call)| is_remote(call)) {
             // Records of read-only calls need not survive a loss of power.
             self.session.journal.sync().await?;
         }

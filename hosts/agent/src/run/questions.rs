@@ -70,6 +70,15 @@ impl Run<'_> {
     /// Writes what a call asks or was answered, and lets it go on.
     pub(super) async fn note_question(&mut self, answer: u64, note: Note) {
         let Note { call, kind, written } = note;
+        // A question of something that outlives its call: a line about a call that has its result would make the file unreadable.
+        let pending = self.session.journal.conversation.pending();
+        let is_waited_for = pending.is_some_and(|pending| {
+            pending.answer == answer && pending.results.get(call).is_some_and(Option::is_none)
+        });
+        if !is_waited_for {
+            let _ = written.send(Err("the call is over".to_owned()));
+            return;
+        }
         let record = match kind {
             NoteKind::Asked { digest } => Record::Asked { answer, call, digest },
             NoteKind::Allowed => Record::Allowed { answer, call },

@@ -82,6 +82,12 @@ impl Conversation {
         self.runs.apply(record);
         match record {
             Record::Transcript(_) | Record::Run { .. } | Record::End { .. } | Record::Failed { .. } => {}
+            Record::Forked => {
+                // None of its calls may begin again: the other conversation goes on with them, or they may have acted.
+                if let Some(pending) = &mut self.pending {
+                    pending.asked.clear();
+                }
+            }
             Record::Message { id, kind, message, .. } => {
                 self.check(*id)?;
                 self.check_complete()?;
@@ -212,7 +218,8 @@ impl Pending {
         let missing = missing.filter(|(call, _)| !self.may_begin_again(*call));
         let lost = missing.map(|(place, call)| {
             let text = if self.asked.get(&place) == Some(&Asking::Denied) {
-                "not run: the user did not allow the call"
+                "interrupted: the user did not allow what the call asked for, and then the program ended. Check the current state before \
+                 you continue"
             } else if self.started.contains(&place) {
                 "interrupted: the program ended while the call ran. It is unknown how much of it was done. It is not repeated; \
                  check the current state before you continue"

@@ -43,6 +43,7 @@ impl Transcripts {
         for record in loaded.records.iter().skip(1).take_while(|record| !is_later(record)) {
             writer.append(record)?;
         }
+        writer.append(&Record::Forked)?;
         Ok(header.id)
     }
 }

@@ -128,6 +128,8 @@ pub(crate) enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
+    /// The end of the lines that were copied from another transcript: their runs, and the calls that they left open, belong to that one.
+    Forked,
     /// The run ended.
     End {
         /// The id of the run; an earlier version wrote none.

@@ -39,6 +39,7 @@ impl Runs {
                     self.consume(id.clone(), run.clone());
                 }
             }
+            Record::Forked => *self = Self::default(),
             Record::End { run, result } => {
                 (self.begun, self.open) = (None, None);
                 if let Some(run) = run {

@@ -78,8 +78,7 @@ async fn names_are_taken_until_the_end_and_what_waits_is_told_of_it() {
     let (conversations, conversation) = begin(&stall, ConversationOptions::new().max_waiting(1));
     let mut observation = conversation.observe();
     let running = conversation.send(IncomingMessage::new("a", "a")).unwrap();
-    until(&mut observation, |event| matches!(event, ObservedEvent::Run { event, .. } if matches!(**event, AgentEvent::Step { .. })))
-        .await;
+    until(&mut observation, is_step).await;
     let waiting = conversation.send(IncomingMessage::new("b", "b")).unwrap();
     let full = conversation.send(IncomingMessage::new("c", "c")).unwrap_err();
     assert_eq!(full, SendError::Full { waiting: 1 });
@@ -114,8 +113,7 @@ async fn a_message_is_taken_back_while_it_waits_and_its_run_is_cancelled_once_it
     let mut observation = conversation.observe();
     let first = conversation.send(IncomingMessage::new("a", "stall")).unwrap();
     let [second, third] = ["b", "c"].map(|id| conversation.send(IncomingMessage::new(id, id)).unwrap());
-    until(&mut observation, |event| matches!(event, ObservedEvent::Run { event, .. } if matches!(**event, AgentEvent::Step { .. })))
-        .await;
+    until(&mut observation, is_step).await;
     assert!(conversation.cancel_message("b") && !conversation.cancel_message("b"));
     assert!(conversation.cancel_message("a"));
     assert_eq!(in_time(first.ended()).await.unwrap().result.stop_reason, StopReason::Cancelled);
@@ -131,8 +129,7 @@ async fn observers_see_each_event_once_whenever_they_join() {
     let mut early = conversation.observe();
     assert!(early.so_far.is_empty() && early.waiting.is_empty());
     let receipt = conversation.send(IncomingMessage::new("a", "look at x")).unwrap();
-    let seen = until(&mut early, |event| matches!(event, ObservedEvent::Run { event, .. } if matches!(**event, AgentEvent::Step { .. })))
-        .await;
+    let seen = until(&mut early, is_step).await;
     let mut late = conversation.observe();
     in_time(receipt.ended()).await.unwrap();
     let is_end = |event: &ObservedEvent| matches!(event, ObservedEvent::RunEnded { .. });
@@ -166,8 +163,7 @@ async fn one_that_steers_reaches_the_run_and_one_that_comes_too_late_has_a_run_o
     let conversation = conversations.open("one", session, ConversationOptions::new()).unwrap();
     let mut observation = conversation.observe();
     let task = conversation.send(IncomingMessage::new("a", "begin")).unwrap();
-    until(&mut observation, |event| matches!(event, ObservedEvent::Run { event, .. } if matches!(**event, AgentEvent::Step { .. })))
-        .await;
+    until(&mut observation, is_step).await;
     let addition = conversation.send(IncomingMessage::new("b", "and this").steering()).unwrap();
     assert!(conversation.waiting().is_empty());
     go.send("go").unwrap();
@@ -225,4 +221,72 @@ async fn an_answer_of_an_earlier_process_is_found_again() {
     let known = in_time(again.send(IncomingMessage::new("a", "a")).unwrap().ended()).await.unwrap();
     assert_eq!((&known.run, &known.result.summary), (&ended.run, &ended.result.summary));
     assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_fork_goes_on_with_no_run_and_no_call_of_the_first_conversation() {
+    let (_directory, transcripts) = transcripts();
+    let model = scripted([Answer::calls([call("1", "stall", json!({}))]), Answer::text("new")]);
+    let log = log();
+    let agent = Agent::builder(tools(&log).build().unwrap(), Arc::clone(&model) as _)
+        .final_answer(FinalAnswer::Text)
+        .transcripts(transcripts.clone())
+        .build();
+    let conversations = Conversations::new();
+    let session = agent.session(&DelegationRequest::default()).unwrap();
+    let first = conversations.open("one", session, ConversationOptions::new()).unwrap();
+    let mut observation = first.observe();
+    let running = first.send(IncomingMessage::new("a", "a")).unwrap();
+    until(&mut observation, is_step).await;
+    // The first conversation goes on while it is copied.
+    let fork = agent.fork(first.id(), None).unwrap();
+    assert_eq!((fork.open_run(), fork.consumer("a")), (None, None));
+    let second = conversations.open("two", fork, ConversationOptions::new()).unwrap();
+    let answer = in_time(second.send(IncomingMessage::new("a", "b")).unwrap().ended()).await.unwrap();
+    assert_eq!((&*answer.result.summary, model.requests().len()), ("new", 2));
+    in_time(first.end()).await;
+    assert_eq!(in_time(running.ended()).await.unwrap().result.stop_reason, StopReason::Cancelled);
+}
+
+#[tokio::test]
+async fn a_message_of_a_run_that_was_superseded_counts_as_consumed() {
+    let (_directory, transcripts) = transcripts();
+    let log = log();
+    let agent = Agent::builder(tools(&log).build().unwrap(), answers_each() as _)
+        .final_answer(FinalAnswer::Text)
+        .transcripts(transcripts.clone())
+        .build();
+    let conversations = Conversations::new();
+    let session = agent.session(&DelegationRequest::default()).unwrap();
+    let first = conversations.open("one", session, ConversationOptions::new()).unwrap();
+    in_time(first.send(IncomingMessage::new("a", "a")).unwrap().ended()).await.unwrap();
+    in_time(first.end()).await;
+    // As if the program had been killed before the end of the run was written.
+    let path = transcripts.directory().join(format!("{}.jsonl", first.id()));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let cut = text.trim_end().rfind('\n').unwrap() + 1;
+    std::fs::write(&path, &text[..cut]).unwrap();
+    let session = agent.resume(first.id()).unwrap();
+    assert!(session.open_run().is_some());
+    let again = conversations.open("one", session, ConversationOptions::new().resumes(false)).unwrap();
+    let receipt = again.send(IncomingMessage::new("a", "a")).unwrap();
+    assert!(in_time(receipt.clone().is_consumed()).await && in_time(receipt.ended()).await.is_none());
+}
+
+#[tokio::test]
+async fn a_steering_message_is_taken_back_until_the_run_gets_it() {
+    let stall = scripted([Answer::calls([call("1", "stall", json!({}))])]);
+    let (_, conversation) = begin(&stall, ConversationOptions::new());
+    let mut observation = conversation.observe();
+    let _running = conversation.send(IncomingMessage::new("a", "a")).unwrap();
+    until(&mut observation, is_step).await;
+    let addition = conversation.send(IncomingMessage::new("b", "b").steering()).unwrap();
+    assert_eq!(conversation.observe().waiting, ["b"]);
+    assert!(conversation.cancel_message("b") && !conversation.cancel_message("b"));
+    assert!(!in_time(addition.is_consumed()).await);
+    in_time(conversation.end()).await;
+}
+
+fn is_step(event: &ObservedEvent) -> bool {
+    matches!(event, ObservedEvent::Run { event, .. } if matches!(**event, AgentEvent::Step { .. }))
 }

@@ -49,7 +49,6 @@ extern crate self as toolkit;
 pub mod approval;
 mod approver;
 pub mod arguments;
-#[cfg(feature = "runtime")]
 mod ask_journal;
 mod ask_record;
 mod closure_future;

@@ -77,7 +77,9 @@ impl Conversations {
     ) -> Result<Conversation, NameTaken> {
         let name = name.into();
         let mut all = self.all();
-        if all.get(&name).is_some_and(|other| !other.has_ended()) {
+        // One that ended by itself is held here no longer, and its agent neither.
+        all.retain(|_, conversation| !conversation.has_ended());
+        if all.contains_key(&name) {
             return Err(NameTaken { name });
         }
         let conversation = Conversation::begin(name.clone(), session, options);

@@ -33,7 +33,7 @@
 //! * Every tool call gets exactly one result, in order, whatever happens: a failure, a limit, a cancellation, a message of the user.
 //! * `success` is the model's own statement in its final answer, the tool `finish`. A run that ends in any other way has not succeeded.
 //! * What happens is in the transcript before it happens. A run that was killed can be resumed; a call that had started is reported as
-//!   interrupted, and never repeated.
+//!   interrupted, and never repeated. One that waited for a person, and had done nothing yet, is begun and asked again.
 //! * All calls go through [`Toolbox::call_with`](toolkit::Toolbox::call_with): policy, approval and history are those of every host.
 
 pub mod acp;

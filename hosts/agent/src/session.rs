@@ -82,7 +82,7 @@ impl Agent {
     }
 
     /// Opens a conversation to go on with it. Calls that had started when it was interrupted are reported to the model as interrupted,
-    /// and are not repeated.
+    /// and are not repeated; those that waited for an answer and had done nothing yet are begun and asked again by the next run.
     ///
     /// # Errors
     ///

@@ -42,6 +42,8 @@ fn to_json(mode: Mode) -> Value {
 pub(super) struct Session {
     link: SharedLink,
     conversation: Conversation,
+    /// The list that it is in.
+    conversations: Conversations,
     /// The request of the prompt that is under way, and its message.
     running: Mutex<Option<(Value, String)>>,
     ending: Mutex<Option<Ending>>,
@@ -129,7 +131,8 @@ impl Session {
                 }
             }
         });
-        Ok(Self { link, conversation, running: Mutex::default(), ending: Mutex::default() })
+        let conversations = conversations.clone();
+        Ok(Self { link, conversation, conversations, running: Mutex::default(), ending: Mutex::default() })
     }
 
     pub(super) fn set_ending(&self, ending: Ending) {
@@ -138,7 +141,8 @@ impl Session {
 
     /// Cancels what runs, and ends the session.
     pub(super) async fn end(&self) {
-        self.conversation.end().await;
+        // The list would hold its agent, and with it the toolkit.
+        self.conversations.end(self.id()).await;
         let ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(ending) = ending {
             ending.run().await;

@@ -360,7 +360,7 @@ async fn a_client_that_is_detached_ends_its_calls() {
 }
 
 #[tokio::test]
-async fn what_a_hostile_client_sends_is_an_error_of_its_call_alone() {
+async fn invalid_data_of_a_client_fails_its_own_call_alone() {
     let host = Host::new(Builder::without_asking_first);
     let (near, far) = tokio::io::duplex(1 << 16);
     let mut seen = 0;
@@ -400,7 +400,7 @@ async fn what_a_hostile_client_sends_is_an_error_of_its_call_alone() {
 }
 
 #[tokio::test]
-async fn whoever_is_no_client_is_not_attached() {
+async fn a_peer_that_does_not_speak_the_protocol_is_not_attached() {
     let host = Host::new(|builder| builder);
     for (id, expected) in
         [("", "its id \"\" is not valid"), ("a b", "is not valid"), ("client:x", "is not valid")]

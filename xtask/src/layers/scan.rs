@@ -8,10 +8,20 @@ pub(super) struct Scan {
     pub(super) imports: Vec<Import>,
     /// Modules in files of their own that exist for tests alone.
     pub(super) test_modules: Vec<Vec<String>>,
-    /// Modules whose file has another name: the module's name and the file's, without its ending.
-    pub(super) renamed: Vec<(String, String)>,
-    /// Names that a `use` at the root of the file brings in, each with its path.
-    pub(super) root_names: Vec<(String, Vec<String>)>,
+    /// Names that a `use` brings into a module, and modules whose file has another name.
+    pub(super) names: Vec<Name>,
+}
+
+/// A name in a module that stands for something elsewhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// The module that has the name, by its path below the crate's root.
+    pub(super) module: Vec<String>,
+    pub(super) name: String,
+    /// The path that it stands for.
+    pub(super) path: Vec<String>,
+    /// True if the path begins at the crate's root, false if it begins in the module or with the name of a crate.
+    pub(super) from_root: bool,
 }
 
 /// A path to a part of the same crate.
@@ -227,7 +237,8 @@ impl Scanner<'_> {
             self.items();
             self.module.pop();
         } else if let Some(file) = file {
-            self.scan.renamed.push((name, file));
+            let module = self.module.clone();
+            self.scan.names.push(Name { module, name, path: vec![file], from_root: false });
         }
     }
 
@@ -235,18 +246,14 @@ impl Scanner<'_> {
         let mut leaves = Vec::new();
         self.use_tree(&mut Vec::new(), &mut leaves);
         for (path, name) in leaves {
-            let is_root = self.module.is_empty();
+            let module = self.module.clone();
             let first = path.first().map_or("", String::as_str);
-            if matches!(first, "crate" | "super" | "self") {
-                let path = self.below_root(&path);
-                if is_root {
-                    self.scan.root_names.push((name, path));
-                } else {
-                    self.scan.imports.push(Import { line, path });
-                }
-            } else if is_root {
-                self.scan.root_names.push((name, path));
+            let from_root = matches!(first, "crate" | "super" | "self");
+            let path = if from_root { self.below_root(&path) } else { path };
+            if from_root {
+                self.scan.imports.push(Import { line, path: path.clone() });
             }
+            self.scan.names.push(Name { module, name, path, from_root });
         }
     }
 
@@ -403,14 +410,23 @@ mod tests {
     }
 
     #[test]
-    fn a_root_says_where_its_names_come_from() {
-        let scan =
-            scan("#[path = \"other.rs\"]\nmod own;\npub use x::{Y, z::W as V};\nuse core::x as y;", &[]);
-        assert_eq!(scan.renamed, [("own".to_owned(), "other".to_owned())]);
-        let names: Vec<_> =
-            scan.root_names.iter().map(|(name, path)| (name.as_str(), path.join("::"))).collect();
-        let expected =
-            [("Y", "x::Y"), ("V", "x::z::W"), ("y", "core::x")].map(|(name, path)| (name, path.to_owned()));
+    fn a_module_says_where_its_names_come_from() {
+        let text = "#[path = \"other.rs\"]\nmod own;\npub use x::{Y, z::W as V};\nuse core::x as y; use super::c::D;\nmod e { pub use crate::f::G; }";
+        let scan = scan(text, &["a".to_owned()]);
+        let names: Vec<_> = scan
+            .names
+            .iter()
+            .map(|name| (name.module.join("::"), name.name.as_str(), name.path.join("::"), name.from_root))
+            .collect();
+        let expected = [
+            ("a", "own", "other", false),
+            ("a", "Y", "x::Y", false),
+            ("a", "V", "x::z::W", false),
+            ("a", "y", "core::x", false),
+            ("a", "D", "c::D", true),
+            ("a::e", "G", "f::G", true),
+        ]
+        .map(|(module, name, path, from_root)| (module.to_owned(), name, path.to_owned(), from_root));
         assert_eq!(names, expected);
     }
 }

@@ -181,16 +181,16 @@ fn names(scanned: &[(&SourceFile, Path, Scan)], known: &BTreeSet<Path>) -> BTree
             name.path.clone()
         } else {
             let Some(first) = name.path.first() else { continue };
-            let below = [&name.module[..], &[first.clone()]].concat();
+            let below = [&name.module[..], std::slice::from_ref(first)].concat();
             // A crate of that name is meant.
             if !known.contains(&below) {
                 continue;
             }
             [&name.module[..], &name.path[..]].concat()
         };
-        let own = [&name.module[..], &[name.name.clone()]].concat();
+        let own = [&name.module[..], std::slice::from_ref(&name.local)].concat();
         if path != own {
-            names.insert((name.module.clone(), name.name.clone()), path);
+            names.insert((name.module.clone(), name.local.clone()), path);
         }
     }
     names

@@ -17,7 +17,7 @@ pub(super) struct Scan {
 pub(super) struct Name {
     /// The module that has the name, by its path below the crate's root.
     pub(super) module: Vec<String>,
-    pub(super) name: String,
+    pub(super) local: String,
     /// The path that it stands for.
     pub(super) path: Vec<String>,
     /// True if the path begins at the crate's root, false if it begins in the module or with the name of a crate.
@@ -238,7 +238,7 @@ impl Scanner<'_> {
             self.module.pop();
         } else if let Some(file) = file {
             let module = self.module.clone();
-            self.scan.names.push(Name { module, name, path: vec![file], from_root: false });
+            self.scan.names.push(Name { module, local: name, path: vec![file], from_root: false });
         }
     }
 
@@ -253,7 +253,7 @@ impl Scanner<'_> {
             if from_root {
                 self.scan.imports.push(Import { line, path: path.clone() });
             }
-            self.scan.names.push(Name { module, name, path, from_root });
+            self.scan.names.push(Name { module, local: name, path, from_root });
         }
     }
 
@@ -416,7 +416,7 @@ mod tests {
         let names: Vec<_> = scan
             .names
             .iter()
-            .map(|name| (name.module.join("::"), name.name.as_str(), name.path.join("::"), name.from_root))
+            .map(|name| (name.module.join("::"), name.local.as_str(), name.path.join("::"), name.from_root))
             .collect();
         let expected = [
             ("a", "own", "other", false),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::sys::MAX_GIVEN;
-use crate::{Limits, Sandbox};
+use crate::{Limits, Sandbox, pump};
 
 /// Source of a command's standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,8 +29,21 @@ pub enum Output {
     /// Standard output and standard error, interleaved, into this file, which must be open for appending. The supervisor writes to
     /// it, not the command, so that output written before a host is killed is complete.
     File(File),
+    /// As [`File`](Self::File), and the first [`BEGINNING`](Self::BEGINNING) bytes into another file too, which is to be one in memory, so
+    /// that a short output does not depend on the disk. Without a file, the beginning alone is written.
+    Kept {
+        /// The file for the whole output, open for appending.
+        file: Option<File>,
+        /// The file for the beginning of the output.
+        beginning: File,
+    },
     /// Standard output and standard error each into a pipe that [`Job::take_stdout`](crate::Job::take_stdout) and [`Job::take_stderr`](crate::Job::take_stderr) read.
     Pipes,
+}
+
+impl Output {
+    /// The most bytes of an output that are written into the file for its beginning.
+    pub const BEGINNING: u64 = pump::BEGINNING;
 }
 
 /// Size of a terminal in characters.

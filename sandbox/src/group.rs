@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_p
 use tokio::sync::watch;
 
 use crate::host::control::State;
-use crate::pump::Pump;
+use crate::pump::{Kept, Pump};
 use crate::sys;
 use crate::tree::{self, Identity};
 use crate::{
@@ -89,21 +89,28 @@ pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> 
         }
     };
     let (mut pump, mut output) = (None, Identity::Links(Vec::new()));
-    match command.output {
-        Output::Null => drop(process.stdout(Stdio::null()).stderr(Stdio::null())),
-        Output::File(file) => {
+    let kept = match command.output {
+        Output::File(file) => Ok(Kept { file: Some(file.into()), beginning: None }),
+        Output::Kept { file, beginning } => {
+            Ok(Kept { file: file.map(OwnedFd::from), beginning: Some(beginning.into()) })
+        }
+        other => Err(other),
+    };
+    match kept {
+        Ok(kept) => {
             let (read, write) = pipe()?;
             let second = write.try_clone().map_err(failed("making pipes"))?;
             output = tree::links([&write]);
             process.stdout(Stdio::from(write)).stderr(Stdio::from(second));
-            pump = Some(Pump::new(read, Some(file.into()), command.limits.output));
+            pump = Some(Pump::new(read, kept, command.limits.output));
         }
-        Output::Pipes => {
+        Err(Output::Pipes) => {
             let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);
             output = tree::links([&out_end, &err_end]);
             process.stdout(Stdio::from(out_end)).stderr(Stdio::from(err_end));
             ends.pipes = (Some(out), Some(err));
         }
+        Err(_) => drop(process.stdout(Stdio::null()).stderr(Stdio::null())),
     }
     let taken = give(&mut process, command.descriptors)
         .map_err(|error| failed("passing on descriptors")(error.into()))?;

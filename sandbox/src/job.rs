@@ -218,6 +218,14 @@ impl Job {
         self.until(|state| state.progress.gone.then_some(())).await;
     }
 
+    /// Waits until nothing of the tree is left, as [`gone`](Self::gone) does, or until the job is dropped.
+    pub fn when_gone(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut news = self.backend.state().subscribe();
+        async move {
+            let _ = news.wait_for(|state| state.progress.gone).await;
+        }
+    }
+
     /// Returns the progress.
     pub fn progress(&self) -> Progress {
         self.backend.state().borrow().progress
@@ -381,6 +389,12 @@ fn described(command: Command) -> Result<(Run, Vec<OwnedFd>, Ends), SpawnError> 
         Output::File(file) => {
             given.push(file.into());
             OutputKind::File
+        }
+        Output::Kept { file, beginning } => {
+            let kind = if file.is_some() { OutputKind::FileAndBeginning } else { OutputKind::Beginning };
+            given.extend(file.map(OwnedFd::from));
+            given.push(beginning.into());
+            kind
         }
         Output::Pipes => {
             let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);

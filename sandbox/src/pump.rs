@@ -17,16 +17,32 @@ const RESERVE: u64 = 512 << 20;
 /// Number of bytes written between checks of the disk space.
 const STEP: u64 = 32 << 20;
 
-/// Reads a job's output, counts it and writes it to the file.
+/// The most bytes that the file for the beginning gets.
+pub(crate) const BEGINNING: u64 = 256 << 10;
+
+/// Where an output is kept.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// The file for the whole output.
+    pub(crate) file: Option<OwnedFd>,
+    /// The file for its first [`BEGINNING`] bytes.
+    pub(crate) beginning: Option<OwnedFd>,
+}
+
+/// Reads a job's output, counts it and writes it to the files.
 pub(crate) struct Pump {
     /// The pipe's end, or the terminal's master. `None` once it is closed.
     source: Option<OwnedFd>,
-    file: Option<OwnedFd>,
+    kept: Kept,
     buffer: Vec<u8>,
     pub(crate) bytes: u64,
     pub(crate) newlines: u64,
+    /// The number of bytes that one of the files has.
     pub(crate) written: u64,
+    /// Why the file does not have the whole output.
     pub(crate) error: Option<i32>,
+    /// True while the file for the beginning has all of the output.
+    begins: bool,
     /// Maximum number of bytes to write.
     limit: u64,
     /// True if the output exceeded the limit.
@@ -38,10 +54,11 @@ pub(crate) struct Pump {
 
 impl Pump {
     /// The source must not block. The file gets at most `limit` bytes.
-    pub(crate) fn new(source: OwnedFd, file: Option<OwnedFd>, limit: Option<u64>) -> Self {
+    pub(crate) fn new(source: OwnedFd, kept: Kept, limit: Option<u64>) -> Self {
         Self {
             source: Some(source),
-            file,
+            begins: kept.beginning.is_some(),
+            kept,
             buffer: Vec::new(),
             bytes: 0,
             newlines: 0,
@@ -98,25 +115,10 @@ impl Pump {
             }
             Ok(length) => {
                 let chunk = &self.buffer[..length];
+                let before = self.bytes;
                 self.bytes += length as u64;
                 self.newlines += memchr::memchr_iter(b'\n', chunk).count() as u64;
-                if self.error.is_none()
-                    && let Some(file) = &self.file
-                {
-                    let room = usize::try_from(self.limit.saturating_sub(self.written)).unwrap_or(usize::MAX);
-                    self.is_over = chunk.len() > room;
-                    let (written, mut error) = write_all(file, &chunk[..chunk.len().min(room)]);
-                    self.written += written;
-                    if self.is_over {
-                        error = error.or(Some(Errno::FBIG));
-                    }
-                    let short = || is_short(file, self.reserve).then_some(Errno::NOSPC);
-                    let looks = self.written >= self.look_at;
-                    if looks {
-                        self.look_at = self.written + STEP;
-                    }
-                    self.error = error.or_else(|| looks.then(short).flatten()).map(Errno::raw_os_error);
-                }
+                self.keep(before, length);
                 true
             }
             Err(Errno::INTR) => true,
@@ -127,6 +129,43 @@ impl Pump {
                 false
             }
         }
+    }
+
+    /// Writes what was read into the files. `before` bytes of the output came before it.
+    fn keep(&mut self, before: u64, length: usize) {
+        let chunk = &self.buffer[..length];
+        let room =
+            |limit: u64| usize::try_from(limit.saturating_sub(before)).unwrap_or(usize::MAX).min(length);
+        if self.begins
+            && let Some(beginning) = &self.kept.beginning
+        {
+            let part = &chunk[..room(self.limit.min(BEGINNING))];
+            let (written, error) = write_all(beginning, part);
+            self.written = before + written;
+            self.begins = error.is_none() && part.len() == length;
+        }
+        if self.error.is_some() {
+            return;
+        }
+        let Some(file) = &self.kept.file else {
+            // The host knows why it gave none.
+            self.error = self.kept.beginning.as_ref().map(|_| Errno::NOSPC.raw_os_error());
+            return;
+        };
+        let part = &chunk[..room(self.limit)];
+        self.is_over = part.len() < length;
+        let (written, mut error) = write_all(file, part);
+        let in_file = before + written;
+        self.written = self.written.max(in_file);
+        if self.is_over {
+            error = error.or(Some(Errno::FBIG));
+        }
+        let short = || is_short(file, self.reserve).then_some(Errno::NOSPC);
+        let looks = in_file >= self.look_at;
+        if looks {
+            self.look_at = in_file + STEP;
+        }
+        self.error = error.or_else(|| looks.then(short).flatten()).map(Errno::raw_os_error);
     }
 }
 
@@ -160,6 +199,62 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> (u64, Option<Errno>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
+
+    fn whole(file: File) -> Kept {
+        Kept { file: Some(file.into()), beginning: None }
+    }
+
+    /// A file that cannot be written any more after this many bytes, as on a full disk.
+    fn full() -> File {
+        File::options().write(true).open("/dev/full").unwrap()
+    }
+
+    #[test]
+    fn a_short_output_needs_no_disk() {
+        const MOST: usize = BEGINNING as usize;
+        for (length, limit, has_file, expected) in [
+            (10, None, true, 10),
+            (10, None, false, 10),
+            (MOST, None, true, MOST),
+            (MOST + 1, None, true, MOST),
+            (MOST * 3, None, false, MOST),
+            (10, Some(4), false, 4),
+            (0, None, false, 0),
+        ] {
+            let source = tempfile::tempfile().unwrap();
+            source.set_len(length as u64).unwrap();
+            let beginning = tempfile::tempfile().unwrap();
+            let kept = Kept {
+                file: has_file.then(|| full().into()),
+                beginning: Some(beginning.try_clone().unwrap().into()),
+            };
+            let mut pump = Pump::new(source.into(), kept, limit);
+            while pump.read() {}
+            let case = (length, limit, has_file);
+            assert_eq!(pump.written, expected as u64, "{case:?}");
+            assert_eq!(beginning.metadata().unwrap().len(), expected as u64, "{case:?}");
+            assert_eq!((pump.bytes, pump.error.is_some()), (length as u64, length > 0), "{case:?}");
+            assert!(!pump.is_over, "{case:?}");
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_long_output_is_kept_twice() {
+        let length = BEGINNING as usize * 3 + 7;
+        let source = tempfile::tempfile().unwrap();
+        source.set_len(length as u64).unwrap();
+        let (beginning, file) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        let kept = Kept {
+            file: Some(file.try_clone().unwrap().into()),
+            beginning: Some(beginning.try_clone().unwrap().into()),
+        };
+        let mut pump = Pump::new(source.into(), kept, None);
+        while pump.read() {}
+        assert_eq!((pump.bytes, pump.written, pump.error), (length as u64, length as u64, None));
+        assert_eq!(file.metadata().unwrap().len(), length as u64);
+        assert_eq!(beginning.metadata().unwrap().len(), BEGINNING);
+    }
 
     #[test]
     fn an_output_leaves_others_something_of_the_disk() {
@@ -167,7 +262,7 @@ mod tests {
             let source = tempfile::tempfile().unwrap();
             source.set_len(STEP + (CHUNK as u64) * 4).unwrap();
             let file = tempfile::tempfile().unwrap();
-            let mut pump = Pump::new(source.into(), Some(file.into()), None);
+            let mut pump = Pump::new(source.into(), whole(file), None);
             pump.reserve = reserve;
             while pump.read() {}
             assert_eq!(pump.error == Some(Errno::NOSPC.raw_os_error()), is_cut);
@@ -185,7 +280,7 @@ mod tests {
             source.set_len(length as u64).unwrap();
             let file = tempfile::tempfile().unwrap();
             let written = file.try_clone().unwrap();
-            let mut pump = Pump::new(source.into(), Some(file.into()), Some(limit as u64));
+            let mut pump = Pump::new(source.into(), whole(file), Some(limit as u64));
             while pump.read() {}
             let kept = written.metadata().unwrap().len();
             assert_eq!((pump.bytes, pump.is_over), (length as u64, is_over), "{length} {limit}");

@@ -190,10 +190,12 @@ pub(crate) enum OutputKind {
     Null,
     File,
     Pipes,
+    Beginning,
+    FileAndBeginning,
 }
 
 /// The data that a supervisor needs to run a command. The descriptors come with it, in this order: standard input if it is a pipe,
-/// then the file, or both pipes of the output, then the further descriptors of the command.
+/// then the file and that for the beginning, or both pipes of the output, then the further descriptors of the command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) program: OsString,
@@ -226,6 +228,8 @@ impl Run {
                 OutputKind::Null => 0,
                 OutputKind::File => 1,
                 OutputKind::Pipes => 2,
+                OutputKind::Beginning => 3,
+                OutputKind::FileAndBeginning => 4,
             })
             .flag(self.terminal.is_some());
         if let Some((rows, columns)) = self.terminal {
@@ -271,6 +275,8 @@ impl Run {
                 0 => OutputKind::Null,
                 1 => OutputKind::File,
                 2 => OutputKind::Pipes,
+                3 => OutputKind::Beginning,
+                4 => OutputKind::FileAndBeginning,
                 _ => return None,
             },
             terminal: if reader.flag()? {

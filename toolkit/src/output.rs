@@ -2,7 +2,7 @@
 
 pub use crate::cut::{Cut, CutHint, LeftOutMedia, OutputLimits, OutputLocation, Part, Position};
 #[cfg(feature = "runtime")]
-pub use crate::kept_output::{KeptOutput, OutputCount, ShownOutput};
+pub use crate::kept_output::{KeptOutput, OutputCount, OutputReader, ShownOutput};
 pub use crate::output_store::{OutputStoreSettings, SweepReport};
 pub use crate::sink::OutputSink;
 pub use toolkit_core::{

@@ -167,7 +167,8 @@ async fn keep(ctx: &ToolContext, text: String) -> Result<PathBuf, ToolError> {
         let bytes = &text.as_bytes()[..text.len().min(limit)];
         output.appending()?.write_all(bytes)?;
         output.keep();
-        Ok(output.path().to_owned())
+        let path = output.path().map(Path::to_owned);
+        path.ok_or_else(|| ToolError::unavailable("the text cannot be stored: there is no file for it"))
     })
     .await
 }

@@ -153,6 +153,12 @@ impl Running {
             if watched.is_background() {
                 teller.ended(&watched.id, title, facts(&watched, &ended));
             }
+            // Nobody waits for its other processes in the name of the job.
+            let (gone, watched) = (watched.job.when_gone(), Arc::downgrade(&watched));
+            gone.await;
+            if let Some(watched) = watched.upgrade() {
+                let _ = tokio::task::spawn_blocking(move || watched.output.close()).await;
+            }
         });
         running
     }
@@ -226,11 +232,14 @@ impl Running {
     /// Returns the size of the output.
     pub(super) fn count(&self) -> OutputCount {
         let progress = self.job.progress();
-        let error = progress
-            .write_error
-            .map(|error| format!("writing failed: {}", io::Error::from_raw_os_error(error)));
-        let newlines = error.is_none().then_some(progress.newlines);
-        OutputCount { bytes: progress.written, newlines, error }
+        let lost = progress.bytes - progress.written;
+        let failed = |error| format!("writing failed: {}", io::Error::from_raw_os_error(error));
+        let error = match self.output.no_file() {
+            Some(why) => Some(why.to_owned()),
+            None => progress.write_error.map(failed),
+        };
+        let newlines = (lost == 0).then_some(progress.newlines);
+        OutputCount { bytes: progress.written, newlines, lost, error }
     }
 
     /// Returns the output so far in the form for the model, as a terminal would show it.

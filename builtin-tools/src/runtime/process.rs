@@ -130,8 +130,10 @@ pub async fn process(
                 return Err(ToolError::failed(format!("{} still runs; stop it first", running.id)));
             }
             jobs.remove(&running);
-            let text =
-                format!("removed {}; its output stays in {}", running.id, running.output.path().display());
+            let text = match running.output.path() {
+                Some(path) => format!("removed {}; its output stays in {}", running.id, path.display()),
+                None => format!("removed {}, and its output, which was in memory", running.id),
+            };
             Ok(without_details(ToolOutput::text(text).with_title(format!("Removed {}", running.id))))
         }
     }
@@ -182,7 +184,7 @@ async fn list(jobs: &Jobs) -> Result<Detailed<ProcessDetails>, ToolError> {
             alive: !running.is_gone(),
             exit_code: running.has_ended().and_then(|ended| ended.exit.code()),
             bytes,
-            output_path: running.output.path().to_string_lossy().into_owned(),
+            output_path: running.output.path().map(|path| path.to_string_lossy().into_owned()),
         });
     }
     if all.is_empty() {
@@ -205,10 +207,11 @@ fn with_facts(running: &Running, output: ToolOutput) -> ToolOutput {
         None => base_facts(running),
     };
     let output = facts.into_iter().fold(output, |output, (key, value)| output.with_metadata(key, value));
-    output
-        .with_metadata("taskId", &*running.id)
-        .with_metadata("outputPath", &*running.output.path().to_string_lossy())
-        .with_metadata("running", running.has_ended().is_none())
+    let output = match running.output.path() {
+        Some(path) => output.with_metadata("outputPath", &*path.to_string_lossy()),
+        None => output,
+    };
+    output.with_metadata("taskId", &*running.id).with_metadata("running", running.has_ended().is_none())
 }
 
 async fn output(
@@ -218,10 +221,13 @@ async fn output(
     limit: u64,
 ) -> Result<Detailed<ProcessDetails>, ToolError> {
     let progress = running.job.progress();
-    let (path, bytes, newlines) = (running.output.path().to_owned(), progress.written, progress.newlines);
+    let (its, bytes, newlines) = (Arc::clone(running), progress.written, progress.newlines);
     let page = ctx.blocking(move |cancel| {
-        Page::read(&path, bytes, newlines, offset, limit, &|| cancel.is_cancelled())
-            .map_err(|error| ToolError::failed(format!("the output cannot be read: {error}")))
+        let page = its
+            .output
+            .reader()
+            .and_then(|output| Page::read(output, bytes, newlines, offset, limit, &|| cancel.is_cancelled()));
+        page.map_err(|error| ToolError::failed(format!("the output cannot be read: {error}")))
     });
     let page = page.await?;
     let mut text = clean(&page.text);
@@ -231,19 +237,24 @@ async fn output(
     let ended = running.has_ended();
     let Page { first, lines, of, cut, .. } = page;
     let (last, state) = (first.saturating_add(lines).saturating_sub(1), state(running, ended.as_ref()).await);
-    let whole = running.output.path().display();
+    let path = running.output.path();
+    let whole = path.map_or_else(String::new, |path| format!(", or read {}", path.display()));
     let _ = match cut {
         _ if lines == 0 => write!(text, "[nothing from line {first} on; {of} lines so far; {state}]"),
         PageCut::Nothing => write!(text, "[lines {first} to {last} of {of}; {state}]"),
         PageCut::Lines => write!(
             text,
-            "[lines {first} to {last} of {of}, cut; {state}]\n[continue with offset {}, or read {whole}]",
+            "[lines {first} to {last} of {of}, cut; {state}]\n[continue with offset {}{whole}]",
             last + 1
         ),
         PageCut::Line { at } => write!(
             text,
-            "[the beginning of line {first} of {of}, which is too long for one call; {state}]\n[it continues at byte {at} of {whole}: \
-             `tail -c +{at} FILE | head -c {MAX_BYTES}`; the next line has the offset {}]",
+            "[the beginning of line {first} of {of}, which is too long for one call; {state}]\n[it continues at byte {at}{}; the next line has \
+             the offset {}]",
+            path.map_or_else(String::new, |path| format!(
+                " of {}: `tail -c +{at} FILE | head -c {MAX_BYTES}`",
+                path.display()
+            )),
             last + 1
         ),
     };

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, sleep_until, timeout};
 use toolkit::prelude::*;
-use toolkit::{ToolErrorKind, files::Workspace};
+use toolkit::{ToolErrorKind, files::Workspace, output::KeptOutput};
 use toolkit_sandbox::{Drained, Limits, Output, Process, Size, Stdin};
 
 /// Time to wait for pending output after a command's own process has ended.
@@ -195,9 +195,6 @@ async fn start(
     jobs: &Jobs,
 ) -> Result<Arc<Running>, ToolError> {
     let output = ctx.kept_output().await?;
-    let file = output
-        .appending()
-        .map_err(|error| ToolError::unavailable(format!("the output cannot be stored: {error}")))?;
     let mut variables = command.variables.clone();
     variables.extend(judged.verdict.env.iter().cloned());
     // The verdict knows the files in the index, and their state would look different with attributes.
@@ -228,7 +225,7 @@ async fn start(
         .envs(variables)
         .current_dir(&command.cwd)
         .limits(limits.with_output(output.limit()))
-        .output(Output::File(file));
+        .output(destination(&output)?);
     if call.on_terminal {
         built = built.terminal(TERMINAL);
     } else if call.input.text.is_some() || call.input.stays_open {
@@ -257,6 +254,15 @@ async fn start(
         output,
     };
     Ok(Running::watch(job, start, ctx.teller()))
+}
+
+/// Where the command's output goes: into the file of the session, and its beginning into memory, so that a short output needs no disk.
+fn destination(output: &KeptOutput) -> Result<Output, ToolError> {
+    match (output.appending(), output.beginning()) {
+        (file, Some(beginning)) => Ok(Output::Kept { file: file.ok(), beginning }),
+        (Ok(file), None) => Ok(Output::File(file)),
+        (Err(error), None) => Err(ToolError::unavailable(format!("the output cannot be stored: {error}"))),
+    }
 }
 
 /// Writes the standard input, which may take time.

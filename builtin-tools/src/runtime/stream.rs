@@ -4,9 +4,7 @@ use super::clean::clean;
 use super::job::Running;
 use super::told;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -47,8 +45,9 @@ impl Stream {
         let (bytes, at) = self.told;
         if written != bytes && at.elapsed() >= PROGRESS {
             self.told = (written, Instant::now());
-            let path = running.output.path().to_owned();
-            let last = tokio::task::spawn_blocking(move || told::last_line(&path).unwrap_or_default()).await;
+            let its = Arc::clone(running);
+            let last =
+                tokio::task::spawn_blocking(move || told::last_line(&its.output).unwrap_or_default()).await;
             let progress = Progress::new(running.started.elapsed().as_secs_f64());
             ctx.progress(progress.with_message(last.unwrap_or_default()));
         }
@@ -65,10 +64,11 @@ impl Stream {
         if written == self.lines.at && until == Until::Line {
             return;
         }
-        let (mut lines, path) = (std::mem::take(&mut self.lines), running.output.path().to_owned());
+        let (mut lines, its) = (std::mem::take(&mut self.lines), Arc::clone(running));
         let read = tokio::task::spawn_blocking(move || {
             // If the output cannot be read, the result says so.
-            let text = lines.read(&path, written, until).unwrap_or_default();
+            let text = its.output.reader().and_then(|output| lines.read(output, written, until));
+            let text = text.unwrap_or_default();
             (lines, text)
         });
         let Ok((lines, text)) = read.await else { return };
@@ -103,7 +103,7 @@ struct Lines {
 
 impl Lines {
     /// Returns the new output up to `written`, as a terminal would show it. Blocks.
-    fn read(&mut self, path: &Path, written: u64, until: Until) -> io::Result<String> {
+    fn read(&mut self, mut file: impl Read + Seek, written: u64, until: Until) -> io::Result<String> {
         let mut left_out = 0;
         if written.saturating_sub(self.at) > MAX_BYTES {
             let from = written - MAX_BYTES;
@@ -112,7 +112,6 @@ impl Lines {
             self.held.clear();
             (self.at, self.is_left_out) = (from, true);
         }
-        let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(self.at))?;
         let read = file.take(written.saturating_sub(self.at)).read_to_end(&mut self.line)?;
         self.at += read as u64;
@@ -175,7 +174,7 @@ fn key_start(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use std::fs::{self, File};
 
     /// Returns the reported text after each of these parts is written.
     fn told(parts: &[&[u8]]) -> Vec<String> {
@@ -185,9 +184,9 @@ mod tests {
         for part in parts {
             whole.extend_from_slice(part);
             fs::write(&path, &whole).unwrap();
-            told.push(lines.read(&path, whole.len() as u64, Until::Line).unwrap());
+            told.push(lines.read(File::open(&path).unwrap(), whole.len() as u64, Until::Line).unwrap());
         }
-        told.push(lines.read(&path, whole.len() as u64, Until::End).unwrap());
+        told.push(lines.read(File::open(&path).unwrap(), whole.len() as u64, Until::End).unwrap());
         told
     }
 

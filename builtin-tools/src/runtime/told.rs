@@ -9,12 +9,14 @@ use crate::titles;
 use serde_json::{Map, Value, json};
 use shell_verdict::Decision;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{ToolErrorKind, output::ShownOutput, text::escape_line};
+use toolkit::{
+    ToolErrorKind,
+    output::{KeptOutput, ShownOutput},
+    text::escape_line,
+};
 use toolkit_sandbox::{Conflict, Limit, Mode, Part, Process, Quarantined, SpawnError};
 
 /// Maximum number of listed processes.
@@ -292,7 +294,9 @@ fn with_notes(
     }
     if output.differs || is_told {
         running.output.keep();
-        facts.insert("outputPath".to_owned(), running.output.path().to_string_lossy().into_owned().into());
+        if let Some(path) = running.output.path() {
+            facts.insert("outputPath".to_owned(), path.to_string_lossy().into_owned().into());
+        }
     }
     if let Some(cut) = output.cut {
         facts.insert("truncated".to_owned(), true.into());
@@ -382,7 +386,7 @@ pub(super) async fn explained(
     } else {
         // A truncation is noted at the end of the text, which does not come from the command.
         let running = Arc::clone(running);
-        let read = tokio::task::spawn_blocking(move || tail(running.output.path()));
+        let read = tokio::task::spawn_blocking(move || tail(&running.output));
         read.await.ok()?.ok()?
     };
     let masked = running.masked.as_ref().filter(|_| !ended.exit.success());
@@ -410,10 +414,10 @@ fn capital(text: &str, before: &str) -> String {
     }
 }
 
-/// The end of a file, as a terminal would show it. Blocks.
-fn tail(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
+/// The end of an output, as a terminal would show it. Blocks.
+fn tail(output: &KeptOutput) -> io::Result<String> {
+    let mut file = output.reader()?;
+    let length = file.length()?;
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL as u64)))?;
     let mut end = Vec::new();
     file.take(TAIL as u64).read_to_end(&mut end)?;
@@ -448,9 +452,20 @@ pub(super) async fn in_background(
     Ok(facts.into_iter().fold(result, |output, (key, value)| output.with_metadata(key, value)))
 }
 
-/// The last line of a file that is written, as a terminal would show it. Blocks.
-pub(super) fn last_line(path: &Path) -> io::Result<String> {
-    let text = tail(path)?;
+/// Says where the whole output is.
+pub(super) fn whole_output(running: &Running) -> String {
+    match (running.output.path(), running.count().error) {
+        (Some(path), None) => format!("all of it is in {}", path.display()),
+        (Some(path), Some(error)) => format!("{} has only the beginning of it: {error}", path.display()),
+        (None, error) => {
+            format!("its beginning is kept in memory alone: {}", error.unwrap_or_default())
+        }
+    }
+}
+
+/// The last line of an output so far, as a terminal would show it. Blocks.
+pub(super) fn last_line(output: &KeptOutput) -> io::Result<String> {
+    let text = tail(output)?;
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     Ok(escape_line(last).into_owned())
 }

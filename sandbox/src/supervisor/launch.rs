@@ -15,6 +15,7 @@ use super::quarantine::Sweeper;
 use super::ready::Ready;
 use crate::failure::{Failure, Step};
 use crate::inside::{Plan, most};
+use crate::pump::Kept;
 use crate::sys::{self, Forked};
 use crate::tree::{self, Identity};
 use crate::wire::{OutputKind, Run};
@@ -35,7 +36,7 @@ pub(super) struct Launched {
     /// The terminal's other side. While it is open here, output that the command writes after it has closed the terminal still
     /// arrives.
     pub(super) slave: Option<OwnedFd>,
-    pub(super) file: Option<OwnedFd>,
+    pub(super) kept: Kept,
     pub(super) identity: Identity,
     pub(super) started: Instant,
     pub(super) containment: Containment,
@@ -57,7 +58,7 @@ struct Streams {
     stderr: Option<OwnedFd>,
     /// The end that is read here.
     output: Option<OwnedFd>,
-    file: Option<OwnedFd>,
+    kept: Kept,
     /// The further descriptors of the command.
     given: Vec<OwnedFd>,
 }
@@ -75,8 +76,11 @@ impl Streams {
             streams.given = given.collect();
             return Ok(streams);
         }
-        if run.output == OutputKind::File {
-            streams.file = given.next();
+        if matches!(run.output, OutputKind::File | OutputKind::FileAndBeginning) {
+            streams.kept.file = given.next();
+        }
+        if matches!(run.output, OutputKind::Beginning | OutputKind::FileAndBeginning) {
+            streams.kept.beginning = given.next();
         }
         streams.given = given.collect();
         if run.terminal.is_none() {
@@ -99,7 +103,7 @@ pub(super) fn launch(
     socket: &OwnedFd,
     host: Option<&OwnedFd>,
 ) -> Result<Launched, Option<Failure>> {
-    let Streams { stdin, stdout, stderr, output, file, given } = Streams::make(&run, given)?;
+    let Streams { stdin, stdout, stderr, output, kept, given } = Streams::make(&run, given)?;
     let identity = tree::links(stdout.iter().chain(&stderr));
     let sweeper = sweeper(&mut run)?;
     let limits = run.limits;
@@ -156,7 +160,7 @@ pub(super) fn launch(
         output,
         master: said.master,
         slave,
-        file,
+        kept,
         identity: said.identity,
         started,
         containment,

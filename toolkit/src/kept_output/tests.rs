@@ -25,9 +25,7 @@ impl Host {
     }
 
     fn output(&self, bytes: &[u8]) -> KeptOutput {
-        let file = self.store.create(Some("s")).unwrap();
-        let (path, limit) = (file.path().to_owned(), file.limit());
-        let output = KeptOutput { file: Mutex::new(Some(file)), path, limit };
+        let output = KeptOutput::create(&self.store, "s", None).unwrap();
         output.appending().unwrap().write_all(bytes).unwrap();
         output
     }
@@ -82,7 +80,7 @@ fn the_file_goes_unless_somebody_was_told_of_it() {
     let limits = OutputLimits { max_lines: 1, max_bytes: 3, keep: Keep::Ends };
     for (bytes, stays) in [(&b"ab"[..], false), (b"abcd", true)] {
         let file = host.output(bytes);
-        let path = file.path().to_owned();
+        let path = file.path().unwrap().to_owned();
         let shown = file.show_by(host.cutter(limits), &count(bytes), &str::to_owned, WHOLE).unwrap();
         drop(file);
         assert_eq!((path.exists(), shown.cut.is_some()), (stays, stays));
@@ -94,11 +92,78 @@ fn what_did_not_get_into_the_file_is_told() {
     let host = Host::new();
     let limits = OutputLimits { max_lines: 9, max_bytes: 99, keep: Keep::Ends };
     let file = host.output(b"a\nb");
-    let lost = OutputCount { error: Some("the disk is full".to_owned()), ..count(b"a\nb") };
+    let lost = OutputCount { lost: 1, error: Some("the disk is full".to_owned()), ..count(b"a\nb") };
     let shown = file.show_by(host.cutter(limits), &lost, &str::to_owned, WHOLE).unwrap();
     assert_eq!(shown.text, "a\nb\n[The output went on; the rest was not kept: the disk is full.]");
     let limits = OutputLimits { max_lines: 9, max_bytes: 2, keep: Keep::Ends };
     let shown = file.show_by(host.cutter(limits), &lost, &str::to_owned, WHOLE).unwrap();
     assert!(shown.text.contains("Only the first 3 bytes"), "{}", shown.text);
-    assert!(shown.text.ends_with("the rest was not kept: the disk is full.]"), "{}", shown.text);
+    let lost = "the rest was not kept: the disk is full; what came after them (1 bytes) is lost.]";
+    assert!(shown.text.ends_with(lost), "{}", shown.text);
+}
+
+/// A store of which the data directory is a file, so that nothing can be created in it.
+fn unusable() -> (TempDir, OutputStore) {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    (data, OutputStore::new(Some(file)))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_disk_a_short_output_is_whole() {
+    let host = Host::new();
+    let (_data, store) = unusable();
+    let output = KeptOutput::create(&store, "s", in_memory()).unwrap();
+    assert!(output.path().is_none() && output.no_file().is_some_and(|why| why.starts_with("cannot look at")));
+    output.beginning().unwrap().write_all(b"one\ntwo\n").unwrap();
+    let limits = OutputLimits { max_lines: 9, max_bytes: 99, keep: Keep::Ends };
+    let broken = OutputCount { error: Some("the disk is full".to_owned()), ..count(b"one\ntwo\n") };
+    let show = |limits| output.show_by(host.cutter(limits), &broken, &str::to_owned, WHOLE).unwrap();
+    for is_closed in [false, true] {
+        if is_closed {
+            output.close().unwrap();
+            assert!(output.beginning().is_none());
+        }
+        assert_eq!(show(limits).text, "one\ntwo\n");
+        let cut = show(OutputLimits { max_lines: 1, ..limits });
+        assert!(cut.cut.is_some() && cut.text.contains("cannot look at"), "{}", cut.text);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_disk_lacks_is_read_from_memory() {
+    let host = Host::new();
+    let output = KeptOutput::create(&host.store, "s", in_memory()).unwrap();
+    output.beginning().unwrap().write_all(b"one\ntwo\n").unwrap();
+    output.appending().unwrap().write_all(b"one\nt").unwrap();
+    let limits = OutputLimits { max_lines: 9, max_bytes: 99, keep: Keep::Ends };
+    let broken = OutputCount { error: Some("the disk is full".to_owned()), ..count(b"one\ntwo\n") };
+    for is_closed in [false, true] {
+        if is_closed {
+            output.close().unwrap();
+        }
+        let shown = output.show_by(host.cutter(limits), &broken, &str::to_owned, WHOLE).unwrap();
+        assert_eq!(shown, ShownOutput { text: "one\ntwo\n".to_owned(), cut: None, differs: false });
+        let cut = output
+            .show_by(host.cutter(OutputLimits { max_lines: 1, ..limits }), &broken, &str::to_owned, WHOLE)
+            .unwrap();
+        assert!(cut.text.contains("first 5 bytes") && cut.text.contains("the disk is full"), "{}", cut.text);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_stays_open_for_an_output_on_disk() {
+    let host = Host::new();
+    let output = KeptOutput::create(&host.store, "s", in_memory()).unwrap();
+    output.beginning().unwrap().write_all(b"one").unwrap();
+    output.appending().unwrap().write_all(b"one two").unwrap();
+    output.close().unwrap();
+    assert!(matches!(*output.memory(), Beginning::None));
+    let mut text = String::new();
+    output.reader().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "one two");
 }

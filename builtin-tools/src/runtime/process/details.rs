@@ -41,8 +41,8 @@ pub struct BackgroundJob {
     pub exit_code: Option<i32>,
     /// Number of bytes of output so far.
     pub bytes: u64,
-    /// The path of the file with the whole output.
-    pub output_path: String,
+    /// The path of the file with the whole output; null if no file could be created, so that only its beginning is kept, in memory.
+    pub output_path: Option<String>,
 }
 
 /// The processes of a command that was stopped.

@@ -7,13 +7,11 @@ use crate::runtime::job::{ReportedPart, Running};
 use crate::runtime::run::held;
 use crate::runtime::told::{self as words};
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
-use toolkit::output::Detailed;
+use toolkit::output::{Detailed, KeptOutput};
 use toolkit::prelude::*;
 
 /// After such a silence nothing more is expected of an answer.
@@ -79,18 +77,15 @@ pub(super) async fn poll(
         // If no process is left, the remaining clean-up is of no interest to the model.
         now.gone = running.job.processes().await.is_empty();
     }
-    let path = running.output.path().to_owned();
+    let its = Arc::clone(running);
     let fresh = ctx.blocking(move |_| {
-        since(&path, told.bytes, now.bytes)
+        since(&its.output, told.bytes, now.bytes)
             .map_err(|error| ToolError::failed(format!("the output cannot be read: {error}")))
     });
     let (mut text, left_out) = fresh.await?;
     running.set_told(now);
     if left_out > 0 {
-        text = format!(
-            "[{left_out} bytes left out; all of it is in {}]\n{text}",
-            running.output.path().display()
-        );
+        text = format!("[{left_out} bytes left out; {}]\n{text}", words::whole_output(running));
     }
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -110,9 +105,9 @@ pub(super) async fn poll(
 }
 
 /// Returns the output between two offsets, limited to its end, and the number of omitted bytes.
-fn since(path: &Path, from: u64, to: u64) -> io::Result<(String, u64)> {
+fn since(output: &KeptOutput, from: u64, to: u64) -> io::Result<(String, u64)> {
     let start = from.max(to.saturating_sub(MAX_BYTES));
-    let mut file = File::open(path)?;
+    let mut file = output.reader()?;
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
     file.take(to.saturating_sub(start)).read_to_end(&mut bytes)?;

@@ -1,8 +1,6 @@
 //! Pages of an output: some of its lines.
 
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
+use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom};
 
 /// Maximum number of bytes of an output that one call returns.
 pub(super) const MAX_BYTES: u64 = 50 * 1024;
@@ -35,14 +33,13 @@ pub(super) enum PageCut {
 impl Page {
     /// Reads `limit` lines from `first` on, or the last ones, of the first `bytes` of a file, which have `newlines` line feeds. Blocks.
     pub(super) fn read(
-        path: &Path,
+        mut file: impl Read + Seek,
         bytes: u64,
         newlines: u64,
         first: Option<u64>,
         limit: u64,
         stops: &dyn Fn() -> bool,
     ) -> io::Result<Self> {
-        let mut file = File::open(path)?;
         let of = newlines + u64::from(ends_in_a_line(&mut file, bytes)?);
         let first = first.unwrap_or_else(|| of.saturating_sub(limit) + 1);
         let nothing = Self { text: String::new(), first, lines: 0, of, cut: PageCut::Nothing };
@@ -96,7 +93,7 @@ impl Page {
 }
 
 /// Returns true if the first `bytes` bytes do not end with a line feed.
-fn ends_in_a_line(file: &mut File, bytes: u64) -> io::Result<bool> {
+fn ends_in_a_line(file: &mut (impl Read + Seek), bytes: u64) -> io::Result<bool> {
     let Some(last) = bytes.checked_sub(1) else { return Ok(false) };
     file.seek(SeekFrom::Start(last))?;
     let mut byte = [0];
@@ -151,8 +148,15 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             fs::write(file.path(), whole).unwrap();
             let newlines = whole.matches('\n').count() as u64;
-            let page =
-                Page::read(file.path(), whole.len() as u64, newlines, first, limit, &|| false).unwrap();
+            let page = Page::read(
+                fs::File::open(file.path()).unwrap(),
+                whole.len() as u64,
+                newlines,
+                first,
+                limit,
+                &|| false,
+            )
+            .unwrap();
             let found = (page.first, page.lines, page.of, page.text.len(), page.cut);
             assert_eq!(found, expected, "{} {first:?} {limit}", &whole[..whole.len().min(20)]);
             assert!(!page.text.contains('\u{fffd}'));

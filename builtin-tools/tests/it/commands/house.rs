@@ -93,6 +93,11 @@ impl House {
         Self { root, toolkit, toolbox, asked }
     }
 
+    /// Makes the place of outputs unusable.
+    pub(crate) fn block_outputs(&self) {
+        fs::write(self.root.path().join("data/tool-output"), "").unwrap();
+    }
+
     /// Replaces the configuration of hosts that are made later.
     pub(crate) fn configure(&self, config: &Value) {
         fs::write(self.root.path().join("user/toolkit.json5"), config.to_string()).unwrap();

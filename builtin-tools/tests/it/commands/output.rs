@@ -61,6 +61,38 @@ async fn what_is_not_shown_as_it_is_stays_in_the_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_result_does_not_depend_on_storage() {
+    let house = House::new(json!({})).await;
+    house.block_outputs();
+    let result = house.exec("echo 2; df / | wc -l").await;
+    assert!(result.text().starts_with("2\n2\n[exit code 0"), "{}", result.text());
+    assert_eq!(fact(&result, "outputPath"), json!(null));
+    // Of a long one the beginning is there, and the reason why the rest is not.
+    let result = house.exec("seq 1 100000").await;
+    let text = result.text();
+    assert!(text.starts_with("1\n2\n") && text.contains("is not a directory"), "{text}");
+    assert!(text.contains("; what came after them (326751 bytes) is lost"), "{text}");
+    assert_eq!(fact(&result, "outputPath"), json!(null));
+
+    let waits = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two";
+    let job = house.call("exec", json!({ "command": waits, "run_in_background": true })).await;
+    assert!(job.text().contains("in the background as job_"), "{}", job.text());
+    let id = fact(&job, "taskId");
+    fs::write(house.path("go"), "").unwrap();
+    let ended = loop {
+        let news = house.call("process", json!({ "action": "poll", "task_id": id })).await;
+        if news.text().contains("exit code 0") {
+            break house.call("process", json!({ "action": "output", "task_id": id })).await;
+        }
+    };
+    assert!(ended.text().starts_with("one\ntwo\n[lines 1 to 2 of 2"), "{}", ended.text());
+    let listed = house.call("process", json!({ "action": "list" })).await;
+    assert!(listed.text().contains("exit code 0"), "{}", listed.text());
+    let removed = house.call("process", json!({ "action": "remove", "task_id": id })).await;
+    assert!(removed.text().contains("was in memory"), "{}", removed.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn where_and_with_what_it_runs() {
     let house = House::new(json!({ "tools": { "exec": { "pathPrepend": ["/opt/own/bin"] } } })).await;
     fs::create_dir(house.path("sub")).unwrap();

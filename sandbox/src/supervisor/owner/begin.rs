@@ -123,8 +123,8 @@ fn start(
     let sent = socket::send(&socket, &message, &master, true).unwrap_or(0);
     drop(master);
     let pump = match (launched.output, launched.master) {
-        (Some(pipe), _) => Some(Pump::new(pipe, launched.file, launched.limits.output)),
-        (None, Some(master)) => Some(Pump::new(master, launched.file, launched.limits.output)),
+        (Some(pipe), _) => Some(Pump::new(pipe, launched.kept, launched.limits.output)),
+        (None, Some(master)) => Some(Pump::new(master, launched.kept, launched.limits.output)),
         (None, None) => None,
     };
     Ok(Owner {

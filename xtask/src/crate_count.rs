@@ -1,4 +1,4 @@
-//! The number of crates that a small user of the library compiles.
+//! The number of crates that users of the library compile: a plugin, a host, an MCP server over standard streams, the command.
 
 use std::collections::BTreeSet;
 
@@ -8,6 +8,8 @@ use crate::workspace::{Result, Workspace};
 const LIMITS: &[Limit] = &[
     Limit { package: "agent-toolkit", features: "--no-default-features", crates: 43 },
     Limit { package: "agent-toolkit", features: "--features=default", crates: 65 },
+    Limit { package: "toolkit-mcp", features: "--no-default-features", crates: 115 },
+    Limit { package: "toolkit-cli", features: "--features=default", crates: 384 },
 ];
 
 struct Limit {

@@ -98,19 +98,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("hosts/mcp/src/client", &["call", "offered"]),
     ("hosts/mcp/src/client", &["oauth", "options"]),
     ("hosts/mcp/src/client/oauth", &["authority", "authorize", "client"]),
-    ("toolkit/src/approvals", &["session_file", "store"]),
-    ("toolkit/src/config", &["configuration", "load", "narrow", "settle", "stricter"]),
-    ("toolkit/src/files", &["replace", "taken"]),
-    ("toolkit/src/files", &["made", "target"]),
-    ("toolkit/src/history", &["copy", "entry"]),
-    ("toolkit/src/history", &["jsonl", "reader"]),
     ("toolkit/src/policy", &["lint", "tool_policy"]),
-    ("toolkit/src/registry", &["build", "reload"]),
-    ("toolkit/src/testing", &["compatibility", "snapshot"]),
-    ("toolkit/src/testing/compatibility", &["branch", "same"]),
-    ("toolkit/src/tool", &["dynamic", "output_check"]),
-    ("toolkit/src/toolbox", &["before", "repeats"]),
-    ("toolkit/src/toolbox", &["begin", "finish", "run"]),
 ];
 
 /// Modules below one parent that import each other can only be read and changed together.

@@ -72,27 +72,6 @@ type Ordered = &'static [(&'static str, &'static [&'static [&'static str]])];
 
 /// Modules that import each other and are read together with no harm: the folder of the crate with the path of their parent, and their names.
 const HARMLESS: &[(&str, &[&str])] = &[
-    ("builtin-tools/src/browser", &["page", "snapshot", "state"]),
-    ("builtin-tools/src/canvas", &["chart", "compose"]),
-    ("builtin-tools/src/fs", &["grep", "place"]),
-    ("builtin-tools/src/fs/apply_patch", &["begin", "command", "patch", "unified"]),
-    ("builtin-tools/src/fs/edit", &["first_line", "locate", "plan", "rewrite"]),
-    (
-        "builtin-tools/src/runtime",
-        &[
-            "containing",
-            "grounds",
-            "guarded_tree",
-            "guards",
-            "judged",
-            "masked",
-            "masks",
-            "needs",
-            "prepare",
-            "reading",
-        ],
-    ),
-    ("builtin-tools/src/web/search", &["brave", "perplexity", "provider", "searxng"]),
     ("hosts/agent/src/conversations", &["conversation", "worker"]),
     ("hosts/cli/src/new", &["files", "name", "packages"]),
     ("hosts/mcp/src/client", &["call", "offered"]),

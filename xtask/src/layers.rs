@@ -74,9 +74,6 @@ type Ordered = &'static [(&'static str, &'static [&'static [&'static str]])];
 const HARMLESS: &[(&str, &[&str])] = &[
     ("hosts/agent/src/conversations", &["conversation", "worker"]),
     ("hosts/cli/src/new", &["files", "name", "packages"]),
-    ("hosts/mcp/src/client", &["call", "offered"]),
-    ("hosts/mcp/src/client", &["oauth", "options"]),
-    ("hosts/mcp/src/client/oauth", &["authority", "authorize", "client"]),
     ("toolkit/src/policy", &["lint", "tool_policy"]),
 ];
 

@@ -73,7 +73,6 @@ type Ordered = &'static [(&'static str, &'static [&'static [&'static str]])];
 /// Modules that import each other and are read together with no harm: the folder of the crate with the path of their parent, and their names.
 const HARMLESS: &[(&str, &[&str])] = &[
     ("hosts/agent/src/conversations", &["conversation", "worker"]),
-    ("hosts/cli/src/new", &["files", "name", "packages"]),
     ("toolkit/src/policy", &["lint", "tool_policy"]),
 ];
 

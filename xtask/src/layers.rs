@@ -72,7 +72,9 @@ type Ordered = &'static [(&'static str, &'static [&'static [&'static str]])];
 
 /// Modules that import each other and are read together with no harm: the folder of the crate with the path of their parent, and their names.
 const HARMLESS: &[(&str, &[&str])] = &[
+    // A conversation starts the worker that runs on its state.
     ("hosts/agent/src/conversations", &["conversation", "worker"]),
+    // A policy has the method that lists its problems, which the lint finds.
     ("toolkit/src/policy", &["lint", "tool_policy"]),
 ];
 
@@ -83,7 +85,9 @@ pub(crate) fn no_import_cycles(files: &[SourceFile]) -> Vec<Fault> {
 
 fn cycles_but(files: &[SourceFile], harmless: &[(&str, &[&str])]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for (_, folder) in folders(files) {
+    // Those of other workspaces of the repository, too.
+    let crates = files.iter().filter_map(|file| file.path.strip_suffix("/Cargo.toml"));
+    for folder in crates {
         let modules = Modules::of_crate(files, folder);
         for parent in modules.parents() {
             let graph = modules.below(parent);
@@ -244,6 +248,18 @@ mod tests {
             ("b/src/bin/tool.rs", "use crate::x;\n"),
         ]);
         assert!(no_import_cycles(&files).is_empty());
+    }
+
+    #[test]
+    fn a_cycle_in_another_workspace_is_found() {
+        let moved: Vec<(String, &str)> =
+            CYCLE.iter().map(|(path, text)| (path.replacen("a/", "other/c/", 1), *text)).collect();
+        let mut files: Vec<(&str, &str)> = moved.iter().map(|(path, text)| (&**path, *text)).collect();
+        files.push(("other/c/Cargo.toml", ""));
+        assert_eq!(
+            places(&no_import_cycles(&tree(&files))),
+            ["other/c/src/x/part.rs:1", "other/c/src/y.rs:1"]
+        );
     }
 
     /// Two modules below another, which import each other through a name of their parent.

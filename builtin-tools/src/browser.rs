@@ -26,6 +26,7 @@ mod input;
 mod launch;
 mod page;
 mod program;
+mod refs;
 mod remote;
 mod report;
 mod session;

@@ -10,6 +10,7 @@ mod pictures;
 mod places;
 mod problems;
 mod render;
+mod scene;
 mod svg;
 
 pub use commands::{
@@ -20,11 +21,10 @@ pub use commands::{
 use crate::files::saved::{self, Saved};
 use crate::picture;
 use crate::titles;
-use chart::Theme;
-use compose::Scene;
 use fonts::Fonts;
 use problems::Problems;
 use render::{Drawn, Files, Surface};
+use scene::{Scene, Theme};
 use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};

@@ -18,6 +18,7 @@ mod progress;
 mod read;
 mod returns;
 mod skill;
+mod skipped;
 mod splice;
 #[cfg(test)]
 mod telling;

@@ -31,6 +31,12 @@ use crate::failure::{Failure, Step};
 use placeholder::Placeholder;
 use reading::ReadingPlan;
 
+/// Compiles the filters of system calls before a job waits for them.
+pub(crate) fn prepare_filters() {
+    seccomp::prepare();
+    reading_calls::prepare();
+}
+
 /// A plan to contain one command, computed before the fork. Its paths contain no symbolic links.
 pub(crate) struct Plan {
     namespaces: i32,

@@ -7,6 +7,7 @@ pub(crate) mod init;
 mod launch;
 mod next;
 mod owner;
+mod polling;
 mod quarantine;
 mod ready;
 pub(crate) mod spawner;

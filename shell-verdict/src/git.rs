@@ -4,6 +4,7 @@ mod content;
 mod danger;
 mod history;
 mod lines;
+mod operands;
 mod pathspec;
 mod shown;
 

@@ -3,11 +3,13 @@
 mod config;
 mod index;
 mod keys;
+mod layout;
 mod objects;
 mod parse;
 mod tracked;
 
-pub(crate) use config::{Looks, Repositories, attributes_of_git, check_file, read};
+pub(crate) use config::{Looks, Repositories, check_file};
 pub(crate) use index::{Entry, tracked};
+pub(crate) use layout::{attributes_of_git, read};
 pub(crate) use objects::{Kind, kind_of_hash, kind_of_reference};
 pub(crate) use tracked::Tracked;

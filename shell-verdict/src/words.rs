@@ -10,6 +10,7 @@
 mod arithmetic;
 mod braces;
 mod glob;
+mod number;
 mod quote;
 mod scan;
 mod skip;

@@ -2,6 +2,7 @@
 
 mod file;
 mod memory;
+mod place;
 mod session;
 mod session_file;
 mod store;

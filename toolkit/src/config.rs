@@ -25,6 +25,7 @@ mod narrow;
 mod options;
 mod parse;
 mod resolve;
+mod restriction;
 mod rules;
 mod schema;
 mod servers;

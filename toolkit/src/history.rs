@@ -19,6 +19,7 @@ mod query;
 mod reader;
 mod record;
 pub(crate) mod secrets;
+mod segments;
 
 pub(crate) use copy::USUAL;
 pub use entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};

@@ -1,6 +1,7 @@
 //! The toolkit: every tool of a process, with the services they need.
 
 mod as_tool;
+mod basis;
 mod build;
 mod candidates;
 mod change;
@@ -58,9 +59,9 @@ use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::tool::Tool;
 use as_tool::MadeByBuilder;
+use basis::Basis;
 pub(crate) use origins::Origins;
 use register::Registry;
-use reload::Basis;
 pub(crate) use services::Given;
 use std::any::TypeId;
 use std::fmt;

@@ -147,6 +147,7 @@
 //! ```
 
 mod call;
+mod compare;
 mod compatibility;
 mod diff;
 mod place;
@@ -156,7 +157,8 @@ mod toolbox;
 pub use crate::file_access::own_path_resolutions;
 pub use crate::files::{FileSystems, at_fault_points, take_file_systems_for};
 pub use call::TestCall;
+pub use compare::Update;
 pub use compatibility::{Change, Severity, compatibility};
 pub use place::TestWorkspace;
-pub use snapshot::{Snapshot, SnapshotError, Update};
+pub use snapshot::{Snapshot, SnapshotError};
 pub use toolbox::TestToolbox;

@@ -1,5 +1,6 @@
 //! Toolboxes: the tools that one caller may use, and the common path of every call.
 
+mod asked;
 mod asking;
 mod batch;
 mod before;
@@ -11,6 +12,7 @@ mod definitions;
 mod discover;
 mod explain;
 mod finish;
+mod invalid;
 mod nested;
 mod options;
 mod own;

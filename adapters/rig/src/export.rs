@@ -1,7 +1,7 @@
 //! The tools of a toolbox as tools of rig.
 
 use crate::answer::answer;
-use crate::hook::CallIds;
+use crate::call_ids::CallIds;
 use rig_core::message::ToolName;
 use rig_core::tool::DynamicTool;
 use std::sync::Arc;

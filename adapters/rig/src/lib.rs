@@ -79,6 +79,7 @@
 
 mod agent;
 mod answer;
+mod call_ids;
 mod export;
 mod hook;
 mod import;

@@ -3,7 +3,7 @@
 use super::cdp::CdpError;
 use super::failure::failure;
 use super::page::{Deadline, On, Page, is_replaced, millis};
-use super::snapshot::Node;
+use super::refs::Node;
 use serde_json::{Value, json};
 use std::time::Duration;
 use toolkit::prelude::*;

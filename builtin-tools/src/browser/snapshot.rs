@@ -1,10 +1,8 @@
 //! Snapshots: the accessibility tree of a page as text, with refs to its elements.
 
-mod refs;
 mod render;
 mod tree;
 
-pub(super) use refs::{Node, Refs};
 pub(super) use render::render;
 pub(super) use tree::{AxNode, Frame, Frames};
 

@@ -8,7 +8,7 @@ pub(super) use console::{Console, exception};
 pub(super) use events::{Context, metrics};
 pub(super) use notice::{Download, DownloadState, MAX_DOWNLOAD_BYTES, Notice, Notices};
 
-use super::snapshot::Refs;
+use super::refs::Refs;
 use crate::config::BrowserDialogs;
 use serde_json::Value;
 use std::collections::HashMap;

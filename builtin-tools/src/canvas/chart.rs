@@ -19,6 +19,7 @@ use super::commands::Series;
 use super::fonts::{self, BUNDLED_FAMILY};
 use super::paint;
 use super::problems::Problems;
+use super::scene::Theme;
 use super::svg::{Attributes, Svg};
 use std::str::FromStr as _;
 use svgtypes::Color;
@@ -31,32 +32,6 @@ const PALETTE: [&str; 20] = [
 ];
 /// The largest value of a chart.
 const MAX_VALUE: f64 = 1e15;
-
-/// The colours of what surrounds the data, by the colour of the canvas.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Theme {
-    /// The colour of the canvas; white where it has none.
-    background: Color,
-    text: &'static str,
-    axis: &'static str,
-    grid: &'static str,
-}
-
-impl Theme {
-    /// Dark text on a light canvas, light text on a dark one.
-    pub(super) fn on(background: Option<Color>) -> Self {
-        let is_dark = background.is_some_and(|color| {
-            let light = 2 * u32::from(color.red) + 5 * u32::from(color.green) + u32::from(color.blue);
-            color.alpha > 127 && light < 8 * 110
-        });
-        let background = background.filter(|color| color.alpha > 127).unwrap_or(Color::white());
-        if is_dark {
-            Self { background, text: "#eeeeee", axis: "#999999", grid: "#444444" }
-        } else {
-            Self { background, text: "#333333", axis: "#888888", grid: "#e3e3e3" }
-        }
-    }
-}
 
 /// The sheet that a chart is drawn on. It counts the labels that have no room, for a note in the result.
 pub(super) struct Sheet<'a> {

@@ -1,13 +1,12 @@
 //! From commands to elements, with every problem at its place.
 
-use super::chart::{self, Theme};
-use super::commands::{
-    Anchor, Command, Fit, Gradient, GradientUnits, MAX_POINTS, PathShape, Picture, Style, Text,
-};
+use super::chart;
+use super::commands::{Anchor, Command, Fit, GradientUnits, MAX_POINTS, PathShape, Picture, Style, Text};
 use super::extent::{self, Extent};
 use super::fonts::BUNDLED_FAMILY;
 use super::paint::{self, Paint, shown};
 use super::problems::{MAX_COORDINATE, Problems};
+use super::scene::Scene;
 use super::svg::{self, Attributes, Svg};
 use std::str::FromStr as _;
 use svgtypes::{PathParser, PathSegment, Transform};
@@ -24,14 +23,6 @@ enum Usual {
     Area,
     /// A black line.
     Line,
-}
-
-/// The facts about the whole picture that commands need.
-pub(super) struct Scene<'a> {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) gradients: &'a [Gradient],
-    pub(super) theme: Theme,
 }
 
 /// Composes the elements of a command. For a picture these are none yet: its size is not known.

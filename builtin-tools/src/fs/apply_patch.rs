@@ -8,7 +8,9 @@ mod hunks;
 mod indent;
 mod lines;
 mod make;
+mod marks;
 mod outcome;
+mod parse;
 mod patch;
 mod place;
 mod question;
@@ -17,9 +19,10 @@ mod unified;
 pub use details::{PatchStatus, PatchedFile, PatchedFiles};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use hunks::apply;
+pub(crate) use parse::parse;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use patch::Action;
-pub(crate) use patch::{Patch, parse};
+pub(crate) use patch::Patch;
 
 use super::content::Content;
 use super::diff::{Diff, diff_within};

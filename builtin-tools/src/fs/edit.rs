@@ -6,6 +6,7 @@ mod frame;
 mod indent;
 mod locate;
 mod plan;
+mod replacement;
 mod rewrite;
 mod words;
 
@@ -16,7 +17,8 @@ pub(crate) use indent::Reindent;
 pub(crate) use locate::Miss;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use plan::Problem;
-pub(crate) use plan::{MAX_BYTES, Replacement, plan};
+pub(crate) use plan::{MAX_BYTES, plan};
+pub(crate) use replacement::Replacement;
 
 use super::content::Content;
 use super::diff::{Diff, diff, diff_spliced};

@@ -6,8 +6,8 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use super::grep::Skipped;
 use super::place::{Place, elsewhere, notes};
+use super::skipped::Skipped;
 use super::walk::{Filter, Tree};
 use crate::titles;
 pub use details::{FoundFile, FoundFiles};

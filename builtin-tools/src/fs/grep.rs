@@ -12,7 +12,6 @@ mod tests;
 mod words;
 
 pub use details::{FoundText, MatchingFile, MatchingLine};
-pub(super) use run::Skipped;
 
 use super::place::Place;
 use super::walk::{Filter, Tree};

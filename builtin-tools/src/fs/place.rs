@@ -1,6 +1,7 @@
 //! The start of a search, and the names of the paths below it.
 
 use super::progress::Meter;
+use super::skipped::Skipped;
 use super::walk::Doors;
 use std::path::{Path, PathBuf};
 use toolkit::{ToolContext, ToolError, ToolErrorKind, events::Progress, files::PathRepair};
@@ -86,7 +87,7 @@ pub(super) fn elsewhere(pattern: &str) -> Option<&'static str> {
 }
 
 /// Returns notes on skipped files, one line each.
-pub(super) fn notes(place: &Place, skipped: &super::grep::Skipped) -> Vec<String> {
+pub(super) fn notes(place: &Place, skipped: &Skipped) -> Vec<String> {
     let mut notes: Vec<String> = place.repaired.iter().map(|repaired| format!("({repaired})")).collect();
     let several = |count: u64| if count == 1 { "place" } else { "places" };
     if place.doors.is_short_of_rules() {

@@ -1,11 +1,10 @@
 //! The facts that an approval of a command relies on, besides its text: they are shown with what a lasting answer remembers.
 
 use super::containing::Containing;
+use super::digest::short_digest;
 use super::judged::{Command, Judged};
-use hmac_sha256::Hash;
 use shell_verdict::{Access, Decision, Part, resolve_path};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -200,12 +199,4 @@ fn environment(command: &Command) -> String {
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     format!("its variables are the same (SHA-256 {}…)", short_digest(all.join("\0").as_bytes()))
-}
-
-/// Returns the first 32 hexadecimal digits of the SHA-256 of a text.
-pub(super) fn short_digest(bytes: &[u8]) -> String {
-    Hash::hash(bytes)[..16].iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -143,18 +143,6 @@ const HIDDEN_OF_SYSTEM: &[&str] = &[
     "/etc/wpa_supplicant",
     "/etc/NetworkManager/system-connections",
 ];
-/// Directories of the system, without which no command runs. A rule about them, or about a directory above them, does not hide them; a rule
-/// about something in them does.
-pub(super) const OF_SYSTEM: &[&str] = &[
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
-    "/proc", "/sys", "/dev", "/run",
-];
-
-/// Returns true if a path is in a directory of the system.
-pub(super) fn is_of_system(path: &Path) -> bool {
-    OF_SYSTEM.iter().any(|directory| path.starts_with(directory))
-}
-
 /// Returns the paths of writable directories, and of the toolkit, that no contained command can change, beside those whose names or rules
 /// say so.
 pub(super) fn protected(roots: &[PathBuf], own: &OwnPaths) -> BTreeSet<PathBuf> {

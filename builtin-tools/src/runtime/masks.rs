@@ -1,8 +1,8 @@
 //! The paths that a sandbox masks for a command: those that it must not read or write without approval.
 
-use super::grounds::short_digest;
+use super::digest::short_digest;
 use super::guarded_tree::guarded;
-use super::guards::OF_SYSTEM;
+use super::system_directories::OF_SYSTEM;
 use shell_verdict::attributes_may_show;
 use std::collections::{BTreeSet, HashSet};
 use std::env;

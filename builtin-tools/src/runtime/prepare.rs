@@ -1,7 +1,7 @@
 //! Preparation of a command: directory, shell and environment.
 
 use super::environment::{environment, from_home};
-use super::judged::{AskedPath, Command};
+use super::judged::{AskedPath, Command, LONGEST_ARGUMENT};
 use super::tmp::{self, Tmp};
 use crate::config::{ExecSandbox, ExecSettings};
 use shell_verdict::Shell;
@@ -14,9 +14,6 @@ use toolkit::{ToolErrorKind, approval::Access, permission::PathDecision, text::e
 
 /// Paths at which shells are searched for first.
 const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
-
-/// Maximum length in bytes of one argument or variable on Linux, without the terminating NUL: `MAX_ARG_STRLEN`, with pages of 4 KiB.
-pub(super) const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
 /// The parts of a question in addition to the command itself.
 #[derive(Debug, Default)]

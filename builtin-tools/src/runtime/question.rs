@@ -1,6 +1,6 @@
 //! The permission prompt before a command runs.
 
-use super::grounds::short_digest;
+use super::digest::short_digest;
 use super::judged::{AskedPath, Command, Judged, KIND, words};
 use shell_verdict::{Class, Decision, Ground, Part, Reason};
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
 //! `web_search`: the web searched by a provider.
 
 mod brave;
+mod choice;
 mod perplexity;
 mod provider;
 mod searxng;
@@ -9,8 +10,9 @@ use super::cache;
 use crate::clients;
 use crate::config::WebSearchSettings;
 use crate::titles;
-use provider::{Chosen, Query};
-pub use provider::{ProviderState, search_providers};
+use choice::Chosen;
+pub use choice::{ProviderState, search_providers};
+use provider::Query;
 use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
@@ -109,7 +111,7 @@ pub async fn web_search(
 ) -> Result<Json<SearchResults>, ToolError> {
     titles::begin(ctx, "Search", query);
     let settings: WebSearchSettings = ctx.config()?;
-    let chosen = provider::chosen(&settings)?;
+    let chosen = choice::chosen(&settings)?;
     let query = Query {
         text: query.trim(),
         count: count.clamp(1, 10),

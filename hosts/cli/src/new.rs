@@ -1,8 +1,10 @@
 //! `new`: writes the crate of a plugin or of a host.
 
 mod files;
+mod kind;
 mod name;
 mod packages;
+mod paths;
 mod workspace;
 
 use crate::console::Console;
@@ -13,7 +15,8 @@ use crate::matched::{required, text};
 use crate::subcommand::{RunAtOnce, Start};
 use clap::builder::ValueHint;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use files::{Crate, What};
+use files::Crate;
+use kind::What;
 use packages::Origin;
 use serde_json::json;
 use std::fmt::Write as _;

@@ -35,17 +35,22 @@ mod sampling;
 mod server;
 mod servers;
 mod session;
+#[cfg(feature = "oauth")]
+mod sign_in;
 mod spawn;
 mod sse;
 mod structured;
 mod surrogates;
+mod tools;
 mod unreadable;
 mod visible;
 
 #[cfg(feature = "oauth")]
-pub use oauth::{Loopback, SignIn, SigningIn, forget_sign_ins};
+pub use oauth::{Loopback, forget_sign_ins};
 pub use options::ClientOptions;
 pub use programs::{ProjectProgram, project_programs};
 pub use sampling::{Sampling, SamplingAnswer};
 pub use servers::{McpServers, ServerState, ServerStatus};
 pub use session::{Attached, SessionServer, SessionServers};
+#[cfg(feature = "oauth")]
+pub use sign_in::{SignIn, SigningIn};

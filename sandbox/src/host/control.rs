@@ -1,7 +1,6 @@
 //! The host's state of one job, and its connection to the job's supervisor.
 
 use std::collections::HashMap;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +12,8 @@ use tokio::sync::{oneshot, watch};
 
 use super::thread::Heard;
 use crate::failure::Failure;
-use crate::wire::{self, Incoming, Reader, Run, Writer, to_host};
-use crate::{Containment, End, Exit, Limit, Progress, Quarantined, inside, socket};
+use crate::wire::{self, Incoming, Reader, Writer, to_host};
+use crate::{Containment, End, Exit, Limit, Progress, Quarantined, socket};
 
 /// Time without a message after which the host checks whether the sending processes are stopped.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
@@ -58,34 +57,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Control {
-    /// Sends a command to its own supervisor. The descriptors are sent with the message that describes it.
-    pub(crate) fn start(run: &Run, descriptors: &[BorrowedFd<'_>]) -> io::Result<Arc<Self>> {
-        let message = run.write();
-        let hearing = super::hearing()?;
-        let (ours, theirs) = socket::stream()?;
-        let number = hearing.number();
-        let sent = socket::send(&ours, &message, descriptors, false)?;
-        let control = Arc::new(Self {
+    /// Creates the state of a job whose supervisor has the other end of the socket.
+    pub(super) fn new(number: u64, socket: OwnedFd) -> Self {
+        Self {
             number,
-            socket: ours,
+            socket,
             begun: Instant::now(),
             outgoing: Mutex::default(),
             incoming: Mutex::default(),
             state: watch::Sender::default(),
             replies: Mutex::default(),
             next: AtomicU64::new(1),
-        });
-        super::spawner::job(number, inside::namespaces(run), &control, theirs.as_fd())?;
-        drop(theirs);
-        hearing.add(number, Arc::clone(&control) as Arc<dyn Heard>)?;
-        if sent < message.len() {
-            control.say(&message[sent..]);
         }
-        Ok(control)
     }
 
     /// Sends this, now or when there is room.
-    fn say(&self, message: &[u8]) {
+    pub(super) fn say(&self, message: &[u8]) {
         let mut outgoing = lock(&self.outgoing);
         let waited = !outgoing.is_empty();
         outgoing.extend_from_slice(message);
@@ -113,16 +100,14 @@ impl Control {
         }
     }
 
-    /// Sends a request to the supervisor, which itself may take `wait`. `None` if the supervisor is gone, or does not
-    /// answer.
-    pub(crate) async fn ask(
+    /// Sends a request to the supervisor, and returns the receiver of its answer. `None` if the supervisor is gone.
+    pub(super) fn request(
         &self,
         kind: u8,
-        wait: Duration,
         more: impl FnOnce(Writer) -> Writer,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<oneshot::Receiver<Vec<u8>>> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let (sender, mut answer) = oneshot::channel();
+        let (sender, answer) = oneshot::channel();
         {
             let mut replies = lock(&self.replies);
             // Read in one borrow: a writer waits for a first borrow to end, and a second borrow would wait for the
@@ -138,13 +123,7 @@ impl Control {
             replies.insert(id, sender);
         }
         self.say(&more(Writer::new(kind).number(id)).finish());
-        for wait in [wait.saturating_add(PATIENCE), PATIENCE] {
-            match tokio::time::timeout(wait, &mut answer).await {
-                Ok(answer) => return answer.ok(),
-                Err(_) => super::spawner::rouse(),
-            }
-        }
-        None
+        Some(answer)
     }
 
     /// Sends the supervisor a message that has no answer.

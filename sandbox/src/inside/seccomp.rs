@@ -352,11 +352,10 @@ const AUDIT_ARCHITECTURE: u32 = 0xc000_00f3;
 const AUDIT_ARCHITECTURE: u32 = 0;
 
 /// Compiles the filters of [`restrict`] before a job waits for them.
-pub(crate) fn prepare() {
+pub(super) fn prepare() {
     for network in [false, true] {
         let _ = prepared(network, Local::Brokered);
     }
-    super::reading_calls::prepare();
 }
 
 fn prepared(network: bool, local: Local) -> &'static Result<BpfProgram, String> {

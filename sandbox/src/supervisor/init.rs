@@ -10,10 +10,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
 
 use super::child::{Child, ordered, report};
-use super::spawner::drain;
+use super::polling::drain;
 use crate::failure::{Failure, Step};
 use crate::inside::broker::Broker;
-use crate::inside::{capabilities, loopback, most, mounts, seccomp};
+use crate::inside::{self, capabilities, loopback, most, mounts};
 use crate::wire::Writer;
 use crate::{socket, sys};
 
@@ -84,7 +84,7 @@ fn wait(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> Child {
         sys::leave(127);
     }
     sys::close_but(&[&errors, &report]);
-    seccomp::prepare();
+    inside::prepare_filters();
     if namespaces & libc::CLONE_NEWNET != 0 {
         // If the loopback stays down, nothing is reachable either: fewer programs work, but no restriction is weaker.
         let _ = loopback::up();

@@ -24,10 +24,11 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, set_child_subreaper, setsid};
 
 use super::next::{Next, Waiting};
+use super::polling::{drain, timeout};
 use super::{owner, trials};
 use crate::sys::{self, Forked};
 use crate::wire::{Reader, Writer, to_host};
@@ -293,15 +294,4 @@ impl Spawner {
             drain(children);
         }
     }
-}
-
-/// Converts a time to wait for the system; the maximum means no limit.
-pub(super) fn timeout(wait: Duration) -> Option<Timespec> {
-    if wait == Duration::MAX { None } else { Timespec::try_from(wait).ok() }
-}
-
-/// Drains a descriptor for signals: only the fact that it was readable matters.
-pub(crate) fn drain(signals: &OwnedFd) {
-    let mut buffer = [0_u8; 1024];
-    while rustix::io::read(signals, &mut buffer).is_ok_and(|length| length > 0) {}
 }

@@ -1,10 +1,10 @@
 //! The content of tracked files that a command of git shows: the same is decided of it as of a program that reads the files.
 
 use super::history;
+use super::operands::{is_of_work_tree, is_pathspec, may_be_path, takes_none};
 use super::pathspec::Pathspecs;
 use super::shown::{Shows, before_end, may_name_object, shows};
 use crate::class::Class;
-use crate::names;
 use crate::repository::{Entry, Tracked};
 use crate::situation::{Access, Decision};
 use crate::verdict::{Ground, Part};
@@ -58,11 +58,6 @@ fn is_of_all(name: &str, values: &[Value]) -> bool {
         || before_end(values)
             .filter_map(Value::text)
             .any(|text| WIDENING.contains(&text) || !text.starts_with('-') && is_object(text))
-}
-
-/// Returns true if a word is a pathspec with magic.
-fn is_pathspec(text: &str) -> bool {
-    [":!", ":^", ":("].iter().any(|magic| text.starts_with(magic))
 }
 
 /// The tracked files that are selected and not simply read.
@@ -227,41 +222,4 @@ fn pathspecs<'v>(judge: &Judge<'_>, name: &str, values: &'v [Value]) -> Vec<Opti
         (is_first && !text.starts_with('-') && may_be_path(judge, text)).then_some(Some(text))
     };
     (skipped(name, values)..values.len()).filter_map(selects).collect()
-}
-
-/// Returns true if a word takes none after it for its value.
-fn takes_none(name: &str, value: &Value) -> bool {
-    const OF_GREP: &[&str] = &["-n", "-l", "-E", "-F", "-P", "-G", "-h", "-H", "-c", "-o", "-q", "-I", "-v"];
-    value.text().is_some_and(|text| {
-        let is_number = text.len() > 1 && text[1..].bytes().all(|byte| byte.is_ascii_digit());
-        !text.starts_with('-')
-            || text.contains('=')
-            || names::is("git-options-plain", text)
-            || is_number
-            || text.strip_prefix("-U").is_some_and(|lines| !lines.is_empty())
-            || name == "grep" && OF_GREP.contains(&text)
-    })
-}
-
-/// Returns true if git reads a word as a path. It refuses a word that could also be a revision.
-pub(super) fn may_be_path(judge: &Judge<'_>, text: &str) -> bool {
-    let has_wildcard = text.contains(['*', '?']) && !text.contains("^{") && !text.contains(':');
-    is_pathspec(text)
-        || has_wildcard
-        || judge.absolute(text).is_some_and(|path| path.symlink_metadata().is_ok())
-}
-
-/// Returns true if the files of the work tree are compared with the index, and with nothing else.
-pub(super) fn is_of_work_tree(judge: &Judge<'_>, name: &str, values: &[Value]) -> bool {
-    matches!(name, "diff" | "diff-files" | "difftool")
-        && before_end(values).enumerate().all(|(at, value)| match value.text() {
-            Some(text) if text.starts_with('-') => {
-                takes_none(name, value)
-                    && !["--ca", "--stag", "--merge", "--no-index"]
-                        .iter()
-                        .any(|other| text.starts_with(other))
-            }
-            Some(text) => (at == 0 || takes_none(name, &values[at - 1])) && may_be_path(judge, text),
-            None => false,
-        })
 }

@@ -3,7 +3,7 @@
 //! The host keeps git from showing the lines of a file that has the name of a secret: an attribute makes it treat such a file as binary.
 //! This module finds commands for which the attribute has no effect.
 
-use super::content::{is_of_work_tree, may_be_path};
+use super::operands::{is_of_work_tree, may_be_path};
 use super::shown::{before_end, hashes};
 use crate::class::Class;
 use crate::repository::{Kind, attributes_of_git, kind_of_hash, kind_of_reference, read};

@@ -2,6 +2,7 @@
 
 use super::index;
 use super::keys::{self, Effect};
+use super::layout::{git_dir, is_whole, read};
 use super::parse::each_key;
 use super::tracked::Tracked;
 use std::cell::{Cell, RefCell};
@@ -9,9 +10,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
-
-/// Maximum size of a file that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
 
 /// Repositories that were checked, with the results.
 #[derive(Debug, Default)]
@@ -123,57 +121,6 @@ impl Repositories {
         self.seen.borrow_mut().insert(key, found.clone());
         found
     }
-}
-
-/// Returns the git directory of the work tree that begins in a directory, if one does. Symlinks in the path are not resolved.
-pub(crate) fn git_dir(directory: &Path) -> Result<Option<PathBuf>, String> {
-    let dot_git = directory.join(".git");
-    let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return Ok(None) };
-    if metadata.is_dir() {
-        return Ok(Some(dot_git));
-    }
-    let text = read(&dot_git)?.unwrap_or_default();
-    match text.strip_prefix("gitdir: ") {
-        Some(path) => Ok(Some(directory.join(path.trim_end_matches(['\n', '\r'])))),
-        None => Err(format!("{} is not understood", dot_git.display())),
-    }
-}
-
-/// Returns the file with attributes in the data of the repository whose work tree begins in a directory.
-pub(crate) fn attributes_of_git(directory: &Path) -> Option<PathBuf> {
-    let common = common_dir(&git_dir(directory).ok()??).ok()?;
-    Some(common.join("info/attributes"))
-}
-
-/// Returns the directory of a repository's data that its work trees share.
-pub(super) fn common_dir(git_dir: &Path) -> Result<PathBuf, String> {
-    let common = read(&git_dir.join("commondir"))?;
-    Ok(common.map_or_else(|| git_dir.to_owned(), |text| git_dir.join(text.trim_end())))
-}
-
-/// Returns true if git takes the repository of a directory, and looks no further up.
-fn is_whole(directory: &Path) -> bool {
-    let dot_git = directory.join(".git");
-    let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return false };
-    // A file names the one that is taken, or git ends.
-    if metadata.is_file() {
-        return true;
-    }
-    // Git does not take one in whose directories this user may not look for files.
-    let is_directory = |name: &str| {
-        let place = dot_git.join(name);
-        place.symlink_metadata().is_ok_and(|found| found.is_dir()) && place.join(".").metadata().is_ok()
-    };
-    let is_head = |text: &str| {
-        let text = text.trim_end();
-        text.strip_prefix("ref: refs/").is_some_and(|name| !name.is_empty())
-            || matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    metadata.is_dir()
-        && is_directory("objects")
-        && is_directory("refs")
-        && dot_git.join("commondir").symlink_metadata().is_err()
-        && read(&dot_git.join("HEAD")).ok().flatten().is_some_and(|text| is_head(&text))
 }
 
 fn check(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>) -> Checked {
@@ -327,14 +274,4 @@ fn is_work_tree(value: &str, (git_dir, directory): (&Path, &Path)) -> bool {
         named.canonicalize().is_ok_and(|named| directory.canonicalize().is_ok_and(|real| named == real))
     };
     !value.is_empty() && value.bytes().all(is_plain) && leads_there(git_dir.join(value))
-}
-
-pub(crate) fn read(file: &Path) -> Result<Option<String>, String> {
-    let unreadable = || format!("{} cannot be read", file.display());
-    match fs::metadata(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Ok(metadata) if metadata.is_file() && metadata.len() <= LARGEST => {}
-        _ => return Err(unreadable()),
-    }
-    fs::read_to_string(file).map(Some).map_err(|_| unreadable())
 }

@@ -1,6 +1,6 @@
 //! The index of a repository: the files that it tracks, and whether it names other repositories.
 
-use super::config::read;
+use super::layout::{common_dir, git_dir, read};
 use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ pub(crate) fn submodules(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<String>
 pub(crate) fn tracked(directory: &Path) -> Option<Vec<PathBuf>> {
     let directory = directory.canonicalize().ok()?;
     let top = directory.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
-    let git_dir = super::config::git_dir(top).ok()??;
+    let git_dir = git_dir(top).ok()??;
     let below = directory.strip_prefix(top).ok()?.to_str()?;
     let below = if below.is_empty() { String::new() } else { format!("{below}/") };
     let Some(bytes) = bytes(&git_dir, &Cell::new(0)).ok()? else { return Some(Vec::new()) };
@@ -125,7 +125,7 @@ fn bytes(git_dir: &Path, read: &Cell<u64>) -> Result<Option<Vec<u8>>, String> {
 
 /// Returns true if the repository may use another hash than SHA-1, whose entries are longer.
 pub(super) fn has_other_hashes(git_dir: &Path) -> bool {
-    let common = super::config::common_dir(git_dir);
+    let common = common_dir(git_dir);
     let configuration = common.and_then(|common| read(&common.join("config")));
     configuration
         .map_or(true, |text| text.is_some_and(|text| text.to_ascii_lowercase().contains("objectformat")))

@@ -1,8 +1,8 @@
 //! The kinds of the objects of a repository, by their hashes. The formats: git's `gitformat-pack(5)`, and a header before the content of an
 //! object that has a file of its own.
 
-use super::config::{common_dir, git_dir, read};
 use super::index::has_other_hashes;
+use super::layout::{common_dir, git_dir, read};
 use flate2::read::ZlibDecoder;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,7 +1,7 @@
 //! The files that a repository tracks, by its index.
 
-use super::config::git_dir;
 use super::index::{self, Entry};
+use super::layout::git_dir;
 use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 

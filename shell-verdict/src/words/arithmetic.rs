@@ -1,8 +1,8 @@
 //! Arithmetic expressions: the value of a variable in one is an expression in turn, and may run commands.
 
-use super::scan::number_expansion;
+use super::number::{is_number, number_expansion};
 use super::{Found, Unclear};
-use crate::state::{Known, State};
+use crate::state::State;
 
 /// Examines an expression. Only numbers, operators and variables with numeric values are known to evaluate nothing.
 pub(crate) fn arithmetic(text: &str, state: &State<'_>, found: &mut Found) -> Result<(), Unclear> {
@@ -49,21 +49,6 @@ pub(crate) fn arithmetic(text: &str, state: &State<'_>, found: &mut Found) -> Re
         found.assigns.extend(names.into_iter().map(|name| (name, is_known)));
     }
     Ok(())
-}
-
-/// Returns true if a variable is known to hold a number. One that was never set counts as zero.
-pub(super) fn is_number(name: &str, state: &State<'_>) -> bool {
-    match state.variable(name) {
-        Known::Number => true,
-        Known::Text(text) => {
-            let digits = text.strip_prefix('-').unwrap_or(text);
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-        }
-        Known::Unset => {
-            name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-        }
-        Known::Unknown => false,
-    }
 }
 
 /// Returns true if something is assigned in it.

@@ -1,6 +1,7 @@
 //! A word read from left to right.
 
-use super::arithmetic::{arithmetic, is_number};
+use super::arithmetic::arithmetic;
+use super::number::name_length;
 use super::quote::ansi_c;
 use super::skip::{closing_brace, closing_parenthesis, plain_arithmetic};
 use super::{Found, Unclear};
@@ -434,36 +435,7 @@ impl<'t, 's> Scan<'t, 's> {
     }
 }
 
-fn name_length(text: &str) -> usize {
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    if text.starts_with(|c: char| c.is_ascii_digit()) {
-        return 0;
-    }
-    text.bytes().take_while(|byte| is_name(*byte)).count()
-}
-
 /// Returns true if a character of a variable's value is neither split at nor special in a pattern.
 fn is_one_word(c: char) -> bool {
     !c.is_whitespace() && !c.is_control() && !"*?[]\\(){}$`'\"~!".contains(c)
-}
-
-/// Returns true if an expansion in an arithmetic expression is a number for certain: its text begins after the dollar. Its length.
-pub(super) fn number_expansion(rest: &str, state: &State<'_>) -> Option<usize> {
-    if rest.starts_with(['#', '?', '$']) {
-        return Some(1);
-    }
-    let (body, length) = match rest.strip_prefix('{') {
-        Some(body) => {
-            let end = body.find('}')?;
-            (&body[..end], end + 2)
-        }
-        None => (&rest[..name_length(rest)], name_length(rest)),
-    };
-    if let Some(of) = body.strip_prefix('#') {
-        let name = &of[..name_length(of)];
-        let is_count = matches!(&of[name.len()..], "" | "[@]" | "[*]");
-        return is_count.then_some(length);
-    }
-    let is_name = !body.is_empty() && name_length(body) == body.len();
-    (is_name && is_number(body, state)).then_some(length)
 }

@@ -3,6 +3,7 @@
 mod explain;
 mod known;
 mod repair;
+mod schema_facts;
 mod shape;
 mod shown;
 mod shown_values;

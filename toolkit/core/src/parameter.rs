@@ -1,5 +1,6 @@
 //! A tool's parameters as the macro describes them: name, description, schema, rules and default.
 
+mod close;
 mod covered;
 mod input;
 mod root;

@@ -1,8 +1,9 @@
 //! Recalls the earlier approvals of one asker, and remembers new ones.
 
+use super::place::Place;
 use super::session;
 use super::session_file::SessionPlace;
-use super::store::{Approvals, Place};
+use super::store::Approvals;
 use super::{Asker, Grounds};
 use crate::session::Session;
 use std::path::Path;

@@ -2,8 +2,8 @@
 //! that makes one call.
 
 use super::file::{self, MAX_APPROVALS, VERSION, random_name};
+use super::place::Place;
 use super::session::{Deed, What, deeds};
-use super::store::Place;
 use super::{Approval, Asker, Grounds};
 use crate::output_store::directory_name;
 use data_encoding::HEXLOWER;

@@ -1,6 +1,7 @@
 //! The store of approvals that are always valid: one file for each workspace, in the user's data directory.
 
 use super::file::{Approved, Lock, MAX_APPROVALS, Stored, UNFINISHED, check_directory, random_name, remove};
+use super::place::Place;
 use super::session_file::{self, MAX_SESSIONS, SessionFile, SessionPlace};
 use super::{Approval, Grounds};
 use crate::output_store::{directory_name, make_directory};
@@ -64,14 +65,6 @@ pub enum ApprovalError {
         /// The problem, with the file's path.
         problem: String,
     },
-}
-
-/// The place where the approvals of one workspace are kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The real path of the workspace.
-    pub(super) workspace: String,
-    file: PathBuf,
 }
 
 impl Approvals {

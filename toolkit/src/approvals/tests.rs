@@ -1,6 +1,6 @@
 //! The remembered approvals, what they apply to, and the handling of files that cannot be trusted.
 
-use super::store::Place;
+use super::place::Place;
 use super::*;
 use crate::session::Session;
 use proptest::prelude::*;

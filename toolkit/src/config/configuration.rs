@@ -5,10 +5,10 @@ use crate::config::core::{
 };
 use crate::config::error::{ConfigError, ConfigProblem, reasons, warning};
 use crate::config::instructions::Instructions;
-use crate::config::load::load;
 use crate::config::narrow::IgnoredKey;
 use crate::config::options::{FILE, LoadOptions};
 use crate::config::resolve::hide;
+use crate::config::restriction::Restriction;
 use crate::config::schema::{Schemas, schemas};
 use crate::config::settle::{Unavailable, own_keys};
 use crate::config::trust::TrustedFile;
@@ -81,17 +81,6 @@ pub(crate) struct Inner {
     pub(crate) user_dir: Option<PathBuf>,
 }
 
-/// The effective part of an untrusted file.
-pub(crate) struct Restriction {
-    pub(crate) file: String,
-    /// The part of the file that has an effect.
-    pub(crate) document: Value,
-    pub(crate) policy: PolicySettings,
-    pub(crate) permissions: PermissionSettings,
-    /// The tools that do not run without asking.
-    pub(crate) asking: BTreeSet<String>,
-}
-
 /// The effective part of an untrusted file: only restrictions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -135,21 +124,6 @@ impl fmt::Debug for Configuration {
 impl Configuration {
     /// The most ignored keys that [`notes`](Self::notes) lists one by one; [`ignored`](Self::ignored) has all.
     pub const MAX_NOTED: usize = 50;
-
-    /// Loads a configuration. Blocks.
-    ///
-    /// # Errors
-    ///
-    /// Returns all problems at once: files that cannot be read or parsed, wrong keys and values. A missing secret is no error: the part
-    /// that refers to it is unavailable, and [`section`](Self::section) and [`mcp`](Self::mcp) return the reason. An untrusted file must be
-    /// valid too, so that its restrictions are not lost.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "the options hold the environment, and nobody needs them twice"
-    )]
-    pub fn load(options: LoadOptions) -> Result<Self, ConfigError> {
-        load(&options)
-    }
 
     /// Returns the configuration for sources that are all empty.
     pub(super) fn of_nothing(options: &LoadOptions) -> Self {

@@ -1,7 +1,7 @@
 //! Loads a configuration from its sources: reads and checks each, merges trusted ones, narrows untrusted ones, and
 //! checks the result.
 
-use crate::config::configuration::{Configuration, Restriction, WorkspaceFile};
+use crate::config::configuration::{Configuration, Inner, WorkspaceFile};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::file::read_text;
 use crate::config::merge::Document;
@@ -9,22 +9,41 @@ use crate::config::names::check_names;
 use crate::config::narrow::{IgnoredKey, narrow};
 use crate::config::options::{FILE, LoadOptions};
 use crate::config::parse::{self, Parsed, Places, parse};
+use crate::config::restriction::Restriction;
 use crate::config::rules::{permissions, policy, without_permissions};
 use crate::config::schema::{Schemas, schemas};
 use crate::config::servers;
 use crate::config::servers::check;
-use crate::config::settle::settle;
+use crate::config::settle::{Unavailable, check_sections, resolve};
+use crate::config::stricter::take_away;
 use crate::config::trust::{TrustStore, TrustedFile};
 use crate::config::words::{is_key, of_environment, of_flag, of_program};
 use crate::permission::PermissionSettings;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolkit_core::arguments::Problem;
 use toolkit_core::config_origin::{ConfigOrigin, ConfigSource};
 
-/// Loads a configuration.
-pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> {
+impl Configuration {
+    /// Loads a configuration. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Returns all problems at once: files that cannot be read or parsed, wrong keys and values. A missing secret is no error: the part
+    /// that refers to it is unavailable, and [`section`](Self::section) and [`mcp`](Self::mcp) return the reason. An untrusted file must be
+    /// valid too, so that its restrictions are not lost.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the options hold the environment, and nobody needs them twice"
+    )]
+    pub fn load(options: LoadOptions) -> Result<Self, ConfigError> {
+        load(&options)
+    }
+}
+
+fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> {
     let mut problems = Vec::new();
     let files = read_files(options, &mut problems);
     if files.is_empty()
@@ -79,17 +98,66 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
     settle(sources, schemas, options, notes)
 }
 
+/// Builds the configuration from the merged sources.
+fn settle(
+    sources: Sources,
+    schemas: Arc<Schemas>,
+    options: &LoadOptions,
+    notes: Vec<String>,
+) -> Result<Configuration, ConfigError> {
+    let Sources { mut merged, permissions, restrictions, ignored, files, .. } = sources;
+    if merged.value.is_null() {
+        merged.value = Value::Object(Map::new());
+    }
+    let origins = merged.shared_origins();
+    let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
+    let mut problems: Vec<ConfigProblem> = check(&schemas.whole, &mut merged.value).iter().map(at).collect();
+    let (mut resolved, secrets, secret_files, unavailable) = if problems.is_empty() {
+        resolve(&merged.value, &schemas, options, &origins, &mut problems)
+    } else {
+        (merged.value.clone(), Vec::new(), Vec::new(), Unavailable::default())
+    };
+    if problems.is_empty() {
+        take_away(&mut resolved, &restrictions, &schemas);
+        check_sections(&resolved, &schemas, &origins, &secrets, &unavailable, &mut problems);
+    }
+    let settled = Document { value: resolved, origins: merged.origins.clone() };
+    let policy =
+        policy(&settled, &schemas.sections).map_err(|problem| ConfigError { problems: vec![problem] });
+    if !problems.is_empty() {
+        return Err(ConfigError { problems });
+    }
+    Ok(Configuration::new(Inner {
+        policy: policy?,
+        document: merged.value,
+        resolved: settled.value,
+        origins,
+        permissions,
+        restrictions,
+        ignored,
+        files,
+        own_files: options.own_files(),
+        data_dir: options.data_dir.clone(),
+        secrets,
+        secret_files,
+        unavailable,
+        notes,
+        schemas: Some(schemas),
+        user_dir: options.user_dir(),
+    }))
+}
+
 /// All sources together.
 #[derive(Default)]
-pub(super) struct Sources {
+struct Sources {
     /// The merged trusted sources, without permissions.
-    pub(super) merged: Document,
+    merged: Document,
     /// The pointers of lists that only take away.
     narrowing: BTreeSet<String>,
-    pub(super) permissions: Vec<PermissionSettings>,
-    pub(super) restrictions: Vec<Restriction>,
-    pub(super) ignored: Vec<IgnoredKey>,
-    pub(super) files: Vec<WorkspaceFile>,
+    permissions: Vec<PermissionSettings>,
+    restrictions: Vec<Restriction>,
+    ignored: Vec<IgnoredKey>,
+    files: Vec<WorkspaceFile>,
 }
 
 impl Sources {

@@ -1,79 +1,23 @@
-//! Turns the merged sources into a configuration: checks the whole, resolves secrets, decodes sections.
+//! Settles the merged document of all sources: resolves secrets, decodes sections, and finds the parts that cannot be used.
 
-use crate::config::configuration::{Configuration, Inner};
-use crate::config::error::{ConfigError, ConfigProblem};
-use crate::config::load::Sources;
-use crate::config::merge::Document;
+use crate::config::error::ConfigProblem;
 use crate::config::options::LoadOptions;
 use crate::config::resolve::Resolver;
-use crate::config::rules::policy;
 use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
 use crate::config::servers::check;
-use crate::config::stricter::take_away;
 use crate::config::variables::is_resolved;
 use crate::section::ConfigSection;
 use crate::section::pointer::{dotted, escape, join, steps};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
-use toolkit_core::arguments::Problem;
 use toolkit_core::config_origin::ConfigOrigins;
 use toolkit_core::guard::guard;
 use toolkit_core::redact::Redactor;
 
-/// Builds the configuration from the merged sources.
-pub(super) fn settle(
-    sources: Sources,
-    schemas: Arc<Schemas>,
-    options: &LoadOptions,
-    notes: Vec<String>,
-) -> Result<Configuration, ConfigError> {
-    let Sources { mut merged, permissions, restrictions, ignored, files, .. } = sources;
-    if merged.value.is_null() {
-        merged.value = Value::Object(Map::new());
-    }
-    let origins = merged.shared_origins();
-    let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
-    let mut problems: Vec<ConfigProblem> = check(&schemas.whole, &mut merged.value).iter().map(at).collect();
-    let (mut resolved, secrets, secret_files, unavailable) = if problems.is_empty() {
-        resolve(&merged.value, &schemas, options, &origins, &mut problems)
-    } else {
-        (merged.value.clone(), Vec::new(), Vec::new(), Unavailable::default())
-    };
-    if problems.is_empty() {
-        take_away(&mut resolved, &restrictions, &schemas);
-        check_sections(&resolved, &schemas, &origins, &secrets, &unavailable, &mut problems);
-    }
-    let settled = Document { value: resolved, origins: merged.origins.clone() };
-    let policy =
-        policy(&settled, &schemas.sections).map_err(|problem| ConfigError { problems: vec![problem] });
-    if !problems.is_empty() {
-        return Err(ConfigError { problems });
-    }
-    Ok(Configuration::new(Inner {
-        policy: policy?,
-        document: merged.value,
-        resolved: settled.value,
-        origins,
-        permissions,
-        restrictions,
-        ignored,
-        files,
-        own_files: options.own_files(),
-        data_dir: options.data_dir.clone(),
-        secrets,
-        secret_files,
-        unavailable,
-        notes,
-        schemas: Some(schemas),
-        user_dir: options.user_dir(),
-    }))
-}
-
 /// Resolves secrets. A server that is switched off needs none. A part that refers to something missing, or whose resolved
 /// value is invalid, is unavailable; everything else can be used.
-fn resolve(
+pub(super) fn resolve(
     value: &Value,
     schemas: &Schemas,
     options: &LoadOptions,
@@ -228,7 +172,7 @@ impl Unavailable {
 }
 
 /// Checks that sections which match the schema also decode.
-fn check_sections(
+pub(super) fn check_sections(
     resolved: &Value,
     schemas: &Schemas,
     origins: &ConfigOrigins,

@@ -1,6 +1,6 @@
 //! Section values that an untrusted file can make stricter, never looser.
 
-use crate::config::configuration::Restriction;
+use crate::config::restriction::Restriction;
 use crate::config::schema::Schemas;
 use crate::section::pointer::steps;
 use crate::section::{ConfigGate, ConfigSection};

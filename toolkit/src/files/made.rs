@@ -2,7 +2,6 @@
 
 use super::fault;
 use super::handle::Dir;
-use super::target::Target;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -70,7 +69,7 @@ impl Missing {
     }
 
     /// Removes the directories that were created here, the innermost first, as long as they are empty.
-    fn remove(&self, dir: &Dir) {
+    pub(super) fn remove(&self, dir: &Dir) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(Made { place, identity }) = made.last().copied() {
             let Ok(above) = open(dir, &self.names[..place]) else { return };
@@ -93,28 +92,4 @@ fn open(dir: &Dir, names: &[OsString]) -> io::Result<Dir> {
         dir = dir.open_dir(Path::new(name))?;
     }
     Ok(dir)
-}
-
-impl Target {
-    /// Opens the file's directory, if it exists.
-    pub(super) fn parent(&self) -> io::Result<Option<Dir>> {
-        self.missing.open(&self.dir)
-    }
-
-    /// Opens the file's directory, and creates it and those above it if they are missing.
-    pub(super) fn made_parent(&self) -> io::Result<Dir> {
-        self.missing.make(&self.dir)
-    }
-
-    /// Returns how many of the directories above the file did not exist when the target was bound: writing the file creates
-    /// them.
-    pub fn missing_directories(&self) -> usize {
-        self.missing.len()
-    }
-
-    /// Removes the directories that were created for this file, unless they contain something: for a change that is undone.
-    /// Blocks.
-    pub fn remove_made_directories(&self) {
-        self.missing.remove(&self.dir);
-    }
 }

@@ -2,8 +2,8 @@
 
 use super::Workspace;
 use super::handle::{Dir, Stat};
-use super::replace::{Put, Temporary, is_same_file, temporary_name};
 use super::target::{Expected, Target};
+use super::temporary::{Put, Temporary, is_same_file, temporary_name};
 use super::version::FileVersion;
 use super::{fault, held};
 use std::ffi::OsString;

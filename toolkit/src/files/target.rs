@@ -279,6 +279,28 @@ pub struct Target {
 }
 
 impl Target {
+    /// Opens the file's directory, if it exists.
+    pub(super) fn parent(&self) -> io::Result<Option<Dir>> {
+        self.missing.open(&self.dir)
+    }
+
+    /// Opens the file's directory, and creates it and those above it if they are missing.
+    pub(super) fn made_parent(&self) -> io::Result<Dir> {
+        self.missing.make(&self.dir)
+    }
+
+    /// Returns how many of the directories above the file did not exist when the target was bound: writing the file creates
+    /// them.
+    pub fn missing_directories(&self) -> usize {
+        self.missing.len()
+    }
+
+    /// Removes the directories that were created for this file, unless they contain something: for a change that is undone.
+    /// Blocks.
+    pub fn remove_made_directories(&self) {
+        self.missing.remove(&self.dir);
+    }
+
     /// Opens the place that was decided about; returns `None` if there is a symlink by now.
     pub(super) fn bind(
         workspace: Workspace,

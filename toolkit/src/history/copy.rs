@@ -1,6 +1,6 @@
 //! Copies the bounded part of a call that a record holds; for most calls it is one text.
 
-use super::entry::{RecordedContent, RecordedOutput};
+use super::entry::{LONGEST, RecordedContent, RecordedOutput};
 use crate::ask_record::{BEYOND, LONGEST_PART, beginning};
 use crate::tool::Tool;
 use serde_json::{Map, Value};
@@ -10,8 +10,6 @@ use toolkit_core::call::CallArguments;
 use toolkit_core::content::{Content, ResourceBody};
 use toolkit_core::output::ToolOutput;
 
-/// The maximum number of bytes recorded of an output's texts, and of arguments, details and metadata each.
-pub(super) const LONGEST: usize = 64 << 10;
 /// The size in bytes that the arguments and output of most calls take as text.
 pub(crate) const USUAL: usize = 192;
 

@@ -1,6 +1,5 @@
 //! A recorded call as readers get it: without secrets.
 
-use super::copy::LONGEST;
 use crate::ask_record::{RecordedAsk, microseconds};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,6 +9,9 @@ use toolkit_core::caller::Caller;
 use toolkit_core::error::ToolError;
 use toolkit_core::redact::Redactor;
 use toolkit_core::unix_time;
+
+/// The maximum number of bytes recorded of an output's texts, and of arguments, details and metadata each.
+pub(super) const LONGEST: usize = 64 << 10;
 
 /// A recorded call, without secrets. Its JSON is described at [`JsonlHistory`](super::JsonlHistory).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,5 @@
 //! History in a file, one call per line, written by a thread of its own.
 
-mod segments;
 mod writer;
 
 use super::History;
@@ -8,8 +7,7 @@ use super::entry::{CallStatus, HistoryEntry};
 use super::query::HistoryQuery;
 use super::reader::{HistoryItem, HistoryReader};
 use super::record::Record;
-use segments::Segments;
-pub(super) use segments::{closed, is_same};
+use super::segments::Segments;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;

@@ -1,7 +1,7 @@
 //! Reads the files that [`JsonlHistory`](super::JsonlHistory) wrote.
 
 use super::entry::{CallStatus, HistoryEntry};
-use super::jsonl::{closed, is_same};
+use super::segments::{closed, is_same};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;

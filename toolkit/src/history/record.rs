@@ -1,7 +1,7 @@
 //! A call as it is handed to a history, with secrets in it.
 
-use super::copy::{Arguments, LONGEST, USUAL, copy_arguments, copy_output, fits, short_text, shorten};
-use super::entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
+use super::copy::{Arguments, USUAL, copy_arguments, copy_output, fits, short_text, shorten};
+use super::entry::{CallStatus, HistoryEntry, LONGEST, RecordedCaller, RecordedContent, RecordedOutput};
 use super::secrets;
 use crate::ask_record::{BEYOND, LONGEST_PART, RecordedAsk, beginning};
 use crate::tool::Tool;

@@ -1,12 +1,12 @@
 //! Builds a toolkit from a builder and the linked crates, and reports all problems at once.
 
+use super::basis::Basis;
 use super::candidates::{Candidate, choose};
 use super::configured::{discover, loop_guard_problems};
 use super::faults::{faults, missing_services};
 use super::origins::{Known, Origins};
 use super::permission_keys::KnownKeys;
 use super::register::Registry;
-use super::reload::Basis;
 use super::services::{Near, given_twice};
 use super::skills;
 use super::void::{void_auto_executes, void_tool_agent};

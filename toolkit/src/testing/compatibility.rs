@@ -1,5 +1,6 @@
 //! Determines what a changed definition breaks for models and calls that know the old one.
 
+mod annotation;
 mod branch;
 mod finding;
 mod number;

@@ -1,10 +1,15 @@
 //! Arguments of tools created at run time.
 
 use super::Tool;
+use crate::tool::context::ToolContext;
+use crate::tool::def::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use toolkit_core::arguments::{self, Arguments, InvalidArguments, KEPT_SECRET, Problem};
 use toolkit_core::error::ToolError;
+
+/// The function of a tool created at run time.
+pub(super) type Handler = dyn Fn(ToolContext, DynamicArgs) -> BoxFuture<'static> + Send + Sync;
 
 /// The arguments of a call of a tool created at run time. They match its schema.
 ///

@@ -1,5 +1,6 @@
 //! Tools created at run time from a closure and a JSON Schema.
 
+use super::args::Handler;
 use super::{Changes, DynamicArgs, Made, NO_SERVICES, Origin, Tool, output_check};
 use crate::closure_future::ClosureFuture;
 use crate::tool::context::ToolContext;
@@ -15,8 +16,6 @@ use toolkit_core::output::IntoToolOutput;
 use toolkit_core::schema::{Compiled, foreign_fault, output_fault};
 use toolkit_core::source::Source;
 use toolkit_core::truncate::Truncate;
-
-pub(super) type Handler = dyn Fn(ToolContext, DynamicArgs) -> BoxFuture<'static> + Send + Sync;
 
 /// The definition of a tool created at run time.
 pub(crate) struct Dynamic {

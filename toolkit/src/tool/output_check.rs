@@ -1,6 +1,6 @@
 //! Validates a dynamic tool's structured output by the tool's schema.
 
-use super::dynamic::Handler;
+use super::args::Handler;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};

@@ -1,6 +1,6 @@
 //! Completes a tool's result for its caller, and truncates it.
 
-use super::begin::complete;
+use super::invalid::complete;
 use super::{Scope, Toolbox};
 use crate::cut::OutputLimits;
 use crate::cutter::{Cutter, fits};

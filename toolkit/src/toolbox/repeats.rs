@@ -1,7 +1,7 @@
 //! The loop guard in a call's path: acts before a call that had the same result too often, and records each result.
 
 use super::Scope;
-use super::before::{note_asked, shown};
+use super::asked::{note_asked, shown};
 use crate::loop_guard::{Step, call_key, ordinal, refused_key, result_key};
 use crate::tool::context::ToolContext;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! The tree as text: one line for each element that means something.
 
 use super::tree::{AxNode, Frame, Frames};
-use super::{Node, Refs};
+use crate::browser::refs::{Node, Refs};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
 use super::tree::{Frame, Frames, parse};
-use super::{Refs, changes, render};
+use super::{changes, render};
+use crate::browser::refs::Refs;
 use serde_json::{Value, json};
 
 fn node(id: &str, role: &str, name: &str, children: &[&str], more: &Value) -> Value {

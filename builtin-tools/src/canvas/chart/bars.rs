@@ -1,9 +1,9 @@
 //! Bar charts.
 
 use super::super::commands::{BarChart, Series};
-use super::super::compose::Scene;
 use super::super::fonts;
 use super::super::problems::Problems;
+use super::super::scene::Scene;
 use super::super::svg::{Attributes, Svg};
 use super::axes::{Axes, AxisNames};
 use super::frame::Frame;

@@ -1,8 +1,8 @@
 //! The box of a chart, from which titles and legends take their part.
 
 use super::super::commands::ChartCommon;
-use super::super::compose::Scene;
 use super::super::problems::Problems;
+use super::super::scene::Scene;
 use super::{Label, Sheet, Theme};
 
 /// The least width and height that is left for the data.

@@ -1,8 +1,8 @@
 //! Line charts.
 
 use super::super::commands::LineChart;
-use super::super::compose::Scene;
 use super::super::problems::Problems;
+use super::super::scene::Scene;
 use super::super::svg::{Attributes, Svg, points};
 use super::axes::{Axes, AxisNames};
 use super::frame::Frame;

@@ -1,9 +1,9 @@
 //! Pie charts.
 
 use super::super::commands::PieChart;
-use super::super::compose::Scene;
 use super::super::fonts;
 use super::super::problems::Problems;
+use super::super::scene::Scene;
 use super::super::svg::{Attributes, Svg};
 use super::frame::Frame;
 use super::scale::short;

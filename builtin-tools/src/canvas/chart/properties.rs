@@ -1,10 +1,10 @@
 //! The labels of a chart are within the canvas, and none covers another one.
 
 use super::super::commands::{BarChart, Command, LineChart, PieChart, Series};
-use super::super::compose::{self, Scene};
+use super::super::compose;
 use super::super::fonts;
 use super::super::problems::Problems;
-use super::Theme;
+use super::super::scene::{Scene, Theme};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Unified diffs, as `diff -u` and git write them.
 
-use super::begin::{anchor, is_open_mark, unquoted};
+use super::marks::{anchor, is_open_mark, unquoted};
 use super::patch::{Action, Change, Hunk, PatchError, Sign, without_return};
 
 /// Maximum number of unchanged lines that may be missing at the end of a patch, if old and new lines lack the same

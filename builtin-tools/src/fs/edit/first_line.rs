@@ -7,7 +7,7 @@
 
 use super::frame::{Unclear, is_blank, opens_block};
 use super::locate::{Located, is_within_bounds};
-use super::plan::Replacement;
+use super::replacement::Replacement;
 use crate::fs::fold::indentation;
 
 /// Interpretation of the first line of a new text.

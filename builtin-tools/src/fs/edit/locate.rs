@@ -5,12 +5,13 @@
 //! 128 more for each line.
 
 use super::indent::Reindent;
-use super::plan::MAX_PLACES;
 use crate::fs::fold::{self, Looseness};
 use crate::fs::splice::LineNumbers;
 use memchr::memmem::Finder;
 use std::ops::Range;
 
+/// Maximum number of places that one call replaces.
+pub(super) const MAX_PLACES: usize = 1_000_000;
 /// Maximum number of listed lines if a text is in several places.
 const MAX_NAMED: usize = 10;
 /// Maximum length of a looser match, as a multiple of the requested bytes; [`MAX_MORE_A_LINE`] bytes are added for each

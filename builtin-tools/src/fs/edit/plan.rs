@@ -2,28 +2,16 @@
 
 use super::first_line::widen;
 use super::frame::{Frame, Unclear};
-use super::locate::{Located, Miss, locate};
+use super::locate::{Located, MAX_PLACES, Miss, locate};
+use super::replacement::Replacement;
 use super::rewrite::{Rewritten, rewrite};
 use crate::fs::fold::Looseness;
 use crate::fs::returns::Returns;
 use crate::fs::splice::{LineNumbers, Splice};
 use std::ops::Range;
 
-/// Maximum number of places that one call replaces.
-pub(super) const MAX_PLACES: usize = 1_000_000;
 /// Maximum number of bytes that a file has after an edit.
 pub(crate) const MAX_BYTES: usize = 256 << 20;
-
-/// A text and its replacement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Replacement<'a> {
-    /// The old text.
-    pub(crate) old: &'a str,
-    /// The new text.
-    pub(crate) new: &'a str,
-    /// True if all matches are replaced.
-    pub(crate) all: bool,
-}
 
 /// The changes in a file.
 #[derive(Debug)]

@@ -6,10 +6,10 @@
 //! New lines get the endings of those that they replace: the first that of the first, and so on, further ones that of the
 //! last. If no line ending is replaced, they get that of the line that they are put into, or of the last one before it.
 
-use super::Replacement;
 use super::frame::{Block, Frame, Unclear, align, is_blank, step_above};
 use super::indent::Reindent;
 use super::locate::Located;
+use super::replacement::Replacement;
 use crate::fs::fold::{self, Looseness};
 use crate::fs::splice::Splice;
 use similar::{Algorithm, DiffTag, capture_diff_slices};

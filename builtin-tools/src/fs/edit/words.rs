@@ -2,7 +2,8 @@
 
 use super::frame::Frame;
 use super::locate::Miss;
-use super::plan::{Part, PlanError, Problem, Replacement};
+use super::plan::{Part, PlanError, Problem};
+use super::replacement::Replacement;
 use crate::fs::fold::{self, Looseness};
 use crate::fs::nearest::{nearest, numbered};
 use crate::fs::splice::LineNumbers;

@@ -1,7 +1,7 @@
 //! A walk by several threads, each of which takes a directory after the other.
 
 use super::newest::{Newest, Stamped};
-use crate::fs::grep::Skipped;
+use crate::fs::skipped::Skipped;
 use crate::fs::threads::threads;
 use crate::fs::walk::{Directory, Entry, Tree};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,6 +4,7 @@
 use super::file::{Failure, Found, Search, Wanted};
 use super::page::Page;
 use super::query::Query;
+use crate::fs::skipped::Skipped;
 use crate::fs::threads::threads;
 use crate::fs::walk::{Directory, Doors, Refused, Step, Tree};
 use std::cell::RefCell;
@@ -25,42 +26,6 @@ const FILES_A_BATCH: usize = 128;
 const FURTHER_BATCHES: usize = 2;
 /// Interval at which a waiting thread checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// The files and directories that were passed over.
-#[derive(Debug, Default)]
-pub(in crate::fs) struct Skipped {
-    /// Files and directories that need approval.
-    pub(in crate::fs) refused: u64,
-    /// Files and directories that could not be read.
-    pub(in crate::fs) unreadable: u64,
-    /// The first of them.
-    pub(in crate::fs) first_unreadable: Option<PathBuf>,
-    /// Files that are too large for the search.
-    pub(in crate::fs) too_large: u64,
-    /// The first of them.
-    pub(in crate::fs) first_too_large: Option<PathBuf>,
-}
-
-impl Skipped {
-    pub(in crate::fs) fn unreadable(&mut self, path: PathBuf) {
-        self.unreadable += 1;
-        self.first_unreadable = first(self.first_unreadable.take(), Some(path));
-    }
-
-    /// Adds the counts of another thread.
-    pub(in crate::fs) fn join(&mut self, other: Self) {
-        self.refused += other.refused;
-        self.unreadable += other.unreadable;
-        self.too_large += other.too_large;
-        // The first by path is reported, whichever thread comes to it first.
-        self.first_unreadable = first(self.first_unreadable.take(), other.first_unreadable);
-        self.first_too_large = first(self.first_too_large.take(), other.first_too_large);
-    }
-}
-
-fn first(one: Option<PathBuf>, other: Option<PathBuf>) -> Option<PathBuf> {
-    one.into_iter().chain(other).min()
-}
 
 /// The result of one step of a walk.
 enum Came {

@@ -3,8 +3,8 @@
 use super::details::{FoundText, MatchingFile, MatchingLine};
 use super::page::{Hit, HitContent, Page};
 use super::query::{Depth, Query};
-use super::run::Skipped;
 use crate::fs::place::{Place, notes};
+use crate::fs::skipped::Skipped;
 use std::fmt::Write as _;
 use toolkit::{ToolOutput, output::Structured};
 

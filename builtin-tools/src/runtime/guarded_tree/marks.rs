@@ -3,7 +3,7 @@
 use super::levels::{Level, Levels};
 use super::listing::{Mark, identity_of, inode_of};
 use super::node::Node;
-use crate::runtime::guards::is_of_system;
+use crate::runtime::system_directories::is_of_system;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};

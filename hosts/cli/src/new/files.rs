@@ -1,52 +1,18 @@
 //! The files of a new crate.
 
+use super::kind::What;
 use super::name::tool_prefix;
 use super::packages::{COMMAND, Origin, RUNTIME};
+use super::paths::{existing, shown, toml_string, utf8};
 use super::workspace::Place;
 use crate::exit::Stop;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
-use toolkit::text::escape_line;
+use std::path::Path;
 
 /// Maximum number of bytes of a manifest that is read.
 const LONGEST_MANIFEST: u64 = 1 << 20;
-
-/// The kind of crate to create.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
-    Plugin,
-    Host,
-}
-
-impl What {
-    /// Returns the path and the template of each file.
-    fn files(self) -> &'static [(&'static str, &'static str)] {
-        const IGNORED: (&str, &str) = (".gitignore", include_str!("../../templates/gitignore.in"));
-        // The licences that the manifest names.
-        const APACHE: (&str, &str) = ("LICENSE-APACHE", include_str!("../../templates/LICENSE-APACHE.in"));
-        const MIT: (&str, &str) = ("LICENSE-MIT", include_str!("../../templates/LICENSE-MIT.in"));
-        match self {
-            Self::Plugin => &[
-                IGNORED,
-                ("Cargo.toml", include_str!("../../templates/plugin/Cargo.toml.in")),
-                APACHE,
-                MIT,
-                ("README.md", include_str!("../../templates/plugin/README.md.in")),
-                ("src/lib.rs", include_str!("../../templates/plugin/lib.rs.in")),
-            ],
-            Self::Host => &[
-                IGNORED,
-                ("Cargo.toml", include_str!("../../templates/host/Cargo.toml.in")),
-                APACHE,
-                MIT,
-                ("src/main.rs", include_str!("../../templates/host/main.rs.in")),
-                ("tests/host.rs", include_str!("../../templates/host/host.rs.in")),
-            ],
-        }
-    }
-}
 
 /// A crate to be written.
 pub(super) struct Crate<'a> {
@@ -190,35 +156,6 @@ fn package_name(manifest: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_of_name)).then_some(name)
 }
 
-pub(super) fn existing(directory: &Path) -> Result<PathBuf, String> {
-    directory.canonicalize().map_err(|error| format!("{}: {error}", shown(directory)))
-}
-
-pub(super) fn shown(path: &Path) -> String {
-    escape_line(&path.display().to_string()).into_owned()
-}
-
-pub(super) fn utf8(path: &Path) -> Result<String, String> {
-    let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| format!("{} is not UTF-8, which a manifest has to be", shown(path)))
-}
-
-/// A basic string of TOML.
-pub(super) fn toml_string(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for char in text.chars() {
-        match char {
-            '"' | '\\' => quoted.extend(['\\', char]),
-            char if char.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(char));
-            }
-            char => quoted.push(char),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,10 +202,5 @@ mod tests {
                 .replace("The authors of toolkit", "The toolkit contributors");
             assert_eq!(text, own(file), "{file}");
         }
-    }
-
-    #[test]
-    fn paths_in_manifests() {
-        assert_eq!(toml_string("/a b/\"c\"\\d\n\u{7f}é"), "\"/a b/\\\"c\\\"\\\\d\\u000A\\u007Fé\"");
     }
 }

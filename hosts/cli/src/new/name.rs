@@ -1,6 +1,6 @@
 //! Checks of crate names: cargo's rules, and no name whose tools a policy could confuse with others.
 
-use super::files::What;
+use super::kind::What;
 use toolkit::{Toolkit, text::escape_line};
 
 /// Maximum number of characters of a name, so that the names of tools that begin with it have their 64 bytes.

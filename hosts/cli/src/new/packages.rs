@@ -1,6 +1,6 @@
 //! The packages of this project that a new crate depends on, and where cargo finds them.
 
-use super::files::{existing, shown, toml_string, utf8};
+use super::paths::{existing, shown, toml_string, utf8};
 use std::path::{Path, PathBuf};
 
 /// A package of this project.

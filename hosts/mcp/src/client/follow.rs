@@ -3,8 +3,8 @@
 use super::connection::Connection;
 use super::failure;
 use super::names;
-use super::offered;
 use super::server::{FIRST_WAIT, LeftOut, Server, State};
+use super::tools;
 use rmcp::model::{
     ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, SubscriptionFilter,
 };
@@ -161,7 +161,7 @@ async fn list(server: &Arc<Server>, connection: &Connection, shelf: &dyn Shelf) 
             return Err(unlisted("the answer has no list of tools".to_owned()));
         };
         for tool in tools {
-            let bytes = offered::bytes(&tool);
+            let bytes = tools::bytes(&tool);
             read += bytes;
             if bytes > LARGEST_TOOL {
                 let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -196,7 +196,7 @@ async fn list(server: &Arc<Server>, connection: &Connection, shelf: &dyn Shelf) 
 }
 
 fn register(server: &Arc<Server>, listed: &[Value], mut left_out: LeftOut, shelf: &dyn Shelf) -> usize {
-    let (tools, mut problems) = offered::tools(server, listed, &mut left_out);
+    let (tools, mut problems) = tools::tools(server, listed, &mut left_out);
     let count = tools.len();
     let refused = shelf.put(tools);
     let failed = refused.len();

@@ -1,8 +1,8 @@
 //! The options of a client.
 
-#[cfg(feature = "oauth")]
-use super::oauth::SignIn;
 use super::sampling::Sampling;
+#[cfg(feature = "oauth")]
+use super::sign_in::SignIn;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use super::{BEAT, Owner};
-use crate::supervisor::spawner::timeout;
+use crate::supervisor::polling::timeout;
 use crate::wire::{self, Writer, to_host};
 use crate::{Limit, Process, socket};
 

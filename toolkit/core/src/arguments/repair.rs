@@ -1,6 +1,7 @@
 //! Repairs of invalid arguments that can have only one meaning.
 
 mod convert;
+mod fence;
 mod lists;
 mod mend;
 mod names;
@@ -9,9 +10,9 @@ mod unwrap;
 mod variants;
 
 pub(super) use convert::is_null;
+pub(super) use fence::without_wrapping;
 pub(super) use mend::mend;
 pub(super) use spelling::only_match;
-pub(super) use unwrap::without_wrapping;
 
 use super::shown::{KEPT_SECRET, is_secret, short};
 use crate::schema::Compiled;

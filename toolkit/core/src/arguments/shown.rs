@@ -1,6 +1,6 @@
 //! The form of values in error texts: short, and without secrets.
 
-use super::shape::rest_of;
+use super::schema_facts::rest_of;
 use crate::excerpt::cut;
 use crate::pointer::steps;
 use crate::schema::Compiled;

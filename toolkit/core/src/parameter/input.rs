@@ -1,6 +1,6 @@
 //! The schema of a tool's arguments, made from its parameters.
 
-use super::root;
+use super::close::close;
 use super::rules::apply;
 use crate::arguments::rewrite_shown_values;
 use crate::parameter::{Input, ParameterDef, Shown};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 pub fn of_input(input: &Input) -> Value {
     let mut schema = make(input);
     if let Input::Whole(_) = input {
-        root::close(&mut schema);
+        close(&mut schema);
     }
     finish(&mut schema);
     schema

@@ -3,7 +3,6 @@
 use super::calls::{self, CallFormatError, Found, Ids};
 use super::read_back::read_back;
 use super::schema::SchemaLoss;
-use super::stream::CallStream;
 use super::{Dialect, names};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -189,11 +188,6 @@ impl Definitions {
     /// [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES); when the answer was cut off within a call.
     pub fn parse(&self, answer: &Value) -> Result<Vec<ToolCall>, CallFormatError> {
         Ok(self.calls(calls::find(self.dialect, answer)?))
-    }
-
-    /// Returns a reader of an answer that is streamed in fragments.
-    pub fn stream(&self) -> CallStream {
-        CallStream::new(self.clone())
     }
 
     /// Converts found calls to calls of the toolbox.

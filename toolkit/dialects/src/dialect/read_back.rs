@@ -1,8 +1,10 @@
 //! Converts arguments written for a strict schema to those for the tool's own schema.
 
-use super::schema::NULL_IS_ABSENT;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
+
+/// Marks a property that may be `null` only because it is required: `null` means that it is absent.
+pub(super) const NULL_IS_ABSENT: &str = "\u{0}null is absent";
 
 /// The greatest depth to which arguments are followed. JSON text nests at most 128 deep.
 const DEEPEST: usize = 128;

@@ -18,6 +18,7 @@ mod meet;
 mod null;
 mod object;
 mod pattern;
+mod presence;
 mod profile;
 mod root;
 mod trail;
@@ -25,7 +26,6 @@ mod union;
 mod whole;
 mod words;
 
-pub(super) use null::NULL_IS_ABSENT;
 pub(super) use profile::{Profile, Writing};
 
 use super::Dialect;

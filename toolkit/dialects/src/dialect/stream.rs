@@ -109,8 +109,15 @@ impl Open {
     }
 }
 
+impl Definitions {
+    /// Returns a reader of an answer that is streamed in fragments.
+    pub fn stream(&self) -> CallStream {
+        CallStream::new(self.clone())
+    }
+}
+
 impl CallStream {
-    pub(super) fn new(definitions: Definitions) -> Self {
+    fn new(definitions: Definitions) -> Self {
         Self {
             definitions,
             open: Vec::new(),

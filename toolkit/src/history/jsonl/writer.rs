@@ -1,7 +1,7 @@
 //! The writer thread.
 
-use super::segments::Segments;
 use super::{Item, Queue, Record, Shared, State};
+use crate::history::segments::Segments;
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::atomic::Ordering;

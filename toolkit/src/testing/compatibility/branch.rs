@@ -1,12 +1,9 @@
 //! Splits a schema into alternatives without references and combinations.
 
-use super::same::is_annotation;
+use super::annotation::{AT, is_annotation};
 use serde_json::{Map, Value, json};
 use toolkit_core::pointer::escape;
 use toolkit_core::schema::resolve;
-
-/// A keyword of this module: the schema's place in its document.
-pub(super) const AT: &str = "x-toolkit-at";
 
 /// The maximum number of alternatives; a schema with more is not split.
 const MAX_BRANCHES: usize = 128;

@@ -1,30 +1,8 @@
 //! Compares two schemas for equality.
 
+use super::annotation::is_annotation;
 use serde_json::{Map, Value};
 use toolkit_core::schema::resolve;
-
-/// Returns true for keywords without an effect on validity. `default` is not among them: it defines the meaning of an
-/// absent value.
-pub(super) fn is_annotation(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "title"
-            | "description"
-            | "examples"
-            | "deprecated"
-            | "readOnly"
-            | "writeOnly"
-            | "contentEncoding"
-            | "contentMediaType"
-            | "contentSchema"
-            | "$comment"
-            | "$schema"
-            | "$id"
-            | "$defs"
-            | "definitions"
-    ) || keyword == super::branch::AT
-        || keyword == toolkit_core::schema::SECRET
-}
 
 /// Returns true if both are equal except for annotations; references are followed.
 pub(super) fn same(one: &Value, one_root: &Value, other: &Value, other_root: &Value) -> bool {

@@ -1,12 +1,12 @@
 //! Finds values that one schema allows and another does not.
 
+use super::annotation::{AT, is_annotation};
 use super::branch::{
-    ARRAY, AT, Alternatives, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, STRING, Types, alternatives, locate,
-    types,
+    ARRAY, Alternatives, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, STRING, Types, alternatives, locate, types,
 };
 use super::finding::{Finding, Kind, View, plural};
 use super::number::{End, bound, count, is_multiple};
-use super::same::{is_annotation, same};
+use super::same::same;
 use super::variant::{apart, is_another, listed, split};
 use serde_json::{Map, Value};
 use toolkit_core::schema::describe::{cut, describe, join};

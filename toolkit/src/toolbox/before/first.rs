@@ -1,9 +1,9 @@
 //! The approval before a tool runs that does not ask itself.
 
-use super::{note_asked, shown};
 use crate::permission::{Decision, RuleDecision};
 use crate::tool::Tool;
 use crate::tool::context::ToolContext;
+use crate::toolbox::asked::{note_asked, shown};
 use serde_json::{Map, Value};
 use toolkit_core::arguments::Arguments;
 use toolkit_core::ask::Ask;

@@ -1,11 +1,11 @@
 //! Collects the verdicts of all inspectors on a call.
 
-use super::note_asked;
 use crate::history;
 use crate::inspector::{Inspecting, Inspection, Inspector, MAX_ROUNDS, Verdict};
 use crate::named_hook::Named;
 use crate::timer::timer;
 use crate::tool::context::ToolContext;
+use crate::toolbox::asked::note_asked;
 use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -1,7 +1,9 @@
 //! Edits at the limits, and slightly beyond them.
 
 use super::edited;
-use crate::fs::edit::plan::{MAX_BYTES, MAX_PLACES, Replacement, plan};
+use crate::fs::edit::locate::MAX_PLACES;
+use crate::fs::edit::plan::{MAX_BYTES, plan};
+use crate::fs::edit::replacement::Replacement;
 
 fn is_too_large(file: &str, replacements: &[Replacement<'_>]) -> bool {
     match plan(file.as_bytes(), replacements) {

@@ -1,9 +1,10 @@
 //! OAuth state of one server for as long as the server is configured: the token that its requests are sent with, and its renewal.
 
-use super::client::Challenge;
+use super::challenge::Challenge;
+use super::resource::resource;
 use super::store::{Store, StoredToken};
-use super::{SignIn, authorize};
 use crate::client::options::ClientOptions;
+use crate::client::sign_in::SignIn;
 use oauth2::TokenResponse as _;
 use rmcp::transport::auth::{AuthError, AuthorizationManager, OAuthClientConfig};
 use std::fmt;
@@ -248,7 +249,7 @@ impl Authority {
 
     pub(super) async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
         // Tokens are requested for the URL without its query, which may contain a secret.
-        let mut manager = AuthorizationManager::new(authorize::resource(&self.url)).await?;
+        let mut manager = AuthorizationManager::new(resource(&self.url)).await?;
         manager.set_credential_store(self.store.clone());
         Ok(manager)
     }

@@ -1,7 +1,8 @@
 //! The OAuth authorization flow, from a refused request to a token.
 
 use super::authority::{Asked, Authority, Registered};
-use super::client::Challenge;
+use super::challenge::Challenge;
+use super::resource::resource;
 use crate::client::failure;
 use reqwest::Url;
 use rmcp::transport::auth::{
@@ -197,16 +198,6 @@ async fn same(metadata: &AuthorizationMetadata) -> Result<(), String> {
     Err(shortened(&format!("the issuer {issuer:?} names other sign-in endpoints than the server does")))
 }
 
-/// Returns the resource to request tokens for: the server's address without the parts that may be secret.
-pub(super) fn resource(url: &str) -> String {
-    let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
-    let _ = parsed.set_username("");
-    let _ = parsed.set_password(None);
-    parsed.set_query(None);
-    parsed.set_fragment(None);
-    parsed.to_string()
-}
-
 /// Checks that a URL may be opened in a browser, since browsers do more with some schemes than to open a page.
 fn openable(url: &str) -> Result<(), String> {
     let parsed = Url::parse(url).map_err(|_| "a sign-in URL is invalid".to_owned())?;
@@ -269,16 +260,6 @@ mod tests {
             ("nothing", false),
         ] {
             assert_eq!(openable(url).is_ok(), is_fine, "{url}");
-        }
-    }
-
-    #[test]
-    fn tokens_are_asked_for_an_address_without_keys() {
-        for (url, expected) in [
-            ("https://a.example/mcp", "https://a.example/mcp"),
-            ("https://me:secret@a.example/mcp?key=secret#secret", "https://a.example/mcp"),
-        ] {
-            assert_eq!(resource(url), expected);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The HTTP client that sends requests, and signs in if a request lacks authentication.
 
 use super::authority::{Authority, MAX_IN_VAIN, Token};
+use super::challenge::Challenge;
 use crate::client::post::Http;
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
@@ -101,42 +102,6 @@ impl SignedIn {
                 request(successor).await
             }
             answer => answer,
-        }
-    }
-}
-
-/// The reason for which a server refuses a request.
-pub(super) struct Challenge {
-    pub(super) header: String,
-    /// Scope that a valid token lacks.
-    pub(super) wants: Option<String>,
-    /// The authorization server no longer knows this program.
-    pub(super) is_forgotten: bool,
-}
-
-impl Challenge {
-    fn of(error: &Failure) -> Option<Self> {
-        match error {
-            StreamableHttpError::AuthRequired(error) => {
-                Some(Self { header: error.www_authenticate_header.clone(), wants: None, is_forgotten: false })
-            }
-            // Not every server that forbids something means that.
-            StreamableHttpError::InsufficientScope(error)
-                if error.www_authenticate_header.contains("insufficient_scope") =>
-            {
-                Some(Self {
-                    header: error.www_authenticate_header.clone(),
-                    wants: Some(error.required_scope.clone().unwrap_or_default()),
-                    is_forgotten: false,
-                })
-            }
-            // Servers that keep registrations in memory lose them at each restart.
-            StreamableHttpError::Auth(AuthError::TokenRefreshFailed(why))
-                if why.contains("invalid_client") || why.contains("unauthorized_client") =>
-            {
-                Some(Self { header: String::new(), wants: None, is_forgotten: true })
-            }
-            _ => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sign-in of a user on this machine: the browser is redirected to a local port.
 
-use super::{SignIn, SigningIn};
+use crate::client::sign_in::{SignIn, SigningIn};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use reqwest::Url;

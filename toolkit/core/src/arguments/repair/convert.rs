@@ -1,7 +1,7 @@
 //! Converts values that were given as strings.
 
 use super::RepairKind;
-use super::unwrap::without_wrapping;
+use super::fence::without_wrapping;
 use crate::schema::{DEEPEST, resolve};
 use crate::unique_json as json;
 use serde_json::{Number, Value};

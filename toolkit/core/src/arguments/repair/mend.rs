@@ -1,6 +1,6 @@
 //! The walk that repairs: it follows the arguments along their schema, where they do not match.
 
-use super::super::shape::{allows_null, rest_of};
+use super::super::schema_facts::{allows_null, rest_of};
 use super::super::shown::{KEPT_SECRET, is_secret};
 use super::convert::{Kinds, from_text, is_null};
 use super::names::renamings;

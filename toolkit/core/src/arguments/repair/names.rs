@@ -1,7 +1,7 @@
 //! Renames unknown names of an object that can only mean one property.
 
 use super::super::known::{add_properties, property_of};
-use super::super::shape::rest_of;
+use super::super::schema_facts::rest_of;
 use super::spelling::{fold, only_match};
 use crate::schema::ALIASES;
 use serde_json::{Map, Value};

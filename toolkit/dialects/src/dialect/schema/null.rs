@@ -2,10 +2,8 @@
 
 use super::Rewriter;
 use super::document::Document;
+use crate::dialect::read_back::NULL_IS_ABSENT;
 use serde_json::{Map, Value, json};
-
-/// Marks a property that may be `null` only because it is required: `null` means that it is absent.
-pub(in crate::dialect) const NULL_IS_ABSENT: &str = "\u{0}null is absent";
 
 /// Returns the schema without marks, as it is sent.
 pub(super) fn without_marks(schema: &Value) -> Value {

@@ -1,9 +1,10 @@
 //! Writes objects in the flat form.
 
 use super::document::names;
-use super::null::{NULL_IS_ABSENT, nullable};
-use super::union::OF_SOME;
+use super::null::nullable;
+use super::presence::{MIND_PRESENCE, OF_SOME};
 use super::{Rewriter, words};
+use crate::dialect::read_back::NULL_IS_ABSENT;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
@@ -16,10 +17,6 @@ const LOST: [&str; 6] = [
     "dependentSchemas",
     "unevaluatedProperties",
 ];
-
-/// Keywords that depend on the presence of a property, whatever its value.
-pub(super) const MIND_PRESENCE: [&str; 6] =
-    ["maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "not", "if"];
 
 impl Rewriter<'_> {
     /// Writes the object that a schema without references and alternatives describes.

@@ -2,14 +2,10 @@
 
 use super::document::{is_place, names, stand_at};
 use super::kind::{self, Kind};
-use super::object::MIND_PRESENCE;
+use super::presence::{MIND_PRESENCE, OF_SOME};
 use super::{Rewriter, count};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
-
-/// The key for the properties that depend on which of the combined objects a value is: because the objects have different
-/// schemas for the property, or one of them has a condition about its presence.
-pub(super) const OF_SOME: &str = "\u{0}of some";
 
 impl Rewriter<'_> {
     /// Combines alternatives of objects into one object that accepts every value that any of them accepts, except that a property has the

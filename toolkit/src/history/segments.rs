@@ -182,14 +182,14 @@ impl Current {
 }
 
 /// A closed file: no longer written.
-pub(in crate::history) struct Closed {
-    pub(in crate::history) path: PathBuf,
+pub(super) struct Closed {
+    pub(super) path: PathBuf,
     time: SystemTime,
     length: u64,
 }
 
 /// Returns the closed files, oldest first.
-pub(in crate::history) fn closed(path: &Path) -> io::Result<Vec<Closed>> {
+pub(super) fn closed(path: &Path) -> io::Result<Vec<Closed>> {
     let start = format!("{}.", stem(path));
     let directory = match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => directory,
@@ -244,7 +244,7 @@ fn ends_within_line(mut file: &File, length: u64) -> bool {
 
 /// Returns true if the path leads to this file without a symbolic link.
 #[cfg(unix)]
-pub(in crate::history) fn is_same(file: &File, path: &Path) -> bool {
+pub(super) fn is_same(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), path.symlink_metadata()) {
         (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()) && named.is_file(),
@@ -253,6 +253,6 @@ pub(in crate::history) fn is_same(file: &File, path: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-pub(in crate::history) fn is_same(_: &File, path: &Path) -> bool {
+pub(super) fn is_same(_: &File, path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|named| named.is_file())
 }

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 /// An element that a snapshot showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::browser) struct Node {
-    pub(in crate::browser) session: String,
+pub(super) struct Node {
+    pub(super) session: String,
     /// The frame that it is in.
-    pub(in crate::browser) frame: String,
-    pub(in crate::browser) backend: i64,
+    pub(super) frame: String,
+    pub(super) backend: i64,
     /// Role and name, for messages.
-    pub(in crate::browser) description: String,
+    pub(super) description: String,
 }
 
 /// Refs of the document of a tab. An element keeps its ref as long as the document lasts; a number is never used again.
 #[derive(Debug, Default)]
-pub(in crate::browser) struct Refs {
+pub(super) struct Refs {
     last: u32,
     nodes: HashMap<u32, Node>,
     numbers: HashMap<(String, i64), u32>,
@@ -23,7 +23,7 @@ pub(in crate::browser) struct Refs {
 
 impl Refs {
     /// The ref of an element: `e5`.
-    pub(in crate::browser) fn name(&mut self, node: Node) -> String {
+    pub(super) fn name(&mut self, node: Node) -> String {
         let key = (node.session.clone(), node.backend);
         let number = *self.numbers.entry(key).or_insert_with(|| {
             self.last += 1;
@@ -33,20 +33,20 @@ impl Refs {
         format!("e{number}")
     }
 
-    pub(in crate::browser) fn get(&self, name: &str) -> Option<&Node> {
+    pub(super) fn get(&self, name: &str) -> Option<&Node> {
         self.nodes.get(&number(name)?)
     }
 
     /// True for a ref that an earlier document had.
-    pub(in crate::browser) fn is_old(&self, name: &str) -> bool {
+    pub(super) fn is_old(&self, name: &str) -> bool {
         number(name).is_some_and(|number| number <= self.last)
     }
 
-    pub(in crate::browser) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    pub(in crate::browser) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.numbers.clear();
     }

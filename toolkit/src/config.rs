@@ -27,6 +27,7 @@ mod parse;
 mod resolve;
 mod rules;
 mod schema;
+mod sections;
 mod servers;
 mod settle;
 mod stricter;

@@ -122,17 +122,20 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
         input.attrs.extend(default);
         additions(&input, &helpers)
     } else {
-        for (_, field) in fields_of(&mut input.data) {
-            // The functions of the expansion are not emitted, and serde reports a duplicate name as well.
-            field
-                .attrs
-                .retain(|attribute| !mentions(attribute, "__toolkit_") && !mentions(attribute, "rename"));
-            fields::leave_unread(field, &options.toolkit);
-        }
+        leave_unread(&mut input.data, &options.toolkit);
         TokenStream::new()
     };
     let errors = errors.into_tokens();
     quote! { #errors #derives #open #input #rest }
+}
+
+/// Takes off the fields of a type with an error what the derives would report as well.
+fn leave_unread(data: &mut Data, toolkit: &TokenStream) {
+    for (_, field) in fields_of(data) {
+        // The functions of the expansion are not emitted, and serde reports a duplicate name as well.
+        field.attrs.retain(|attribute| !mentions(attribute, "__toolkit_") && !mentions(attribute, "rename"));
+        fields::leave_unread(field, toolkit);
+    }
 }
 
 /// Returns the items beside the type: the functions that its derives call, checks, and the marker trait.

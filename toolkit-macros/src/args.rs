@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Path, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Path, Token, Type, parse_quote};
 
 const KEYS: &[Key] = &[
     Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" },
@@ -45,6 +45,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     check_item(&input, &mut errors);
     serde_keys::take_above(&mut input.attrs, &mut errors);
     serde_keys::take_derives(&mut input.attrs);
+    let default = serde_keys::take_default(&mut input.attrs);
     if let Data::Union(_) = &input.data {
         // No derive accepts it.
         let errors = errors.into_tokens();
@@ -59,6 +60,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     let form = nested::form(&input);
     helpers.path = nested::functions_path(&input);
+    let default = default.map(|key| helpers.whole_default(&input, key));
     if let Data::Enum(data) = &mut input.data {
         for variant in &mut data.variants {
             serde_keys::take_arg(variant, &mut errors);
@@ -117,18 +119,23 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let open = (options.allow_unknown_fields && is_named)
         .then(|| quote!(#[schemars(extend("additionalProperties" = true))]));
     let rest = if errors.is_empty() {
+        input.attrs.extend(default);
         additions(&input, &helpers)
     } else {
-        for (_, field) in fields_of(&mut input.data) {
-            // The functions of the expansion are not emitted, and serde reports a duplicate name as well.
-            field
-                .attrs
-                .retain(|attribute| !mentions(attribute, "__toolkit_") && !mentions(attribute, "rename"));
-        }
+        leave_unread(&mut input.data, &options.toolkit);
         TokenStream::new()
     };
     let errors = errors.into_tokens();
     quote! { #errors #derives #open #input #rest }
+}
+
+/// Takes off the fields of a type with an error what the derives would report as well.
+fn leave_unread(data: &mut Data, toolkit: &TokenStream) {
+    for (_, field) in fields_of(data) {
+        // The functions of the expansion are not emitted, and serde reports a duplicate name as well.
+        field.attrs.retain(|attribute| !mentions(attribute, "__toolkit_") && !mentions(attribute, "rename"));
+        fields::leave_unread(field, toolkit);
+    }
 }
 
 /// Returns the items beside the type: the functions that its derives call, checks, and the marker trait.
@@ -197,6 +204,17 @@ impl Helpers {
         let value = quote_spanned!(span=> #toolkit::__private::skipped::<#ty>());
         self.functions.extend(quote!(fn #function() -> #ty { #value }));
         quote!(#[serde(default = #path)])
+    }
+
+    /// Returns the attribute for a type whose fields have the values of its `Default`: a function of the type makes it, so that a type without
+    /// one is one error, at the key.
+    fn whole_default(&mut self, input: &DeriveInput, key: Span) -> Attribute {
+        let (name, (_, generics, _)) = (&input.ident, input.generics.split_for_impl());
+        let toolkit = &self.toolkit;
+        let value = quote_spanned!(key=> #toolkit::__private::own_default::<#name #generics>());
+        self.functions.extend(quote!(fn __toolkit_default() -> Self { #value }));
+        let path = format!("{}::__toolkit_default", self.path);
+        parse_quote!(#[serde(default = #path)])
     }
 
     fn is_generic(&self, ty: &Type) -> bool {
@@ -362,7 +380,7 @@ fn rewrite(
     let mut rules = Rules::parse(tokens, around, errors);
     serde_keys::of_field(field, &mut rules, errors);
     if rules.default.is_none() && option(&field.ty).is_none() && !helpers.is_generic(&field.ty) {
-        rules.default = serde_keys::take_default(field).map(Default_::OfType);
+        rules.default = serde_keys::take_default(&mut field.attrs).map(Default_::OfType);
     }
     let option = option(&field.ty);
     let is_option = option.is_some();

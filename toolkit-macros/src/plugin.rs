@@ -7,6 +7,7 @@ use crate::tool::expand::location;
 use crate::tool::name::check_id;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote;
+use syn::LitStr;
 
 const KEYS: &[Key] = &[
     Key { name: "id", form: Form::Value, example: "id: \"acme\"" },
@@ -15,6 +16,9 @@ const KEYS: &[Key] = &[
     Key { name: "optional", form: Form::Value, example: "optional: true" },
     Key { name: "channel", form: Form::Value, example: "channel: \"telegram\"" },
 ];
+
+/// Words for tools of other sources in rules, which a plugin of that name would take over.
+const WORDS_OF_RULES: [&str; 5] = ["core", "plugins", "mcp", "client", "runtime"];
 
 /// Expects the path of the `toolkit` crate in brackets before the fields.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
@@ -37,6 +41,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             "id" => {
                 let Some(id) = entry.literal(&mut errors) else { continue };
                 check_id(Check::PluginId, "plugin", &id, &mut errors);
+                check_is_free(&id, &mut errors);
                 span = entry.span;
                 fields.extend(quote!(id: #id,));
             }
@@ -73,5 +78,15 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             };
             __toolkit::inventory::submit! { __toolkit::LinkedPlugin(&__TOOLKIT_PLUGIN) }
         };
+    }
+}
+
+fn check_is_free(id: &LitStr, errors: &mut Errors) {
+    let word = id.value();
+    if WORDS_OF_RULES.contains(&&*word) {
+        let message = format!(
+            "`{word}` means tools of other sources in rules and lists\ngive the plugin an id of its own, such as `acme_{word}`"
+        );
+        errors.push(Check::PluginId, id, message);
     }
 }

@@ -142,17 +142,26 @@ impl Rules {
     }
 }
 
-/// Reports a default that cannot be computed where it is needed: before the function runs, without its values.
+/// Reports an example that shows nothing, and a default that cannot be computed where it is needed: before the function runs, without its
+/// values.
 fn is_refused(entry: &Entry, errors: &mut Errors) -> bool {
-    let ("default", Given::Value(value)) = (entry.key, &entry.given) else { return false };
+    let Given::Value(value) = &entry.given else { return false };
+    let is_none = |value: &Expr| matches!(value, Expr::Path(path) if path.path.is_ident("null") || path.path.is_ident("None"));
+    if entry.key == "example" && is_none(value) {
+        let message =
+            "an example shows a value; of an `Option`, write the value within it, as in `example = 3`";
+        errors.push(Check::DefaultType, value, message);
+        return true;
+    }
+    if entry.key != "default" {
+        return false;
+    }
     let tokens = value.to_token_stream();
     let (span, message) = if let Some(span) = awaited(&tokens) {
         (span, "a default cannot wait\ntake an `Option`, and compute the value in the function")
     } else if let Some(span) = mentions_self(&tokens) {
         (span, "a default cannot use `self`\ntake an `Option`, and compute the value in the function")
-    } else if let Expr::Path(path) = value
-        && (path.path.is_ident("null") || path.path.is_ident("None"))
-    {
+    } else if is_none(value) {
         (value.span(), "an argument that may be absent is an `Option`\ntake `Option<T>`, without a default")
     } else {
         return false;

@@ -150,6 +150,11 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
+/// Returns true for a type with a name that is none of a known type.
+pub(crate) fn is_unknown(ty: &Type) -> bool {
+    last_segment(ty).is_some() && kind(ty) == Kind::Unknown
+}
+
 /// The place of a reference.
 pub(crate) fn reference(tokens: &TokenStream) -> Option<Span> {
     tokens.clone().into_iter().find_map(|token| match token {

@@ -28,6 +28,7 @@ mod resolve;
 mod restriction;
 mod rules;
 mod schema;
+mod sections;
 mod servers;
 mod settle;
 mod stricter;

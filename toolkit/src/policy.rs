@@ -9,6 +9,7 @@ mod finder;
 mod lint;
 mod lists;
 mod models;
+mod names;
 mod rules;
 mod settings;
 mod subject;
@@ -105,6 +106,13 @@ pub trait Policy: fmt::Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns the entries of its lists that each name one tool or plugin, without groups and patterns. [`Builder::build`](crate::Builder::build)
+    /// refuses an entry whose name neither exists nor is announced by a [source](crate::Builder::tool_source) or by
+    /// [`permission_keys`](crate::Builder::permission_keys).
+    fn named(&self) -> Vec<PolicyRule> {
+        Vec::new()
+    }
+
     /// Returns a number that changes whenever a verdict may have changed: while it stays the same, a toolbox does not
     /// check again at each call. `None` if the policy keeps no count.
     fn version(&self) -> Option<u64> {
@@ -194,6 +202,11 @@ pub(crate) fn explain(policy: Option<&dyn Policy>, caller: &Caller, tool: &Tool)
 /// Returns probable mistakes in the policy.
 pub(crate) fn diagnostics(policy: &dyn Policy, tools: &[Tool]) -> Vec<Diagnostic> {
     guard("the policy", || policy.diagnostics(tools)).unwrap_or_default()
+}
+
+/// Returns the entries of the policy's lists that each name one tool or plugin.
+pub(crate) fn named(policy: &dyn Policy) -> Vec<PolicyRule> {
+    guard("the policy", || policy.named()).unwrap_or_default()
 }
 
 /// Returns the core tool that a name in a list means, even if no such tool is linked.

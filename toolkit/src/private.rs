@@ -16,12 +16,12 @@ mod returned;
 mod shapes;
 
 pub use self::constants::{
-    Constant, IsNumber, IsText, IsWholeNumber, OtherConstant, OwnDefault, own_default,
+    Constant, IsNumber, IsText, IsWholeNumber, OtherConstant, OwnDefault, own_default, unread,
 };
 pub use self::doc_text::{check_described, trimmed, until_heading};
 pub use self::durations::{IsDuration, IsOther, check_duration};
 pub use self::prepares::Prepares;
-pub use self::probable::{caller, context, json, shared};
+pub use self::probable::{caller, context, json, parameters, result_of_mcp, shared};
 pub use self::returned::{Held, HeldElse, Returns, ReturnsElse, fallible_of, output_of};
 pub use self::shapes::{OtherShape, ShapeOf, check_key, check_literal, check_whole};
 pub use crate::config_of::{ConfigOf, PluginConfigOf, config_of, plugin_config_of};

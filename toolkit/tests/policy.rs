@@ -50,7 +50,8 @@ async fn night() -> &'static str {
 }
 
 fn toolkit(policy: impl Policy) -> Toolkit {
-    Toolkit::builder().without_asking_first().policy(policy).build().unwrap()
+    // Any tool may be registered later, so that unknown names are diagnostics.
+    Toolkit::builder().without_asking_first().permission_keys(["*"]).policy(policy).build().unwrap()
 }
 
 fn names<'a>(tools: impl Iterator<Item = &'a Tool>) -> Vec<&'a str> {

@@ -68,6 +68,7 @@ async fn names(settings: PolicySettings) -> Vec<String> {
     let toolkit = Toolkit::builder()
         .without_asking_first()
         .tool(own.with_source(Source::plugin("acme")))
+        .permission_keys(["view"])
         .policy(ToolPolicy::new(settings))
         .build()
         .unwrap();

@@ -2,10 +2,11 @@
 
 use super::nested::is_read_elsewhere;
 use crate::check::{Check, Errors};
-use crate::type_form::{WIDE_INTEGER, mentions_impl, reference, wide_integer};
-use crate::type_repair::misplaced_unsized;
+use crate::type_form::{WIDE_INTEGER, mentions_impl, named_lifetimes, reference, wide_integer};
+use crate::type_repair::{misplaced_unsized, with_static};
+use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Field, Type, parse_quote};
+use syn::{Attribute, Field, Type, parse_quote};
 
 /// Reports a type that no field of an argument type can have. Returns the type to put in its place, if rustc reports it as well.
 pub(super) fn check(field: &Field, has_lifetimes: bool, errors: &mut Errors) -> Option<Type> {
@@ -22,7 +23,8 @@ pub(super) fn check(field: &Field, has_lifetimes: bool, errors: &mut Errors) -> 
     if let Some(span) = reference(&tokens).filter(|_| !has_lifetimes) {
         let message = "an argument type owns its content; use a `String` or a `Vec`";
         errors.push_span(Check::Reference, span, message);
-        return Some(parse_quote!(()));
+        // A function that uses the field compiles.
+        return syn::parse2(with_static(tokens, &[])).ok();
     }
     if field.attrs.iter().any(is_read_elsewhere) {
         return None;
@@ -34,4 +36,19 @@ pub(super) fn check(field: &Field, has_lifetimes: bool, errors: &mut Errors) -> 
     // The type is still used, so that its import is.
     let ty = found.ty;
     Some(parse_quote!(::core::marker::PhantomData<#ty>))
+}
+
+/// Makes the derives skip a field of a refused type that borrows, since their errors would repeat that of the type.
+pub(super) fn leave_unread(field: &mut Field, toolkit: &TokenStream) {
+    let tokens = field.ty.to_token_stream();
+    if reference(&tokens).is_none() && named_lifetimes(&tokens).is_empty() {
+        return;
+    }
+    field.attrs.retain(|attribute| !is_of_derive(attribute));
+    let path = format!("{}::__private::unread", toolkit.to_string().replace(' ', ""));
+    field.attrs.push(parse_quote!(#[serde(skip, default = #path)]));
+}
+
+fn is_of_derive(attribute: &Attribute) -> bool {
+    ["serde", "schemars"].iter().any(|name| attribute.path().is_ident(name))
 }

@@ -39,9 +39,9 @@ pub(super) fn of_field(field: &mut Field, rules: &mut Rules, errors: &mut Errors
 
 /// Takes `default` without a value out of the attributes of serde, and returns its place: the function of the expansion that makes the
 /// default of a type reports a type without one once.
-pub(super) fn take_default(field: &mut Field) -> Option<Span> {
+pub(super) fn take_default(attributes: &mut Vec<Attribute>) -> Option<Span> {
     let mut found = None;
-    field.attrs.retain_mut(|attribute| {
+    attributes.retain_mut(|attribute| {
         let keys = metas(std::slice::from_ref(attribute));
         let Some(key) = keys.iter().find(|key| matches!(key, Meta::Path(path) if path.is_ident("default")))
         else {

@@ -8,8 +8,8 @@ use crate::documentation;
 use crate::keys::{Text, arg_without_list, unknown_attribute};
 use crate::rules::{Around, Default_, Rules, TypeForm};
 use crate::type_form::{
-    Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument,
-    option, reference, wide_integer, without_group,
+    self, Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes,
+    only_argument, option, reference, wide_integer, without_group,
 };
 use crate::type_repair::{self, lacks_arguments, misplaced_unsized};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -105,7 +105,7 @@ fn repair(ty: &mut Type, flaws: &mut Flaws) {
     let tokens = ty.to_token_stream();
     if is_unsized(ty) {
         *ty = parse_quote!(&(#tokens));
-    } else if misplaced_unsized(ty).is_some() || lacks_arguments(ty) {
+    } else if misplaced_unsized(ty).is_some() || lacks_arguments(ty) || wrapper::has_several(ty).is_some() {
         *ty = type_repair::any();
         flaws.needs_stub = true;
     } else if type_repair::has_undeclared(&tokens, &flaws.generics)
@@ -358,7 +358,13 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
         }
         return true;
     }
-    if let Some((_, span)) = lifetimes.into_iter().find(|(name, _)| name != "static") {
+    // The lifetime of a type of the author's own is an error where the type is declared, or where it lacks `#[toolkit::args]`.
+    let is_own = reference(&tokens).is_none()
+        && type_form::is_unknown(inner)
+        && last_segment(inner).is_none_or(|segment| segment.ident != "Cow");
+    if let Some((_, span)) =
+        lifetimes.into_iter().find(|(name, _)| name != "static" && !(is_own && name == "_"))
+    {
         errors.push_span(
             Check::Lifetime,
             span,

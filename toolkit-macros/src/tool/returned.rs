@@ -2,7 +2,7 @@
 
 use super::item::Function;
 use crate::rules::Kind;
-use crate::type_form::{kind, last_segment, only_argument, option, without_group};
+use crate::type_form::{is_unknown, kind, last_segment, only_argument, option, without_group};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -49,6 +49,9 @@ fn output_check(ty: &Type) -> TokenStream {
             __toolkit::Returned::<#ty>::ERRORS.#check()
         }
     };
+    if is_of_mcp(ty) {
+        return quote_spanned!(span=> __toolkit::result_of_mcp::<#ty>());
+    }
     if let Some((held, rule)) = held(value_and_error(ty).map_or(ty, |(value, _)| value)) {
         return held_check(ty, held, rule);
     }
@@ -124,8 +127,14 @@ fn value_of_map(ty: &Type) -> Option<&Type> {
     }
 }
 
-fn is_unknown(ty: &Type) -> bool {
-    last_segment(ty).is_some() && kind(ty) == Kind::Unknown
+/// Returns true for `CallToolResult`, and for a `Result` of it with an error of MCP, by their names.
+fn is_of_mcp(ty: &Type) -> bool {
+    let is_named = |ty: &Type, names: &[&str]| {
+        last_segment(ty).is_some_and(|segment| names.iter().any(|name| segment.ident == name))
+    };
+    let (value, error) = value_and_error(ty).map_or((ty, None), |(value, error)| (value, Some(error)));
+    is_named(value, &["CallToolResult"])
+        && error.is_none_or(|error| is_named(error, &["McpError", "ErrorData", "RmcpError", "ToolError"]))
 }
 
 fn is_tool_error(error: &Type) -> bool {

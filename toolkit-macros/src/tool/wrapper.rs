@@ -24,6 +24,12 @@ pub(super) fn refuse(ty: &Type, errors: &mut Errors) -> bool {
         errors.push(Check::MutableReference, token, message);
         return true;
     }
+    if let Some((wrapper, types)) = has_several(ty) {
+        let all: Vec<String> = types.iter().map(|ty| format!("`{wrapper}<{}>`", shown(ty))).collect();
+        let message = format!("`{wrapper}` has one type\ntake a parameter for each: {}", all.join(", "));
+        errors.push(Check::Wrapper, ty, message);
+        return true;
+    }
     let Some(message) = context_fault(ty).or_else(|| provided_fault(ty, true)) else { return false };
     errors.push(Check::Wrapper, ty, message);
     true
@@ -39,6 +45,19 @@ pub(crate) fn refuse_of_provider(ty: &Type, errors: &mut Errors) -> bool {
     ["State", "Config"]
         .iter()
         .any(|wrapper| only_argument(inside, wrapper).is_some_and(|ty| refuse_within(wrapper, ty, errors)))
+}
+
+/// Returns the types of a `State<A, B>` or `Config<A, B>`.
+pub(super) fn has_several(ty: &Type) -> Option<(&'static str, Vec<&Type>)> {
+    let segment = last_segment(without_reference(ty))?;
+    let wrapper = ["State", "Config"].into_iter().find(|name| segment.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    let types: Vec<&Type> = types.collect();
+    (types.len() > 1).then_some((wrapper, types))
 }
 
 fn context_fault(ty: &Type) -> Option<String> {
@@ -183,6 +202,7 @@ pub(super) fn suspicion(ty: &Type) -> Option<Ident> {
     let module = match (segment.ident.to_string().as_str(), is_generic) {
         ("Arc" | "Rc" | "Mutex" | "RwLock" | "RefCell", true) => "shared",
         ("Json", true) => "json",
+        ("Parameters", true) => "parameters",
         ("Caller", false) => "caller",
         (name, false) if is_context(name) => "context",
         _ => return None,

@@ -34,7 +34,7 @@ pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator)
 /// type of all the arguments of a tool.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool's argument",
-    label = "not an argument type",
+    label = "put `#[toolkit::args]` on a type of your own",
     note = "an argument is read from JSON: on a type of your own, put `#[toolkit::args]`, also on the types within it",
     note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`",
     note = "a type of another crate goes into a newtype with `#[serde(try_from = \"String\", into = \"String\")]` and both conversions",

@@ -10,30 +10,25 @@ use crate::config::options::{FILE, LoadOptions};
 use crate::config::resolve::hide;
 use crate::config::restriction::Restriction;
 use crate::config::schema::{Schemas, schemas};
-use crate::config::settle::{Unavailable, own_keys};
+use crate::config::settle::Unavailable;
 use crate::config::trust::TrustedFile;
 use crate::discovery_settings::DiscoverySettings;
 use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionSettings;
 use crate::policy::PolicySettings;
+use crate::section::ConfigGate;
 use crate::section::pointer::{dotted, join, steps};
-use crate::section::{ConfigGate, ConfigSection};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolkit_core::arg::ToolArg;
-use toolkit_core::arguments::check_document;
 use toolkit_core::config_origin::ConfigOrigins;
 use toolkit_core::diagnostic::Diagnostic;
 use toolkit_core::escape::escape_rest;
-use toolkit_core::guard::guard;
 use toolkit_core::name::nearest;
-use toolkit_core::parameter::compose;
 use toolkit_core::redact::Redactor;
-use toolkit_core::schema::{Compiled, SchemaFn};
 use toolkit_core::server_names::ServerNames;
 
 /// The most names of one kind that diagnostics list one by one.
@@ -316,107 +311,6 @@ impl Configuration {
         T::deserialize(self.0.resolved.get(key)?).ok()
     }
 
-    /// Decodes the section at a path with dots, `plugins.acme`. An absent section decodes from `{}`. The section does not contain the keys
-    /// that every tool or plugin has, such as `enabled`.
-    ///
-    /// # Errors
-    ///
-    /// When the section does not match the type, or refers to a variable or a file that does not exist. Loading is certain to find a
-    /// mismatch only if the section is [known](crate::config::ConfigSection).
-    pub fn section<T: ToolArg>(&self, path: &str) -> Result<T, ConfigError> {
-        self.at(&join(path.split('.')))
-    }
-
-    /// The section at a path with dots whose members [stand for themselves](crate::config::ConfigSection::members), without those that cannot be used,
-    /// and the reason for each of these.
-    ///
-    /// # Errors
-    ///
-    /// It does not fit the type, or the section as a whole names a variable or a file that is not there.
-    pub fn section_members<T: ToolArg>(
-        &self,
-        path: &str,
-    ) -> Result<(T, BTreeMap<String, String>), ConfigError> {
-        let pointer = join(path.split('.'));
-        let mut value = self.0.resolved.pointer(&pointer).cloned().unwrap_or_else(|| Map::new().into());
-        if self.0.unavailable.has(&pointer) {
-            let problems = self.0.unavailable.of(&pointer).unwrap_or_default().to_vec();
-            return Err(ConfigError { problems });
-        }
-        let unavailable: BTreeMap<String, String> = self
-            .0
-            .unavailable
-            .members(&pointer)
-            .map(|(member, problems)| (member, reasons(problems)))
-            .collect();
-        if let Some(members) = value.as_object_mut() {
-            members.retain(|name, _| !unavailable.contains_key(name));
-        }
-        match T::decode(value) {
-            Ok(section) => Ok((section, unavailable)),
-            Err(error) => {
-                let origin = self.0.origins.find(&pointer).cloned();
-                let problem = ConfigProblem::new(origin, &pointer, self.redacted(&error.to_string()));
-                Err(ConfigError { problems: vec![problem] })
-            }
-        }
-    }
-
-    /// Decodes the section of a tool: the section declared for the tool, otherwise `tools.settings.<tool>`.
-    pub(crate) fn of_tool<T: ToolArg>(&self, tool: &str) -> Result<T, ConfigError> {
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
-        let section = sections.iter().find(|section| section.its_tool() == Some(tool));
-        let pointer = section.map_or_else(|| join(["tools", "settings", tool]), ConfigSection::pointer);
-        self.at(&pointer)
-    }
-
-    /// Decodes the section of a plugin, or the part of it that is a section of its own.
-    pub(crate) fn of_plugin<T: ToolArg>(&self, id: &str, part: Option<&str>) -> Result<T, ConfigError> {
-        self.at(&join(["plugins", id].into_iter().chain(part)))
-    }
-
-    fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
-        let given = self.0.resolved.pointer(pointer);
-        let value = given.cloned().unwrap_or_else(|| Map::new().into());
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
-        let mut value = own_keys(value, pointer, sections);
-        let fault = |at: &str, message: String| {
-            let origin = self.0.origins.find(at).cloned();
-            ConfigError { problems: vec![ConfigProblem::new(origin, at, self.redacted(&message))] }
-        };
-        if let Some(problems) = self.0.unavailable.of(pointer) {
-            return Err(ConfigError { problems: problems.to_vec() });
-        }
-        let is_checked = given.is_none()
-            || sections.iter().any(|section| {
-                section.pointer() == pointer && std::ptr::fn_addr_eq(section.schema(), T::schema as SchemaFn)
-            });
-        let decoded = guard(&dotted(pointer), || {
-            if !is_checked {
-                let schema = compose(|generator| T::schema(generator).to_value());
-                let compiled = Compiled::new(&dotted(pointer), schema)
-                    .map_err(|error| fault(pointer, error.message().to_owned()))?;
-                let problems = check_document(&compiled, &mut value);
-                if !problems.is_empty() {
-                    let problems = problems.iter().map(|problem| {
-                        let at = format!("{pointer}{}", problem.pointer);
-                        let mut told = ConfigProblem::of(problem, self.0.origins.find(&at).cloned());
-                        told.pointer = at;
-                        told.message = self.redacted(&told.message);
-                        told
-                    });
-                    return Err(ConfigError { problems: problems.collect() });
-                }
-            }
-            T::decode(value).map_err(|error| fault(pointer, error.to_string()))
-        });
-        decoded.unwrap_or_else(|panic| Err(fault(pointer, panic.message().to_owned())))
-    }
-
-    fn redacted(&self, text: &str) -> String {
-        self.add_secrets(Redactor::new()).redact(text).into_owned()
-    }
-
     /// Adds the secrets of the configuration to a redactor.
     pub(crate) fn add_secrets(&self, redactor: Redactor) -> Redactor {
         self.0.secrets.iter().fold(redactor, Redactor::value)
@@ -543,7 +437,12 @@ impl Configuration {
                     continue;
                 }
                 let near = nearest(name, known.iter().copied());
-                let near = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let near = match near.first() {
+                    Some(near) => format!("; did you mean `{near}`?"),
+                    None => {
+                        "; if a crate brings it, name the crate in `toolkit::link!` of the program".to_owned()
+                    }
+                };
                 let at = format!("{pointer}{}", join([name]));
                 let origin = self.0.origins.find(&at).map(ToString::to_string);
                 diagnostics.push(warning(

@@ -6,9 +6,9 @@ use super::lists::Marks;
 use super::rules::Layer;
 use super::settings::{PolicySettings, ProfileRules};
 use super::subject::Subject;
-use super::verdict::{LayerVerdict, PolicyVerdict};
+use super::verdict::{LayerVerdict, PolicyRule, PolicyVerdict};
 use super::words::absent;
-use super::{Policy, Refusal, lint};
+use super::{Policy, Refusal, lint, names};
 use crate::link::Links;
 use crate::tool::Tool;
 use std::collections::BTreeMap;
@@ -185,6 +185,10 @@ impl Policy for ToolPolicy {
 
     fn diagnostics(&self, tools: &[Tool]) -> Vec<Diagnostic> {
         lint::diagnostics(self, tools)
+    }
+
+    fn named(&self) -> Vec<PolicyRule> {
+        names::of(&self.sources, &self.servers)
     }
 
     /// The policy never changes.

@@ -105,6 +105,16 @@ impl<T: Default> OwnDefault for T {
     }
 }
 
+/// Stands for the value of a field that a type with an error has.
+///
+/// # Panics
+///
+/// Always. No type with an error compiles.
+#[must_use]
+pub fn unread<T>() -> T {
+    unreachable!("a type with an error does not compile")
+}
+
 /// Returns the default of a type.
 pub fn own_default<T: OwnDefault>() -> T {
     T::own_default()

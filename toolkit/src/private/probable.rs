@@ -1,7 +1,9 @@
-//! Descriptions of parameters whose type's name makes a certain mistake probable. They accept what [`arg`](super::arg) accepts; only
-//! the message for all other types differs. They are written out, since the compiler would show a macro beside each error.
+//! Descriptions of parameters and results whose type's name makes a certain mistake probable. They accept what [`arg`](super::arg) and
+//! [`output`](super::output) accept; only the message for all other types differs. They are written out, since the compiler would show a macro beside each error.
 
+use super::{Output, output};
 use toolkit_core::arg::ToolArg;
+use toolkit_core::output::IntoToolOutput;
 use toolkit_core::parameter::{Arg, arg, optional};
 
 /// Functions for a parameter of a wrapper that shares a value, such as `Arc`.
@@ -56,6 +58,35 @@ pub mod json {
 
     /// Creates a parameter that is `None` if the argument is absent.
     pub const fn optional<T: JsonArgument>(name: &'static str, description: &'static str) -> Arg<Option<T>> {
+        super::optional::<T>(name, description)
+    }
+}
+
+/// Functions for a parameter of a type named `Parameters`, as other libraries have.
+pub mod parameters {
+    use super::{Arg, ToolArg};
+
+    /// An argument type.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot be a tool's argument",
+        label = "take the struct within it, without a wrapper: `#[args] query: Query`",
+        note = "put `#[toolkit::args]` on the struct, or make each field a parameter of the function"
+    )]
+    pub trait ParametersArgument: ToolArg {}
+
+    #[diagnostic::do_not_recommend]
+    impl<T: ToolArg> ParametersArgument for T {}
+
+    /// Creates a required parameter.
+    pub const fn arg<T: ParametersArgument>(name: &'static str, description: &'static str) -> Arg<T> {
+        super::arg::<T>(name, description)
+    }
+
+    /// Creates a parameter that is `None` if the argument is absent.
+    pub const fn optional<T: ParametersArgument>(
+        name: &'static str,
+        description: &'static str,
+    ) -> Arg<Option<T>> {
         super::optional::<T>(name, description)
     }
 }
@@ -118,4 +149,20 @@ pub mod context {
     ) -> Arg<Option<T>> {
         super::optional::<T>(name, description)
     }
+}
+
+/// A return type.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "return the content itself: a `String`, a `Json<T>` or a `ToolOutput`",
+    note = "the runtime makes the result of MCP from it; an error is `Err(ToolError::failed(\"what is wrong\"))`"
+)]
+pub trait ResultOfMcp: IntoToolOutput {}
+
+#[diagnostic::do_not_recommend]
+impl<T: IntoToolOutput> ResultOfMcp for T {}
+
+/// Checks a return type that is named like the result of a call in MCP, or a `Result` of one.
+pub const fn result_of_mcp<R: ResultOfMcp>() -> Output<R> {
+    output::<R>()
 }

@@ -8,6 +8,7 @@ use super::{Builder, tool_names};
 use crate::config::Configuration;
 use crate::link::Links;
 use crate::rules::Rules;
+use crate::service;
 use crate::tool::Tool;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,5 +65,21 @@ impl Basis {
         origins: &Origins,
     ) -> Vec<String> {
         tool_names::problems(&rules.configuration, tools, &self.permission_keys, origins)
+    }
+
+    /// Returns the problems with the names in the program's own policy. A source of tools, or a function that makes tools, may bring any
+    /// name later; then the diagnostics of the policy tell unknown names.
+    pub(super) fn unknown_in_code<'a>(
+        &self,
+        tools: impl IntoIterator<Item = &'a Tool>,
+        origins: &Origins,
+    ) -> Vec<String> {
+        let makes_tools = self.linked && !service::linked_factories().is_empty();
+        match &self.rules.policy {
+            Some(own) if self.sources.is_empty() && !makes_tools => {
+                tool_names::problems_of_program(&**own, tools, &self.permission_keys, origins)
+            }
+            _ => Vec::new(),
+        }
     }
 }

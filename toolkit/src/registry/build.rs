@@ -36,8 +36,9 @@ impl Builder {
     /// # Errors
     ///
     /// Returns all problems at once: two tools of one name in one crate, a linked crate without tools, a missing
-    /// service, two services of one type, an invalid name or default, loop guard limits in the wrong order, or an unknown key of `permission` or
-    /// an unknown name in a list of tools in the configuration.
+    /// service, two services of one type, an invalid name or default, loop guard limits in the wrong order, an unknown key of `permission` or an
+    /// unknown name in a list of tools in the configuration, or an unknown name in a list of the program's own policy, unless a source of
+    /// tools may bring it.
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (given_twice(&self.given), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
@@ -96,6 +97,7 @@ impl Builder {
         let keys = basis.known_keys(&tools, &self.rules);
         problems.extend(keys.iter().flat_map(|keys| keys.problems(&self.rules.configuration)));
         problems.extend(basis.unknown_tools(&tools, &self.rules, &origins));
+        problems.extend(basis.unknown_in_code(&tools, &origins));
         problems.extend(tools.iter().flat_map(faults));
         let before = problems.len();
         problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services, &near)));

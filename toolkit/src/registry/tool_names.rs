@@ -7,7 +7,8 @@ use crate::config::{ConfigProblem, Configuration};
 use crate::link::Linked;
 use crate::linked::LinkedKeys;
 use crate::policy::{
-    Entry, PLUGINS, PolicySettings, ToolRules, known_groups, known_names, matches, normalised,
+    Entry, PLUGINS, Policy, PolicyRule, PolicySettings, ToolRules, known_groups, known_names, matches, named,
+    normalised,
 };
 use crate::tool::Tool;
 use serde_json::Value;
@@ -101,6 +102,36 @@ pub(super) fn problems<'a>(
     problems
 }
 
+/// Returns the problems with the names in the lists of the program's own policy, if no source of tools can bring a tool later.
+pub(super) fn problems_of_program<'a>(
+    policy: &dyn Policy,
+    tools: impl IntoIterator<Item = &'a Tool>,
+    further: &[String],
+    origins: &Origins,
+) -> Vec<String> {
+    let rules = named(policy);
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    let known = KnownNames::new(tools, further, origins, &Configuration::default());
+    let told = rules.into_iter().filter_map(|PolicyRule { entry, pointer, origin }| {
+        let entry = entry?;
+        let parsed = Entry::parse(&entry).ok().filter(|parsed| matches!(parsed, Entry::Name(_)))?;
+        if known.has(&parsed, false) {
+            return None;
+        }
+        let near = known.near(&parsed);
+        let advice = if near.is_empty() { "; name a tool that is added, or one of a crate in `toolkit::link!`" } else { &near };
+        let message = format!(
+            "the policy of the program names `{}`, and there is no such tool or plugin{advice}; announce a tool that is \
+             registered later with `Builder::permission_keys`",
+            escape_line(entry.trim())
+        );
+        Some(ConfigProblem::new(origin, pointer, message).to_string())
+    });
+    told.take(MAX_TOLD).collect()
+}
+
 impl KnownNames {
     fn new<'a>(
         tools: impl IntoIterator<Item = &'a Tool>,
@@ -168,6 +199,18 @@ impl KnownNames {
 
     /// Returns the advice for an unknown entry.
     fn advice(&self, entry: &Entry) -> String {
+        let near = self.near(entry);
+        if near.is_empty() {
+            "; name a tool or plugin that is linked (`toolkit::link!` of the program names the crates of tools), `group:<name>`, or a \
+             server as `mcp:<name>`; a rule for a tool of another program belongs in a file that only that program reads"
+                .to_owned()
+        } else {
+            near
+        }
+    }
+
+    /// Returns "; did you mean …?", or an empty text if no name is near.
+    fn near(&self, entry: &Entry) -> String {
         let (all, text, prefix) = match entry {
             Entry::Name(text) | Entry::NamePattern(text) => (&self.names, text, ""),
             Entry::Group(text) | Entry::GroupPattern(text) => (&self.groups, text, "group:"),
@@ -175,13 +218,7 @@ impl KnownNames {
         let near = nearest(text, all.iter().map(String::as_str));
         let near: Vec<String> =
             near.into_iter().map(|near| format!("`{prefix}{}`", escape_line(near))).collect();
-        if near.is_empty() {
-            "; name a tool or plugin that is linked, `group:<name>`, or a server as `mcp:<name>`; a rule for a tool of another \
-             program belongs in a file that only that program reads"
-                .to_owned()
-        } else {
-            format!("; did you mean {}?", near.join(" or "))
-        }
+        if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::approver::ScriptedApprover;
 use crate::events::Events;
 use crate::loop_guard::LoopGuard;
 use crate::policy::{Policy, Refusal};
-use crate::registry::{Builder, Given, Toolkit};
+use crate::registry::{AsTool, Builder, Given, Toolkit};
 use crate::tool::Tool;
 use crate::toolbox::{CallOptions, Toolbox};
 use std::iter::from_fn;
@@ -46,7 +46,8 @@ impl TestToolbox {
     ///
     /// Panics if no temporary directory can be created.
     #[track_caller]
-    pub fn new(tool: Tool) -> Self {
+    pub fn new(tool: impl AsTool) -> Self {
+        let tool = tool.into_tool();
         let workspace = TestWorkspace::new();
         Self {
             name: tool.name().to_owned(),
@@ -65,7 +66,7 @@ impl TestToolbox {
     /// Adds a tool that the tested tool calls, or for [`call_tool`](Self::call_tool).
     #[must_use]
     #[track_caller]
-    pub fn tool(self, tool: Tool) -> Self {
+    pub fn tool(self, tool: impl AsTool) -> Self {
         self.build(|builder| builder.tool(tool))
     }
 

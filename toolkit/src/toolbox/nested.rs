@@ -54,10 +54,10 @@ impl ToolContext {
         name: impl Into<String>,
         arguments: impl IntoCallArguments,
     ) -> Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + '_>> {
-        Box::pin(self.call_with(name.into(), arguments.into_call_arguments()))
+        Box::pin(self.call_nested(name.into(), arguments.into_call_arguments()))
     }
 
-    async fn call_with(&self, name: String, arguments: CallArguments) -> Result<ToolOutput, ToolError> {
+    async fn call_nested(&self, name: String, arguments: CallArguments) -> Result<ToolOutput, ToolError> {
         let (call, options) = self.nested(name, arguments)?;
         // If another nested call is asking a person, this call's pass has been given to others.
         self.live().has_pass().await;

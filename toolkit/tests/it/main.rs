@@ -21,6 +21,7 @@ mod lint;
 mod lint_of_functions;
 mod loop_guard;
 mod meanwhile;
+mod newcomers;
 mod notices;
 mod outputs;
 mod paths;

@@ -155,7 +155,8 @@ async fn lists_mean_a_server_by_its_kind_and_name_and_believe_no_group_of_it() {
         let mut settings = PolicySettings::default();
         settings.tools = serde_json::from_value(json!({ "deny": deny })).unwrap();
         settings.tools.allow = serde_json::from_value(allow.clone()).unwrap();
-        let toolkit = Toolkit::empty().policy(ToolPolicy::new(settings)).build().unwrap();
+        let announced = Toolkit::empty().permission_keys(["scratch", "mcp:scratch"]);
+        let toolkit = announced.policy(ToolPolicy::new(settings)).build().unwrap();
         for (name, source) in
             [("wipe", Source::mcp("scratch")), ("tap", Source::client("scratch")), ("own", Source::Runtime)]
         {

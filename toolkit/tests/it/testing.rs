@@ -72,6 +72,15 @@ fn panic_of(action: impl FnOnce()) -> String {
 }
 
 #[tokio::test]
+async fn a_call_is_unwrapped_like_a_result() {
+    let bench = TestToolbox::new(tool_ref!(append)).file("a.txt", "one\n");
+    let call = bench.call(json!({"path": "a.txt", "line": "two"})).await;
+    assert_eq!(call.unwrap().to_text(), "Appended.");
+    let failed = bench.call(json!({"path": "b.txt", "line": "two"})).await;
+    assert!(panic_of(|| drop(failed.unwrap().clone())).contains("no b.txt"));
+}
+
+#[tokio::test]
 async fn a_call_shows_all_that_there_is_to_see() {
     let bench = TestToolbox::new(tool_ref!(append)).file("notes/a.txt", "one\n").file("b.bin", [0xFF]);
     assert_eq!(bench.workspace().files(), ["b.bin", "notes/a.txt"]);

@@ -4,6 +4,7 @@ use crate::configuration::Place;
 use toolkit::config::{Configuration, LoadOptions};
 use toolkit::policy::{PolicySettings, ToolPolicy, ToolRules};
 use toolkit::prelude::*;
+use toolkit::registry::{FetchFuture, ToolSource};
 use toolkit::{Builder, tool_ref};
 
 toolkit::permission_keys!["ripen"];
@@ -158,12 +159,65 @@ fn at_most_twenty_names_are_told() {
     assert_eq!(of_user(&format!("{{ tools: {{ deny: [{}] }} }}", entries.join(","))).len(), 20);
 }
 
-/// A program may name a tool in its own policy that it registers later.
-#[test]
-fn a_policy_in_code_only_warns() {
+fn in_code(rules: ToolRules) -> ToolPolicy {
     let mut settings = PolicySettings::default();
-    settings.tools = ToolRules::default().deny(["slcie"]);
-    let toolkit = builder().policy(ToolPolicy::new(settings)).build().unwrap();
+    settings.tools = rules;
+    ToolPolicy::new(settings)
+}
+
+#[test]
+fn a_misspelled_name_in_a_policy_in_code_is_refused_with_the_nearest_name() {
+    let rules = ToolRules::default;
+    for (rules, place) in [
+        (rules().deny(["boil", "slcie"]), "tools.deny.1: "),
+        (rules().allow(["SLCIE"]), "tools.allow.0: "),
+        (rules().profile("full").also_allow(["slcie"]), "tools.alsoAllow.0: "),
+    ] {
+        let error = builder().policy(in_code(rules)).build().unwrap_err();
+        let [problem] = error.problems.as_slice() else { panic!("{error}") };
+        assert!(problem.starts_with(place), "{problem}");
+        assert!(problem.contains("no such tool or plugin; did you mean `slice`?"), "{problem}");
+        assert!(problem.contains("with `Builder::permission_keys`"), "{problem}");
+    }
+    let error = builder().policy(in_code(rules().deny(["unlinked_plugin"]))).build().unwrap_err();
+    assert!(
+        error.problems[0].contains("; name a tool that is added, or one of a crate in `toolkit::link!`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_policy_in_code_may_name_later_tools_and_patterns() {
+    let rules = ToolRules::default;
+    // A kind of another crate, groups and patterns only warn, as do the names of an agent's own servers.
+    for entry in ["chop", "ripen", "group:kitchne", "slcie*", "group:kichten*", "client:phone"] {
+        for rules in [rules().deny([entry]), rules().allow([entry])] {
+            assert!(builder().policy(in_code(rules)).build().is_ok(), "{entry}");
+        }
+    }
+    let mut settings = PolicySettings::default();
+    settings.servers.insert("docs".to_owned());
+    settings.tools = rules().deny(["docs", "mcp:docs", "docs__search"]);
+    assert!(builder().policy(ToolPolicy::new(settings)).build().is_ok());
+    // The program announces the name.
+    let announced = builder().policy(in_code(rules().deny(["slcie"]))).permission_keys(["slcie"]);
+    assert!(announced.build().is_ok());
+}
+
+/// Brings tools later.
+#[derive(Debug)]
+struct Later;
+
+impl ToolSource for Later {
+    fn bring<'a>(&'a self, _: &'a Toolkit) -> FetchFuture<'a> {
+        Box::pin(async {})
+    }
+}
+
+#[test]
+fn a_policy_in_code_only_warns_if_a_source_of_tools_may_bring_the_name() {
+    let policy = in_code(ToolRules::default().deny(["slcie"]));
+    let toolkit = builder().tool_source(Later).policy(policy).build().unwrap();
     let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
     assert!(told[0].contains("did you mean `slice`?"), "{told:?}");
 }
